@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How everything is compiled: cache, warnings, sanitizers, one precompiled header for all rooms.
+# How everything is compiled: cache, warnings, sanitizers, one precompiled header for all modules.
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -24,7 +24,7 @@ if(FABRICVP_SANITIZE)
   target_link_options(fabricvp_options INTERFACE -fsanitize=${FABRICVP_SANITIZE})
 endif()
 
-# SystemC and TLM are parsed once for all rooms, and once with Catch2 for all tests. A user of such a header is
+# SystemC and TLM are parsed once for all modules, and once with Catch2 for all tests. A user of such a header is
 # compiled with the same code generation options as its owner, or the compiler ignores it.
 function(fabricvp_precompiled_header name)
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp CONTENT "// owns a precompiled header\n")

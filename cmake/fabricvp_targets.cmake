@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# How this project builds a room: a static library that knows only the rooms it names.
+# How this project builds a module: a static library that knows only the modules it names.
 
 include(systemc)
 find_package(fmt REQUIRED)
 find_package(Boost REQUIRED)
 include(compile)
 
-# fabricvp_room(NAME SOURCES … [KNOWS rooms…] [LIBRARIES targets…])
-function(fabricvp_room name)
-  cmake_parse_arguments(room "" "" "SOURCES;KNOWS;LIBRARIES" ${ARGN})
-  add_library(fabricvp_${name} STATIC ${room_SOURCES})
+# fabricvp_module(NAME SOURCES … [DEPENDS modules…] [LIBRARIES targets…])
+function(fabricvp_module name)
+  cmake_parse_arguments(module "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(fabricvp_${name} STATIC ${module_SOURCES})
   add_library(fabricvp::${name} ALIAS fabricvp_${name})
   set_target_properties(fabricvp_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(fabricvp_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/models> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/firmware> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/fabricvp>)
-  list(TRANSFORM room_KNOWS PREPEND fabricvp_)
-  target_link_libraries(fabricvp_${name} PUBLIC fabricvp_options ${room_KNOWS} SystemC::systemc fmt::fmt ${room_LIBRARIES})
+  list(TRANSFORM module_DEPENDS PREPEND fabricvp_)
+  target_link_libraries(fabricvp_${name} PUBLIC fabricvp_options ${module_DEPENDS} SystemC::systemc fmt::fmt ${module_LIBRARIES})
   target_precompile_headers(fabricvp_${name} REUSE_FROM fabricvp_pch)
-  set_property(GLOBAL APPEND PROPERTY fabricvp_rooms fabricvp_${name})
+  set_property(GLOBAL APPEND PROPERTY fabricvp_modules fabricvp_${name})
 endfunction()

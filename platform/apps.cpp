@@ -24,7 +24,7 @@ const std::vector<gpu_app>& gpu_apps() {
 
 const std::vector<gpu_app_option>& gpu_app_options() {
     static const std::vector<gpu_app_option> options = {
-#define FABRICVP_ROW(app, key, least, most, otherwise, help) {#app, #key, least, most, otherwise, help},
+#define FABRICVP_ROW(app, key, min, max, default_value, help) {#app, #key, min, max, default_value, help},
         GPU_APP_OPTIONS(FABRICVP_ROW)
 #undef FABRICVP_ROW
     };
@@ -77,9 +77,9 @@ void add_setting(std::string& append, const std::string& app, const std::string&
         throw input_error(fmt::format("--option {}: {} has no such option (allowed: {})", quoted(key), app,
                                       keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
     }
-    if (!is_decimal(value) || std::stod(value) < known->least || std::stod(value) > known->most)
+    if (!is_decimal(value) || std::stod(value) < known->min || std::stod(value) > known->max)
         throw input_error(
-            fmt::format("--option {}={}: must be a number from {} to {}", key, value, known->least, known->most));
+            fmt::format("--option {}={}: must be a number from {} to {}", key, value, known->min, known->max));
     append += fmt::format(" {}={}", key, value);
 }
 }  // namespace
@@ -91,8 +91,8 @@ void check_size(platform& machine, std::size_t node, const std::string& name, co
     const auto& apps = gpu_apps();
     const auto& app = *std::find_if(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; });
     const auto size = options.size ? options.size : app.size;
-    if (size > GPU_APP_MOST)
-        throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MOST, app.unit));
+    if (size > GPU_APP_MAX)
+        throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MAX, app.unit));
     const auto& params = machine.hardware().params.nodes.at(node);
     double room = 0;
     for (std::size_t i = 0; i < params.gpus.size() && (options.gpus == 0 || i < options.gpus);

@@ -25,7 +25,7 @@ const std::vector<gpu_app>& gpu_apps();
 /// What an application can be told beside its size.
 struct gpu_app_option {
     std::string app, key;
-    double least, most, otherwise;
+    double min, max, default_value;
     std::string help;
 };
 const std::vector<gpu_app_option>& gpu_app_options();

@@ -76,7 +76,7 @@ double energy_meter::sum(const counters& of) {
 double energy_meter::of_cores(const std::vector<core>& cores, const core_energy_params& p) const {
     double all = 0;
     for (const auto& c : cores)
-        all += p.awake_w * static_cast<double>(c.active_cycles->value()) / c.hertz +
+        all += p.active_w * static_cast<double>(c.active_cycles->value()) / c.hertz +
                1e-9 * p.instruction_nj * static_cast<double>(c.instructions->value()) + p.leakage_w * m_time.seconds();
     return all;
 }
@@ -86,11 +86,11 @@ double energy_meter::host_caches() const {
 }
 
 double energy_meter::host_memory() const {
-    return 8e-12 * params.host_memory_pj_a_bit * sum(m_host_memory) + params.host_memory_standby_w * m_time.seconds();
+    return 8e-12 * params.host_memory_pj_per_bit * sum(m_host_memory) + params.host_memory_standby_w * m_time.seconds();
 }
 
 double energy_meter::gpu_caches() const {
-    return 1e-12 * line_bits * (params.gpu_l1_pj_a_bit * sum(m_l1) + params.gpu_l2_pj_a_bit * sum(m_l2));
+    return 1e-12 * line_bits * (params.gpu_l1_pj_per_bit * sum(m_l1) + params.gpu_l2_pj_per_bit * sum(m_l2));
 }
 
 double energy_meter::total() const {

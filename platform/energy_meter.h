@@ -68,11 +68,11 @@ private:
                       [this] { return 1e-12 * params.lane_pj * sum(m_lanes); }};
     derived m_gpu_caches_j{*this, "gpu_caches", "J", "of GPUs' L1 and L2 caches", [this] { return gpu_caches(); }};
     derived m_gpu_memory_j{*this, "gpu_memory", "J", "of GPUs' HBM",
-                           [this] { return 8e-12 * params.gpu_memory_pj_a_bit * sum(m_gpu_memory); }};
+                           [this] { return 8e-12 * params.gpu_memory_pj_per_bit * sum(m_gpu_memory); }};
     derived m_pcie_j{*this, "pcie", "J", "of bytes on PCIe links, each crossing",
-                     [this] { return 8e-12 * params.pcie_pj_a_bit * sum(m_pcie); }};
+                     [this] { return 8e-12 * params.pcie_pj_per_bit * sum(m_pcie); }};
     derived m_network_j{*this, "network", "J", "of bytes that RDMA adapters send, all the way to another node",
-                        [this] { return 8e-12 * params.network_pj_a_bit * sum(m_network); }};
+                        [this] { return 8e-12 * params.network_pj_per_bit * sum(m_network); }};
     derived m_total_j{*this, "total", "J", "all of these", [this] { return total(); }};
 };
 

@@ -52,7 +52,7 @@ std::string colour(double busy) {
 
 double thickness(double busy) { return 1.5 + 8 * std::clamp(busy, 0.0, 1.0); }
 
-std::string amount(const fabric_traffic::way& w) {
+std::string amount(const fabric_traffic::direction& w) {
     const char* units[] = {"B", "kB", "MB", "GB", "TB"};
     double value = w.bytes;
     unsigned unit = 0;
@@ -61,11 +61,11 @@ std::string amount(const fabric_traffic::way& w) {
 }
 
 /// A line with what it carried; \param points of an SVG path \param words shown when a pointer rests on it
-std::string way_line(const std::string& points, const fabric_traffic::way& w, const std::string& words) {
+std::string direction_line(const std::string& points, const fabric_traffic::direction& w, const std::string& labels) {
     return fmt::format(
         "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{:.1f}\"><title>{}: {:.0f} bytes, {:.0f} flits, "
         "busy {:.1f} %</title></path>\n",
-        points, colour(w.busy), thickness(w.busy), words, w.bytes, w.flits, 100 * w.busy);
+        points, colour(w.busy), thickness(w.busy), labels, w.bytes, w.flits, 100 * w.busy);
 }
 
 std::string xml_text(const std::string& text) {
@@ -120,21 +120,21 @@ std::map<std::string, vertex> place(const fabric::interconnect& f, int& width) {
 }
 
 /// Two ways of a link, and what is written on them.
-struct drawn_ways {
-    std::string lines, words;
+struct drawn_directions {
+    std::string lines, labels;
 };
 
-std::string share_text(const fabric_traffic::way& w, const fabric::port& p) {
+std::string utilization_text(const fabric_traffic::direction& w, const fabric::port& p) {
     return fmt::format("{:.0f} % of {}", 100 * w.busy, rate_text(p.params.bytes_per_second()));
 }
 
 /// The link of a device: its way up left, its way down right.
-drawn_ways vertical_ways(const fabric::interconnect::link_ends& l, const fabric_traffic::link& t, bool device_first,
-                         int device, int above, int bottom, int top) {
+drawn_directions vertical_directions(const fabric::interconnect::link_ends& l, const fabric_traffic::link& t,
+                                     bool device_first, int device, int above, int bottom, int top) {
     const auto &up = device_first ? t.there : t.back, &down = device_first ? t.back : t.there;
     const auto& name = device_first ? l.from : l.to;
-    const auto line = [&](int shift, const fabric_traffic::way& w, const std::string& words) {
-        return way_line(fmt::format("M {} {} L {} {}", device + shift, bottom, above + shift, top), w, words);
+    const auto line = [&](int shift, const fabric_traffic::direction& w, const std::string& labels) {
+        return direction_line(fmt::format("M {} {} L {} {}", device + shift, bottom, above + shift, top), w, labels);
     };
     const int y = bottom - 22;
     return {line(-7, up, "from " + name) + line(7, down, "to " + name),
@@ -146,21 +146,22 @@ drawn_ways vertical_ways(const fabric::interconnect::link_ends& l, const fabric_
 }
 
 /// A link that leaves two boxes by the same side: its ways one above the other.
-drawn_ways arched_ways(const fabric::interconnect::link_ends& l, const fabric_traffic::link& t, int from, int to,
-                       int edge, int across, bool high) {
+drawn_directions arched_directions(const fabric::interconnect::link_ends& l, const fabric_traffic::link& t, int from,
+                                   int to, int edge, int across, bool high) {
     const int outer = from < to ? -7 : 7, middle = (from + to) / 2;
-    const auto line = [&](bool outside, const fabric_traffic::way& w, const std::string& words) {
+    const auto line = [&](bool outside, const fabric_traffic::direction& w, const std::string& labels) {
         const int x = outside ? outer : -outer, y = outside == high ? -7 : 7;
-        return way_line(fmt::format("M {} {} V {} H {} V {}", from + x, edge, across + y, to - x, edge), w, words);
+        return direction_line(fmt::format("M {} {} V {} H {} V {}", from + x, edge, across + y, to - x, edge), w,
+                              labels);
     };
     const auto arrow = [&](bool forth) { return forth == (from < to) ? "→" : "←"; };
-    const auto words = [&](bool forth) {
+    const auto labels = [&](bool forth) {
         const auto& w = forth ? t.there : t.back;
         return note(middle, across + (forth == high ? -14 : 21), "middle",
-                    fmt::format("{} {}, {}", arrow(forth), amount(w), share_text(w, forth ? *l.a : *l.b)));
+                    fmt::format("{} {}, {}", arrow(forth), amount(w), utilization_text(w, forth ? *l.a : *l.b)));
     };
     return {line(true, t.there, l.from + " to " + l.to) + line(false, t.back, l.to + " to " + l.from),
-            words(true) + words(false)};
+            labels(true) + labels(false)};
 }
 
 }  // namespace
@@ -183,10 +184,10 @@ drawing draw_fabric(const fabric::interconnect& f, int x, int y, const fabric_tr
             const auto &device = a.is_switch ? b : a, &above = a.is_switch ? a : b;
             const int down = x + device.centre, up = x + above.centre;
             if (traffic) {
-                const auto ways =
-                    vertical_ways(l, traffic->links[i], b.is_switch, down, up, device_top, switch_top + box_height);
-                wires += ways.lines;
-                boxes += ways.words;
+                const auto directions = vertical_directions(l, traffic->links[i], b.is_switch, down, up, device_top,
+                                                            switch_top + box_height);
+                wires += directions.lines;
+                boxes += directions.labels;
             } else {
                 wires += fmt::format("<path d=\"M {} {} L {} {}\" {}/>\n", down, device_top, up,
                                      switch_top + box_height, stroke(l));
@@ -200,10 +201,10 @@ drawing draw_fabric(const fabric::interconnect& f, int x, int y, const fabric_tr
         const int edge = high ? switch_top : device_top + box_height;
         const int across = high ? switch_top - level-- * arc_height + (traffic ? 14 : 0) : edge + (traffic ? 28 : 12);
         if (traffic) {
-            const auto ways =
-                arched_ways(l, traffic->links[i], x + a.centre + apart, x + b.centre + apart, edge, across, high);
-            wires += ways.lines;
-            boxes += ways.words;
+            const auto directions =
+                arched_directions(l, traffic->links[i], x + a.centre + apart, x + b.centre + apart, edge, across, high);
+            wires += directions.lines;
+            boxes += directions.labels;
             if (!high) d.height = std::max(d.height, across + 30 - y);
         } else {
             wires += fmt::format("<path d=\"M {} {} V {} H {} V {}\" {}/>\n", x + a.centre, edge, across, x + b.centre,
@@ -234,7 +235,7 @@ std::string fabric_svg(const fabric::interconnect& f, const fabric_traffic& traf
     std::string body = fmt::format(
         "<text x=\"{0}\" y=\"30\" text-anchor=\"start\" font-size=\"17\" font-weight=\"bold\">{1}</text>\n"
         "<text x=\"{0}\" y=\"52\" text-anchor=\"start\">{2}, {3:.6g} µs</text>\n",
-        margin, f.name(), xml_text(traffic.stretch), traffic.seconds * 1e6);
+        margin, f.name(), xml_text(traffic.interval), traffic.seconds * 1e6);
     body += fmt::format(
         "<text x=\"{}\" y=\"{}\" text-anchor=\"start\" font-size=\"11\">bytes on the lanes each way; width and colour: "
         "share of the time that this way was busy</text>\n",

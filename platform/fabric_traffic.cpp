@@ -15,8 +15,8 @@ double value_of(const statistics_snapshot& values, const std::string& path) {
     return at == values.end() ? 0.0 : at->second;
 }
 
-fabric_traffic::way way_of(const fabric::port& p, const statistics_snapshot& values, double seconds) {
-    fabric_traffic::way w;
+fabric_traffic::direction direction_of(const fabric::port& p, const statistics_snapshot& values, double seconds) {
+    fabric_traffic::direction w;
     w.bytes = value_of(values, p.transmitter.bytes.path());
     for (unsigned c = 0; c < fabric::packet_classes; ++c)
         w.flits += value_of(
@@ -29,10 +29,10 @@ fabric_traffic::way way_of(const fabric::port& p, const statistics_snapshot& val
 }  // namespace
 
 fabric_traffic traffic_from(const fabric::interconnect& fabric, const statistics_snapshot& values, double seconds,
-                            std::string stretch) {
-    fabric_traffic t{std::move(stretch), seconds, {}};
+                            std::string interval) {
+    fabric_traffic t{std::move(interval), seconds, {}};
     for (const auto& l : fabric.links())
-        t.links.push_back({way_of(*l.a, values, seconds), way_of(*l.b, values, seconds)});
+        t.links.push_back({direction_of(*l.a, values, seconds), direction_of(*l.b, values, seconds)});
     return t;
 }
 

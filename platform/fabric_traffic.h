@@ -10,22 +10,22 @@ namespace fabricvp {
 
 /// What a fabric carried in some stretch of time, one way of each link apart.
 struct fabric_traffic {
-    struct way {
+    struct direction {
         double bytes = 0;  ///< on the lanes, padding included
         double flits = 0;
         double busy = 0;  ///< share of the time, 0 to 1
     };
     struct link {
-        way there, back;  ///< `from` to `to` of the description, and the other way
+        direction there, back;  ///< `from` to `to` of the description, and the other way
     };
-    std::string stretch;  ///< what was measured, for people
+    std::string interval;  ///< what was measured, for people
     double seconds = 0;
     std::vector<link> links;  ///< in the order of their description
 };
 
 /// From statistics, which may be sums over several regions of interest that lasted `seconds` together.
 fabric_traffic traffic_from(const fabric::interconnect& fabric, const statistics_snapshot& values, double seconds,
-                            std::string stretch);
+                            std::string interval);
 
 /// Over the regions of interest that firmware has marked with one label: that which lasted longest in sum. Without any,
 /// since statistics began to count.

@@ -60,7 +60,7 @@ fault& find_fault(const std::string& target, const std::string& kind, const std:
 /// Fills described arguments from texts.
 class argument_reader final : public parameter_visitor {
 public:
-    argument_reader(const std::vector<loose_value>& given, std::string path)
+    argument_reader(const std::vector<unparsed_value>& given, std::string path)
         : m_given(given), m_path(std::move(path)) {}
 
     /// Refuses what nobody asked for.
@@ -88,7 +88,7 @@ private:
     void enter_item(std::size_t) override {}
     void leave_list() override {}
 
-    const std::vector<loose_value>& m_given;
+    const std::vector<unparsed_value>& m_given;
     std::string m_path;
     std::vector<std::string> m_known;
 };
@@ -107,7 +107,8 @@ private:
     void leave_list() override {}
 };
 
-std::unique_ptr<fault_order> order_of(fault& f, const std::vector<loose_value>& arguments, const std::string& path) {
+std::unique_ptr<fault_injection> order_of(fault& f, const std::vector<unparsed_value>& arguments,
+                                          const std::string& path) {
     auto order = f.order();
     argument_reader reader(arguments, path);
     order->describe(reader);
@@ -132,14 +133,14 @@ void fault_plan::add(const fault_params& p, const std::string& path, std::size_t
         if ((key == std::string("target") ? p.target : p.kind).empty())
             throw input_error(fmt::format("{}: {} needs a {}", p.origin, path, key));
     auto made = std::make_unique<planned>();
-    if (!here || here(prefix + p.target)) {
+    if (!is_local || is_local(prefix + p.target)) {
         auto& f = find_fault(prefix + p.target, p.kind, fmt::format("{}: {}.target", p.target_origin, path),
                              fmt::format("{}: {}.kind", p.kind_origin, path));
         made->order = order_of(f, p.arguments, path);
     }
     made->mark = p.when;
     made->node = node;
-    made->after = prefix.empty() ? std::max(p.at.value, m_news) : p.at.value;  // it may happen to another node
+    made->after = prefix.empty() ? std::max(p.at.value, m_lookahead) : p.at.value;  // it may happen to another node
     made->number = m_planned.size();
     made->waiting = !p.when.empty();
     if (made->waiting && m_hardware.nodes[node])
@@ -167,7 +168,7 @@ void fault_plan::marked(std::size_t node, const std::string& label) {
         if (p->order)
             m_hardware.timeline.schedule_in(p->event, p->after);
         else
-            tell(p->number, m_hardware.timeline.now() + p->after);
+            forward(p->number, m_hardware.timeline.now() + p->after);
     }
 }
 
@@ -178,7 +179,7 @@ void fault_plan::order(std::size_t number, ticks when) {
 }
 
 void fault_plan::inject(const std::string& target, const std::string& kind, ticks at,
-                        const std::vector<loose_value>& arguments) {
+                        const std::vector<unparsed_value>& arguments) {
     auto& f = find_fault(target, kind, "target", "kind");
     auto made = std::make_unique<planned>();
     made->order = order_of(f, arguments, fmt::format("{} {}", f.target(), kind));
@@ -207,19 +208,19 @@ std::string fault_listing() {
     for (auto* f : all_faults()) {
         config_listing arguments;
         f->order()->describe(arguments);
-        auto said = fmt::format("{}  # {}\n", f->kind(), f->help());
+        auto description = fmt::format("{}  # {}\n", f->kind(), f->help());
         const auto lines = arguments.text();
         for (std::size_t at = 0; at < lines.size();) {
             const auto end = lines.find('\n', at);
-            said += "    " + lines.substr(at, end - at + 1);
+            description += "    " + lines.substr(at, end - at + 1);
             at = end + 1;
         }
-        kinds[said].push_back(f);
+        kinds[description].push_back(f);
     }
     if (kinds.empty()) return "Nothing in this machine offers faults.\n";
     std::string text;
-    for (const auto& [said, places] : kinds) {
-        text += said + "    at";
+    for (const auto& [description, places] : kinds) {
+        text += description + "    at";
         for (const auto* f : places) text += ' ' + f->target();
         text += "\n\n";
     }

@@ -17,13 +17,13 @@ namespace fabricvp {
 /// The faults that are to happen in a machine, each at its time.
 class fault_plan {
 public:
-    /// \param news time in which one node learns of a mark of another at the earliest
-    explicit fault_plan(machine& hardware, ticks news = 0) : m_hardware(hardware), m_news(news) {}
+    /// \param lookahead time in which one node learns of a mark of another at the earliest
+    explicit fault_plan(machine& hardware, ticks lookahead = 0) : m_hardware(hardware), m_lookahead(lookahead) {}
 
     /// Whether the block of this name is in this process; unless set, all are. To be set before faults are added.
-    std::function<bool(const std::string& target)> here;
+    std::function<bool(const std::string& target)> is_local;
     /// A mark has come here that a fault of another process waits for: it is to happen at `when`.
-    std::function<void(std::size_t number, ticks when)> tell;
+    std::function<void(std::size_t number, ticks when)> forward;
     /// The same, said by another process.
     void order(std::size_t number, ticks when);
 
@@ -32,11 +32,11 @@ public:
     /// \param target hierarchical name; a model inside of it is found by the kind, where only one has it
     /// \param at absolute simulated time \throws input_error
     void inject(const std::string& target, const std::string& kind, ticks at,
-                const std::vector<loose_value>& arguments);
+                const std::vector<unparsed_value>& arguments);
 
 private:
     struct planned {
-        std::unique_ptr<fault_order> order;
+        std::unique_ptr<fault_injection> order;
         std::string mark;  ///< happens `after` this label, if not empty
         std::size_t node = 0;
         ticks after = 0;
@@ -51,7 +51,7 @@ private:
     void marked(std::size_t node, const std::string& label);
 
     machine& m_hardware;
-    const ticks m_news;
+    const ticks m_lookahead;
     std::vector<std::unique_ptr<planned>> m_planned;
     std::vector<bool> m_listening;  ///< to a node's marker
 };

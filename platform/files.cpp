@@ -69,7 +69,7 @@ private:
 
 }  // namespace
 
-std::string read_file(const std::string& path, std::size_t most_bytes) {
+std::string read_file(const std::string& path, std::size_t max_bytes) {
     std::error_code error;
     const auto status = fs::status(path, error);
     if (!fs::exists(status)) throw input_error(path + ": no such file");
@@ -77,8 +77,7 @@ std::string read_file(const std::string& path, std::size_t most_bytes) {
     if (!fs::is_regular_file(status)) throw input_error(path + ": is not a regular file");
     const auto size = fs::file_size(path, error);
     if (error) throw input_error(fmt::format("{}: cannot read: {}", path, error.message()));
-    if (size > most_bytes)
-        throw input_error(fmt::format("{}: too large ({} bytes, at most {})", path, size, most_bytes));
+    if (size > max_bytes) throw input_error(fmt::format("{}: too large ({} bytes, at most {})", path, size, max_bytes));
     std::ifstream in(path, std::ios::binary);
     std::string contents(size, '\0');
     in.read(contents.data(), static_cast<std::streamsize>(size));

@@ -10,8 +10,8 @@
 
 namespace fabricvp {
 
-/// Whole contents of a regular file. \throws input_error if it cannot be read or has more than `most_bytes`
-std::string read_file(const std::string& path, std::size_t most_bytes);
+/// Whole contents of a regular file. \throws input_error if it cannot be read or has more than `max_bytes`
+std::string read_file(const std::string& path, std::size_t max_bytes);
 
 /// Writes a file so that readers see either the old or the whole new contents. \throws input_error
 void write_file(const std::string& path, const std::string& contents);

@@ -25,12 +25,12 @@ std::size_t utf8_length(const std::string& text, std::size_t at) {
 }
 
 std::string one_line(const std::string& text) {
-    constexpr std::size_t most = 2000;
+    constexpr std::size_t max = 2000;
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
         const auto byte = static_cast<unsigned char>(text[i]);
         const auto length = byte < 0x20 || byte == 0x7f ? 0 : utf8_length(text, i);
-        if (out.size() > most) return out + "…";
+        if (out.size() > max) return out + "…";
         out += length ? text.substr(i, length) : fmt::format("\\x{:02x}", byte);
         i += length ? length : 1;
     }

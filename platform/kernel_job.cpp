@@ -22,8 +22,8 @@
 namespace fabricvp {
 namespace {
 
-constexpr std::size_t most_arguments = 256;  // abi/kernel_job.h
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
+constexpr std::size_t max_arguments = 256;  // abi/kernel_job.h
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 32;
 constexpr std::size_t page = 4096;  // so that copies of buffers begin where lines do
 
 void align(std::string& bytes, std::size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); }
@@ -46,19 +46,19 @@ void check(const kernel_job_request& r) {
     std::uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
         if (!r.items[d] || !r.group[d]) throw input_error("grid and work-group: each size is 1 or more");
-        items *= std::min<std::uint64_t>(r.group[d], GPU_GROUP_ITEMS + 1);
+        items *= std::min<std::uint64_t>(r.group[d], GPU_MAX_WORKGROUP_ITEMS + 1);
     }
-    if (items > GPU_GROUP_ITEMS)
-        throw input_error(fmt::format("a work-group has at most {} work-items", GPU_GROUP_ITEMS));
-    if (r.arguments.size() > most_arguments)
-        throw input_error(fmt::format("{} bytes of arguments: at most {}", r.arguments.size(), most_arguments));
+    if (items > GPU_MAX_WORKGROUP_ITEMS)
+        throw input_error(fmt::format("a work-group has at most {} work-items", GPU_MAX_WORKGROUP_ITEMS));
+    if (r.arguments.size() > max_arguments)
+        throw input_error(fmt::format("{} bytes of arguments: at most {}", r.arguments.size(), max_arguments));
     std::uint64_t all = 0;
     for (const auto& b : r.buffers) {
-        if (!b.bytes || b.bytes > most_bytes)
-            throw input_error(fmt::format("a buffer of {} bytes: 1 to {}", b.bytes, most_bytes));
+        if (!b.bytes || b.bytes > max_bytes)
+            throw input_error(fmt::format("a buffer of {} bytes: 1 to {}", b.bytes, max_bytes));
         all += b.bytes;
     }
-    if (all > most_bytes) throw input_error(fmt::format("buffers of {} bytes: at most {} in all", all, most_bytes));
+    if (all > max_bytes) throw input_error(fmt::format("buffers of {} bytes: at most {} in all", all, max_bytes));
 }
 
 template <class T>
@@ -87,7 +87,7 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
     std::vector<kernel_job_buffer> table(r.buffers.size());
     image.bytes.resize(sizeof job);
     job.magic = KERNEL_JOB_MAGIC;
-    job.flags = r.keep ? KERNEL_JOB_KEEP : 0;
+    job.flags = r.keep ? KERNEL_JOB_WAIT_FOR_NEXT : 0;
     job.gpu = r.gpu.value_or(KERNEL_JOB_ALL_GPUS);
     std::memcpy(job.kernel, r.kernel.data(), r.kernel.size());
     std::copy(r.items.begin(), r.items.end(), job.items);
@@ -129,7 +129,7 @@ std::size_t kernel_job_head_bytes() { return sizeof(kernel_job); }
 std::size_t kernel_job_state_offset() { return offsetof(kernel_job, state); }
 
 void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>& texts) {
-    std::size_t most = 1;  // alignment of a member, and so of the struct
+    std::size_t max = 1;  // alignment of a member, and so of the struct
     for (const auto& text : texts) {
         const auto colon = text.find(':');
         const auto kind = text.substr(0, colon),
@@ -149,8 +149,8 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
             bytes = number<double>(value, text);
         else if (kind == "zeros" || kind == "file") {
             kernel_job_request::buffer b;
-            if (kind == "file") b.contents = read_file(value, most_bytes);
-            b.bytes = kind == "file" ? b.contents.size() : parse_size(value, "--arg zeros:", most_bytes);
+            if (kind == "file") b.contents = read_file(value, max_bytes);
+            b.bytes = kind == "file" ? b.contents.size() : parse_size(value, "--arg zeros:", max_bytes);
             bytes.resize(8);
             align(r.arguments, 8);
             b.argument = r.arguments.size();
@@ -160,12 +160,12 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
                 "--arg {}: must be u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, zeros:SIZE or file:PATH", quoted(text)));
         }
         append(r.arguments, bytes, bytes.size());
-        most = std::max(most, bytes.size());
+        max = std::max(max, bytes.size());
     }
-    align(r.arguments, most);
+    align(r.arguments, max);
 }
 
-std::uint64_t parse_size(const std::string& text, const char* option, std::uint64_t most) {
+std::uint64_t parse_size(const std::string& text, const char* option, std::uint64_t max) {
     byte_size value;
     parameter p(option, "", parameter_kind::byte_size, &value);
     try {
@@ -173,23 +173,23 @@ std::uint64_t parse_size(const std::string& text, const char* option, std::uint6
     } catch (const std::invalid_argument& e) {
         throw input_error(fmt::format("{} {}: {}", option, quoted(text), e.what()));
     }
-    if (value > most) throw input_error(fmt::format("{} {}: at most {} bytes", option, quoted(text), most));
+    if (value > max) throw input_error(fmt::format("{} {}: at most {} bytes", option, quoted(text), max));
     return value;
 }
 
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option) {
     std::array<std::uint32_t, 3> sizes{1, 1, 1};
-    const auto refuse = [&] {
+    const auto reject = [&] {
         throw input_error(fmt::format("{} {}: must be N, NxM or NxMxK, each 1 to {}", option, quoted(text),
                                       std::numeric_limits<std::uint32_t>::max()));
     };
     const char *at = text.data(), *end = at + text.size();
     for (unsigned d = 0;; ++d) {
-        if (d == 3) refuse();
+        if (d == 3) reject();
         const auto [stop, error] = std::from_chars(at, end, sizes[d]);
-        if (error != std::errc() || !sizes[d]) refuse();
+        if (error != std::errc() || !sizes[d]) reject();
         if (stop == end) return sizes;
-        if (*stop != 'x') refuse();
+        if (*stop != 'x') reject();
         at = stop + 1;
     }
 }

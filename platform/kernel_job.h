@@ -55,7 +55,7 @@ void add_kernel_arguments(kernel_job_request& request, const std::vector<std::st
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option);
 
 /// A size with unit, up to `most` bytes. \throws input_error
-std::uint64_t parse_size(const std::string& text, const char* option, std::uint64_t most);
+std::uint64_t parse_size(const std::string& text, const char* option, std::uint64_t max);
 
 /// A file that is there as long as the process is and holds `bytes`. \returns its path
 std::string file_of_bytes(const std::string& bytes);

@@ -8,22 +8,22 @@
 #include "abi/memory_map.h"
 #include "base/clock_domain.h"
 #include "base/random_streams.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 #include "pcie/virtio_net.h"
 
 namespace fabricvp {
 namespace {
 
-constexpr unsigned most_apus = (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE < VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ
-                                   ? (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE
-                                   : VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ;
+constexpr unsigned max_apus = (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE < VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ
+                                  ? (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE
+                                  : VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ;
 
 /// A packet that waits longer than the watchdog is patient would end the run.
-void check_windows(const fabric::interconnect_params& f, duration patience) {
+void check_windows(const fabric::interconnect_params& f, duration watchdog_timeout) {
     for (const auto& s : f.switches) {
-        if (!patience || s.netcrafter.pooling == fabric::netcrafter::pooling_mode::none) continue;
-        if (clock_domain(s.clock).span(s.netcrafter.window) >= patience)
-            refuse_at(s.where.of("netcrafter"),
+        if (!watchdog_timeout || s.netcrafter.pooling == fabric::netcrafter::pooling_mode::none) continue;
+        if (clock_domain(s.clock).span(s.netcrafter.window) >= watchdog_timeout)
+            reject_at(s.where.of("netcrafter"),
                       fmt::format("fabric: {}.netcrafter.window of {} cycles is not shorter than simulation.watchdog",
                                   s.name, s.netcrafter.window.count));
     }
@@ -67,20 +67,21 @@ std::unique_ptr<gpu::apu> node::make_apu(const gpu_node_params& p, unsigned numb
         (std::max(m_apu_memory, host.pcie_mmio64_base() + host.pcie_mmio64_size()) + size - 1) & ~(size - 1);
     const auto line = VIRT_APU_IRQ + number;
     m_apu_memory = memory + size;
-    if (number >= most_apus)
-        refuse_at(p.where.own(),
-                  fmt::format("{}: an APU must be one of the first {} GPUs of its node", p.name, most_apus));
-    auto apu = std::make_unique<gpu::apu>(p.name.c_str(), p.apu, p.core, p.front, number, host.share_memory());
+    if (number >= max_apus)
+        reject_at(p.where.own(),
+                  fmt::format("{}: an APU must be one of the first {} GPUs of its node", p.name, max_apus));
+    auto apu =
+        std::make_unique<gpu::apu>(p.name.c_str(), p.apu, p.core, p.host_interface, number, host.coherent_port());
     host.bus.map(p.name + ".registers", registers, GPU_REGISTERS_SIZE, apu->register_window.bus);
     host.bus.map(p.name + ".doorbells", doorbells, GPU_DOORBELLS_SIZE, apu->doorbell_window.bus);
     host.bus.map(p.name + ".memory", memory, size, apu->memory_window.bus);
     apu->devices.bus.bind(host.bus.from_devices);
     apu->interrupt.connect([this, line](bool level) { host.set_interrupt_source(line, level); });
-    host.announce({{"gpu", {"fabricvp,apu"}, {}},
-                   registers,
-                   GPU_REGISTERS_SIZE,
-                   line,
-                   {{doorbells, GPU_DOORBELLS_SIZE}, {memory, p.core.memory.capacity}}});
+    host.add_device_tree_node({{"gpu", {"fabricvp,apu"}, {}},
+                               registers,
+                               GPU_REGISTERS_SIZE,
+                               line,
+                               {{doorbells, GPU_DOORBELLS_SIZE}, {memory, p.core.memory.capacity}}});
     return apu;
 }
 
@@ -94,9 +95,9 @@ void node::plug_in_adapters() {
 }
 
 void node::link_up() {
-    if (!params.replay && params.gpus.size() > fabric::most_devices)
-        refuse_at(params.gpus[fabric::most_devices].where.own(),
-                  fmt::format("fabric: {} GPUs: at most {} of a node", params.gpus.size(), fabric::most_devices));
+    if (!params.replay && params.gpus.size() > fabric::max_devices)
+        reject_at(params.gpus[fabric::max_devices].where.own(),
+                  fmt::format("fabric: {} GPUs: at most {} of a node", params.gpus.size(), fabric::max_devices));
     fabric = std::make_unique<fabric::interconnect>("fabric", params.fabric);
     for (std::size_t i = 0; i < gpus.size(); ++i)
         if (auto& terminal = *fabric->terminals[i]; terminal.link) gpus[i]->core.fabric.attach(terminal);
@@ -121,14 +122,15 @@ void node::power_up() {
         for (auto& hart : g->core.processor.harts) hart->resume();
 }
 
-machine::machine(const machine_params& p, const machine_share& share) : params(completed(p)), timeline("calendar") {
+machine::machine(const machine_params& p, const machine_partition& partition)
+    : params(completed(p)), timeline("calendar") {
     set_simulation_seed(params.simulation.seed);
     for (const auto& n : params.nodes) check_windows(n.fabric, params.simulation.watchdog);
     for (std::size_t i = 0; i < params.nodes.size(); ++i)
-        nodes.push_back(!share.has || share.has(i)
+        nodes.push_back(!partition.has || partition.has(i)
                             ? std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i])
                             : nullptr);
-    if (!params.network.empty()) lay_network(share.network);
+    if (!params.network.empty()) lay_network(partition.network);
     if (!params.ethernet.empty()) lay_ethernet();
 }
 

@@ -53,7 +53,7 @@ private:
 };
 
 /// Which part of a machine is built here, where the others are in other processes. Without functions, all is.
-struct machine_share {
+struct machine_partition {
     std::function<bool(std::size_t node)> has;
     network::subnet_cut network;
 };
@@ -69,7 +69,7 @@ public:
     std::unique_ptr<ethernet::segment> ethernet;  ///< the same
 
     /// \throws std::invalid_argument where parameters contradict each other
-    explicit machine(const machine_params& params, const machine_share& share = {});
+    explicit machine(const machine_params& params, const machine_partition& partition = {});
 
     void reset();
     /// Instructions retired by all harts since construction.

@@ -78,12 +78,12 @@ std::string base_of(config_tree& tree, const std::string& file) {
 
 /// A configuration and those it is based on, the lowest first.
 std::vector<config_tree> with_bases(config_tree tree, std::string file) {
-    constexpr std::size_t most = 8;
+    constexpr std::size_t max = 8;
     std::vector<config_tree> trees;
     for (auto below = base_of(tree, file); !below.empty(); below = base_of(tree, file)) {
-        if (trees.size() == most)
+        if (trees.size() == max)
             throw input_error(fmt::format(
-                "{}: base: more than {} configurations on each other, or one that is based on itself", file, most));
+                "{}: base: more than {} configurations on each other, or one that is based on itself", file, max));
         trees.insert(trees.begin(), std::move(tree));
         file = below;
         tree = read_config_file(file);
@@ -105,7 +105,7 @@ void check_top_level(const config_tree& tree, bool file, std::size_t nodes) {
         if (*index >= nodes) throw input_error(fmt::format("{}: there is no {}: {}", e.origin, e.key, counted(nodes)));
         known.push_back(e.key);
     }
-    refuse_unknown_keys(tree, "", known);
+    reject_unknown_keys(tree, "", known);
 }
 
 /// How many nodes `nodes:` asks for: one for each item of a list, or a number of them.
@@ -113,7 +113,7 @@ std::size_t count_of(const config_tree& nodes) {
     std::uint64_t count = nodes.items.size();
     parameter number("nodes", "", parameter_kind::integer, &count);
     number.minimum = 1;
-    number.maximum = machine_params::most_nodes;
+    number.maximum = machine_params::max_nodes;
     try {
         if (nodes.kind == config_tree::shape::sequence)
             number.parse(std::to_string(count));
@@ -222,7 +222,7 @@ void gpu_node_params::describe(parameter_visitor& v) {
     if (!is_apu() && !v.wants_kinds()) return;
     if (is_apu()) {
         core.describe(v);
-        v.group("front", front, "what the host sees of the GPU");
+        v.group("host_interface", host_interface, "what the host sees of the GPU");
     }
     apu.describe(v);
 }

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/parameters.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 #include "ethernet/segment.h"
 #include "fabric/interconnect.h"
 #include "gpu/apu.h"
@@ -56,7 +56,7 @@ struct fault_params {
     duration at{0};
     std::string when;  ///< label of a marker of the firmware from which `at` counts
     std::string target, kind;
-    std::vector<loose_value> arguments;
+    std::vector<unparsed_value> arguments;
     std::string origin, target_origin, kind_origin;  ///< where they are written
     void describe(parameter_visitor& v);
 };
@@ -68,14 +68,14 @@ struct gpu_node_params : gpu::gpu_device_params {
     std::string name, below = "root";
     gpu::apu_params apu;  ///< where it is one
     bool is_apu() const { return below == on_host; }
-    written_at where;  ///< not described
+    parameter_origin where;  ///< not described
     void describe(parameter_visitor& v);
 };
 
 /// An RDMA adapter of a node, plugged into the PCIe tree.
 struct hca_node_params : hca::hca_params {
     std::string name, below = "root";
-    written_at where;
+    parameter_origin where;
     void describe(parameter_visitor& v);
 };
 
@@ -89,12 +89,12 @@ struct node_params {
     energy_params energy;
     std::vector<fault_params> faults;  ///< targets are relative to the node
     /// Played over the fabric in the place of GPUs and of what the host runs; null: none. Not described.
-    gpu::replay::score replay;
+    gpu::replay::replay_params replay;
     void describe(parameter_visitor& v);
 };
 
 struct machine_params {
-    static constexpr std::uint64_t most_nodes = 1024;
+    static constexpr std::uint64_t max_nodes = 1024;
 
     simulation_params simulation;
     std::vector<fault_params> faults;

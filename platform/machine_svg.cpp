@@ -55,11 +55,11 @@ std::string drawn_rows(const std::vector<box>& boxes, int left, int top, int bus
 }
 
 std::vector<box> harts_of(const node& n) {
-    constexpr std::size_t most = 3 * columns;
+    constexpr std::size_t max = 3 * columns;
     std::vector<box> boxes;
     const auto& harts = n.host.harts;
     for (const auto& hart : harts) {
-        if (boxes.size() + 1 == most && harts.size() > most) {
+        if (boxes.size() + 1 == max && harts.size() > max) {
             boxes.push_back({fmt::format("… hart{}", harts.size() - 1),
                              fmt::format("{} more", harts.size() - boxes.size()), "", "#fff3e0"});
             break;

@@ -58,13 +58,13 @@ std::map<std::string, place> places_of(const network::subnet& n) {
 drawing draw_network(const network::subnet& n, int x, int y) {
     const auto all = places_of(n);
     std::map<int, int> columns;
-    int levels = 0, most = 1;
+    int levels = 0, max = 1;
     for (const auto& [name, p] : all) {
-        most = std::max(most, columns[p.level] = std::max(columns[p.level], p.column + 1));
+        max = std::max(max, columns[p.level] = std::max(columns[p.level], p.column + 1));
         levels = std::max(levels, p.level + 1);
     }
     drawing d;
-    d.width = most * (box_width + gap) - gap;
+    d.width = max * (box_width + gap) - gap;
     d.height = levels * (box_height + between_levels) - between_levels + 24;
     const auto centre = [&](const place& p) { return x + d.width * (2 * p.column + 1) / (2 * columns[p.level]); };
     const auto top = [&](const place& p) { return y + (levels - 1 - p.level) * (box_height + between_levels); };

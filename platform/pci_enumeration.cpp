@@ -156,12 +156,12 @@ private:
 
     /// Max_Payload_Size becomes what every function can take.
     void set_max_payload() {
-        unsigned least = 5;
+        unsigned min = 5;
         for (const auto& f : m_found)
-            if (const auto at = express(f)) least = std::min(least, read(f, at + 4) & 7);
+            if (const auto at = express(f)) min = std::min(min, read(f, at + 4) & 7);
         for (const auto& f : m_found)
             if (const auto at = express(f))
-                write(f, at + 8, (read(f, at + 8) & 0xff1f) | least << 5);  // status keeps its bits
+                write(f, at + 8, (read(f, at + 8) & 0xff1f) | min << 5);  // status keeps its bits
     }
 
     pcie::root_complex& m_root;

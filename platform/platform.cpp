@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/spans.h"
-#include "hca/entry_text.h"
+#include "hca/debug_text.h"
 #include "platform/apps.h"
 #include "platform/config/config_printer.h"
 #include "platform/fabric_drawing.h"
@@ -31,11 +31,11 @@ platform::platform() = default;
 platform::~platform() = default;
 
 std::unique_ptr<platform> platform::from_config(const std::string& path, const overrides& set,
-                                                ranks::exchange* others) {
+                                                ranks::communicator* communicator) {
     const auto file = find_config(path);
     const auto yaml = read_file(file, 1 << 24);
-    auto made = from_params(read_machine_params(yaml, file, set), file, others);
-    for (auto& a : made->m->around) a.image_base = std::filesystem::path(file).parent_path().string();
+    auto made = from_params(read_machine_params(yaml, file, set), file, communicator);
+    for (auto& a : made->m->contexts) a.image_base = std::filesystem::path(file).parent_path().string();
     return made;
 }
 
@@ -44,13 +44,13 @@ std::unique_ptr<platform> platform::from_text(const std::string& yaml, const std
 }
 
 std::unique_ptr<platform> platform::from_params(const machine_params& params, const std::string& name,
-                                                ranks::exchange* others) {
+                                                ranks::communicator* communicator) {
     if (g_built)
         throw input_error(
             "one process holds one platform, because SystemC elaborates once; run others in processes of their own");
     std::unique_ptr<platform> made(new platform);
     try {
-        made->m = std::make_unique<implementation>(params, "", others);
+        made->m = std::make_unique<implementation>(params, "", communicator);
     } catch (const std::invalid_argument& e) {  // some name file and line already
         const std::string why = e.what();
         throw input_error(why.rfind(name + ":", 0) == 0 ? why : fmt::format("{}: {}", name, why));
@@ -64,10 +64,10 @@ std::unique_ptr<platform> platform::from_params(const machine_params& params, co
 machine& platform::hardware() { return *m->hardware; }
 const machine& platform::hardware() const { return *m->hardware; }
 
-std::size_t platform::node_count() const { return m->around.size(); }
+std::size_t platform::node_count() const { return m->contexts.size(); }
 
 void platform::load_images(std::size_t node, const image_set& images) {
-    auto& a = m->around.at(node);
+    auto& a = m->contexts.at(node);
     if (!app_of(images).empty()) a.images = {};
     const auto absolute = [](const std::string& named) {
         return named.compare(0, 9, "firmware:") == 0 ? named : std::filesystem::absolute(named).string();
@@ -84,7 +84,7 @@ std::uint64_t platform::load_elf(std::size_t node, const std::string& path) {
     auto plan = std::make_unique<boot_plan>(m->memory(node));
     const auto entry = plan->add_elf(path, "ELF file");
     m->place(node, *plan);
-    m->around[node].extras.push_back(std::move(plan));
+    m->contexts[node].extras.push_back(std::move(plan));
     return entry;
 }
 
@@ -92,7 +92,7 @@ void platform::load_binary(std::size_t node, const std::string& path, std::uint6
     auto plan = std::make_unique<boot_plan>(m->memory(node));
     plan->add_raw(path, "binary", address);
     m->place(node, *plan);
-    m->around[node].extras.push_back(std::move(plan));
+    m->contexts[node].extras.push_back(std::move(plan));
 }
 
 run_result platform::run_until(ticks limit) {
@@ -111,15 +111,15 @@ ticks platform::now() const { return m->hardware->timeline.now(); }
 
 void platform::add_service(std::function<void()> poll) { m->services.push_back(std::move(poll)); }
 
-console& platform::serial(std::size_t node) { return *m->around.at(node).serial; }
+console& platform::serial(std::size_t node) { return *m->contexts.at(node).serial; }
 
 std::size_t platform::read_memory(std::size_t node, std::uint64_t address, void* to, std::size_t size) {
-    m->around.at(node);
+    m->contexts.at(node);
     return m->host(node).bus.debug_read(address, to, size);
 }
 
 std::size_t platform::write_memory(std::size_t node, std::uint64_t address, const void* from, std::size_t size) {
-    m->around.at(node);
+    m->contexts.at(node);
     return m->host(node).bus.debug_write(address, from, size);
 }
 
@@ -130,12 +130,12 @@ statistics_snapshot platform::implementation::own_statistics() const {
     values["sim.wall_s"] = wall.count();
     values["sim.events"] = static_cast<double>(hardware->timeline.executed());
     values["sim.instructions"] = static_cast<double>(hardware->instructions());
-    if (team) add_rank(values);
+    if (synchronizer) add_rank(values);
     return values;
 }
 
 statistics_snapshot platform::statistics() const {
-    auto values = m->portions.empty() ? m->own_statistics() : ranks::merged_values(m->portions);
+    auto values = m->rank_parts.empty() ? m->own_statistics() : ranks::merged_values(m->rank_parts);
     m->add_verdicts(values);
     return values;
 }
@@ -144,7 +144,7 @@ std::string platform::resolved_config() const {
     config_printer printer;
     auto params = m->params;
     for (std::size_t i = 0; i < params.nodes.size(); ++i) {  // with the images that are in use
-        const auto& a = m->around[i];
+        const auto& a = m->contexts[i];
         auto& p = params.nodes[i].images;
         const auto located = [&](const std::string& named) {
             return named.empty() || named.compare(0, 9, "firmware:") == 0
@@ -163,25 +163,26 @@ std::string platform::resolved_config() const {
 void platform::open_results(const std::string& folder) {
     m->results = std::make_unique<run_folder>(folder);
     write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(false)));
-    for (std::size_t i = 0; i < m->around.size(); ++i)
-        m->around[i].serial->log_into((std::filesystem::path(folder) / fmt::format("console.node{}.log", i)).string());
+    for (std::size_t i = 0; i < m->contexts.size(); ++i)
+        m->contexts[i].serial->log_into(
+            (std::filesystem::path(folder) / fmt::format("console.node{}.log", i)).string());
 }
 
 void platform::set_command(std::vector<std::string> command) { m->command = std::move(command); }
 
 void platform::write_results(const std::string& folder) {
     auto here = m->results && m->results->is(folder) ? std::move(m->results) : std::make_unique<run_folder>(folder);
-    const bool alone = m->portions.empty();
-    if (alone) m->portions.push_back(m->own_portion(false));
+    const bool alone = m->rank_parts.empty();
+    if (alone) m->rank_parts.push_back(m->own_rank_part(false));
     const auto values = statistics();
-    auto notes = m->portions.front().notes;
-    for (const auto& p : m->portions) notes.insert(p.notes.begin(), p.notes.end());
+    auto notes = m->rank_parts.front().notes;
+    for (const auto& p : m->rank_parts) notes.insert(p.notes.begin(), p.notes.end());
     notes.merge(notes_of(values));
     std::vector<std::pair<std::string, std::string>> files = {{"config.resolved.yaml", resolved_config()},
                                                               {"stats.csv", statistics_csv(values, notes)},
                                                               {"stats.json", statistics_json(values)}};
-    std::map<std::size_t, const ranks::portion::node_part*> nodes;
-    for (const auto& p : m->portions)
+    std::map<std::size_t, const ranks::rank_part::node_part*> nodes;
+    for (const auto& p : m->rank_parts)
         for (const auto& [i, part] : p.nodes) nodes[i] = &part;
     std::vector<const std::vector<host::marker::region>*> regions;
     for (const auto& n : nodes) regions.push_back(&n.second->regions);
@@ -197,55 +198,55 @@ void platform::write_results(const std::string& folder) {
     if (alone && m->recording)
         copies["trace.json"] = m->recording->finished();
     else if (m->recording)
-        files.emplace_back("trace.json", ranks::merged_trace(m->portions));
+        files.emplace_back("trace.json", ranks::merged_trace(m->rank_parts));
     write_files(folder, files, copies);
     write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(true)));
-    for (auto& a : m->around) a.serial->end_log();
-    if (alone) m->portions.clear();
+    for (auto& a : m->contexts) a.serial->end_log();
+    if (alone) m->rank_parts.clear();
 }
 
 void platform::run_script(std::size_t node, const std::string& text, const std::string& name) {
-    auto& a = m->around.at(node);
+    auto& a = m->contexts.at(node);
     a.script = std::make_unique<console_script>(text, name);
     a.script->type = [&a](std::string_view typed) { a.serial->type(typed); };
     a.serial->mute_input();
     a.serial->on_output([this, &a](char c) {
-        a.script->saw(c, now());
+        a.script->on_byte(c, now());
         if (a.script->done()) m->hardware->timeline.stop();
     });
 }
 
-void platform::end_when_guests_wait() { m->patience = std::make_unique<guest_patience>(*m->hardware); }
+void platform::end_when_guests_wait() { m->input_wait = std::make_unique<input_wait_detector>(*m->hardware); }
 
 void platform::reset() { m->restart(); }
 
 void platform::reset(std::size_t node) {
-    m->around.at(node).reset_wanted = true;
+    m->contexts.at(node).reset_wanted = true;
     m->serve_resets();
 }
 
-const node_outcome& platform::outcome(std::size_t node) const { return m->around.at(node).outcome; }
+const node_outcome& platform::outcome(std::size_t node) const { return m->contexts.at(node).outcome; }
 
 bool platform::has(std::size_t node) const { return m->hardware->nodes.at(node) != nullptr; }
 
-std::string platform::complaint() const { return m->complaint(); }
+std::string platform::failure_message() const { return m->failure_message(); }
 
 std::vector<platform::fault_description> platform::faults() const { return describe_faults(); }
 
 void platform::inject(const std::string& target, const std::string& kind, ticks at, const overrides& arguments) {
-    std::vector<loose_value> given;
+    std::vector<unparsed_value> given;
     for (const auto& [key, value] : arguments) given.push_back({key, value, "argument"});
     m->planned_faults->inject(target, kind, at, given);
 }
 
 std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool hold) {
-    auto& a = m->around.at(node);
+    auto& a = m->contexts.at(node);
     a.gdb.reset();
     gdb_process process;
     process.name = fmt::format("node{}", node);
     process.id = static_cast<unsigned>(node) + 1;
     for (auto& hart : m->host(node).harts) process.threads.push_back(hart.get());
-    process.in_step = process.threads.size();
+    process.lockstep_threads = process.threads.size();
     a.wavefronts.clear();
     for (auto& gpu : m->hardware->nodes[node]->gpus) {
         for (auto& hart : gpu->core.processor.harts) process.threads.push_back(hart.get());
@@ -274,12 +275,12 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
         hooks.queue_pair = [&adapters](std::uint32_t number) {
             std::string text;
             for (const auto& hca : adapters)
-                if (const auto* q = hca->pairs.find(number))
+                if (const auto* q = hca->queue_pairs.find(number))
                     text += fmt::format("{} qp {:#x}: {}", hca->name(), number, hca::text_of(*q));
             return text;
         };
     hooks.start_trace = [this](const std::string& file) {
-        m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().most_bytes, file);
+        m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().max_bytes, file);
         return file.empty() ? m->results ? m->results->path() + "/trace.json"
                                          : std::string("memory: give a file to keep the trace without --out")
                             : file;
@@ -290,8 +291,8 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.while_stopped = [this, node] {
         m->serve_consoles();
         for (auto& service : m->services) service();
-        for (std::size_t i = 0; i < m->around.size(); ++i)
-            if (i != node && m->around[i].gdb) m->around[i].gdb->serve();
+        for (std::size_t i = 0; i < m->contexts.size(); ++i)
+            if (i != node && m->contexts[i].gdb) m->contexts[i].gdb->serve();
         return !m->stop_wanted && !m->ending;
     };
     auto server = std::make_unique<gdb_server>(std::move(process), std::move(hooks));
@@ -306,21 +307,21 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
 }
 
 bool platform::debugged(std::size_t node) const {
-    const auto& server = m->around.at(node).gdb;
+    const auto& server = m->contexts.at(node).gdb;
     return server && server->attached();
 }
 
 void platform::detach_after_fork() {
     m->capture.reset();  // its file is the parent's; all of it is there, since nothing runs
-    for (auto& a : m->around) {
+    for (auto& a : m->contexts) {
         a.serial->abandon();
         if (a.gdb) a.gdb->abandon();
         a.gdb.reset();
     }
 }
 
-void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes) {
-    m->recording = std::make_unique<trace_recording>(from, to, filter, most_bytes);
+void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes) {
+    m->recording = std::make_unique<trace_recording>(from, to, filter, max_bytes);
 }
 
 void platform::start_capture(const std::string& file, const std::string& filter) {

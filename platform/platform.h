@@ -22,7 +22,7 @@ class machine;  // the hardware: platform/machine.h
 struct machine_params;
 class console;  // one node's serial line: platform/console.h
 namespace ranks {
-class exchange;  // how processes that have parts of a machine talk: platform/ranks/exchange.h
+class communicator;  // how processes that have parts of a machine talk: platform/ranks/communicator.h
 }
 
 /// Bad user input. what() is the one line to print; the process exits with status 2.
@@ -36,7 +36,7 @@ enum class run_outcome {
     time_limit,     ///< the limit given to run() was reached
     power_off,      ///< the guest powered off cleanly
     guest_failure,  ///< the guest reported failure (test finisher, tohost)
-    refused,  ///< a guest refused what it was asked for (test finisher, status 2); ends the run whatever `until` says
+    rejected,  ///< a guest refused what it was asked for (test finisher, status 2); ends the run whatever `until` says
     breakpoint,   ///< a debugger or a Python breakpoint stopped a hart
     event,        ///< a condition given by the caller became true (console line, marker)
     interrupted,  ///< request_stop(), Ctrl-C
@@ -82,14 +82,15 @@ public:
     /// \param others the run's other processes, each of which has a part of the machine; null: all of it is here. With
     /// others, what this process does not have cannot be asked for; nobody can type, debug or fork. \throws input_error
     static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {},
-                                                 ranks::exchange* others = nullptr);
+                                                 ranks::communicator* communicator = nullptr);
     static std::unique_ptr<platform> from_text(const std::string& yaml, const std::string& name,
                                                const overrides& set = {});
     /// The fabric of a configuration, with a recording in the place of its GPUs and their software: run_until() plays
     /// it, and ends when it does (power_off; guest_failure where packets vanished or changed). \throws input_error,
     /// where the recording cannot be read, or does not fit the configuration
     static std::unique_ptr<platform> from_recording(const std::string& recording, const std::string& path,
-                                                    const overrides& set = {}, const std::string& tiles = {});
+                                                    const overrides& set = {},
+                                                    const std::string& replica_placement = {});
     ~platform();
 
     machine& hardware();
@@ -119,7 +120,7 @@ public:
     const node_outcome& outcome(std::size_t node) const;
     /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application)
     /// and has not, or a script was not done. One line about it; empty otherwise.
-    std::string complaint() const;
+    std::string failure_message() const;
     /// Ends run_until() soon; the only member that may be called from a signal handler or another thread.
     void request_stop();
     /// Ends run_until() with run_outcome::event; for conditions that callers watch on the simulation thread.
@@ -196,7 +197,7 @@ public:
 
     /// Records a Perfetto trace from now on, which write_results() ends and leaves as trace.json. `filter` is a glob
     /// over hierarchical names, or text that they contain; empty for all. \throws input_error
-    void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes);
+    void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes);
 
     /// Writes packets of the network into a file as they leave ports, from now on: for Wireshark (pcap with ERF
     /// records), or as a table if the name ends in .csv. It is complete after each run_until(). `filter` is a glob over
@@ -207,7 +208,7 @@ public:
 private:
     platform();
     static std::unique_ptr<platform> from_params(const machine_params& params, const std::string& name,
-                                                 ranks::exchange* others = nullptr);
+                                                 ranks::communicator* communicator = nullptr);
     struct implementation;
     std::unique_ptr<implementation> m;
 };

@@ -12,8 +12,8 @@
 namespace fabricvp {
 namespace {
 
-bool ended(const node_surroundings& a) { return a.outcome.state != node_state::running; }
-bool refused(const node_surroundings& a) {
+bool ended(const node_context& a) { return a.outcome.state != node_state::running; }
+bool rejected(const node_context& a) {
     return a.outcome.state == node_state::failed && a.outcome.status == FINISHER_REFUSED;
 }
 
@@ -29,12 +29,12 @@ std::string last_line(const std::string& output) {
 }  // namespace
 
 void platform::implementation::node_ended(std::size_t i, node_state state, int status, std::string detail) {
-    auto& a = around[i];
+    auto& a = contexts[i];
     if (ended(a)) return;
     a.outcome = {state, status, std::move(detail), hardware->timeline.now()};
     a.end_unreported = true;
     hardware->nodes[i]->power_down();
-    if (team) untold.push_back(i);
+    if (synchronizer) unreported_ends.push_back(i);
     plan_end();
     if (end_at != never) hardware->timeline.stop();
 }
@@ -44,77 +44,78 @@ void platform::implementation::plan_end() {
     const auto only = node_index(params.simulation.until);
     if (all_ended()) {
         decided = 0;
-        for (const auto& a : around)
+        for (const auto& a : contexts)
             if (ended(a)) decided = std::max(decided, a.outcome.at);
     }
-    for (std::size_t i = 0; i < around.size(); ++i)
-        if (ended(around[i]) && (params.simulation.until == "any" || only == i || refused(around[i])))
-            decided = std::min(decided, around[i].outcome.at);
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        if (ended(contexts[i]) && (params.simulation.until == "any" || only == i || rejected(contexts[i])))
+            decided = std::min(decided, contexts[i].outcome.at);
     if (decided != never) end_at = std::min(end_at, decided + lookahead);
 }
 
-void platform::implementation::node_refused(std::size_t i) {
-    const auto said = last_line(around[i].serial->output());
-    const std::string detail = said.empty() ? fmt::format("node{} refuses what it was asked for", i)
-                                            : input_error(fmt::format("node{}: {}", i, said)).what();  // printable
+void platform::implementation::node_rejected(std::size_t i) {
+    const auto last_output = last_line(contexts[i].serial->output());
+    const std::string detail = last_output.empty()
+                                   ? fmt::format("node{} refuses what it was asked for", i)
+                                   : input_error(fmt::format("node{}: {}", i, last_output)).what();  // printable
     node_ended(i, node_state::failed, FINISHER_REFUSED, detail);
 }
 
 void platform::implementation::report_ends() {
-    for (std::size_t i = 0; i < around.size(); ++i) {
-        auto& a = around[i];
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+        auto& a = contexts[i];
         if (!ended(a) || !a.gdb) continue;
         if (std::exchange(a.end_unreported, false)) a.gdb->ended(a.outcome.status);
         hardware->nodes[i]->power_down();  // a debugger that leaves, or comes later, does not wake the dead
     }
 }
 
-bool platform::implementation::counts(std::size_t i) const {
+bool platform::implementation::determines_end(std::size_t i) const {
     const auto only = node_index(params.simulation.until);
-    return only ? *only == i : around[i].has_software() || (hardware->nodes[i] && hardware->nodes[i]->replay);
+    return only ? *only == i : contexts[i].has_software() || (hardware->nodes[i] && hardware->nodes[i]->replay);
 }
 
 bool platform::implementation::all_ended() const {
     bool one = false;
-    for (std::size_t i = 0; i < around.size(); ++i) {
-        one = one || ended(around[i]);
-        if (!ended(around[i]) && (around[i].has_software() || counts(i))) return false;
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+        one = one || ended(contexts[i]);
+        if (!ended(contexts[i]) && (contexts[i].has_software() || determines_end(i))) return false;
     }
     return one;
 }
 
 void platform::implementation::end_by_nodes() {
-    const node_surroundings* first = nullptr;
-    for (const auto& a : around)
-        if (refused(a) && (!first || a.outcome.at < first->outcome.at)) first = &a;
-    if (first) return end(run_outcome::refused, first->outcome.detail, FINISHER_REFUSED);
+    const node_context* first = nullptr;
+    for (const auto& a : contexts)
+        if (rejected(a) && (!first || a.outcome.at < first->outcome.at)) first = &a;
+    if (first) return end(run_outcome::rejected, first->outcome.detail, FINISHER_REFUSED);
     auto which = node_index(params.simulation.until);
     if (params.simulation.until == "any")
-        for (std::size_t i = 0; i < around.size(); ++i)
-            if (ended(around[i]) && (!which || around[i].outcome.at < around[*which].outcome.at)) which = i;
-    std::vector<const node_outcome*> told;
-    for (std::size_t i = 0; i < around.size(); ++i)
-        if (ended(around[i]) && (!which || *which == i)) told.push_back(&around[i].outcome);
+        for (std::size_t i = 0; i < contexts.size(); ++i)
+            if (ended(contexts[i]) && (!which || contexts[i].outcome.at < contexts[*which].outcome.at)) which = i;
+    std::vector<const node_outcome*> outcomes;
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        if (ended(contexts[i]) && (!which || *which == i)) outcomes.push_back(&contexts[i].outcome);
     // Failures first, the earliest before others.
-    std::stable_sort(told.begin(), told.end(), [](const node_outcome* a, const node_outcome* b) {
+    std::stable_sort(outcomes.begin(), outcomes.end(), [](const node_outcome* a, const node_outcome* b) {
         const bool failed = a->state == node_state::failed;
         return failed != (b->state == node_state::failed) ? failed : failed && a->at < b->at;
     });
-    constexpr std::size_t most = 4;  // name a few, count the rest
+    constexpr std::size_t max = 4;  // name a few, count the rest
     std::string detail;
-    for (std::size_t i = 0; i < std::min(most, told.size()); ++i) detail += (i ? "; " : "") + told[i]->detail;
-    if (told.size() > most) detail += fmt::format("; and {} more have ended", told.size() - most);
-    const bool failed = told.front()->state == node_state::failed;
+    for (std::size_t i = 0; i < std::min(max, outcomes.size()); ++i) detail += (i ? "; " : "") + outcomes[i]->detail;
+    if (outcomes.size() > max) detail += fmt::format("; and {} more have ended", outcomes.size() - max);
+    const bool failed = outcomes.front()->state == node_state::failed;
     end(failed ? run_outcome::guest_failure : run_outcome::power_off, std::move(detail),
-        failed ? told.front()->status : 0);
+        failed ? outcomes.front()->status : 0);
 }
 
 void platform::implementation::add_verdicts(statistics_snapshot& values) const {
-    bool all_told = true, some = false, right = true;
-    for (std::size_t i = 0; i < around.size(); ++i) {
-        const auto& a = around[i];
+    bool all_reported = true, some = false, right = true;
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+        const auto& a = contexts[i];
         if (!app_of(a.images).empty()) {
-            all_told = all_told && ended(a);
+            all_reported = all_reported && ended(a);
             if (ended(a)) {
                 const bool ok = a.outcome.state == node_state::powered_off;
                 values[fmt::format("node{}.app.ok", i)] = ok;
@@ -127,29 +128,29 @@ void platform::implementation::add_verdicts(statistics_snapshot& values) const {
         auto& first = values.try_emplace("tohost.test", 0.0).first->second;
         if (first == 0) first = static_cast<double>(*a.test);
     }
-    if (some && (all_told || !right)) values["app.ok"] = right;
+    if (some && (all_reported || !right)) values["app.ok"] = right;
 }
 
-std::string platform::implementation::complaint() const {
+std::string platform::implementation::failure_message() const {
     const bool by_nodes = ending && ending->outcome == run_outcome::power_off;  // they have said all there is to say
     const bool in_time = ending && ending->outcome != run_outcome::time_limit;
-    for (std::size_t i = 0; i < around.size() && !by_nodes; ++i)
-        if (counts(i) && around[i].outcome.state == node_state::failed) return around[i].outcome.detail;
-    for (std::size_t i = 0; i < around.size() && !by_nodes && !in_time; ++i) {
-        const auto& a = around[i];
-        if (!counts(i) || ended(a)) continue;
+    for (std::size_t i = 0; i < contexts.size() && !by_nodes; ++i)
+        if (determines_end(i) && contexts[i].outcome.state == node_state::failed) return contexts[i].outcome.detail;
+    for (std::size_t i = 0; i < contexts.size() && !by_nodes && !in_time; ++i) {
+        const auto& a = contexts[i];
+        if (!determines_end(i) || ended(a)) continue;
         if (a.images.tohost) return fmt::format("node{}: tohost: the guest has not said whether it passed", i);
         if (const auto app = app_of(a.images); !app.empty())
             return fmt::format("node{}: application {} has not ended", i, app);
     }
-    for (const auto& a : around)
-        if (a.script && !a.script->done()) return a.script->present() + ": the script was not done";
+    for (const auto& a : contexts)
+        if (a.script && !a.script->done()) return a.script->current_line() + ": the script was not done";
     return {};
 }
 
 void platform::implementation::serve_scripts() {
     bool all_done = true, some = false, finishes = false;
-    for (auto& a : around) {
+    for (auto& a : contexts) {
         if (!a.script) continue;
         a.script->poll(hardware->timeline.now());
         if (!a.script->failure().empty()) return end(run_outcome::guest_failure, a.script->failure(), 1);
@@ -168,7 +169,7 @@ run_record platform::implementation::record(bool complete) const {
     r.until = params.simulation.until;
     r.time = hardware->timeline.now();
     if (complete) r.result = ending;
-    for (const auto& a : around) r.nodes.push_back({a.outcome, app_of(a.images), a.test});
+    for (const auto& a : contexts) r.nodes.push_back({a.outcome, app_of(a.images), a.test});
     return r;
 }
 

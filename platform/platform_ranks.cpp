@@ -19,11 +19,11 @@ namespace fabricvp {
 
 using json = nlohmann::json;
 
-machine_share platform::implementation::share() {
-    if (!others) return {};
-    machine_share s;
-    s.has = [this](std::size_t node) { return parts->of_node(node) == others->rank(); };
-    s.network.here = [this](const std::string& name) { return parts->of_vertex(name) == others->rank(); };
+machine_partition platform::implementation::local_partition() {
+    if (!communicator) return {};
+    machine_partition s;
+    s.has = [this](std::size_t node) { return partition->of_node(node) == communicator->rank(); };
+    s.network.here = [this](const std::string& name) { return partition->of_vertex(name) == communicator->rank(); };
     s.network.adapter_port = [this](const std::string& name) -> const network::port_params& {
         const auto dot = name.find('.');
         auto& hcas = params.nodes.at(node_index(name.substr(0, dot)).value()).hcas;
@@ -32,41 +32,42 @@ machine_share platform::implementation::share() {
     };
     s.network.send = [this](const std::string& name, const network::link_message& m) {
         if (name.empty())
-            team->post(m);
+            synchronizer->post(m);
         else
-            team->post(parts->of_vertex(name), m);
+            synchronizer->post(partition->of_vertex(name), m);
     };
     return s;
 }
 
-void platform::implementation::join_team() {
-    ranks::windows::hooks h;
-    h.deliver = [this](const network::link_message& m) { hardware->network->hear(m); };
-    h.tell = [this] { return news(); };
-    h.learn = [this](const std::string& said) { learn(said); };
-    h.limit = [this] { return std::min(border, end_at); };
+void platform::implementation::create_synchronizer() {
+    ranks::window_synchronizer::hooks h;
+    h.deliver = [this](const network::link_message& m) { hardware->network->receive(m); };
+    h.control_messages = [this] { return control_messages(); };
+    h.apply_control_messages = [this](const std::string& reported) { apply_control_messages(reported); };
+    h.limit = [this] { return std::min(slice_end, end_at); };
     h.stopped = [this] { serve_resets(); };
-    team = std::make_unique<ranks::windows>(*others, hardware->timeline, lookahead, std::move(h));
+    synchronizer =
+        std::make_unique<ranks::window_synchronizer>(*communicator, hardware->timeline, lookahead, std::move(h));
 }
 
 /// Nodes that have ended, and faults whose marks have come.
-std::string platform::implementation::news() {
-    if (untold.empty() && fault_orders.empty()) return {};
-    json all = {{"faults", std::exchange(fault_orders, {})}, {"ends", json::array()}};
-    for (const auto i : std::exchange(untold, {})) {
-        const auto& a = around[i];
+std::string platform::implementation::control_messages() {
+    if (unreported_ends.empty() && forwarded_faults.empty()) return {};
+    json all = {{"faults", std::exchange(forwarded_faults, {})}, {"ends", json::array()}};
+    for (const auto i : std::exchange(unreported_ends, {})) {
+        const auto& a = contexts[i];
         all["ends"].push_back({i, static_cast<int>(a.outcome.state), a.outcome.status, a.outcome.detail, a.outcome.at,
                                a.test ? json(*a.test) : json()});
     }
     return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void platform::implementation::learn(const std::string& news) {
-    const auto all = json::parse(news);
+void platform::implementation::apply_control_messages(const std::string& control_messages) {
+    const auto all = json::parse(control_messages);
     for (const auto& [number, when] : all.at("faults").get<std::vector<std::pair<std::size_t, ticks>>>())
         planned_faults->order(number, when);
     for (const auto& e : all.at("ends")) {
-        auto& a = around.at(e.at(0).get<std::size_t>());
+        auto& a = contexts.at(e.at(0).get<std::size_t>());
         a.outcome = {static_cast<node_state>(e.at(1).get<int>()), e.at(2), e.at(3), e.at(4)};
         if (!e.at(5).is_null()) a.test = e.at(5).get<std::uint64_t>();
     }
@@ -74,26 +75,26 @@ void platform::implementation::learn(const std::string& news) {
 }
 
 /// As run_slices(), in step with the other ranks: whatever ends the run, ends it in all of them at one time.
-void platform::implementation::run_together(ticks limit) {
+void platform::implementation::run_with_ranks(ticks limit) {
     auto& timeline = hardware->timeline;
     if (all_ended()) return end_by_nodes();
     while (!ending) {
         serve_consoles();
         for (auto& service : services) service();
         if (timeline.now() >= limit) return end_by_limit();
-        border = std::min(limit, next_border(timeline.now()));
-        const bool quiet = !team->run();
-        if (quiet) team->pass(std::min(border, end_at));
+        slice_end = std::min(limit, next_slice_end(timeline.now()));
+        const bool quiet = !synchronizer->run();
+        if (quiet) synchronizer->advance_to(std::min(slice_end, end_at));
         if (timeline.now() >= end_at) return end_by_nodes();
         if (recording) recording->sample(timeline.now());
         check_tohost();
         serve_resets();
-        agree(limit, quiet);
+        agree_on_end(limit, quiet);
     }
 }
 
 /// All ranks say how things stand with them, so that all come to the same conclusion.
-void platform::implementation::agree(ticks limit, bool quiet) {
+void platform::implementation::agree_on_end(ticks limit, bool quiet) {
     const auto now = hardware->timeline.now();
     json own = {{"stop", stop_wanted.load()}, {"resets", hardware->timeline.next_event_time() != never}};
     if (quiet) {
@@ -102,14 +103,14 @@ void platform::implementation::agree(ticks limit, bool quiet) {
     } else if (const auto stuck = guard->check(now)) {
         own["stuck"] = *stuck;
     }
-    if (patience && limit == never) {
-        const auto guests = patience->look(now);
+    if (input_wait && limit == never) {
+        const auto guests = input_wait->look(now);
         own["guests"] = {guests.some, guests.all};
     }
     bool some = false, all_wait = true, moves = false, stop = false, stuck = false;
     std::string harts;
-    for (const auto& said : team->all(own.dump(-1, ' ', false, json::error_handler_t::replace))) {
-        const auto its = json::parse(said);
+    for (const auto& reported : synchronizer->all(own.dump(-1, ' ', false, json::error_handler_t::replace))) {
+        const auto its = json::parse(reported);
         if (its.contains("stuck") && !ending) end(run_outcome::watchdog, its["stuck"]);
         stop = stop || its["stop"].get<bool>();
         moves = moves || its["resets"].get<bool>();
@@ -129,9 +130,9 @@ void platform::implementation::agree(ticks limit, bool quiet) {
         else if (limit == never)
             end(run_outcome::idle, "nothing can happen any more: " + harts);
         else
-            team->pass(limit);
+            synchronizer->advance_to(limit);
     } else if (some && all_wait) {
-        end(run_outcome::interrupted, nobody_types);
+        end(run_outcome::interrupted, input_wait_message);
     }
 }
 
@@ -142,25 +143,25 @@ void platform::implementation::add_rank(statistics_snapshot& values) const {
     const auto seconds = [](const timeval& t) {
         return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
     };
-    const auto rank = fmt::format("sim.rank{}.", others->rank());
-    values[rank + "windows"] = static_cast<double>(team->count());
-    values[rank + "waited_s"] = others->waited();
+    const auto rank = fmt::format("sim.rank{}.", communicator->rank());
+    values[rank + "windows"] = static_cast<double>(synchronizer->count());
+    values[rank + "waited_s"] = communicator->waited();
     values[rank + "user_s"] = seconds(used.ru_utime);
     values[rank + "system_s"] = seconds(used.ru_stime);
     values[rank + "memory_bytes"] = static_cast<double>(used.ru_maxrss) * 1024;
 }
 
 /// \param whole with what is in files
-ranks::portion platform::implementation::own_portion(bool whole) {
-    ranks::portion p;
+ranks::rank_part platform::implementation::own_rank_part(bool whole) {
+    ranks::rank_part p;
     p.values = own_statistics();
     p.notes = notes_of(p.values);
-    for (std::size_t i = 0; i < around.size(); ++i) {
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
         if (!hardware->nodes[i]) continue;
         const auto& node = *hardware->nodes[i];
         auto& part = p.nodes[i];
-        part.console = around[i].serial->output();
-        part.input = around[i].serial->recorded_input();
+        part.console = contexts[i].serial->output();
+        part.input = contexts[i].serial->recorded_input();
         part.regions = node.host.marker.regions();
         if (node.fabric) part.fabric = fabric_svg(*node.fabric, measured_traffic(node));
     }
@@ -169,15 +170,15 @@ ranks::portion platform::implementation::own_portion(bool whole) {
 }
 
 void platform::gather() {
-    if (!m->others) return;
-    std::vector<ranks::bytes> out(m->others->count()), in(m->others->count());
-    const auto own = ranks::to_bytes(m->own_portion());
-    if (m->others->rank() != 0) out[0].assign(own.begin(), own.end());
-    m->others->trade(out, in);
-    if (m->others->rank() != 0) return;
-    m->portions.clear();
+    if (!m->communicator) return;
+    std::vector<ranks::bytes> out(m->communicator->count()), in(m->communicator->count());
+    const auto own = ranks::to_bytes(m->own_rank_part());
+    if (m->communicator->rank() != 0) out[0].assign(own.begin(), own.end());
+    m->communicator->all_to_all(out, in);
+    if (m->communicator->rank() != 0) return;
+    m->rank_parts.clear();
     for (std::size_t r = 0; r < in.size(); ++r)
-        m->portions.push_back(ranks::portion_of(r == 0 ? own : std::string(in[r].begin(), in[r].end())));
+        m->rank_parts.push_back(ranks::parse_rank_part(r == 0 ? own : std::string(in[r].begin(), in[r].end())));
 }
 
 }  // namespace fabricvp

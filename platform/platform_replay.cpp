@@ -76,13 +76,13 @@ std::vector<std::vector<std::string>> by_gpu(const std::string& text) {
 /// \returns how many GPUs the recording is of \throws input_error with what is the matter first
 unsigned check_fit(const recording& r, const node_params& n, const std::string& file,
                    const std::string& configuration) {
-    const auto refuse = [&](const std::string& why) {
+    const auto reject = [&](const std::string& why) {
         throw input_error(fmt::format("{} does not fit {}: {}", file, configuration, why));
     };
     const auto then = by_gpu(r.head.machine), now = by_gpu(machine_text(n));
-    if (n.fabric.empty()) refuse("it links no GPUs");
+    if (n.fabric.empty()) reject("it links no GPUs");
     if (then.empty() || now.empty() || now.size() % then.size())
-        refuse(fmt::format("it has {} GPU{}, the recording is of {}; a multiple of them would do", now.size(),
+        reject(fmt::format("it has {} GPU{}, the recording is of {}; a multiple of them would do", now.size(),
                            now.size() == 1 ? "" : "s", then.size()));
     for (std::size_t g = 0; g < now.size(); ++g) {
         const auto &mine = now[g], &its = then[g % then.size()];
@@ -91,31 +91,33 @@ unsigned check_fit(const recording& r, const node_params& n, const std::string& 
             const auto value = [](const std::string& line) {
                 return line.substr(std::min(line.size(), line.find(' ') + 1));
             };
-            refuse(
+            reject(
                 fmt::format("node.gpus.{}.{} is {}, the recording was made with {}: that changes what GPUs ask for, so "
                             "run the software itself",
                             g, its[i].substr(0, its[i].find(' ')), value(mine[i]), value(its[i])));
         }
     }
     if (const auto* s = trimmer(n))
-        refuse(fmt::format("{}.netcrafter.trimming changes what GPUs ask for, so run the software itself", s->name));
-    if (!n.fabric.generators.empty()) refuse("traffic generators send to GPUs, which are not there");
+        reject(fmt::format("{}.netcrafter.trimming changes what GPUs ask for, so run the software itself", s->name));
+    if (!n.fabric.generators.empty()) reject("traffic generators send to GPUs, which are not there");
     return static_cast<unsigned>(then.size());
 }
 
-gpu::replay::tiling tiling_of(const std::string& word, unsigned tiles) {
-    if (!word.empty() && tiles == 1)
+gpu::replay::replica_placement replica_placement_of(const std::string& word, unsigned replicas) {
+    if (!word.empty() && replicas == 1)
         throw input_error(
-            fmt::format("--tiles {}: the machine has as many GPUs as the recording: there is one tile", quoted(word)));
-    if (word.empty() || word == "beside") return gpu::replay::tiling::beside;
-    if (word == "across") return gpu::replay::tiling::across;
-    throw input_error(fmt::format("--tiles: no arrangement is called {}: give beside or across", quoted(word)));
+            fmt::format("--replica-placement {}: the machine has as many GPUs as the recording: there is one replica",
+                        quoted(word)));
+    if (word.empty() || word == "contiguous") return gpu::replay::replica_placement::contiguous;
+    if (word == "interleaved") return gpu::replay::replica_placement::interleaved;
+    throw input_error(
+        fmt::format("--replica-placement: no arrangement is called {}: give contiguous or interleaved", quoted(word)));
 }
 
 }  // namespace
 
 std::unique_ptr<platform> platform::from_recording(const std::string& recorded, const std::string& path,
-                                                   const overrides& set, const std::string& tiles) {
+                                                   const overrides& set, const std::string& replica_placement) {
     const auto file = find_config(path);
     auto params = read_machine_params(read_file(file, 1 << 24), file, set);
     if (params.nodes.size() != 1)
@@ -124,13 +126,14 @@ std::unique_ptr<platform> platform::from_recording(const std::string& recorded, 
         const auto what = std::make_shared<recording>(gpu::replay::read_recording(recorded));
         auto& node = params.nodes[0];
         const auto gpus = check_fit(*what, node, recorded, path);
-        node.replay = {what, gpus, tiling_of(tiles, static_cast<unsigned>(node.gpus.size()) / gpus)};
+        node.replay = {what, gpus,
+                       replica_placement_of(replica_placement, static_cast<unsigned>(node.gpus.size()) / gpus)};
         auto made = from_params(params, file);
         if (what->head.software.find("first_touch") != std::string::npos)
             log(log_level::warning, *made->m->hardware->nodes[0]->replay,
                 "pages stay where the first touch put them on the recorded machine; on this fabric others might have "
                 "been first");
-        made->m->around[0].images = {};
+        made->m->contexts[0].images = {};
         return made;
     } catch (const recording_error& e) {
         throw input_error(fmt::format("{}: {}", recorded, e.what()));
@@ -143,7 +146,7 @@ void platform::implementation::start_replay(std::size_t i) {
     n.host.marker.begin();
     n.replay->on_end = [this, i, &n] {
         n.host.marker.end(n.replay->what().head.label);
-        const auto wrong = n.replay->complaint();
+        const auto wrong = n.replay->integrity_error();
         if (wrong.empty())
             node_ended(i, node_state::powered_off, 0,
                        fmt::format("node{}: the recording of {} has ended", i, n.replay->what().head.software));
@@ -197,7 +200,7 @@ std::string platform::finish_recording() {
     }
     gpu::replay::recording_head head;
     head.machine = machine_text(m->hardware->nodes[0]->params);
-    head.software = m->around[0].images.append;
+    head.software = m->contexts[0].images.append;
     try {
         const auto transactions = r.transactions();
         r.finish(head);

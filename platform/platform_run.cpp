@@ -29,11 +29,11 @@ run_result platform::implementation::run(ticks limit) {
         stop_wanted = false;
         wall += wall_clock::now() - began;
         hardware->timeline.cancel(idle->event);
-        for (auto& a : around) a.serial->poll();
+        for (auto& a : contexts) a.serial->poll();
     };
     end_at = never;
     try {
-        team ? run_together(limit) : run_slices(limit);
+        synchronizer ? run_with_ranks(limit) : run_slices(limit);
     } catch (...) {
         leave();
         throw;
@@ -53,7 +53,7 @@ void platform::implementation::run_slices(ticks limit) {
         if (timeline.now() >= limit) return end_by_limit();
         if (!step(limit)) return;
         if (timeline.now() >= end_at) return end_by_nodes();
-        look_after(limit);
+        after_slice(limit);
     }
 }
 
@@ -64,54 +64,54 @@ void platform::implementation::end_by_limit() {
         end(run_outcome::time_limit, "the time limit was reached");
 }
 
-void platform::implementation::look_after(ticks limit) {
+void platform::implementation::after_slice(ticks limit) {
     auto& timeline = hardware->timeline;
     if (recording) recording->sample(timeline.now());
     // Where stops of the calendar lie between slices, ranks would not see all of them; so a network's nodes are not
     // looked at there.
-    if (!lookahead || timeline.now() >= border || timeline.next_event_time() == never) check_tohost();
+    if (!lookahead || timeline.now() >= slice_end || timeline.next_event_time() == never) check_tohost();
     if (timeline.now() >= end_at) end_by_nodes();
     if (ending) return;
     serve_resets();
-    if (lookahead && timeline.now() < border) return;
+    if (lookahead && timeline.now() < slice_end) return;
     if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
-    if (!ending && someone_may_act())
+    if (!ending && external_input_possible())
         pace();
-    else if (!ending && patience && limit == never && !input_to_come())
-        if (const auto guests = patience->look(timeline.now()); guests.some && guests.all)
-            end(run_outcome::interrupted, nobody_types);
+    else if (!ending && input_wait && limit == never && !scheduled_input_pending())
+        if (const auto guests = input_wait->look(timeline.now()); guests.some && guests.all)
+            end(run_outcome::interrupted, input_wait_message);
 }
 
 /// One slice. \returns false if the run is over because nothing can happen any more
 bool platform::implementation::step(ticks limit) {
     auto& timeline = hardware->timeline;
     const auto now = timeline.now();
-    border = std::min({limit, next_border(now), end_at});
-    for (const auto& a : around) {
-        border = std::min(border, a.serial->next_input());
-        if (a.script) border = std::min(border, std::max(a.script->deadline(), now + 1));
+    slice_end = std::min({limit, next_slice_end(now), end_at});
+    for (const auto& a : contexts) {
+        slice_end = std::min(slice_end, a.serial->next_input());
+        if (a.script) slice_end = std::min(slice_end, std::max(a.script->deadline(), now + 1));
     }
 
     const bool quiet = timeline.next_event_time() == never && !sc_core::sc_pending_activity();
     if (quiet && end_at != never) {
-        timeline.schedule(idle->event, border = end_at);
+        timeline.schedule(idle->event, slice_end = end_at);
     } else if (quiet) {
         const auto [stuck, harts] = guard->idle();
         if (stuck) {
             end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
             return false;
         }
-        if (!input_to_come() && !someone_may_act()) {
+        if (!scheduled_input_pending() && !external_input_possible()) {
             if (limit == never) {
                 end(run_outcome::idle, "nothing can happen any more: " + harts);
                 return false;
             }
-            border = limit;
+            slice_end = limit;
         }
-        timeline.schedule(idle->event, border);  // time passes, though nothing happens
+        timeline.schedule(idle->event, slice_end);  // time passes, though nothing happens
     }
-    if (lookahead && border != never) timeline.schedule(idle->event, border + 1);  // no hart runs ahead over it
-    timeline.run_until(border);
+    if (lookahead && slice_end != never) timeline.schedule(idle->event, slice_end + 1);  // no hart runs ahead over it
+    timeline.run_until(slice_end);
     timeline.cancel(idle->event);
     return true;
 }
@@ -120,25 +120,25 @@ void platform::implementation::serve() {
     serve_consoles();
     serve_scripts();
     for (auto& service : services) service();
-    for (auto& a : around)
+    for (auto& a : contexts)
         if (a.gdb) a.gdb->poll();
     report_ends();
 }
 
 void platform::implementation::serve_consoles() {
-    for (auto& a : around) {
+    for (auto& a : contexts) {
         a.serial->poll();
         if (a.serial->wants_quit()) end(run_outcome::interrupted, "the console was closed");
     }
 }
 
 void platform::implementation::check_tohost() {
-    for (std::size_t i = 0; i < around.size() && !ending; ++i) {
-        auto& port = around[i].tohost;
+    for (std::size_t i = 0; i < contexts.size() && !ending; ++i) {
+        auto& port = contexts[i].tohost;
         if (!port) continue;
         const auto code = port->poll();
         if (!code) continue;
-        around[i].test = *code;
+        contexts[i].test = *code;
         if (*code == 0)
             node_ended(i, node_state::powered_off, 0, fmt::format("node{}: tohost: passed", i));
         else
@@ -147,14 +147,14 @@ void platform::implementation::check_tohost() {
 }
 
 /// Recordings and scripts, which live in simulated time.
-bool platform::implementation::input_to_come() const {
-    return std::any_of(around.begin(), around.end(), [](const auto& a) {
+bool platform::implementation::scheduled_input_pending() const {
+    return std::any_of(contexts.begin(), contexts.end(), [](const auto& a) {
         return a.serial->next_input() != never || (a.script && a.script->deadline() != never);
     });
 }
 
-bool platform::implementation::someone_may_act() const {
-    return std::any_of(around.begin(), around.end(),
+bool platform::implementation::external_input_possible() const {
+    return std::any_of(contexts.begin(), contexts.end(),
                        [](const auto& a) { return a.serial->may_type() || (a.gdb && a.gdb->attached()); });
 }
 

@@ -17,37 +17,39 @@ std::string resolve(const std::string& named, const std::string& base) {
 
 }  // namespace
 
-platform::implementation::implementation(const machine_params& p, std::string image_base, ranks::exchange* team_mates)
+platform::implementation::implementation(const machine_params& p, std::string image_base, ranks::communicator* comm)
     : params(p),
-      others(team_mates),
-      parts(others ? std::make_unique<ranks::partition>(params, others->count()) : nullptr),
-      hardware(std::make_unique<machine>(p, share())),
-      around(p.nodes.size()),
+      communicator(comm),
+      partition(communicator ? std::make_unique<ranks::partition>(params, communicator->count()) : nullptr),
+      hardware(std::make_unique<machine>(p, local_partition())),
+      contexts(p.nodes.size()),
       idle(std::make_unique<idler>()) {
     set_log_threshold(params.simulation.log);
-    if (!params.network.links.empty()) lookahead = network::shortest_flight(params.network);
+    if (!params.network.links.empty()) lookahead = network::min_propagation(params.network);
     riscv::separate_accesses(lookahead != 0);
-    if (others) join_team();
+    if (communicator) create_synchronizer();
     guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);
     planned_faults = std::make_unique<fault_plan>(*hardware, lookahead);
-    if (parts)
-        planned_faults->here = [this](const std::string& target) { return parts->of_block(target) == others->rank(); };
-    planned_faults->tell = [this](std::size_t number, ticks when) { fault_orders.emplace_back(number, when); };
+    if (partition)
+        planned_faults->is_local = [this](const std::string& target) {
+            return partition->of_block(target) == communicator->rank();
+        };
+    planned_faults->forward = [this](std::size_t number, ticks when) { forwarded_faults.emplace_back(number, when); };
     planned_faults->add_configured();
-    for (std::size_t i = 0; i < around.size(); ++i) {
-        around[i].image_base = image_base;
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+        contexts[i].image_base = image_base;
         const auto& images = params.nodes[i].images;
-        around[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost};
+        contexts[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost};
         connect(i);
     }
 }
 
 platform::implementation::~implementation() {
-    for (auto& a : around) a.gdb.reset();  // it knows the harts
+    for (auto& a : contexts) a.gdb.reset();  // it knows the harts
 }
 
 void platform::implementation::connect(std::size_t i) {
-    auto& a = around[i];
+    auto& a = contexts[i];
     const auto name = fmt::format("node{}", i);
     if (!hardware->nodes[i]) {
         a.serial = std::make_unique<line_console>(
@@ -66,7 +68,7 @@ void platform::implementation::connect(std::size_t i) {
         if (status == 0)
             node_ended(i, node_state::powered_off, 0, name + " powered off");
         else if (status == FINISHER_REFUSED)
-            node_refused(i);
+            node_rejected(i);
         else
             node_ended(i, node_state::failed, status, fmt::format("{} reported failure {}", name, status));
     };
@@ -90,7 +92,8 @@ bool platform::implementation::access_of_gpu(std::size_t i, std::uint64_t physic
 }
 
 memory_range platform::implementation::memory(std::size_t i) const {
-    if (i >= around.size()) throw input_error(fmt::format("there is no node{}: this machine has {}", i, around.size()));
+    if (i >= contexts.size())
+        throw input_error(fmt::format("there is no node{}: this machine has {}", i, contexts.size()));
     for (const auto& r : hardware->nodes[i]->host.direct_memory)
         if (r.value.writable) return {fmt::format("node{}", i), r.base, r.size};
     throw std::logic_error("a node has no memory");
@@ -99,7 +102,7 @@ memory_range platform::implementation::memory(std::size_t i) const {
 void platform::implementation::place(std::size_t i, const boot_plan& plan) {
     static const std::string zeros(1 << 16, '\0');
     auto& bus = host(i).bus;
-    for (const auto& p : plan.pieces()) {
+    for (const auto& p : plan.load_regions()) {
         bus.debug_write(p.address, p.bytes.data(), p.bytes.size());
         for (auto at = static_cast<std::uint64_t>(p.bytes.size()); at < p.size; at += zeros.size())
             bus.debug_write(p.address + at, zeros.data(), std::min<std::uint64_t>(zeros.size(), p.size - at));
@@ -108,9 +111,9 @@ void platform::implementation::place(std::size_t i, const boot_plan& plan) {
 
 void platform::implementation::load(std::size_t i) {
     if (!hardware->nodes[i]) return;
-    auto& a = around[i];
+    auto& a = contexts[i];
     auto& h = host(i);
-    if (parts && a.has_software()) parts->check_scope(i, params.nodes[i].host.marker.scope);
+    if (partition && a.has_software()) partition->check_scope(i, params.nodes[i].host.marker.scope);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
                               resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));
@@ -143,9 +146,9 @@ void platform::implementation::load(std::size_t i) {
 }
 
 void platform::implementation::start() {
-    for (std::size_t i = 0; i < around.size(); ++i)
-        if (!around[i].loaded && hardware->nodes[i] && !hardware->nodes[i]->replay) load(i);
-    for (std::size_t i = 0; i < around.size(); ++i) {
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        if (!contexts[i].loaded && hardware->nodes[i] && !hardware->nodes[i]->replay) load(i);
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
         if (!hardware->nodes[i]) continue;
         if (hardware->nodes[i]->replay)
             start_replay(i);
@@ -160,17 +163,17 @@ void platform::implementation::serve_resets() {
         hardware->timeline.stop();
         return;
     }
-    for (std::size_t i = 0; i < around.size(); ++i)
-        if (std::exchange(around[i].reset_wanted, false)) restart(i);
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        if (std::exchange(contexts[i].reset_wanted, false)) restart(i);
 }
 
 void platform::implementation::restart() {
-    for (std::size_t i = 0; i < around.size(); ++i) around[i].reset_wanted = hardware->nodes[i] != nullptr;
+    for (std::size_t i = 0; i < contexts.size(); ++i) contexts[i].reset_wanted = hardware->nodes[i] != nullptr;
     serve_resets();
 }
 
 void platform::implementation::restart(std::size_t i) {
-    auto& a = around[i];
+    auto& a = contexts[i];
     auto& node = *hardware->nodes[i];
     if (a.outcome.state == node_state::running)
         node.reset();

@@ -17,15 +17,15 @@
 #include "platform/console/line_console.h"
 #include "platform/fault_plan.h"
 #include "platform/gdb/gdb_server.h"
-#include "platform/guest_patience.h"
+#include "platform/input_wait_detector.h"
 #include "platform/loader/boot_plan.h"
 #include "platform/machine.h"
 #include "platform/network_capture.h"
 #include "platform/platform.h"
-#include "platform/ranks/exchange.h"
+#include "platform/ranks/communicator.h"
 #include "platform/ranks/partition.h"
-#include "platform/ranks/portion.h"
-#include "platform/ranks/windows.h"
+#include "platform/ranks/rank_part.h"
+#include "platform/ranks/window_synchronizer.h"
 #include "platform/results.h"
 #include "platform/run_folder.h"
 #include "platform/tohost.h"
@@ -35,14 +35,14 @@
 namespace fabricvp {
 
 /// Runs go in slices of simulated time; between them, everything around the simulation is served.
-inline ticks next_border(ticks now) {
+inline ticks next_slice_end(ticks now) {
     constexpr ticks slice = 100'000'000;  // 100 us
     return now > never - 2 * slice ? never : (now / slice + 1) * slice;
 }
-inline constexpr const char* nobody_types = "the guests wait for input, and nobody can type any more";
+inline constexpr const char* input_wait_message = "the guests wait for input, and nobody can type any more";
 
 /// What surrounds one node.
-struct node_surroundings {
+struct node_context {
     image_set images;                                ///< as configured, paths resolved when loaded
     std::string image_base;                          ///< folder that relative paths start from
     std::unique_ptr<boot_plan> loaded;               ///< in memory now
@@ -60,23 +60,23 @@ struct node_surroundings {
 };
 
 struct platform::implementation {
-    implementation(const machine_params& params, std::string image_base, ranks::exchange* others = nullptr);
+    implementation(const machine_params& params, std::string image_base, ranks::communicator* communicator = nullptr);
     ~implementation();
 
     machine_params params;
-    ranks::exchange* const others;            ///< the run's other processes; null: this one has the whole machine
-    std::unique_ptr<ranks::partition> parts;  ///< which of them has what
+    ranks::communicator* const communicator;      ///< the run's other processes; null: this one has the whole machine
+    std::unique_ptr<ranks::partition> partition;  ///< which of them has what
     std::unique_ptr<machine> hardware;
-    std::vector<node_surroundings> around;  ///< one a node
+    std::vector<node_context> contexts;  ///< one a node
     std::unique_ptr<watchdog> guard;
     std::unique_ptr<fault_plan> planned_faults;
     std::vector<std::function<void()>> services;
     std::unique_ptr<trace_recording> recording;
     std::unique_ptr<network_capture> capture;
     std::unique_ptr<run_folder> results;  ///< of open_results()
-    std::unique_ptr<guest_patience> patience;
-    std::unique_ptr<ranks::windows> team;  ///< keeps in step with the others
-    std::vector<ranks::portion> portions;  ///< what all ranks have measured, once it is here; by rank
+    std::unique_ptr<input_wait_detector> input_wait;
+    std::unique_ptr<ranks::window_synchronizer> synchronizer;  ///< keeps in step with the others
+    std::vector<ranks::rank_part> rank_parts;  ///< what all ranks have measured, once it is here; by rank
     std::unique_ptr<gpu::replay::recorder> recorder;
     std::string recorder_path;
     std::vector<std::string> command;
@@ -89,10 +89,10 @@ struct platform::implementation {
     ticks lookahead = 0;
     /// When the nodes that have ended end the run: where a network links nodes, that is known to all of them by then.
     ticks end_at = never;
-    ticks border = never;             ///< of the slice that ranks run together
-    std::vector<std::size_t> untold;  ///< nodes that have ended, which other ranks do not know
+    ticks slice_end = never;                   ///< of the slice that ranks run together
+    std::vector<std::size_t> unreported_ends;  ///< nodes that have ended, which other ranks do not know
     std::vector<std::pair<std::size_t, ticks>>
-        fault_orders;  ///< faults of other ranks whose marks have come here, and when they happen
+        forwarded_faults;  ///< faults of other ranks whose marks have come here, and when they happen
     std::chrono::duration<double> wall{0};
 
     host::host_complex& host(std::size_t node) { return hardware->nodes[node]->host; }
@@ -114,32 +114,32 @@ struct platform::implementation {
 
     /// platform_nodes.cpp
     void node_ended(std::size_t node, node_state state, int status, std::string detail);
-    void node_refused(std::size_t node);  ///< nobody waits for what it would have done
+    void node_rejected(std::size_t node);  ///< nobody waits for what it would have done
     /// Tells debuggers of nodes that have ended.
     void report_ends();
     /// True if the end of the run depends on this node.
-    bool counts(std::size_t node) const;
+    bool determines_end(std::size_t node) const;
     bool all_ended() const;
     /// Sets when the run ends, if its nodes have decided that.
     void plan_end();
     /// Ends the run with what its nodes have come to.
     void end_by_nodes();
     void add_verdicts(statistics_snapshot& values) const;
-    std::string complaint() const;
+    std::string failure_message() const;
     run_record record(bool complete) const;
     /// Lets scripts look at their consoles, and ends the run with them.
     void serve_scripts();
 
     /// platform_ranks.cpp: what this process has of the machine, and how it runs with the others
-    machine_share share();
-    void join_team();
-    void run_together(ticks limit);
-    void agree(ticks limit, bool quiet);
-    std::string news();
-    void learn(const std::string& news);
+    machine_partition local_partition();
+    void create_synchronizer();
+    void run_with_ranks(ticks limit);
+    void agree_on_end(ticks limit, bool quiet);
+    std::string control_messages();
+    void apply_control_messages(const std::string& control_messages);
     statistics_snapshot own_statistics() const;
     void add_rank(statistics_snapshot& values) const;
-    ranks::portion own_portion(bool whole = true);
+    ranks::rank_part own_rank_part(bool whole = true);
 
     /// Ends the run; the first reason counts.
     void end(run_outcome outcome, std::string detail, int status = 0);
@@ -148,14 +148,14 @@ struct platform::implementation {
     void run_slices(ticks limit);
     void end_by_limit();
     /// The run is at a time at which it is looked after, whatever happened before.
-    void look_after(ticks limit);
+    void after_slice(ticks limit);
     bool step(ticks limit);
     void serve();
     void serve_consoles();
     void check_tohost();
     void pace();
-    bool input_to_come() const;
-    bool someone_may_act() const;
+    bool scheduled_input_pending() const;
+    bool external_input_possible() const;
     bool all_harts_wait() const;
 
     struct pacing {

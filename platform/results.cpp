@@ -106,7 +106,7 @@ std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& value
     // notes_of() looks at all statistics each time; machines of many GPUs have tens of thousands.
     std::unordered_map<std::string_view, const statistic*> known;
     for (const auto* s : all_statistics()) known.emplace(s->path(), s);
-    const auto look_up = [&](const std::string& path) -> statistic_notes {
+    const auto find_notes = [&](const std::string& path) -> statistic_notes {
         if (const auto own = platform_notes().find(path); own != platform_notes().end()) return own->second;
         if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
         if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
@@ -116,7 +116,7 @@ std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& value
         return {};
     };
     std::map<std::string, statistic_notes> notes;
-    for (const auto& value : values) notes.emplace_hint(notes.end(), value.first, look_up(value.first));
+    for (const auto& value : values) notes.emplace_hint(notes.end(), value.first, find_notes(value.first));
     return notes;
 }
 
@@ -135,7 +135,7 @@ const char* name_of(run_outcome outcome) {
         case run_outcome::time_limit: return "time_limit";
         case run_outcome::power_off: return "power_off";
         case run_outcome::guest_failure: return "guest_failure";
-        case run_outcome::refused: return "refused";
+        case run_outcome::rejected: return "refused";
         case run_outcome::breakpoint: return "breakpoint";
         case run_outcome::event: return "event";
         case run_outcome::interrupted: return "interrupted";

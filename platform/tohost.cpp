@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t print_request = 0x0101;  // device 1 (console), command 1 (write), in the upper 16 bits
 constexpr std::uint64_t call_write = 64, call_exit = 93;
-constexpr std::uint64_t most_bytes = 1 << 16;  // of one write call
+constexpr std::uint64_t max_bytes = 1 << 16;  // of one write call
 
 }  // namespace
 
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> tohost_port::system_call(std::uint64_t block) {
     if (number == call_write) {
         const auto text = load(block + 16);
         const auto size = load(block + 24);
-        result = size < most_bytes ? size : most_bytes;
+        result = size < max_bytes ? size : max_bytes;
         for (std::uint64_t i = 0; i < result; ++i) {
             char c = 0;
             if (m_read(text + i, &c, 1) != 1) break;

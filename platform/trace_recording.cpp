@@ -31,12 +31,12 @@ std::string glob_of(const std::string& filter) {
 
 }  // namespace
 
-trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes,
+trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
                                  const std::string& path)
     : m_path(path.empty() ? temporary_path(m_temporary) : path) {
     trace::stop();
     try {
-        trace::start({m_path, from, to, glob_of(filter), most_bytes});
+        trace::start({m_path, from, to, glob_of(filter), max_bytes});
         m_running = true;
         if (m_temporary >= 0) unlink(m_path.c_str());
         for (const auto* s : all_statistics()) {

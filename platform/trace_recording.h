@@ -15,7 +15,7 @@ namespace fabricvp {
 class trace_recording {
 public:
     /// Starts at once, and ends a trace that is still being recorded. \throws input_error
-    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes,
+    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
                     const std::string& path = {});
     ~trace_recording();
     trace_recording(const trace_recording&) = delete;

@@ -16,7 +16,7 @@ std::string state_of(const riscv::hart& hart) {
 }
 
 /// Which targets of a node owe an answer.
-std::string debtors_of(const node& n) {
+std::string outstanding_of(const node& n) {
     std::string text;
     for (const auto& [address, target] : n.host.bus.outstanding())
         text += fmt::format("; {}.{} has not answered an access to {:#x}", n.host.name(), target, address);
@@ -37,7 +37,7 @@ std::string text_of(const std::string& name, const model::wait& w, ticks now) {
 
 }  // namespace
 
-watchdog::watchdog(const machine& hardware, ticks patience) : m_hardware(hardware), m_patience(patience) {
+watchdog::watchdog(const machine& hardware, ticks timeout) : m_hardware(hardware), m_timeout(timeout) {
     for (const auto& n : hardware.nodes)
         if (n) m_nodes.push_back(n.get());
     for (const auto* n : m_nodes) m_progress.resize(m_progress.size() + n->host.harts.size());
@@ -55,45 +55,45 @@ std::vector<watchdog::stalled> watchdog::stalls(ticks latest) const {
 }
 
 std::string watchdog::list_of(const std::vector<stalled>& blocks, ticks now) {
-    constexpr std::size_t most = 4;
+    constexpr std::size_t max = 4;
     std::string text;
-    for (std::size_t i = 0; i < std::min(most, blocks.size()); ++i)
+    for (std::size_t i = 0; i < std::min(max, blocks.size()); ++i)
         text += (i ? "; " : "") + text_of(blocks[i].block->name(), blocks[i].wait, now);
-    if (blocks.size() > most) text += fmt::format(" and {} more", blocks.size() - most);
+    if (blocks.size() > max) text += fmt::format(" and {} more", blocks.size() - max);
     return text;
 }
 
 std::optional<std::string> watchdog::check(ticks now) {
-    if (m_patience == 0 || now < m_next_check) return std::nullopt;
-    m_next_check = now + m_patience / 4;
-    if (now >= m_patience)
-        if (const auto stuck = stalls(now - m_patience); !stuck.empty()) return "watchdog: " + list_of(stuck, now);
+    if (m_timeout == 0 || now < m_next_check) return std::nullopt;
+    m_next_check = now + m_timeout / 4;
+    if (now >= m_timeout)
+        if (const auto stuck = stalls(now - m_timeout); !stuck.empty()) return "watchdog: " + list_of(stuck, now);
     std::size_t index = 0;
     for (const auto* n : m_nodes)
         for (const auto& hart : n->host.harts) {
             auto& p = m_progress[index++];
             const auto retired = hart->instructions.total();
             if (retired != p.instructions || !should_progress(*hart)) p = {retired, now};
-            if (now - p.since >= m_patience)
+            if (now - p.since >= m_timeout)
                 return fmt::format("watchdog: no instruction since {:.6f} s: {}",
                                    static_cast<double>(p.since) / ticks_per_second, state_of(*hart)) +
-                       debtors_of(*n);
+                       outstanding_of(*n);
         }
     return std::nullopt;
 }
 
 std::pair<bool, std::string> watchdog::idle() const {
-    constexpr std::size_t most = 4;  // name a few, count the rest
+    constexpr std::size_t max = 4;  // name a few, count the rest
     bool stuck = false;
     std::size_t count = 0;
     std::string names;
     for (const auto* n : m_nodes)
         for (const auto& hart : n->host.harts) {
             stuck = stuck || should_progress(*hart);
-            if (count++ < most) names += (names.empty() ? "" : ", ") + state_of(*hart);
+            if (count++ < max) names += (names.empty() ? "" : ", ") + state_of(*hart);
         }
-    if (count > most) names += fmt::format(" and {} more", count - most);
-    for (const auto* n : m_nodes) names += debtors_of(*n);
+    if (count > max) names += fmt::format(" and {} more", count - max);
+    for (const auto* n : m_nodes) names += outstanding_of(*n);
     const auto waiting = stalls(m_hardware.timeline.now());
     if (!waiting.empty()) names += "; " + list_of(waiting, m_hardware.timeline.now());
     return {stuck || !waiting.empty(), names};

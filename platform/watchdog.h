@@ -14,8 +14,8 @@ namespace fabricvp {
 /// access of theirs is not answered, and other blocks that wait for something for too long (a link for credits).
 class watchdog {
 public:
-    /// \param patience simulated time without an instruction; 0: only idle() works
-    watchdog(const machine& hardware, ticks patience);
+    /// \param timeout simulated time without an instruction; 0: only idle() works
+    watchdog(const machine& hardware, ticks timeout);
 
     /// \returns one line that names what is stuck, if something is
     std::optional<std::string> check(ticks now);
@@ -36,7 +36,7 @@ private:
     };
     const machine& m_hardware;
     std::vector<const node*> m_nodes;  ///< those of this process
-    ticks m_patience;
+    ticks m_timeout;
     ticks m_next_check = 0;
     std::vector<progress> m_progress;  ///< one a hart, in order
 };

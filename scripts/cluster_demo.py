@@ -24,7 +24,7 @@ PROMPT = "=> "
 #: Options of firmware/host/cluster; the demo's test makes them smaller.
 OPTIONS = {"nodes": 2, "size": 4096, "bytes": 256 << 10, "messages": 512, "rows": 128, "columns": 256, "iterations": 20}
 #: Of the links between GPUs, as firmware sets them.
-SETTINGS = {"plain": "neither", "netcrafter": "NetCrafter", "lanes": "turning lanes", "netcrafter_lanes": "both"}
+SETTINGS = {"plain": "neither", "netcrafter": "NetCrafter", "lanes": "reversible lanes", "netcrafter_lanes": "both"}
 PARTS = {
     "spmv": "sparse matrix times vector over four GPUs, by the settings of the links",
     "exchange": "messages among a node's GPUs over PCIe",
@@ -207,10 +207,10 @@ def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | Non
         stdout=subprocess.DEVNULL,
     )
     _report(report, texts, outcome, found, options)
-    report.used(machines.used())
-    report.picture("topology", (folder / "machine.svg").read_text(), "The machine")
+    report.add_machines(machines.add_machines())
+    report.svg_figure("topology", (folder / "machine.svg").read_text(), "The machine")
     for number, file in enumerate(("fabric.svg", "fabric.node1.svg")):
-        report.picture(
+        report.svg_figure(
             f"traffic_node{number}",
             (folder / file).read_text(),
             f"What the fabric of node {number} has carried while kernels were measured",

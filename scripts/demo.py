@@ -59,7 +59,7 @@ def summary(folder, statistics):
     screen.print(table)
 
 
-def some_statistics(statistics, most=12):
+def some_statistics(statistics, max_count=12):
     """The largest counters of the machine itself."""
     chosen = sorted(
         ((value, path) for path, value in statistics.items() if value and not path.startswith("sim.")), reverse=True
@@ -67,7 +67,7 @@ def some_statistics(statistics, most=12):
     table = Table(title=f"The largest of {len(statistics)} statistics", title_justify="left")
     table.add_column("statistic")
     table.add_column("value", justify="right")
-    for value, path in chosen[:most]:
+    for value, path in chosen[:max_count]:
         table.add_row(path, f"{value:,.0f}")
     screen.print(table)
 
@@ -140,9 +140,9 @@ def pcie(folder):
 def cluster(folder):
     title(
         "Two nodes, each with four GPUs in two clusters and an RDMA adapter, started by U-Boot:"
-        " configs/cluster.yaml\nSpMV over four GPUs with NetCrafter and turning lanes off and on; messages over PCIe in"
-        " the order that the congestion model\nfinds best; messages that kernels post (GPUrdma); Jacobi's method with"
-        " halos from GPU to GPU (ComP-Net)"
+        " configs/cluster.yaml\nSpMV over four GPUs with NetCrafter and reversible lanes off and on; messages over PCIe"
+        " in the order that the congestion model\nfinds best; messages that kernels post (GPUrdma); Jacobi's method"
+        " with halos from GPU to GPU (ComP-Net)"
     )
     with screen.status("two nodes boot and work …"):
         report = cluster_demo.run(folder, show)

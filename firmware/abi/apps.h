@@ -5,7 +5,7 @@
 #define FABRICVP_ABI_APPS_H
 
 /* No application takes a larger size: a grid's items are counted in 32 bits. */
-#define GPU_APP_MOST 0xffffff00u
+#define GPU_APP_MAX 0xffffff00u
 
 /* clang-format off */
 #define GPU_APPS(A)                                                                                                    \

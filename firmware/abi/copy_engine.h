@@ -16,7 +16,7 @@ enum {
     COPY_ENGINE_BAR_MEMORY = 2,
     COPY_ENGINE_REGISTERS_SIZE = 0x4000,
     COPY_ENGINE_MSIX_TABLE = 0x2000,
-    COPY_ENGINE_MOST_CHANNELS = 32,
+    COPY_ENGINE_MAX_CHANNELS = 32,
     COPY_ENGINE_CHANNEL_STRIDE = 0x40 /* bytes from a channel's registers to those of the next */
 };
 

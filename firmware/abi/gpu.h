@@ -21,7 +21,7 @@
 #define GPU_SDMA_REGISTERS_SIZE 0x1000
 #define GPU_SRAM_WINDOW 0x80000 /* the command processor's memory in BAR 4; up to 512 KiB */
 
-enum { GPU_GROUP_ITEMS = 1024 }; /* of a work-group at most */
+enum { GPU_MAX_WORKGROUP_ITEMS = 1024 }; /* of a work-group at most */
 enum { GPU_QUEUES = 64, GPU_ADDRESS_SPACES = 16, GPU_VECTORS = 4 };
 enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2, GPU_VECTOR_SDMA = 3 };
 
@@ -52,8 +52,8 @@ enum { GPU_HOST_REGISTERS(ABI_OFFSET) };
 enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIRMWARE_CRASHED = 2 };
 
 /* The command processor's own aperture (GPU_PA_LOCAL): its memory at 0, its registers at GPU_CP_REGISTERS_BASE. */
-#define GPU_LOCAL(offset) (((uint64_t)GPU_PA_LOCAL << GPU_PA_WHERE_SHIFT) + (offset))
-#define GPU_VIRTUAL(address) (((uint64_t)GPU_PA_VIRTUAL << GPU_PA_WHERE_SHIFT) + (address))
+#define GPU_LOCAL(offset) (((uint64_t)GPU_PA_LOCAL << GPU_PA_APERTURE_SHIFT) + (offset))
+#define GPU_VIRTUAL(address) (((uint64_t)GPU_PA_VIRTUAL << GPU_PA_APERTURE_SHIFT) + (address))
 #define GPU_CP_REGISTERS_BASE 0x10000000
 #define GPU_CP_REGISTERS_SIZE 0x10000
 
@@ -153,7 +153,8 @@ struct gpu_queue {
     uint64_t scratch;    /* global virtual address of scratch for all wavefront slots */
     uint64_t scratch_bytes;
     uint32_t error; /* enum gpu_fault */
-    uint32_t taken; /* by the firmware: the `state` it has acted on, or ERROR; FREE once nothing of the queue runs */
+    uint32_t
+        acknowledged; /* by the firmware: the `state` it has acted on, or ERROR; FREE once nothing of the queue runs */
     uint64_t stopped_at; /* by the firmware, with ERROR: packets from this one on are not looked at any more */
 };
 

@@ -18,7 +18,7 @@
 #define GPU_GLOBAL_BASE 0x80000000
 
 /* Physical addresses, 56 bits as in an Sv48 page-table entry: bits 55…48 say where, bits 47…0 the offset there. */
-#define GPU_PA_WHERE_SHIFT 48
+#define GPU_PA_APERTURE_SHIFT 48
 #define GPU_PA_OFFSET_MASK 0x0000ffffffffffff
 #define GPU_PA_SYSTEM 0x00  /* bus addresses of the host, over PCIe */
 #define GPU_PA_GPU0 0x01    /* memory of GPU n of this node is GPU_PA_GPU0 + n */

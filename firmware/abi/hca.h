@@ -19,7 +19,7 @@ enum {
     HCA_PAGE = 4096,
     HCA_MSIX_TABLE = 0x82000, /* in BAR 0 */
     HCA_MSIX_VECTORS = 32,
-    HCA_MOST_EQS = 32
+    HCA_MAX_EQS = 32
 };
 
 /* BAR 0. QUERY_FW tells the addresses of all but HCR and RESET. */

@@ -24,33 +24,33 @@ static inline uint64_t hca_swap64(uint64_t v) {
 #endif
 }
 
-static inline uint64_t hca_pair(uint32_t first, uint32_t second) { return hca_swap64((uint64_t)first << 32 | second); }
+static inline uint64_t hca_pack(uint32_t first, uint32_t second) { return hca_swap64((uint64_t)first << 32 | second); }
 
 /* Words of a work queue entry. */
 enum {
-    HCA_WORD_LINK = 0,  /* to the entry behind: hca_link() */
-    HCA_WORD_FLAGS = 1, /* of this one: hca_flags() */
-    HCA_WORD_REST = 2   /* segments */
+    HCA_WORD_NEXT = 0,    /* to the entry behind: hca_next_segment() */
+    HCA_WORD_FLAGS = 1,   /* of this one: hca_flags() */
+    HCA_WORD_SEGMENTS = 2 /* segments */
 };
 
 /* What an entry says of the one behind it. \param offset in the buffer of the queue, a multiple of 64 \param size in 16
  * bytes */
-static inline uint64_t hca_link(uint32_t offset, unsigned opcode, unsigned fence, unsigned size) {
-    return hca_pair(offset | opcode, 0x80 | fence << 6 | size);
+static inline uint64_t hca_next_segment(uint32_t offset, unsigned opcode, unsigned fence, unsigned size) {
+    return hca_pack(offset | opcode, 0x80 | fence << 6 | size);
 }
 static inline uint64_t hca_flags(unsigned signalled, unsigned solicited, uint32_t immediate) {
-    return hca_pair(1 | solicited << 1 | signalled << 3, immediate);
+    return hca_pack(1 | solicited << 1 | signalled << 3, immediate);
 }
 /* The same for queue pairs 0 and 1. \param management on virtual lane 15 \param lid where it goes; 0xffff: the source
  * LID stays that, too */
 static inline uint64_t hca_raw_flags(unsigned management, uint16_t lid, unsigned service_level) {
-    return hca_pair(1 | 1 << 3 | service_level << 8 | (lid == 0xffff ? 1u << 16 : 0) | management << 17,
+    return hca_pack(1 | 1 << 3 | service_level << 8 | (lid == 0xffff ? 1u << 16 : 0) | management << 17,
                     (uint32_t)lid << 16);
 }
 /* Second word of a remote address segment; the first is hca_swap64(address). */
-static inline uint64_t hca_remote_key(uint32_t rkey) { return hca_pair(rkey, 0); }
+static inline uint64_t hca_remote_key(uint32_t rkey) { return hca_pack(rkey, 0); }
 /* First word of a data segment; the second is hca_swap64(address). */
-static inline uint64_t hca_data(uint32_t bytes, uint32_t lkey) { return hca_pair(bytes, lkey); }
+static inline uint64_t hca_data(uint32_t bytes, uint32_t lkey) { return hca_pack(bytes, lkey); }
 /* The double word before inline data, which follow it at once; all is padded to 16 bytes. */
 static inline uint32_t hca_inline(uint32_t bytes) { return hca_swap32(0x80000000u | bytes); }
 
@@ -58,20 +58,20 @@ static inline uint32_t hca_inline(uint32_t bytes) { return hca_swap32(0x80000000
  * the first */
 static inline uint64_t hca_send_doorbell(uint32_t qpn, unsigned count, uint16_t index, unsigned opcode, unsigned fence,
                                          unsigned size) {
-    return hca_pair(count << 24 | (uint32_t)index << 8 | fence << 5 | opcode, qpn << 8 | size);
+    return hca_pack(count << 24 | (uint32_t)index << 8 | fence << 5 | opcode, qpn << 8 | size);
 }
 /* What HCA_UAR_CQ takes. \param command HCA_ARM_NEXT or HCA_ARM_SOLICITED */
 static inline uint64_t hca_arm_doorbell(uint32_t cqn, unsigned sequence, unsigned command, uint32_t consumer) {
-    return hca_pair((sequence & 3) << 28 | command << 24 | cqn, consumer);
+    return hca_pack((sequence & 3) << 28 | command << 24 | cqn, consumer);
 }
 /* A doorbell record. Arming has its sequence and command in the lowest bits of `number`'s word. */
-static inline uint64_t hca_record(uint32_t count, uint32_t number, unsigned type, unsigned low) {
-    return hca_pair(count, number << 8 | type << 5 | low);
+static inline uint64_t hca_doorbell_record(uint32_t count, uint32_t number, unsigned type, unsigned low) {
+    return hca_pack(count, number << 8 | type << 5 | low);
 }
 
 /* The last word of a completion holds its owner. */
 enum { HCA_CQE_WORDS = HCA_CQE_SIZE / 8, HCA_CQE_LAST = HCA_CQE_WORDS - 1 };
-static inline int hca_is_mine(uint64_t last_word) { return !(last_word >> 63); }
-#define HCA_CQE_GIVEN_BACK (UINT64_C(1) << 63)
+static inline int hca_cqe_software_owned(uint64_t last_word) { return !(last_word >> 63); }
+#define HCA_CQE_HARDWARE_OWNED (UINT64_C(1) << 63)
 
 #endif

@@ -7,20 +7,20 @@
 
 /* Doorbell record: 8 bytes of a user access region's context. */
 enum {
-    HCA_RECORD_COUNT = HCA_WORD(0x0), /* completion queues: consumer counter; others: 16 bits, entries posted */
-    HCA_RECORD_NUMBER = HCA_FIELD(0x4, 8, 24),
-    HCA_RECORD_TYPE = HCA_FIELD(0x4, 5, 3),
-    HCA_RECORD_SEQUENCE = HCA_FIELD(0x4, 3, 2), /* arming */
-    HCA_RECORD_COMMAND = HCA_FIELD(0x4, 0, 3),
-    HCA_RECORD_SIZE = 8
+    HCA_DBR_COUNT = HCA_WORD(0x0), /* completion queues: consumer counter; others: 16 bits, entries posted */
+    HCA_DBR_NUMBER = HCA_FIELD(0x4, 8, 24),
+    HCA_DBR_TYPE = HCA_FIELD(0x4, 5, 3),
+    HCA_DBR_SEQUENCE = HCA_FIELD(0x4, 3, 2), /* arming */
+    HCA_DBR_COMMAND = HCA_FIELD(0x4, 0, 3),
+    HCA_DBR_SIZE = 8
 };
 enum {
-    HCA_RECORD_CQ_CONSUMER = 1,
-    HCA_RECORD_CQ_ARM = 2,
-    HCA_RECORD_SQ = 3,
-    HCA_RECORD_RQ = 4,
-    HCA_RECORD_SRQ = 5,
-    HCA_RECORD_SEPARATOR = 7
+    HCA_DBR_CQ_CONSUMER = 1,
+    HCA_DBR_CQ_ARM = 2,
+    HCA_DBR_SQ = 3,
+    HCA_DBR_RQ = 4,
+    HCA_DBR_SRQ = 5,
+    HCA_DBR_SEPARATOR = 7
 };
 
 /* Work queue entries begin with a next segment. Opcode, fence and size are those of the entry behind. */
@@ -140,14 +140,14 @@ enum hca_event {
     HCA_EVENT_COMMUNICATION = 0x02,
     HCA_EVENT_SQ_DRAINED = 0x03,
     HCA_EVENT_CQ_ERROR = 0x04,
-    HCA_EVENT_WQ_CATASTROPHE = 0x05,
+    HCA_EVENT_WQ_CATASTROPHIC_ERROR = 0x05,
     HCA_EVENT_MIGRATION_FAILED = 0x07,
     HCA_EVENT_PORT = 0x09,
     HCA_EVENT_COMMAND = 0x0a,
     HCA_EVENT_EQ_OVERFLOW = 0x0f,
     HCA_EVENT_INVALID_REQUEST = 0x10,
     HCA_EVENT_ACCESS_VIOLATION = 0x11,
-    HCA_EVENT_SRQ_CATASTROPHE = 0x12,
+    HCA_EVENT_SRQ_CATASTROPHIC_ERROR = 0x12,
     HCA_EVENT_LAST_WQE = 0x13,
     HCA_EVENT_SRQ_LIMIT = 0x14
 };

@@ -7,7 +7,7 @@
 #include "abi/hca_fields.h"
 
 enum {
-    IB_LRH_LANE = HCA_BYTE(0, 4, 4),
+    IB_LRH_VL = HCA_BYTE(0, 4, 4),
     IB_LRH_SERVICE_LEVEL = HCA_BYTE(1, 4, 4),
     IB_LRH_NEXT = HCA_BYTE(1, 0, 2),
     IB_LRH_DESTINATION = HCA_HALF(2, 0, 16),
@@ -18,7 +18,7 @@ enum {
 enum {
     IB_NEXT_BTH = 2,
     IB_NEXT_GRH = 3,
-    IB_MANAGEMENT_LANE = 15,
+    IB_MANAGEMENT_VL = 15,
     IB_PERMISSIVE_LID = 0xffff,
     IB_FIRST_MULTICAST_LID = 0xc000,
     IB_MULTICAST_QP = 0xffffff

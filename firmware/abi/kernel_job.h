@@ -16,10 +16,12 @@ enum kernel_job_state {
     KERNEL_JOB_DONE = 2,      /* it has run, and the buffers are back */
     KERNEL_JOB_FAULT = 3,     /* it has ended with `fault`; the console says more */
     KERNEL_JOB_MALFORMED = 4, /* it cannot be run; the console says why */
-    KERNEL_JOB_LEAVE = 5      /* the application ends */
+    KERNEL_JOB_EXIT = 5       /* the application ends */
 };
 
-enum { KERNEL_JOB_KEEP = 1 }; /* flags: after the job the application waits for the next state that is not its own */
+enum {
+    KERNEL_JOB_WAIT_FOR_NEXT = 1
+}; /* flags: after the job the application waits for the next state that is not its own */
 
 #define KERNEL_JOB_ALL_GPUS UINT32_C(0xffffffff)
 

@@ -42,9 +42,9 @@
 
 #define VIRT_UART_IRQ 10
 #define VIRT_RTC_IRQ 11
-#define VIRT_PCIE_IRQ 32      /* INTA … INTD of device 0 are 32 … 35 */
-#define VIRT_APU_IRQ 64       /* of the first one; the next ones follow */
-#define VIRT_PLIC_SOURCES 96  /* 1 … 96 */
-#define VIRT_MAXIMUM_HARTS 64 /* PLIC contexts that fit its window */
+#define VIRT_PCIE_IRQ 32     /* INTA … INTD of device 0 are 32 … 35 */
+#define VIRT_APU_IRQ 64      /* of the first one; the next ones follow */
+#define VIRT_PLIC_SOURCES 96 /* 1 … 96 */
+#define VIRT_MAX_HARTS 64    /* PLIC contexts that fit its window */
 
 #endif

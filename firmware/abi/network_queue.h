@@ -13,17 +13,17 @@
 
 enum network_operation {
     NETWORK_PUT = 1,         /* `bytes` from local to the peer's memory */
-    NETWORK_PUT_DATA = 2,    /* up to NETWORK_MOST_DATA bytes that stand in the entry itself */
+    NETWORK_PUT_DATA = 2,    /* up to NETWORK_MAX_INLINE bytes that stand in the entry itself */
     NETWORK_GET = 3,         /* `bytes` from the peer's memory to local */
     NETWORK_ADD = 4,         /* data[0] to 8 bytes of the peer's memory; what stood there comes to local */
     NETWORK_COMPARE_SWAP = 5 /* where data[1] stands there, data[0] takes its place; what stood there comes to local */
 };
-enum { NETWORK_MOST_DATA = 8 };
+enum { NETWORK_MAX_INLINE = 8 };
 
 /* Of an entry. An error is NETWORK_FAILED | enum hca_syndrome, or NETWORK_FAILED alone if the request made no sense. */
 enum network_status { NETWORK_DONE = 0, NETWORK_PENDING = 1, NETWORK_FAILED = 0x100 };
 
-struct network_entry {
+struct network_queue_entry {
     uint32_t status;
     uint16_t operation; /* enum network_operation */
     uint16_t peer;      /* index among those that the consumer knows */
@@ -34,54 +34,54 @@ struct network_entry {
     uint64_t reserved2[2];
 };
 
-enum { NETWORK_LINE = 64, NETWORK_MOST_LOG_ENTRIES = 6 };
+enum { NETWORK_LINE = 64, NETWORK_MAX_LOG_ENTRIES = 6 };
 struct network_queue {
     uint64_t read_index; /* entries ever that can be written again */
     uint64_t failed;     /* status of the first that failed, 0: none */
     uint64_t closed;     /* status of all that have none yet: nobody serves any more; 0: somebody does */
     uint64_t reserved[5];
-    struct network_entry entry[]; /* a power of two of them */
+    struct network_queue_entry entry[]; /* a power of two of them */
 };
 static inline uint64_t network_queue_bytes(unsigned log_entries) {
-    return NETWORK_LINE + ((uint64_t)sizeof(struct network_entry) << log_entries);
+    return NETWORK_LINE + ((uint64_t)sizeof(struct network_queue_entry) << log_entries);
 }
 
 /* What a consumer is told, once. Addresses as he sees them: a hart of the command processor, those of lanes. */
-enum { NETWORK_MOST_PEERS = 16, NETWORK_MOST_QUEUES = 64, NETWORK_MOST_LOG_SENDS = 6 };
+enum { NETWORK_MAX_PEERS = 16, NETWORK_MAX_QUEUES = 64, NETWORK_MAX_LOG_SQ_SIZE = 6 };
 struct network_peer {
-    uint64_t pair, cq; /* struct rdma_pair and struct rdma_cq (gpu/verbs/queues.h); no pair: none of his peers */
+    uint64_t qp, cq; /* struct rdma_qp and struct rdma_cq (gpu/verbs/queues.h); no pair: none of his peers */
     uint32_t lkey, rkey;
 };
-struct network_duty {
+struct network_service_descriptor {
     uint32_t queues, log_entries, peers, reserved;
     uint64_t first_queue, pitch; /* of his queues, and from one to the next */
-    struct network_peer peer[NETWORK_MOST_PEERS];
+    struct network_peer peer[NETWORK_MAX_PEERS];
 };
 
 /* What a work-group is told of the network: who performs its requests. Addresses as lanes see them. */
-enum network_performer {
-    NETWORK_SERVED = 1, /* a thread that looks at the work-group's queue */
-    NETWORK_NATIVE = 2  /* the work-group itself: it has queue pairs of its own */
+enum network_backend {
+    NETWORK_BY_SERVICE_THREAD = 1, /* a thread that looks at the work-group's queue */
+    NETWORK_GPU_NATIVE = 2         /* the work-group itself: it has queue pairs of its own */
 };
 struct network_progress { /* native, by peer: counters from one kernel to the next */
-    uint32_t posted, ended, consumer, failed;
+    uint32_t posted, retired, consumer, failed;
 };
 struct network_access {
-    uint32_t performer, peers;
+    uint32_t backend, peers;
     uint32_t log_entries, reserved;
-    uint64_t queue;                               /* served: struct network_queue */
-    struct network_peer peer[NETWORK_MOST_PEERS]; /* native */
-    struct network_progress progress[NETWORK_MOST_PEERS];
+    uint64_t queue;                              /* served: struct network_queue */
+    struct network_peer peer[NETWORK_MAX_PEERS]; /* native */
+    struct network_progress progress[NETWORK_MAX_PEERS];
 };
 
 /* In the command processor's memory, behind the tables of abi/gpu.h, by hart. The host writes `state` last, and then
  * GPU_HOST_REQUEST; the firmware answers in `taken`. */
 #define GPU_SRAM_NETWORK 0x3c00
 struct gpu_network {
-    uint32_t state, taken; /* enum gpu_queue_state */
+    uint32_t state, acknowledged; /* enum gpu_queue_state */
     uint32_t address_space;
-    uint32_t lock; /* 1: L2 locks lines of queues while there are requests in them */
-    uint64_t duty; /* where struct network_duty lies */
+    uint32_t lock;       /* 1: L2 locks lines of queues while there are requests in them */
+    uint64_t descriptor; /* where struct network_service_descriptor lies */
     uint64_t lines,
         lines_bytes; /* of the queues of all harts: physical address (abi/gpu_queue_lines.h); 0 bytes: L2 is not told */
     uint64_t reserved[3];

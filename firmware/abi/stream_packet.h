@@ -12,27 +12,27 @@
 enum { AQL_STREAM_WRITE = 16, AQL_STREAM_WAIT = 17, AQL_STREAM_COMPLETION = 18 };
 
 /* Stores 8 bytes `count` times; each where others find it before the next one. */
-enum { AQL_STREAM_MOST_WRITES = 3 };
+enum { AQL_STREAM_MAX_WRITES = 3 };
 struct aql_stream_write {
     uint16_t header;
     uint16_t operation;
-    uint32_t count; /* 1 to AQL_STREAM_MOST_WRITES */
+    uint32_t count; /* 1 to AQL_STREAM_MAX_WRITES */
     struct {
         uint64_t to, value;
-    } write[AQL_STREAM_MOST_WRITES];
+    } write[AQL_STREAM_MAX_WRITES];
     uint64_t completion_signal;
 };
 
 /* Waits until 8 bytes under `mask` are `value`, or have reached it: their difference, as a signed number, is not
  * negative. */
-enum { AQL_STREAM_EQUAL = 0, AQL_STREAM_REACHED = 1 };
+enum { AQL_STREAM_EQUAL = 0, AQL_STREAM_GEQ = 1 };
 struct aql_stream_wait {
     uint16_t header;
     uint16_t operation;
     uint32_t condition;
     uint64_t at;
     uint64_t mask, value;
-    uint64_t patience; /* nanoseconds until the packet fails (GPU_FAULT_DEPENDENCY); 0: for ever */
+    uint64_t timeout; /* nanoseconds until the packet fails (GPU_FAULT_DEPENDENCY); 0: for ever */
     uint64_t reserved[2];
     uint64_t completion_signal;
 };
@@ -47,7 +47,7 @@ struct aql_stream_completion {
     uint64_t at;       /* the entry */
     uint64_t record;   /* 0: nobody is told */
     uint64_t reserved0;
-    uint64_t patience;
+    uint64_t timeout;
     uint64_t reserved1[2];
     uint64_t completion_signal;
 };

@@ -32,7 +32,7 @@ static uint32_t reason(uint64_t cause) {
 }
 
 void virtual_select(unsigned hart, uint32_t space) {
-    static uint32_t selected[MOST_HARTS];
+    static uint32_t selected[MAX_HARTS];
     if (selected[hart] == space) return;
     selected[hart] = space;
     register_write(banked(CP_ADDRESS_SPACE, hart, WORD_STRIDE), space);

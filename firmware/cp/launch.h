@@ -8,7 +8,7 @@
 
 #include "cp/queue.h"
 
-enum { LAUNCHES = 8, MOST_HARTS = 16 };
+enum { LAUNCHES = 8, MAX_HARTS = 16 };
 
 struct launch {
     bool used;
@@ -16,12 +16,12 @@ struct launch {
     uint64_t signal, start_ns, packet, image;
     struct queue* queue;
 };
-extern struct launch launches[MOST_HARTS][LAUNCHES];
+extern struct launch launches[MAX_HARTS][LAUNCHES];
 
 /* A launch names itself to the hardware by a cookie. */
 static inline uint32_t make_cookie(unsigned hart, unsigned slot) { return hart << 8 | slot; }
 static inline struct launch* launch_of(uint32_t cookie) {
-    return &launches[cookie >> 8 & (MOST_HARTS - 1)][cookie & (LAUNCHES - 1)];
+    return &launches[cookie >> 8 & (MAX_HARTS - 1)][cookie & (LAUNCHES - 1)];
 }
 
 /* A free one of this hart, NULL if there is none. */

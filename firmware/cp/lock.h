@@ -11,10 +11,10 @@ static inline bool lock_try(uint32_t* lock) {
     __asm__ volatile("amoswap.w.aq %0, %2, %1" : "=r"(old), "+A"(*lock) : "r"(1) : "memory");
     return !old;
 }
-static inline void lock_take(uint32_t* lock) {
+static inline void lock_acquire(uint32_t* lock) {
     while (!lock_try(lock)) __asm__ volatile("pause");
 }
-static inline void lock_give(uint32_t* lock) {
+static inline void lock_release(uint32_t* lock) {
     __asm__ volatile("amoswap.w.rl zero, zero, %0" : "+A"(*lock)::"memory");
 }
 

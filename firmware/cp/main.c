@@ -4,7 +4,7 @@
 #include "cp/report.h"
 #include "cp/service.h"
 
-static const struct service* const services[] = {&launching, &networking};
+static const struct service* const services[] = {&dispatch_service, &network_service_entry};
 enum { SERVICES = sizeof services / sizeof *services };
 
 void processor_main(unsigned hart) {
@@ -22,7 +22,7 @@ void processor_main(unsigned hart) {
             register_write(banked(CP_HOST_PENDING, hart, WORD_STRIDE), 1); /* whoever hears it */
         enum work found = WORK_NONE;
         for (unsigned s = 0; s < SERVICES; ++s) {
-            if (events & services[s]->events) services[s]->take(hart, events);
+            if (events & services[s]->events) services[s]->handle(hart, events);
             const enum work more = services[s]->step(hart);
             if (more > found) found = more;
         }
@@ -41,5 +41,5 @@ void processor_crashed(uint64_t cause, uint64_t pc, uint64_t value, uint64_t har
     r.address = value;
     r.lane = (uint32_t)hart;
     report_crash(&r);
-    networking_abandon((unsigned)hart);
+    network_service_abort((unsigned)hart);
 }

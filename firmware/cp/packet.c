@@ -10,7 +10,7 @@
 #include "cp/registers.h"
 #include "cp/stream.h"
 
-struct launch launches[MOST_HARTS][LAUNCHES];
+struct launch launches[MAX_HARTS][LAUNCHES];
 
 static enum progress fail(struct failure* failure, uint32_t fault, uint64_t address) {
     failure->fault = fault;
@@ -45,7 +45,7 @@ static bool kernel_fits(const struct kernel_descriptor* k) {
 }
 
 /* Places that a launch of this priority leaves to more important queues. */
-static bool dispatcher_has_room(const struct queue* q) {
+static bool dispatcher_has_space(const struct queue* q) {
     static unsigned depth;
     const unsigned free = register_read(banked(CP_DISPATCH_FREE, q->hart, DISPATCH_STRIDE));
     if (free > depth) depth = free;
@@ -80,7 +80,7 @@ static void program(const struct queue* q, const struct aql_kernel_dispatch* p, 
 static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch* p, struct failure* failure) {
     struct launch* l = launch_free(q->hart);
     if (!l) return PROGRESS_WAITS;
-    if (!dispatcher_has_room(q)) return launch_any(q->hart) ? PROGRESS_WAITS : PROGRESS_POLLS;
+    if (!dispatcher_has_space(q)) return launch_any(q->hart) ? PROGRESS_WAITS : PROGRESS_POLLS;
 
     const unsigned dimensions = p->dimensions & 3;
     uint32_t grid[3], group[3];
@@ -92,7 +92,7 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
         items *= group[d];
         good = good && grid[d] && group[d];
     }
-    if (!good || items > GPU_GROUP_ITEMS) return fail(failure, GPU_FAULT_PACKET, 0);
+    if (!good || items > GPU_MAX_WORKGROUP_ITEMS) return fail(failure, GPU_FAULT_PACKET, 0);
 
     struct kernel_descriptor k = {0}; /* its name is for people */
     const uint32_t problem =
@@ -108,14 +108,14 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
     l->packet = q->next;
     l->image = p->kernel_object - k.image_offset;
     l->queue = q;
-    ++q->under_way;
+    ++q->in_flight;
     register_write(CP_DISPATCH_START + q->hart * (uint64_t)DISPATCH_STRIDE, l->cookie);
     return PROGRESS_LAUNCHED;
 }
 
 /* AND: all signals are 0. OR: one is. A negative signal tells that what it stood for has failed. */
 static enum progress barrier(const struct aql_barrier* b, bool all, struct failure* failure) {
-    unsigned named = 0, zero = 0;
+    unsigned dependencies = 0, zero = 0;
     uint64_t negative = 0;
     for (unsigned i = 0; i < 5; ++i) {
         if (!b->dependency[i]) continue;
@@ -123,11 +123,11 @@ static enum progress barrier(const struct aql_barrier* b, bool all, struct failu
         uint64_t value;
         const uint32_t problem = field(b->dependency[i], offsetof(struct aql_signal, value), &value);
         if (problem) return fail(failure, problem, b->dependency[i]);
-        ++named;
+        ++dependencies;
         zero += value == 0;
         if ((int64_t)value < 0) negative = b->dependency[i];
     }
-    const bool satisfied = all ? zero == named : zero || !named;
+    const bool satisfied = all ? zero == dependencies : zero || !dependencies;
     if (!satisfied && negative) return fail(failure, GPU_FAULT_DEPENDENCY, negative);
     if (!satisfied) return PROGRESS_POLLS;
     if (acquire_scope(b->header) != AQL_FENCE_NONE) register_write(CP_ACQUIRE, acquire_scope(b->header));
@@ -151,7 +151,7 @@ static enum progress vendor(struct queue* q, const struct aql_vendor* v, struct 
 enum progress packet_execute(struct queue* q, const uint64_t packet[8], struct failure* failure) {
     const uint16_t header = (uint16_t)packet[0];
     const uint64_t signal = packet[7];
-    if (header & AQL_HEADER_BARRIER && q->under_way) return PROGRESS_WAITS;
+    if (header & AQL_HEADER_BARRIER && q->in_flight) return PROGRESS_WAITS;
     if (signal % 64) return fail(failure, GPU_FAULT_PACKET, signal);
     if ((header & AQL_HEADER_TYPE_MASK) == AQL_TYPE_KERNEL_DISPATCH)
         return dispatch(q, (const struct aql_kernel_dispatch*)packet, failure);

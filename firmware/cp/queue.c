@@ -11,13 +11,13 @@
 #include "cp/service.h"
 
 static struct queue queues[GPU_QUEUES];
-static uint64_t mine[MOST_HARTS]; /* by hart, as of the host's last request: queues whose doorbells it hears */
-static unsigned turn[MOST_HARTS]; /* the queue that was served last */
-static uint64_t rung[MOST_HARTS]
-                    [PRIORITIES]; /* bit n: the packet at `next` of queue n, which is active, may be ready */
+static uint64_t owned[MAX_HARTS];       /* by hart, as of the host's last request: queues whose doorbells it hears */
+static unsigned last_served[MAX_HARTS]; /* the queue that was served last */
+static uint64_t ready[MAX_HARTS]
+                     [PRIORITIES]; /* bit n: the packet at `next` of queue n, which is active, may be ready */
 
-static void set_rung(const struct queue* q, bool is) {
-    uint64_t* mask = &rung[q->hart][q->priority];
+static void set_ready(const struct queue* q, bool is) {
+    uint64_t* mask = &ready[q->hart][q->priority];
     *mask = is ? *mask | 1ull << q->index : *mask & ~(1ull << q->index);
 }
 
@@ -40,11 +40,11 @@ static void select_space(const struct queue* q) { virtual_select(q->hart, q->add
 
 static void stop(struct queue* q, uint32_t fault, uint64_t from) {
     q->active = false;
-    set_rung(q, false);
+    set_ready(q, false);
     shared(q)->error = fault;
     shared(q)->stopped_at = from;
     release();
-    shared(q)->taken = GPU_QUEUE_ERROR;
+    shared(q)->acknowledged = GPU_QUEUE_ERROR;
 }
 
 /* The host hears of it in the queue's entry and in the log. What came before the packet may still complete. */
@@ -67,30 +67,30 @@ static void activate(struct queue* q) {
     q->read_index_at = from->read_index;
     q->scratch = from->scratch;
     q->scratch_bytes = from->scratch_bytes;
-    q->next = q->waits_since = 0;
+    q->next = q->stalled_since = 0;
     q->active = true;
-    set_rung(q, true); /* a doorbell may have come before the host's request was read */
+    set_ready(q, true); /* a doorbell may have come before the host's request was read */
     from->error = GPU_FAULT_NONE;
-    from->taken = GPU_QUEUE_ACTIVE;
+    from->acknowledged = GPU_QUEUE_ACTIVE;
     if (q->packets && !(q->packets & (q->packets - 1)) && q->ring % 64 == 0) return;
     fail(q, 0, &(struct failure){GPU_FAULT_PACKET, q->ring});
 }
 
 /* Kernels of a queue that goes are aborted: nobody waits for them any more. */
-static void give_up(struct queue* q) {
+static void abort_queue(struct queue* q) {
     q->active = false;
-    set_rung(q, false);
+    set_ready(q, false);
     for (unsigned i = 0; i < LAUNCHES; ++i) {
         const struct launch* l = &launches[q->hart][i];
         if (l->used && l->queue == q) register_write(banked(CP_DISPATCH_ABORT, q->hart, DISPATCH_STRIDE), l->cookie);
     }
     register_write64(CP_DOORBELL_PENDING, 1ull << q->index);
-    if (!q->under_way) shared(q)->taken = GPU_QUEUE_FREE;
+    if (!q->in_flight) shared(q)->acknowledged = GPU_QUEUE_FREE;
 }
 
-static void take_page_tables(void) {
+static void update_page_tables(void) {
     static uint32_t lock;
-    lock_take(&lock);
+    lock_acquire(&lock);
     for (unsigned s = 0; s < GPU_ADDRESS_SPACES; ++s) {
         const uint64_t root = SRAM(uint64_t, GPU_SRAM_SPACES)[s];
         if (register_read64(CP_PAGE_TABLE + 8 * s) == root) continue;
@@ -98,20 +98,20 @@ static void take_page_tables(void) {
         register_write(CP_TLB_INVALIDATE, s);
         while (register_read(CP_TLB_BUSY)) __asm__ volatile("pause");
     }
-    lock_give(&lock);
+    lock_release(&lock);
 }
 
 /* Reads the host's tables again: queues that came or went, page tables. */
 static void queues_update(unsigned hart) {
-    take_page_tables();
-    mine[hart] = register_read64(CP_HART_QUEUES + 8 * hart);
+    update_page_tables();
+    owned[hart] = register_read64(CP_HART_QUEUES + 8 * hart);
     for (unsigned i = 0; i < GPU_QUEUES; ++i) {
         struct queue* q = &queues[i];
         q->index = i;
-        const uint32_t wanted = shared(q)->state, taken = shared(q)->taken;
-        if (taken != GPU_QUEUE_FREE) {
-            if (wanted == GPU_QUEUE_FREE && q->hart == hart) give_up(q);
-        } else if (wanted == GPU_QUEUE_ACTIVE && mine[hart] >> i & 1) {
+        const uint32_t requested = shared(q)->state, acknowledged = shared(q)->acknowledged;
+        if (acknowledged != GPU_QUEUE_FREE) {
+            if (requested == GPU_QUEUE_FREE && q->hart == hart) abort_queue(q);
+        } else if (requested == GPU_QUEUE_ACTIVE && owned[hart] >> i & 1) {
             q->hart = hart;
             activate(q);
         }
@@ -119,8 +119,8 @@ static void queues_update(unsigned hart) {
 }
 
 /* Takes doorbells. A function of its own, so that a test can spoil it. */
-__attribute__((noinline)) static void queues_rung(unsigned hart) {
-    const uint64_t pending = register_read64(CP_DOORBELL_PENDING) & mine[hart];
+__attribute__((noinline)) static void queues_doorbells(unsigned hart) {
+    const uint64_t pending = register_read64(CP_DOORBELL_PENDING) & owned[hart];
     register_write64(CP_DOORBELL_PENDING, pending);
     for (uint64_t left = pending; left; left &= left - 1) {
         struct queue* q = &queues[lowest(left)];
@@ -130,7 +130,7 @@ __attribute__((noinline)) static void queues_rung(unsigned hart) {
         if ((int64_t)(packet - q->next) >= (int64_t)q->packets)
             fail(q, packet, &(struct failure){GPU_FAULT_OVERFLOW, q->ring});
         else
-            set_rung(q, true);
+            set_ready(q, true);
     }
 }
 
@@ -145,7 +145,7 @@ static enum progress step(struct queue* q) {
     failure.fault = virtual_load(at, packet, 1);
     if (!failure.fault) {
         if ((packet[0] & AQL_HEADER_TYPE_MASK) == AQL_TYPE_INVALID) {
-            set_rung(q, false); /* its doorbell comes when it has been written */
+            set_ready(q, false); /* its doorbell comes when it has been written */
             return PROGRESS_WAITS;
         }
         /* The header was written last and is loaded first, as harts load in order: of the host's memory from there, of
@@ -174,15 +174,15 @@ static enum progress step(struct queue* q) {
 static enum work queues_work(unsigned hart) {
     enum work found = WORK_NONE;
     for (int priority = PRIORITIES - 1; priority >= 0; --priority) {
-        const uint64_t all = rung[hart][priority], until_turn = (2ull << turn[hart]) - 1;
-        const uint64_t behind = all & ~until_turn;
+        const uint64_t all = ready[hart][priority], up_to_last = (2ull << last_served[hart]) - 1;
+        const uint64_t behind = all & ~up_to_last;
         uint64_t left = behind ? behind : all;
         for (uint64_t tried = 0; left;) {
             struct queue* q = &queues[lowest(left)];
             tried |= 1ull << q->index;
             const enum progress outcome = step(q);
             if (outcome != PROGRESS_WAITS && outcome != PROGRESS_POLLS) {
-                turn[hart] = q->index;
+                last_served[hart] = q->index;
                 return WORK_DONE;
             }
             if (outcome == PROGRESS_POLLS) found = WORK_WAITS;
@@ -208,17 +208,17 @@ static void queues_finish(unsigned hart) {
         const struct failure failure = {signal_complete(l->signal, l->start_ns, fault), l->signal};
         const uint64_t packet = l->packet;
         l->used = false;
-        --q->under_way;
+        --q->in_flight;
         if (failure.fault && q->active) fail(q, packet, &failure);
-        if (!q->under_way && shared(q)->state == GPU_QUEUE_FREE) shared(q)->taken = GPU_QUEUE_FREE;
+        if (!q->in_flight && shared(q)->state == GPU_QUEUE_FREE) shared(q)->acknowledged = GPU_QUEUE_FREE;
     }
 }
 
-static void take(unsigned hart, uint32_t events) {
+static void handle(unsigned hart, uint32_t events) {
     if (events & GPU_EVENT_HOST) queues_update(hart);
     if (events & GPU_EVENT_DISPATCH) queues_finish(hart);
-    if (events & GPU_EVENT_DOORBELL) queues_rung(hart);
+    if (events & GPU_EVENT_DOORBELL) queues_doorbells(hart);
 }
 
-const struct service launching = {GPU_EVENT_DOORBELL | GPU_EVENT_DISPATCH | GPU_EVENT_HOST, queues_update, take,
-                                  queues_work};
+const struct service dispatch_service = {GPU_EVENT_DOORBELL | GPU_EVENT_DISPATCH | GPU_EVENT_HOST, queues_update,
+                                         handle, queues_work};

@@ -16,9 +16,9 @@ struct queue {
     unsigned hart, index;
     uint32_t packets, address_space, priority;
     uint64_t ring, read_index_at, scratch, scratch_bytes;
-    uint64_t next;        /* packet to look at */
-    unsigned under_way;   /* kernels launched and not finished */
-    uint64_t waits_since; /* the packet at `next` waits for a word, ns; 0: it does not */
+    uint64_t next;          /* packet to look at */
+    unsigned in_flight;     /* kernels launched and not finished */
+    uint64_t stalled_since; /* the packet at `next` waits for a word, ns; 0: it does not */
 };
 
 #endif

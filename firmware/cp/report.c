@@ -17,9 +17,9 @@ static void append(const struct gpu_fault_record* record) {
 }
 
 void report(const struct gpu_fault_record* record) {
-    lock_take(&log_lock);
+    lock_acquire(&log_lock);
     append(record);
-    lock_give(&log_lock);
+    lock_release(&log_lock);
     release();
     register_write(CP_INTERRUPT, GPU_VECTOR_FAULT);
 }
@@ -28,7 +28,7 @@ void report(const struct gpu_fault_record* record) {
 void report_crash(const struct gpu_fault_record* record) {
     for (unsigned tries = 0; tries < 1000 && !lock_try(&log_lock); ++tries) __asm__ volatile("pause");
     append(record);
-    lock_give(&log_lock);
+    lock_release(&log_lock);
     register_write(CP_INTERRUPT, GPU_VECTOR_FAULT);
     register_write(CP_FIRMWARE_STATE, GPU_FIRMWARE_CRASHED);
     register_write(CP_INTERRUPT, GPU_VECTOR_FIRMWARE);
@@ -36,7 +36,7 @@ void report_crash(const struct gpu_fault_record* record) {
 
 void report_dispatcher_faults(void) {
     uint32_t kind;
-    lock_take(&fifo_lock);
+    lock_acquire(&fifo_lock);
     while ((kind = register_read(CP_FAULT_KIND)) != GPU_FAULT_NONE) {
         const struct launch* l = launch_of(register_read(CP_FAULT_COOKIE));
         struct gpu_fault_record r = {0};
@@ -55,5 +55,5 @@ void report_dispatcher_faults(void) {
         register_write(CP_FAULT_POP, 1);
         report(&r);
     }
-    lock_give(&fifo_lock);
+    lock_release(&fifo_lock);
 }

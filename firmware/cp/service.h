@@ -18,15 +18,15 @@ struct service {
     void (*start)(unsigned hart);
     /* Takes events, of which at least one is its own. What the host asked for is cleared already, the rest is for it to
      * clear. */
-    void (*take)(unsigned hart, uint32_t events);
+    void (*handle)(unsigned hart, uint32_t events);
     /* Does one piece of work. */
     enum work (*step)(unsigned hart);
 };
 
-extern const struct service launching;  /* cp/queue.c: kernels from user-mode queues */
-extern const struct service networking; /* cp/network.c: requests of work-groups for the network */
+extern const struct service dispatch_service;      /* cp/queue.c: kernels from user-mode queues */
+extern const struct service network_service_entry; /* cp/network.c: requests of work-groups for the network */
 
 /* This hart is at its end: work-groups that ask it for something hear of that. */
-void networking_abandon(unsigned hart);
+void network_service_abort(unsigned hart);
 
 #endif

@@ -9,16 +9,16 @@
 #include "host/mmio.h"
 #include "host/traps.h"
 
-enum { EXTERNAL = 11, SUPERVISOR_EXTERNAL = 9, MOST_SOURCES = 1024, PAGE_SHIFT = 12 };
+enum { EXTERNAL = 11, SUPERVISOR_EXTERNAL = 9, MAX_SOURCES = 1024, PAGE_SHIFT = 12 };
 
 static struct {
     void (*handler)(unsigned);
     unsigned identity; /* with messages */
-} lines[MOST_SOURCES];
+} lines[MAX_SOURCES];
 static uintptr_t base;
 static unsigned sources;
 static bool sends_messages, searched;
-static int index_of[MAXIMUM_HARTS]; /* hart index in this domain, -1 if none */
+static int index_of[MAX_HARTS]; /* hart index in this domain, -1 if none */
 
 static uint32_t line_of(fdt_node node) { return fdt_cell(&machine.tree, node, "interrupts-extended", 1, 0); }
 
@@ -27,7 +27,7 @@ static void search(void) {
     if (searched) return;
     searched = true;
     const struct fdt* t = &machine.tree;
-    for (int h = 0; h < MAXIMUM_HARTS; ++h) index_of[h] = -1;
+    for (int h = 0; h < MAX_HARTS; ++h) index_of[h] = -1;
     for (fdt_node n = -1; (n = fdt_find_compatible(t, n, "riscv,aplic")) >= 0;) {
         const fdt_node files = fdt_find_phandle(t, fdt_cell(t, n, "msi-parent", 0, 0));
         const fdt_node harts = files >= 0 ? files : n;
@@ -41,7 +41,7 @@ static void search(void) {
         for (uint32_t k = 0; k < size / 8; ++k) {
             const fdt_node controller = fdt_find_phandle(t, fdt_cell(t, harts, "interrupts-extended", 2 * k, 0));
             const uint32_t hart = fdt_cell(t, fdt_parent(t, controller), "reg", 0, ~0u);
-            if (hart < MAXIMUM_HARTS) index_of[hart] = (int)k;
+            if (hart < MAX_HARTS) index_of[hart] = (int)k;
         }
     }
 }
@@ -53,7 +53,7 @@ uintptr_t aplic_address(void) {
 
 bool aplic_available(unsigned source) {
     search();
-    return base && index_of[hart_id()] >= 0 && source > 0 && source <= sources && source < MOST_SOURCES;
+    return base && index_of[hart_id()] >= 0 && source > 0 && source <= sources && source < MAX_SOURCES;
 }
 
 static uint64_t first_page(uint32_t line) {
@@ -82,7 +82,7 @@ static void external(struct trap_frame* frame) {
     const uintptr_t claim = base + APLIC_CLAIMI + (uintptr_t)index_of[hart_id()] * APLIC_IDC_STRIDE;
     for (uint32_t top; (top = mmio_read32(claim)) != 0;) {
         const unsigned source = top >> APLIC_TOPI_SOURCE_SHIFT;
-        if (source < MOST_SOURCES && lines[source].handler) lines[source].handler(source);
+        if (source < MAX_SOURCES && lines[source].handler) lines[source].handler(source);
     }
 }
 
@@ -96,7 +96,7 @@ static void on_message(unsigned identity, void* context) {
 }
 
 /* Reset promises nothing about sources. */
-static void silence(void) {
+static void disable_all(void) {
     static bool done;
     if (done) return;
     done = true;
@@ -120,7 +120,7 @@ void aplic_handle(unsigned source, void (*handler)(unsigned)) {
         disconnect(source);
         return;
     }
-    silence();
+    disable_all();
     const uint32_t hart = (uint32_t)index_of[hart_id()];
     uint32_t target = hart << APLIC_TARGET_HART_SHIFT;
     if (sends_messages) {

@@ -6,7 +6,7 @@
 #include "host/mmio.h"
 #include "host/timer.h"
 
-enum { COPY_TAKES_AT_MOST_US = 1000000, STATUS_EVERY = 64 };
+enum { COPY_MAX_US = 1000000, STATUS_EVERY = 64 };
 
 const char* const copy_result_names[] = {"ok", "a read failed", "the engine stopped", "timed out"};
 
@@ -102,5 +102,5 @@ enum copy_result copy_channel_wait(struct copy_channel* c, uint64_t microseconds
 enum copy_result copy_channel_copy(struct copy_channel* c, uint64_t destination, uint64_t source, uint32_t bytes) {
     copy_channel_post(c, destination, source, bytes);
     copy_channel_ring(c);
-    return copy_channel_wait(c, COPY_TAKES_AT_MOST_US);
+    return copy_channel_wait(c, COPY_MAX_US);
 }

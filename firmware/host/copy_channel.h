@@ -36,7 +36,7 @@ void copy_channel_post_as(struct copy_channel* channel, uint64_t destination, ui
  * another device's memory are not known to have arrived when they have been handed to the link. */
 void copy_channel_post_flush(struct copy_channel* channel, uint64_t destination, uint32_t bytes);
 /* Descriptors that may still be posted before the next wait. */
-static inline unsigned copy_channel_room(const struct copy_channel* c) {
+static inline unsigned copy_channel_space(const struct copy_channel* c) {
     return COPY_RING_SIZE - (c->posted - c->waited);
 }
 void copy_channel_ring(struct copy_channel* channel);

@@ -35,7 +35,7 @@ bool copy_engine_open(struct copy_engine* e, struct pci_function* f, enum pci_de
     if (!e->registers || !e->aperture) return false;
     e->memory_size = mmio_read64(e->registers + COPY_ENGINE_MEMORY_SIZE);
     e->channels = mmio_read32(e->registers + COPY_ENGINE_CHANNELS);
-    if (e->channels == 0 || e->channels > COPY_ENGINE_MOST_CHANNELS) return false;
+    if (e->channels == 0 || e->channels > COPY_ENGINE_MAX_CHANNELS) return false;
     e->channel = heap_allocate(e->channels * sizeof *e->channel);
     if (!e->channel) return false;
     for (unsigned i = 0; i < e->channels; ++i)

@@ -10,7 +10,7 @@ static struct {
     void (*work)(void*);
     void* argument;
     volatile uint32_t busy;
-} jobs[MAXIMUM_HARTS];
+} jobs[MAX_HARTS];
 
 unsigned long spin_lock(struct spinlock* lock) {
     unsigned long were;
@@ -26,14 +26,14 @@ void spin_unlock(struct spinlock* lock, unsigned long interrupts) {
 }
 
 void ticket_lock(struct ticket_lock* lock) {
-    uint32_t mine, failed, next;
+    uint32_t ticket, failed, next;
     __asm__ volatile(
         "1: lr.w.aq %0, %3\n"
         "   addiw   %2, %0, 1\n"
         "   sc.w    %1, %2, %3\n"
         "   bnez    %1, 1b\n"
-        : "=&r"(mine), "=&r"(failed), "=&r"(next), "+A"(lock->next)::"memory");
-    while (__atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != mine) relax();
+        : "=&r"(ticket), "=&r"(failed), "=&r"(next), "+A"(lock->next)::"memory");
+    while (__atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != ticket) relax();
 }
 
 void ticket_unlock(struct ticket_lock* lock) { __atomic_store_n(&lock->serving, lock->serving + 1, __ATOMIC_RELEASE); }

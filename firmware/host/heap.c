@@ -73,7 +73,7 @@ void* heap_allocate_aligned(size_t bytes, size_t alignment) {
 
 void* heap_allocate(size_t bytes) { return heap_allocate_aligned(bytes, ALIGNMENT); }
 
-void* heap_take_end(size_t bytes, size_t alignment) {
+void* heap_reserve_end(size_t bytes, size_t alignment) {
     void* result = NULL;
     const unsigned long were = spin_lock(&lock);
     struct block* last = first;

@@ -14,7 +14,7 @@ static struct {
     void* context;
 } users[IMSIC_HIGHEST_IDENTITY + 1];
 static struct spinlock lock;
-static uintptr_t pages[MAXIMUM_HARTS]; /* 0: none */
+static uintptr_t pages[MAX_HARTS]; /* 0: none */
 static unsigned identities;
 static bool searched;
 
@@ -46,7 +46,7 @@ static void find_files(fdt_node node) {
         if (fdt_cell(t, node, "interrupts-extended", 2 * k + 1, 0) != EXTERNAL) continue;
         const fdt_node controller = fdt_find_phandle(t, fdt_cell(t, node, "interrupts-extended", 2 * k, 0));
         const uint32_t hart = fdt_cell(t, fdt_parent(t, controller), "reg", 0, ~0u);
-        if (hart >= MAXIMUM_HARTS) continue;
+        if (hart >= MAX_HARTS) continue;
         pages[hart] = (uintptr_t)base + (uintptr_t)k * IMSIC_FILE_STRIDE;
         identities = fdt_cell(t, node, "riscv,num-ids", 0, 0);
     }
@@ -69,7 +69,7 @@ unsigned imsic_identities(void) {
 
 uintptr_t imsic_message_address(unsigned hart) {
     search();
-    return hart < MAXIMUM_HARTS && pages[hart] ? pages[hart] + IMSIC_SETEIPNUM_LE : 0;
+    return hart < MAX_HARTS && pages[hart] ? pages[hart] + IMSIC_SETEIPNUM_LE : 0;
 }
 
 unsigned imsic_allocate(imsic_handler handler, void* context) {

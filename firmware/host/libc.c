@@ -41,9 +41,9 @@ size_t strlen(const char* s) {
     return n;
 }
 
-size_t strnlen(const char* s, size_t most) {
+size_t strnlen(const char* s, size_t max) {
     size_t n = 0;
-    while (n < most && s[n]) ++n;
+    while (n < max && s[n]) ++n;
     return n;
 }
 

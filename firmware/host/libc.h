@@ -15,7 +15,7 @@ void* memmove(void* to, const void* from, size_t n);
 void* memset(void* to, int byte, size_t n);
 int memcmp(const void* a, const void* b, size_t n);
 size_t strlen(const char* s);
-size_t strnlen(const char* s, size_t most);
+size_t strnlen(const char* s, size_t max);
 int strcmp(const char* a, const char* b);
 int strncmp(const char* a, const char* b, size_t n);
 #endif

@@ -36,7 +36,7 @@ static void count_harts(void) {
     machine.timebase = fdt_cell(t, cpus, "timebase-frequency", 0, 0);
     for (fdt_node n = fdt_first_child(t, cpus); n >= 0; n = fdt_next_sibling(t, n)) {
         const char* type = fdt_text(t, n, "device_type");
-        if (type && !strcmp(type, "cpu") && fdt_cell(t, n, "reg", 0, ~0u) < MAXIMUM_HARTS) ++machine.harts;
+        if (type && !strcmp(type, "cpu") && fdt_cell(t, n, "reg", 0, ~0u) < MAX_HARTS) ++machine.harts;
     }
 }
 
@@ -46,11 +46,11 @@ static void find_plic_contexts(void) {
     const fdt_node plic = fdt_find_compatible(t, -1, "riscv,plic0");
     uint32_t size = 0;
     fdt_property(t, plic, "interrupts-extended", &size);
-    for (int h = 0; h < MAXIMUM_HARTS; ++h) machine.plic_context[h] = -1;
+    for (int h = 0; h < MAX_HARTS; ++h) machine.plic_context[h] = -1;
     for (uint32_t k = 0; k < size / 8; ++k) {
         const fdt_node controller = fdt_find_phandle(t, fdt_cell(t, plic, "interrupts-extended", 2 * k, 0));
         const uint32_t hart = fdt_cell(t, fdt_parent(t, controller), "reg", 0, ~0u);
-        if (fdt_cell(t, plic, "interrupts-extended", 2 * k + 1, 0) == 11 && hart < MAXIMUM_HARTS)
+        if (fdt_cell(t, plic, "interrupts-extended", 2 * k + 1, 0) == 11 && hart < MAX_HARTS)
             machine.plic_context[hart] = (int)k;
     }
 }
@@ -112,7 +112,7 @@ void panic(const char* format, ...) {
     end_with(1, format, arguments);
 }
 
-void refuse(const char* format, ...) {
+void usage_error(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     end_with(FINISHER_REFUSED, format, arguments);

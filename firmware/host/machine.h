@@ -15,7 +15,7 @@ struct machine {
     uintptr_t uart, clint, plic, finisher, rtc, marker, ecam;
     unsigned uart_shift; /* register n lies at n << shift */
     unsigned uart_irq, rtc_irq;
-    int plic_context[MAXIMUM_HARTS]; /* machine-mode context of a hart, -1 if none */
+    int plic_context[MAX_HARTS]; /* machine-mode context of a hart, -1 if none */
 };
 
 extern struct machine machine;
@@ -30,7 +30,7 @@ void power_off(unsigned status) __attribute__((noreturn));
 void panic(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* The same where the user has asked for what cannot be: what, the value, what may stand there. Ends the whole run with
  * status 2. */
-void refuse(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void usage_error(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Every firmware has it; its result is the status of the power-off. */
 int main(void);

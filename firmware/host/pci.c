@@ -4,7 +4,7 @@
 #include "host/mmio.h"
 #include "host/timer.h"
 
-enum { READY_WITHIN_US = 1000000, RETRY_EVERY_US = 1000, RESET_TAKES_US = 100000 };
+enum { READY_WITHIN_US = 1000000, RETRY_EVERY_US = 1000, RESET_TIMEOUT_US = 100000 };
 
 uint8_t pci_read8(const struct pci_function* f, unsigned offset) { return mmio_read8(f->configuration + offset); }
 uint16_t pci_read16(const struct pci_function* f, unsigned offset) { return mmio_read16(f->configuration + offset); }
@@ -104,7 +104,7 @@ bool pci_reset_function(struct pci_function* f) {
         timer_sleep(RETRY_EVERY_US);
     }
     pci_write16(f, f->express + PCI_EXPRESS_DEVICE_CONTROL, control | PCI_EXPRESS_RESET);
-    timer_sleep(RESET_TAKES_US);
+    timer_sleep(RESET_TIMEOUT_US);
     if (identify_at(f->configuration) != ((uint32_t)f->device_id << 16 | f->vendor)) return false;
 
     pci_write16(f, f->express + PCI_EXPRESS_DEVICE_CONTROL, control);

@@ -27,7 +27,7 @@ enter:
     .option pop
     la      t0, trap_entry
     csrw    mtvec, t0
-    li      t0, MAXIMUM_HARTS
+    li      t0, MAX_HARTS
     bgeu    a0, t0, park
     mv      tp, a0
     la      sp, __stacks

@@ -13,7 +13,7 @@ enum { TIMER_INTERRUPT = 7 };
 static struct {
     uint64_t period, next;
     void (*tick)(void);
-} timers[MAXIMUM_HARTS];
+} timers[MAX_HARTS];
 
 static uintptr_t comparator(void) { return machine.clint + CLINT_MTIMECMP + 8 * hart_id(); }
 

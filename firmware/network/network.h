@@ -9,7 +9,7 @@
 #include "network/producer.h"
 
 /* Of a work-group that performs its requests itself. */
-LDS struct network_progress network_progress[NETWORK_MOST_PEERS];
+LDS struct network_progress network_progress[NETWORK_MAX_PEERS];
 
 struct network {
     struct network_access* access;
@@ -22,7 +22,7 @@ struct network_request {
 };
 
 GPU_INLINE struct network network_open(struct network_access* access) {
-    struct network n = {.access = access, .native = access->performer == NETWORK_NATIVE};
+    struct network n = {.access = access, .native = access->backend == NETWORK_GPU_NATIVE};
     if (!n.native) n.producer = network_producer(access->queue, access->log_entries);
     for (unsigned i = 0; n.native && i < access->peers; ++i) network_progress[i] = access->progress[i];
     return n;
@@ -35,38 +35,38 @@ GPU_INLINE void network_close(struct network* n) {
 /* ---- by the work-group itself ---- */
 
 /* Takes what has come of a peer's requests. */
-GPU_INLINE void network_collect(const struct rdma_pair* pair, const struct rdma_cq* cq,
+GPU_INLINE void network_collect(const struct rdma_qp* qp, const struct rdma_cq* cq,
                                 volatile struct network_progress* p) {
     struct rdma_completion c;
     uint32_t consumer = p->consumer;
     if (!rdma_poll(cq, &consumer, &c)) return;
     p->consumer = consumer;
-    p->ended = rdma_ended(pair, p->ended, c.offset);
+    p->retired = rdma_retired(qp, p->retired, c.offset);
     if (c.syndrome && !p->failed) p->failed = NETWORK_FAILED | c.syndrome;
 }
 
 GPU_INLINE uint32_t network_post_native(const struct network* n, unsigned operation, unsigned peer, uint64_t local,
                                         uint64_t remote, uint32_t bytes, uint64_t data) {
     const struct network_peer* to = &n->access->peer[peer];
-    const struct rdma_pair pair = *(const struct rdma_pair*)(uintptr_t)to->pair;
+    const struct rdma_qp qp = *(const struct rdma_qp*)(uintptr_t)to->qp;
     const struct rdma_cq cq = *(const struct rdma_cq*)(uintptr_t)to->cq;
     volatile struct network_progress* p = &network_progress[peer];
-    const struct rdma_work work = {.opcode = operation == NETWORK_GET   ? HCA_OP_READ
-                                             : operation == NETWORK_ADD ? HCA_OP_FETCH_ADD
-                                                                        : HCA_OP_WRITE,
-                                   .signalled = true,
-                                   .remote = remote,
-                                   .rkey = to->rkey,
-                                   .local = local,
-                                   .lkey = to->lkey,
-                                   .bytes = bytes,
-                                   .swap_add = data};
-    while (p->posted - p->ended >= 1u << pair.log_sends) network_collect(&pair, &cq, p);
+    const struct rdma_work_request work = {.opcode = operation == NETWORK_GET   ? HCA_OP_READ
+                                                     : operation == NETWORK_ADD ? HCA_OP_FETCH_ADD
+                                                                                : HCA_OP_WRITE,
+                                           .signalled = true,
+                                           .remote = remote,
+                                           .rkey = to->rkey,
+                                           .local = local,
+                                           .lkey = to->lkey,
+                                           .bytes = bytes,
+                                           .swap_add = data};
+    while (p->posted - p->retired >= 1u << qp.log_sq_size) network_collect(&qp, &cq, p);
     const uint32_t number = p->posted++;
-    const unsigned size = operation == NETWORK_PUT_DATA ? rdma_write_inline(&pair, number, &work, data, 0)
-                                                        : rdma_write_entry(&pair, number, &work);
-    rdma_link(&pair, number, work.opcode, false, size);
-    rdma_ring(&pair, number, 1, work.opcode, false, size);
+    const unsigned size = operation == NETWORK_PUT_DATA ? rdma_write_inline_wqe(&qp, number, &work, data, 0)
+                                                        : rdma_write_wqe(&qp, number, &work);
+    rdma_link_wqe(&qp, number, work.opcode, false, size);
+    rdma_ring_doorbell(&qp, number, 1, work.opcode, false, size);
     return number;
 }
 
@@ -83,7 +83,7 @@ GPU_INLINE struct network_request network_put(struct network* n, unsigned peer, 
                                               uint32_t bytes) {
     return network_start(n, NETWORK_PUT, peer, local, remote, bytes, 0);
 }
-/* Up to NETWORK_MOST_DATA bytes of `value`. */
+/* Up to NETWORK_MAX_INLINE bytes of `value`. */
 GPU_INLINE struct network_request network_put_data(struct network* n, unsigned peer, uint64_t value, uint64_t remote,
                                                    uint32_t bytes) {
     return network_start(n, NETWORK_PUT_DATA, peer, 0, remote, bytes, value);
@@ -101,12 +101,12 @@ GPU_INLINE struct network_request network_add(struct network* n, unsigned peer, 
 /* Waits until a request has ended; of a put: its bytes are in the peer's memory. \returns NETWORK_DONE, or why it, or
  * one before it, failed */
 GPU_INLINE uint32_t network_wait(struct network* n, struct network_request r) {
-    if (!n->native) return network_await(&n->producer, r.number);
+    if (!n->native) return network_wait_entry(&n->producer, r.number);
     const struct network_peer* to = &n->access->peer[r.peer];
-    const struct rdma_pair pair = *(const struct rdma_pair*)(uintptr_t)to->pair;
+    const struct rdma_qp qp = *(const struct rdma_qp*)(uintptr_t)to->qp;
     const struct rdma_cq cq = *(const struct rdma_cq*)(uintptr_t)to->cq;
     volatile struct network_progress* p = &network_progress[r.peer];
-    while ((int32_t)(p->ended - r.number) <= 0 && !p->failed) network_collect(&pair, &cq, p);
+    while ((int32_t)(p->retired - r.number) <= 0 && !p->failed) network_collect(&qp, &cq, p);
     rdma_acquire();
     return p->failed;
 }
@@ -124,17 +124,17 @@ GPU_INLINE uint32_t network_quiet(struct network* n) {
 }
 
 /* Waits until 8 bytes of this GPU's memory, which a peer writes, have an upper half of `number` or more, with all that
- * was put there before them; `seen` gets them. \returns false after `patience` nanoseconds */
-GPU_INLINE bool network_hear_word(const void* at, uint32_t number, uint64_t patience, uint64_t* seen) {
-    const uint64_t end = gpu_time_ns() + patience;
+ * was put there before them; `seen` gets them. \returns false after `timeout` nanoseconds */
+GPU_INLINE bool network_wait_reached(const void* at, uint32_t number, uint64_t timeout, uint64_t* seen) {
+    const uint64_t end = gpu_time_ns() + timeout;
     while ((int32_t)((uint32_t)((*seen = load_scoped_u64(at)) >> 32) - number) < 0)
         if (gpu_time_ns() > end) return false;
     fence_acquire(GPU_SCOPE_SYSTEM);
     return true;
 }
 /* The same until they are `value`. */
-GPU_INLINE bool network_hear(const void* at, uint64_t value, uint64_t patience) {
-    const uint64_t end = gpu_time_ns() + patience;
+GPU_INLINE bool network_wait_equal(const void* at, uint64_t value, uint64_t timeout) {
+    const uint64_t end = gpu_time_ns() + timeout;
     while (load_scoped_u64(at) != value)
         if (gpu_time_ns() > end) return false;
     fence_acquire(GPU_SCOPE_SYSTEM);

@@ -13,7 +13,7 @@ struct network_producer {
     uint32_t write, read; /* written; known to be free again: counters */
     uint32_t closed;      /* status of what could not be written any more; 0: nothing */
 };
-enum { NETWORK_LOOKS = 64 }; /* at what is waited for, until one at who serves */
+enum { NETWORK_POLLS_PER_CHECK = 64 }; /* at what is waited for, until one at who serves */
 
 GPU_INLINE struct network_producer network_producer(uint64_t queue, uint32_t log_entries) {
     struct network_producer p = {(struct network_queue*)(uintptr_t)queue, log_entries, 0, 0, 0};
@@ -22,7 +22,7 @@ GPU_INLINE struct network_producer network_producer(uint64_t queue, uint32_t log
 }
 
 /* Whether an entry is free, by what is known; if not, by what the consumer says now. */
-GPU_INLINE bool network_has_room(struct network_producer* p) {
+GPU_INLINE bool network_has_space(struct network_producer* p) {
     if (p->write - p->read < 1u << p->log_entries) return true;
     p->read = (uint32_t)load_scoped_u64(&p->queue->read_index);
     return p->write - p->read < 1u << p->log_entries;
@@ -34,14 +34,14 @@ GPU_INLINE bool network_is_closed(struct network_producer* p) {
 }
 
 /* Waits for room, writes the request and gives it to the consumer, with all that this lane has stored before. \returns
- * its number, for network_await() */
+ * its number, for network_wait_entry() */
 GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation, unsigned peer, uint64_t local,
                                  uint64_t remote, uint32_t bytes, uint64_t data0, uint64_t data1) {
-    for (uint32_t looks = 1; !network_has_room(p); ++looks) {
-        if (p->closed || (looks % NETWORK_LOOKS == 0 && network_is_closed(p))) return p->write;
+    for (uint32_t polls = 1; !network_has_space(p); ++polls) {
+        if (p->closed || (polls % NETWORK_POLLS_PER_CHECK == 0 && network_is_closed(p))) return p->write;
         gpu_pause();
     }
-    volatile struct network_entry* e = &p->queue->entry[p->write & ((1u << p->log_entries) - 1)];
+    volatile struct network_queue_entry* e = &p->queue->entry[p->write & ((1u << p->log_entries) - 1)];
     e->local = local;
     e->remote = remote;
     e->data[0] = data0;
@@ -52,13 +52,13 @@ GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation,
 }
 /* Waits until a request has ended. \returns NETWORK_DONE, or why it failed; once the entry serves another request, of
  * any */
-GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) {
-    volatile struct network_entry* e = &p->queue->entry[request & ((1u << p->log_entries) - 1)];
+GPU_INLINE uint32_t network_wait_entry(struct network_producer* p, uint32_t request) {
+    volatile struct network_queue_entry* e = &p->queue->entry[request & ((1u << p->log_entries) - 1)];
     if (p->write - request > 1u << p->log_entries) return (uint32_t)load_scoped_u64(&p->queue->failed);
     if (p->closed) return p->closed;
     uint32_t status;
-    for (uint32_t looks = 1; (status = load_scoped_u32(&e->status)) == NETWORK_PENDING; ++looks) {
-        if (looks % NETWORK_LOOKS == 0 && network_is_closed(p)) return p->closed;
+    for (uint32_t polls = 1; (status = load_scoped_u32(&e->status)) == NETWORK_PENDING; ++polls) {
+        if (polls % NETWORK_POLLS_PER_CHECK == 0 && network_is_closed(p)) return p->closed;
         gpu_pause();
     }
     fence_acquire(GPU_SCOPE_SYSTEM);
@@ -67,8 +67,8 @@ GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) 
 /* Waits until all requests have ended, or nobody serves them any more. \returns NETWORK_DONE, or why the first that
  * ever failed did */
 GPU_INLINE uint32_t network_drain(struct network_producer* p) {
-    for (uint32_t looks = 1; (p->read = (uint32_t)load_scoped_u64(&p->queue->read_index)) != p->write; ++looks) {
-        if (looks % NETWORK_LOOKS == 0 && network_is_closed(p)) return p->closed;
+    for (uint32_t polls = 1; (p->read = (uint32_t)load_scoped_u64(&p->queue->read_index)) != p->write; ++polls) {
+        if (polls % NETWORK_POLLS_PER_CHECK == 0 && network_is_closed(p)) return p->closed;
         gpu_pause();
     }
     fence_acquire(GPU_SCOPE_SYSTEM);

@@ -14,30 +14,30 @@
 
 #include "abi/network_queue.h"
 
-enum collective_way { COLLECTIVE_RING = 0, COLLECTIVE_TREE = 1 };
-enum { COLLECTIVE_MOST_STEPS = 4 }; /* a power of two of nodes: log2 of NETWORK_MOST_PEERS */
+enum collective_algorithm { COLLECTIVE_RING = 0, COLLECTIVE_TREE = 1 };
+enum { COLLECTIVE_MAX_STEPS = 4 }; /* a power of two of nodes: log2 of NETWORK_MAX_PEERS */
 
 /* Memory that every node has at the same offsets. */
-struct network_team {
-    uint32_t rank, nodes;
-    uint64_t memory[NETWORK_MOST_PEERS]; /* where that of each begins, as its own lanes see it: what keys name */
+struct network_communicator {
+    uint32_t rank, size;
+    uint64_t memory[NETWORK_MAX_PEERS]; /* where that of each begins, as its own lanes see it: what keys name */
 };
 
 /* Words that other nodes write, with a number in their upper half that rises from step to step, and 32 bits of data
  * below. */
 struct collective_flags {
-    uint64_t arrived[COLLECTIVE_MOST_STEPS + 1];  /* a part has come: by the node that sends it */
-    uint64_t met[COLLECTIVE_MOST_STEPS];          /* of a barrier */
-    uint64_t exchanged[COLLECTIVE_MOST_STEPS][2]; /* of words that all exchange; by parity of their number */
+    uint64_t arrived[COLLECTIVE_MAX_STEPS + 1];   /* a part has come: by the node that sends it */
+    uint64_t barrier_flags[COLLECTIVE_MAX_STEPS]; /* of a barrier */
+    uint64_t max_flags[COLLECTIVE_MAX_STEPS][2];  /* of words that all exchange; by parity of their number */
 };
 #define COLLECTIVE_NUMBER(number) ((uint64_t)(number) << 32)
 
 struct collective_step {
-    bool sends, takes, adds; /* adds: what comes goes to the place for what is to be added */
-    uint8_t to, from;        /* nodes */
-    uint8_t send_part, take_part;
-    uint8_t place;                /* which of the places, at the node that adds */
-    uint8_t send_flag, take_flag; /* of `arrived`, at the node that takes */
+    bool sends, receives, adds; /* adds: what comes goes to the place for what is to be added */
+    uint8_t to, from;           /* nodes */
+    uint8_t send_chunk, receive_chunk;
+    uint8_t staging_slot;            /* which of the places, at the node that adds */
+    uint8_t send_flag, receive_flag; /* of `arrived`, at the node that takes */
 };
 
 static inline unsigned collective_levels(unsigned nodes) {
@@ -45,20 +45,20 @@ static inline unsigned collective_levels(unsigned nodes) {
     while (1u << levels < nodes) ++levels;
     return levels;
 }
-static inline unsigned collective_parts(enum collective_way way, unsigned nodes) {
-    return way == COLLECTIVE_RING ? nodes : 1;
+static inline unsigned collective_chunks(enum collective_algorithm algorithm, unsigned nodes) {
+    return algorithm == COLLECTIVE_RING ? nodes : 1;
 }
 /* Places of a whole vector's size for what is to be added. */
-static inline unsigned collective_places(enum collective_way way, unsigned nodes) {
-    return way == COLLECTIVE_RING ? 1 : collective_levels(nodes);
+static inline unsigned collective_staging_slots(enum collective_algorithm algorithm, unsigned nodes) {
+    return algorithm == COLLECTIVE_RING ? 1 : collective_levels(nodes);
 }
-static inline unsigned collective_steps(enum collective_way way, unsigned nodes) {
-    return way == COLLECTIVE_RING ? 2 * (nodes - 1) : 2 * collective_levels(nodes);
+static inline unsigned collective_steps(enum collective_algorithm algorithm, unsigned nodes) {
+    return algorithm == COLLECTIVE_RING ? 2 * (nodes - 1) : 2 * collective_levels(nodes);
 }
 /* Where part `part` of `parts` of a vector of floats begins: at a line of 64 bytes of the vector, so that no two nodes,
  * and no two instructions of a wavefront, write to one line. */
-static inline uint64_t collective_begin(uint64_t elements, unsigned parts, unsigned part) {
-    return part == parts ? elements : elements * part / parts & ~(uint64_t)15;
+static inline uint64_t collective_chunk_begin(uint64_t elements, unsigned chunks, unsigned chunk) {
+    return chunk == chunks ? elements : elements * chunk / chunks & ~(uint64_t)15;
 }
 
 /* First around until each node has the sum of one part, then once more to give it to all. */
@@ -66,12 +66,12 @@ static inline struct collective_step collective_ring(unsigned rank, unsigned nod
     const bool adds = step < nodes - 1;
     const unsigned sent = (adds ? rank + nodes - step : rank + 1 + nodes - (step - (nodes - 1))) % nodes;
     return (struct collective_step){.sends = true,
-                                    .takes = true,
+                                    .receives = true,
                                     .adds = adds,
                                     .to = (uint8_t)((rank + 1) % nodes),
                                     .from = (uint8_t)((rank + nodes - 1) % nodes),
-                                    .send_part = (uint8_t)sent,
-                                    .take_part = (uint8_t)((sent + nodes - 1) % nodes)};
+                                    .send_chunk = (uint8_t)sent,
+                                    .receive_chunk = (uint8_t)((sent + nodes - 1) % nodes)};
 }
 /* Up to node 0, by one level a step, and down again. */
 static inline struct collective_step collective_tree(unsigned rank, unsigned nodes, unsigned step) {
@@ -81,26 +81,26 @@ static inline struct collective_step collective_tree(unsigned rank, unsigned nod
                child = (rank & (2 * distance - 1)) == distance;
     const unsigned flag = up ? level : levels;
     return (struct collective_step){.sends = up ? child : parent,
-                                    .takes = up ? parent : child,
+                                    .receives = up ? parent : child,
                                     .adds = up,
                                     .to = (uint8_t)(up ? rank - distance : rank + distance),
                                     .from = (uint8_t)(up ? rank + distance : rank - distance),
-                                    .place = (uint8_t)level,
+                                    .staging_slot = (uint8_t)level,
                                     .send_flag = (uint8_t)flag,
-                                    .take_flag = (uint8_t)flag};
+                                    .receive_flag = (uint8_t)flag};
 }
-static inline struct collective_step collective_step(enum collective_way way, unsigned rank, unsigned nodes,
+static inline struct collective_step collective_step(enum collective_algorithm algorithm, unsigned rank, unsigned nodes,
                                                      unsigned step) {
-    return way == COLLECTIVE_RING ? collective_ring(rank, nodes, step) : collective_tree(rank, nodes, step);
+    return algorithm == COLLECTIVE_RING ? collective_ring(rank, nodes, step) : collective_tree(rank, nodes, step);
 }
 
 /* With whom a node has to do: bit n for node n. */
-static inline uint32_t collective_peers(enum collective_way way, unsigned rank, unsigned nodes) {
+static inline uint32_t collective_peers(enum collective_algorithm algorithm, unsigned rank, unsigned nodes) {
     uint32_t peers = 0;
-    for (unsigned i = 0; i < collective_steps(way, nodes); ++i) {
-        const struct collective_step s = collective_step(way, rank, nodes, i);
+    for (unsigned i = 0; i < collective_steps(algorithm, nodes); ++i) {
+        const struct collective_step s = collective_step(algorithm, rank, nodes, i);
         if (s.sends) peers |= 1u << s.to;
-        if (s.takes) peers |= 1u << s.from;
+        if (s.receives) peers |= 1u << s.from;
     }
     return peers;
 }

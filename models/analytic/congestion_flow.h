@@ -21,26 +21,26 @@ inline constexpr double congestion_epsilon = 1e-12;
 inline std::vector<double> water_fill(double capacity, const std::vector<double>& demand,
                                       const std::vector<double>& weight) {
     std::vector<double> share(demand.size(), 0.0);
-    std::vector<std::size_t> hungry(demand.size());
-    for (std::size_t i = 0; i < hungry.size(); ++i) hungry[i] = i;
-    while (!hungry.empty()) {
+    std::vector<std::size_t> unsatisfied(demand.size());
+    for (std::size_t i = 0; i < unsatisfied.size(); ++i) unsatisfied[i] = i;
+    while (!unsatisfied.empty()) {
         double weights = 0;
-        for (auto i : hungry) weights += weight[i];
+        for (auto i : unsatisfied) weights += weight[i];
         if (weights <= 0) break;
-        const auto full = std::partition(hungry.begin(), hungry.end(), [&](std::size_t i) {
+        const auto full = std::partition(unsatisfied.begin(), unsatisfied.end(), [&](std::size_t i) {
             return demand[i] > capacity * weight[i] / weights + congestion_epsilon;
         });
-        if (full == hungry.end()) {  // all want more than their part
-            for (auto i : hungry) share[i] = capacity * weight[i] / weights;
+        if (full == unsatisfied.end()) {  // all want more than their part
+            for (auto i : unsatisfied) share[i] = capacity * weight[i] / weights;
             break;
         }
-        double taken = 0;
-        for (auto i = full; i != hungry.end(); ++i) {
+        double allocated = 0;
+        for (auto i = full; i != unsatisfied.end(); ++i) {
             share[*i] = demand[*i];
-            taken += demand[*i];
+            allocated += demand[*i];
         }
-        capacity = std::max(0.0, capacity - taken);
-        hungry.erase(full, hungry.end());
+        capacity = std::max(0.0, capacity - allocated);
+        unsatisfied.erase(full, unsatisfied.end());
     }
     return share;
 }

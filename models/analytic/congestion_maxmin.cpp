@@ -31,7 +31,7 @@ public:
           m_cost_below(flows.size(), 1.0),
           m_tlps_below(flows.size(), 1.0),
           m_before(flows.size()),
-          m_passed(m_ports.size(), std::vector<double>(flows.size())),
+          m_throughput(m_ports.size(), std::vector<double>(flows.size())),
           m_settled(flows.size(), -1.0),
           m_settled_at(flows.size(), 0) {
         for (std::size_t f = 0; f < flows.size(); ++f) {
@@ -54,18 +54,18 @@ public:
         for (bool open = true; open;) {
             m_level.assign(n, 1.0);
             m_bottleneck.assign(n, 0);
-            for (std::size_t k = 0; k < m_ports.size(); ++k) pass(k);
+            for (std::size_t k = 0; k < m_ports.size(); ++k) share_port(k);
             open = false;
-            double least = std::numeric_limits<double>::infinity();
+            double min_level = std::numeric_limits<double>::infinity();
             for (std::size_t f = 0; f < n; ++f) {
                 if (m_settled[f] >= 0 && m_level[f] < m_settled[f] - 1e-9 && reopenings > 0) {
                     --reopenings;
                     m_settled[f] = -1.0;
                 }
-                if (m_settled[f] < 0) least = std::min(least, m_level[f]);
+                if (m_settled[f] < 0) min_level = std::min(min_level, m_level[f]);
             }
             for (std::size_t f = 0; f < n; ++f)
-                if (m_settled[f] < 0 && m_level[f] <= least + 1e-9) {
+                if (m_settled[f] < 0 && m_level[f] <= min_level + 1e-9) {
                     m_settled[f] = m_level[f];
                     m_settled_at[f] = m_bottleneck[f];
                     open = true;
@@ -86,52 +86,52 @@ private:
         return sum;
     }
     /// What a turn of flows at port `at` takes of port `k`.
-    double turn(const flows_t& flows, std::size_t at, std::size_t k) const {
-        double taken = 0, tlps = 0;
+    double grant_cost(const flows_t& flows, std::size_t at, std::size_t k) const {
+        double allocated = 0, tlps = 0;
         for (auto f : flows) {
             const auto some = std::max(m_level[f], congestion_epsilon);
-            taken += some * cost(f, k);
+            allocated += some * cost(f, k);
             tlps += some * (m_ports[at].up ? 1.0 : m_tlps_below[f]);
         }
-        return taken / tlps;
+        return allocated / tlps;
     }
 
     /// Leaves flows that come to port `at` through one FIFO only `room` of port `k`.
-    void cut(const flows_t& flows, std::size_t at, std::size_t k, double room) {
+    void cut(const flows_t& flows, std::size_t at, std::size_t k, double capacity) {
         const double now = load(flows, k);
-        if (now <= room + congestion_epsilon) return;
+        if (now <= capacity + congestion_epsilon) return;
         const auto before = m_before[flows.front()][at];
         if (flows.size() == 1 || before == none) {
             for (auto f : flows) {
-                m_level[f] *= room / now;
+                m_level[f] *= capacity / now;
                 m_bottleneck[f] = k;
             }
             return;
         }
         std::vector<flows_t> groups;
         std::vector<double> demand, weight;
-        const auto& passed = m_passed[before];
+        const auto& passed = m_throughput[before];
         for (const auto& g : m_ports[before].groups) {
             flows_t some;
-            double ours = 0, all = 0;  // others of the group take turns too, wherever they go
+            double own_throughput = 0, all = 0;  // others of the group take turns too, wherever they go
             for (auto f : g.members) {
                 all += passed[f];
                 if (std::find(flows.begin(), flows.end(), f) == flows.end()) continue;
-                ours += passed[f];
+                own_throughput += passed[f];
                 some.push_back(f);
             }
             if (some.empty()) continue;
             demand.push_back(load(some, k));
-            weight.push_back(turn(some, before, k) * std::max(ours, congestion_epsilon) /
+            weight.push_back(grant_cost(some, before, k) * std::max(own_throughput, congestion_epsilon) /
                              std::max(all, congestion_epsilon));
             groups.push_back(std::move(some));
         }
-        const auto part = water_fill(room, demand, weight);
+        const auto part = water_fill(capacity, demand, weight);
         for (std::size_t g = 0; g < groups.size(); ++g) cut(groups[g], before, k, part[g]);
     }
 
     /// The room at port `k` with which `holder` passes what it has settled for; others of its FIFO pass what fits.
-    double room_for(std::size_t holder, const flows_t& flows, std::size_t k) {
+    double capacity_for(std::size_t holder, const flows_t& flows, std::size_t k) {
         double high = load(flows, k), low = 0;
         if (m_level[holder] <= m_settled[holder] + congestion_epsilon) return high;
         if (flows.size() == 1) return m_settled[holder] * cost(holder, k);
@@ -147,28 +147,29 @@ private:
         return high;
     }
 
-    void pass(std::size_t k) {
+    void share_port(std::size_t k) {
         const auto& groups = m_ports[k].groups;
         std::vector<double> demand, weight;
         for (const auto& g : groups) {
             demand.push_back(load(g.members, k));
-            weight.push_back(turn(g.members, k, k));
+            weight.push_back(grant_cost(g.members, k, k));
         }
-        double turns = std::numeric_limits<double>::infinity();  // that any group gets, if somebody holds this port
+        double max_grants =
+            std::numeric_limits<double>::infinity();  // that any group gets, if somebody holds this port
         for (std::size_t g = 0; g < groups.size(); ++g)
             for (auto f : groups[g].members)
                 if (m_settled[f] >= 0 && k < m_settled_at[f])
-                    turns = std::min(turns, room_for(f, groups[g].members, k) / weight[g]);
+                    max_grants = std::min(max_grants, capacity_for(f, groups[g].members, k) / weight[g]);
         const auto part = water_fill(1.0, demand, weight);
         for (std::size_t g = 0; g < groups.size(); ++g)
-            cut(groups[g].members, k, k, std::min(part[g], turns * weight[g]));
-        for (auto f : m_ports[k].members) m_passed[k][f] = m_level[f];
+            cut(groups[g].members, k, k, std::min(part[g], max_grants * weight[g]));
+        for (auto f : m_ports[k].members) m_throughput[k][f] = m_level[f];
     }
 
     const std::vector<used_port> m_ports;
     std::vector<double> m_cost_below, m_tlps_below;  // of a crossing flow below the root, beside a direct one
     std::vector<std::vector<std::size_t>> m_before;  // [flow][port] the port before on its path
-    std::vector<std::vector<double>> m_passed;       // [port][flow] in the present round
+    std::vector<std::vector<double>> m_throughput;   // [port][flow] in the present round
     std::vector<double> m_settled;                   // negative: open
     std::vector<std::size_t> m_settled_at;           // port; a settled flow holds those before
     std::vector<double> m_level;                     // in the present round

@@ -22,7 +22,7 @@ congestion_model::congestion_model(pcie_tree tree, double tau, double bandwidth,
     if (!(bandwidth > 0)) throw std::invalid_argument("the bandwidth must be above 0");
     if (!(m_crossing_rate > 0 && m_crossing_rate <= 1))
         throw std::invalid_argument("the bandwidth across the root complex must be above 0 and at most the other one");
-    if (m_crossing_rate != 1 && form == congestion_form::published)
+    if (m_crossing_rate != 1 && form == congestion_form::martinasso2016)
         throw std::invalid_argument("the published form knows one bandwidth only");
     const auto n = m_tree.endpoints();
     m_routes.resize(n);
@@ -66,7 +66,7 @@ std::vector<double> congestion_model::factors(const std::vector<communication>& 
         f.id = flows.size();
         flows.push_back(f);
     }
-    return m_form == congestion_form::published ? published(flows) : maxmin(flows);
+    return m_form == congestion_form::martinasso2016 ? martinasso2016(flows) : maxmin(flows);
 }
 
 congestion_model::result congestion_model::solve(const std::vector<communication>& all) const {

@@ -20,7 +20,7 @@
 
 namespace fabricvp::analytic {
 
-enum class congestion_form { published, maxmin };
+enum class congestion_form { martinasso2016, maxmin };
 
 struct communication {
     std::size_t source = 0;
@@ -37,8 +37,8 @@ public:
     /// of
     ///        a link on headers; 0: the same as `bandwidth`. Only the form maxmin knows it
     /// \throws std::invalid_argument
-    congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form = congestion_form::published,
-                     double crossing_bandwidth = 0);
+    congestion_model(pcie_tree tree, double tau, double bandwidth,
+                     congestion_form form = congestion_form::martinasso2016, double crossing_bandwidth = 0);
 
     const pcie_tree& tree() const { return m_tree; }
 
@@ -66,7 +66,7 @@ private:
     class maxmin_solver;
     /// Ports that the flows use, those that feed others first.
     std::vector<used_port> used_ports(const std::vector<flow>& flows) const;
-    std::vector<double> published(const std::vector<flow>& flows) const;
+    std::vector<double> martinasso2016(const std::vector<flow>& flows) const;
     std::vector<double> maxmin(const std::vector<flow>& flows) const;
 
     pcie_tree m_tree;

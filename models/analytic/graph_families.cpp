@@ -56,19 +56,19 @@ std::vector<communication_graph> all_to_all_subsets(std::size_t endpoints) {
 
 communication_graph canonical_graph(const communication_graph& graph,
                                     const std::vector<std::vector<std::size_t>>& relabellings) {
-    communication_graph least, g(graph.size());
+    communication_graph smallest, g(graph.size());
     for (const auto& r : relabellings) {
         for (std::size_t i = 0; i < graph.size(); ++i) g[i] = {r[graph[i].first], r[graph[i].second]};
         std::sort(g.begin(), g.end());
-        if (least.empty() || g < least) least = g;
+        if (smallest.empty() || g < smallest) smallest = g;
     }
-    return least;
+    return smallest;
 }
 
 std::vector<communication_graph> random_graphs(const pcie_tree& tree, std::size_t count, std::uint64_t seed,
-                                               std::size_t most_edges) {
+                                               std::size_t max_edges) {
     const auto n = tree.endpoints();
-    if (n < 2 || most_edges == 0) throw std::invalid_argument("random graphs need two endpoints and an edge");
+    if (n < 2 || max_edges == 0) throw std::invalid_argument("random graphs need two endpoints and an edge");
     const auto relabellings = tree.automorphisms();
     std::mt19937_64 random(seed);
     // Plain remainders: std::uniform_int_distribution differs between libraries, and the bias is below 1e-17.
@@ -77,7 +77,7 @@ std::vector<communication_graph> random_graphs(const pcie_tree& tree, std::size_
     std::vector<communication_graph> graphs;
     for (std::size_t tries = 0; graphs.size() < count; ++tries) {
         if (tries > 1000 * count + 1000) throw std::invalid_argument("there are not that many different graphs");
-        const auto edges = std::min(1 + pick(most_edges), n * (n - 1));
+        const auto edges = std::min(1 + pick(max_edges), n * (n - 1));
         std::set<std::pair<std::size_t, std::size_t>> chosen;
         while (chosen.size() < edges) {
             const auto s = pick(n), d = pick(n - 1);

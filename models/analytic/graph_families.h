@@ -22,11 +22,11 @@ std::vector<communication_graph> all_gathers(std::size_t endpoints);
 /// Everyone to everyone, for every subset of at least two endpoints.
 std::vector<communication_graph> all_to_all_subsets(std::size_t endpoints);
 
-/// `count` random graphs with 1 to `most_edges` communications, no two the same up to a relabelling of endpoints that
+/// `count` random graphs with 1 to `max_edges` communications, no two the same up to a relabelling of endpoints that
 /// leaves the tree the same. The same seed gives the same graphs on every platform.
 /// \throws std::invalid_argument if so many different graphs do not turn up
 std::vector<communication_graph> random_graphs(const pcie_tree& tree, std::size_t count, std::uint64_t seed,
-                                               std::size_t most_edges = 8);
+                                               std::size_t max_edges = 8);
 
 /// The smallest of all relabellings of `graph` by `relabellings` (pcie_tree::automorphisms()).
 communication_graph canonical_graph(const communication_graph& graph,

@@ -18,7 +18,7 @@ double step_duration(const congestion_model& model, const communication_graph& g
     return c.empty() ? 0.0 : model.solve(c).end;
 }
 
-constexpr double most_orders = 1 << 26;  // a second or two
+constexpr double max_orders = 1 << 26;  // a second or two
 
 /// A sender's possible sequences. A sequence contributes one digit to the number of each step's graph.
 struct sender_orders {
@@ -67,7 +67,7 @@ schedule_search_result search_schedules(const congestion_model& model, const exc
     double orders = 1;
     for (const auto& n : pattern.neighbours)
         for (std::size_t k = 2; k <= n.size(); ++k)
-            if ((orders *= static_cast<double>(k)) > most_orders)
+            if ((orders *= static_cast<double>(k)) > max_orders)
                 throw std::invalid_argument("the pattern is too large to search exactly");
     std::size_t steps = 0;
     std::vector<sender_orders> choice(senders);
@@ -111,17 +111,17 @@ schedule_search_result search_schedules(const congestion_model& model, const exc
     };
 
     // Odometer over all senders' sequences. Step numbers change only by the digits of the senders that turned.
-    std::vector<std::size_t> turn(senders, 0);
+    std::vector<std::size_t> odometer(senders, 0);
     std::vector<std::uint64_t> number(steps, 0);
     const auto contribute = [&](std::size_t s, bool add) {
-        const auto& sequence = choice[s].sequences[turn[s]];
+        const auto& sequence = choice[s].sequences[odometer[s]];
         for (std::size_t k = 0; k < sequence.size(); ++k)
             add ? number[k] += radix[s] * (sequence[k] + 1) : number[k] -= radix[s] * (sequence[k] + 1);
     };
     const auto order_now = [&] {
         exchange_order o(senders);
         for (std::size_t s = 0; s < senders; ++s)
-            for (auto i : choice[s].sequences[turn[s]]) o[s].push_back(pattern.neighbours[s][i]);
+            for (auto i : choice[s].sequences[odometer[s]]) o[s].push_back(pattern.neighbours[s][i]);
         return o;
     };
     for (std::size_t s = 0; s < senders; ++s) contribute(s, true);
@@ -145,8 +145,8 @@ schedule_search_result search_schedules(const congestion_model& model, const exc
         more = false;
         for (std::size_t s = 0; s < senders && !more; ++s) {
             contribute(s, false);
-            more = ++turn[s] < choice[s].sequences.size();
-            if (!more) turn[s] = 0;
+            more = ++odometer[s] < choice[s].sequences.size();
+            if (!more) odometer[s] = 0;
             contribute(s, true);
         }
     }

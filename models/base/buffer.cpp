@@ -41,7 +41,7 @@ buffer_ptr allocate_buffer(std::size_t bytes) {
     return buffer_ptr(b);
 }
 
-void buffer::give_back(buffer* b) {
+void buffer::release(buffer* b) {
     --in_use;
     if (b->m_class == unpooled) {
         b->~buffer();

@@ -28,10 +28,10 @@ private:
     friend boost::intrusive_ptr<buffer> allocate_buffer(std::size_t bytes);
     friend void intrusive_ptr_add_ref(buffer* b) { ++b->m_references; }
     friend void intrusive_ptr_release(buffer* b) {
-        if (--b->m_references == 0) give_back(b);
+        if (--b->m_references == 0) release(b);
     }
     buffer(std::size_t capacity, unsigned size_class) : m_capacity(capacity), m_class(size_class) {}
-    static void give_back(buffer* b);
+    static void release(buffer* b);
 
     std::size_t m_capacity;
     buffer* m_next_free = nullptr;

@@ -30,7 +30,7 @@ sink& present() {
 
 channel::channel(const char* kind) : m_kind(kind) { channels().push_back(this); }
 
-void channel::tell(const sc_core::sc_object& source, const std::string& text) { present()(source.name(), text); }
+void channel::write(const sc_core::sc_object& source, const std::string& text) { present()(source.name(), text); }
 
 sink set_sink(sink s) {
     if (!s) s = to_standard_error;

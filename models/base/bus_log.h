@@ -26,13 +26,13 @@ public:
     /// To be called only while open.
     template <class... Args>
     void line(const sc_core::sc_object& source, fmt::format_string<Args...> format, Args&&... args) const {
-        tell(source, fmt::format(format, std::forward<Args>(args)...));
+        write(source, fmt::format(format, std::forward<Args>(args)...));
     }
 
 private:
     friend bool show(std::string_view kind, bool on);
     friend std::vector<std::string> kinds();
-    static void tell(const sc_core::sc_object& source, const std::string& text);
+    static void write(const sc_core::sc_object& source, const std::string& text);
 
     const char* m_kind;
     bool m_open = false;

@@ -22,7 +22,7 @@ ticks sum(ticks a, ticks b) { return a > never - b ? never : a + b; }
 ticks kernel_now() { return sc_core::sc_time_stamp().value(); }
 sc_core::sc_time to_sc_time(ticks t) { return sc_core::sc_time::from_value(t); }
 
-[[noreturn]] void refuse(const calendar_event& event, const std::string& why) {
+[[noreturn]] void reject(const calendar_event& event, const std::string& why) {
     throw std::logic_error((event.owner() ? event.owner()->name() : "calendar") + std::string(": ") + why);
 }
 
@@ -57,13 +57,13 @@ calendar& calendar::current() {
 calendar* calendar::find() { return the_calendar; }
 
 void calendar::schedule(calendar_event& event, ticks when) {
-    if (when == never) refuse(event, "scheduled at the end of time");
+    if (when == never) reject(event, "scheduled at the end of time");
     if (event.scheduled()) {
         m_wheel->remove(event);
         event.m_when = never;
     }
     if (when < m_wheel->base()) {
-        if (m_in_callback) refuse(event, "scheduled in the past");
+        if (m_in_callback) reject(event, "scheduled in the past");
         when = m_wheel->base();
     }
     event.m_calendar = this;

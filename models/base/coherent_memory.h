@@ -13,13 +13,13 @@
 namespace fabricvp {
 
 /// Who keeps copies of lines of a coherent memory, and must know when they have ended.
-class copy_holder {
+class snooper {
 public:
     /// Somebody else writes these bytes, now.
-    virtual void drop_copies(std::uint64_t address, std::uint64_t bytes) = 0;
+    virtual void invalidate_copies(std::uint64_t address, std::uint64_t bytes) = 0;
 
 protected:
-    ~copy_holder() = default;
+    ~snooper() = default;
 };
 
 class coherent_memory {
@@ -28,15 +28,15 @@ public:
     /// that
     virtual bool holds(std::uint64_t address, std::uint64_t bytes) const = 0;
     virtual void read(std::uint64_t address, void* to, std::size_t bytes) = 0;
-    virtual void write(std::uint64_t address, const void* from, std::size_t bytes, const copy_holder* writer) = 0;
+    virtual void write(std::uint64_t address, const void* from, std::size_t bytes, const snooper* writer) = 0;
     /// \param bytes 1, 2, 4 or 8, naturally aligned \returns the old value, zero-extended
     virtual std::uint64_t atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what,
-                                 std::uint64_t operand, std::uint64_t compare, const copy_holder* writer) = 0;
+                                 std::uint64_t operand, std::uint64_t compare, const snooper* writer) = 0;
     /// Claims caches and memory channels for an access that gets to the shared level at `at`. Harts' copies end if it
     /// writes, and are no newer than memory afterwards. \param bytes of one aligned 64-byte line \returns when it has
     /// been performed there
     virtual ticks access(std::uint64_t address, std::uint64_t bytes, bool writes, ticks at) = 0;
-    virtual void add(copy_holder& holder) = 0;
+    virtual void add(snooper& holder) = 0;
 
 protected:
     ~coherent_memory() = default;

@@ -67,7 +67,7 @@ void copy_channels::kick(std::size_t c) {
         return;
     }
     if (!ring_is_good(c)) return fail(c);
-    if (doorbell.get(c) == ch.taken) return;
+    if (doorbell.get(c) == ch.consumed) return;
     status.set(status.get(c) | COPY_ENGINE_STATUS_BUSY, c);
     fetch(c);
 }
@@ -76,7 +76,8 @@ void copy_channels::fetch(std::size_t c) {
     auto& ch = m_channels[c];
     ch.base = ring_base.get(c);
     ch.size = static_cast<std::uint32_t>(ring_size.get(c));
-    const std::uint32_t place = ch.taken % ch.size, posted = static_cast<std::uint32_t>(doorbell.get(c)) - ch.taken;
+    const std::uint32_t place = ch.consumed % ch.size,
+                        posted = static_cast<std::uint32_t>(doorbell.get(c)) - ch.consumed;
     const auto count = std::min<std::size_t>({posted, ch.size - place, m_fetches});
     ch.fetching = true;
     ch.fetched = allocate_slice(count * sizeof(copy_engine_descriptor));
@@ -89,7 +90,7 @@ void copy_channels::fetched(std::size_t c, std::uint32_t ticket, bool ok) {
     ch.fetching = false;
     const auto data = std::exchange(ch.fetched, {});
     if (!ok) return fail(c);
-    for (std::size_t at = 0; at < data.length; at += sizeof(copy_engine_descriptor), ++ch.taken) {
+    for (std::size_t at = 0; at < data.length; at += sizeof(copy_engine_descriptor), ++ch.consumed) {
         copy_engine_descriptor d;
         std::memcpy(&d, data.data() + at, sizeof d);
         ch.ready.push_back(d);
@@ -99,13 +100,13 @@ void copy_channels::fetched(std::size_t c, std::uint32_t ticket, bool ok) {
 
 void copy_channels::finished(std::size_t c, std::uint32_t code) {
     auto& ch = m_channels[c];
-    const auto answer = allocate_slice(4);
-    std::memcpy(answer.data(), &code, 4);
+    const auto status_word = allocate_slice(4);
+    std::memcpy(status_word.data(), &code, 4);
     const auto at =
         ch.base + ch.performed++ % ch.size * sizeof(copy_engine_descriptor) + offsetof(copy_engine_descriptor, status);
     ch.stores.push_back({code != COPY_ENGINE_DONE, (ch.present.flags & COPY_ENGINE_FLAG_INTERRUPT) != 0});
     ch.performing = false;
-    m_core.store(c, at, answer, ch.epoch);
+    m_core.store(c, at, status_word, ch.epoch);
 }
 
 void copy_channels::stored(std::size_t c, std::uint32_t ticket) {

@@ -62,7 +62,7 @@ private:
         buffer_slice fetched;  // being fetched
         std::deque<copy_engine_descriptor> ready;
         copy_engine_descriptor present{};
-        std::uint32_t taken = 0, performed = 0;  // descriptors ever
+        std::uint32_t consumed = 0, performed = 0;  // descriptors ever
         struct outcome {
             bool error, wanted;  // an interrupt
         };

@@ -96,7 +96,7 @@ struct calendar::wheel {
             if (first > horizon) return nullptr;
             vacate(level, slot);
             m_base = first;
-            deal(head);
+            redistribute(head);
         }
     }
 
@@ -157,7 +157,7 @@ private:
             if (e->m_when < first) first = e->m_when;
         return first;
     }
-    void deal(calendar_event* head) {
+    void redistribute(calendar_event* head) {
         calendar_event* e = head;
         do {
             calendar_event* next = e->m_next;

@@ -25,9 +25,9 @@
 namespace fabricvp {
 
 /// One fault to be: a kind with its arguments, which start at their defaults.
-class fault_order {
+class fault_injection {
 public:
-    virtual ~fault_order() = default;
+    virtual ~fault_injection() = default;
     virtual void describe(parameter_visitor& v) = 0;
     /// Lets it happen now.
     virtual void apply() = 0;
@@ -48,7 +48,7 @@ public:
     /// Counts the times it has happened, as `<target>.faults.<kind>`.
     counter injected;
 
-    virtual std::unique_ptr<fault_order> order() = 0;
+    virtual std::unique_ptr<fault_injection> order() = 0;
 
 private:
     std::string m_target, m_kind, m_help;
@@ -66,17 +66,17 @@ class fault_kind final : public fault {
 public:
     using handler = std::function<void(const Arguments&)>;
 
-    Arguments usual;  ///< where no other ones are given
+    Arguments defaults;  ///< where no other ones are given
 
     fault_kind(const sc_core::sc_object& owner, const char* kind, const char* help, handler happen,
-               Arguments usual_ = {})
-        : fault(owner, kind, help), usual(std::move(usual_)), m_happen(std::move(happen)) {}
+               Arguments defaults_ = {})
+        : fault(owner, kind, help), defaults(std::move(defaults_)), m_happen(std::move(happen)) {}
 
-    std::unique_ptr<fault_order> order() override { return std::make_unique<pending>(*this); }
+    std::unique_ptr<fault_injection> order() override { return std::make_unique<pending>(*this); }
 
 private:
-    struct pending final : fault_order {
-        explicit pending(fault_kind& f) : of(f), arguments(f.usual) {}
+    struct pending final : fault_injection {
+        explicit pending(fault_kind& f) : of(f), arguments(f.defaults) {}
         void describe(parameter_visitor& v) override { arguments.describe(v); }
         void apply() override {
             ++of.injected;

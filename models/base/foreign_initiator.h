@@ -31,20 +31,20 @@ protected:
 private:
     /// One access; an extension of the payload on our side, so that the answer finds it.
     struct request : pooled<request>, tlm::tlm_extension<request> {
-        void recycle() { ours = nullptr; }
+        void recycle() { bus_side = nullptr; }
         void send() { adapter->send(*this); }
         void finish() { adapter->finish(*this); }
         tlm::tlm_extension_base* clone() const override { return nullptr; }
         void copy_from(const tlm::tlm_extension_base&) override {}
 
         foreign_initiator_base* adapter = nullptr;
-        bus_payload* theirs = nullptr;
-        bus_payload* ours = nullptr;
+        bus_payload* foreign_side = nullptr;
+        bus_payload* bus_side = nullptr;
         bool blocking = true;
-        bool over = false;  // for blocking ones: the thread may return
+        bool completed = false;  // for blocking ones: the thread may return
         sc_core::sc_event finished;
         calendar_event due{method<&request::send>, this};
-        calendar_event answered{method<&request::finish>, this};
+        calendar_event responded{method<&request::finish>, this};
     };
 
     void b_transport(bus_payload& payload, sc_core::sc_time& delay) override;
@@ -59,7 +59,7 @@ private:
     void finish(request& r);
 
     pool<request> m_pool;
-    std::deque<pooled_ptr<request>> m_under_way;
+    std::deque<pooled_ptr<request>> m_in_flight;
 };
 
 /// \tparam Width BUSWIDTH of the foreign socket, in bits

@@ -14,7 +14,7 @@ void foreign_target_params::describe(parameter_visitor& v) {
 
 void foreign_target_base::request::recycle() {
     payload = nullptr;
-    abandoned = owes_response_end = false;
+    abandoned = end_resp_pending = false;
 }
 
 foreign_target_base::foreign_target_base(const sc_core::sc_module_name& name, const foreign_target_params& p)
@@ -30,7 +30,7 @@ sc_core::sc_time foreign_target_base::run_ahead() const {
 
 bus_target::outcome foreign_target_base::access(bus_payload& payload, ticks&) {
     if (payload.get_extension<atomic_extension>() && !params.atomics) {
-        ++refused_atomics;
+        ++rejected_atomics;
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return outcome::done;
     }
@@ -54,12 +54,12 @@ void foreign_target_base::work() {
         while (m_waiting.empty() || m_waiting.front()->due > now()) sc_core::wait(m_work);
         pooled_ptr<request> r = m_waiting.front();
         m_waiting.pop_front();
-        m_under_way.push_back(r);
+        m_in_flight.push_back(r);
         if (!m_waiting.empty())
             m_work.notify(sc_core::sc_time::from_value(std::max(m_waiting.front()->due, now()) - now()));
         sc_core::sc_time delay = run_ahead();
         foreign().b_transport(*r->payload, delay);
-        answer_at(*r, (sc_core::sc_time_stamp() + delay).value());
+        respond_at(*r, (sc_core::sc_time_stamp() + delay).value());
     }
 }
 
@@ -67,7 +67,7 @@ void foreign_target_base::send_next() {
     if (m_in_request_phase || m_waiting.empty()) return;
     pooled_ptr<request> r = m_waiting.front();
     m_waiting.pop_front();
-    m_under_way.push_back(r);
+    m_in_flight.push_back(r);
     m_in_request_phase = r.get();
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = run_ahead();
@@ -77,8 +77,8 @@ void foreign_target_base::send_next() {
     const ticks when = std::max<ticks>((sc_core::sc_time_stamp() + delay).value(), now());
     if (m_in_request_phase == r.get()) schedule(m_channel_free, when);
     if (status == tlm::TLM_UPDATED && phase != tlm::BEGIN_RESP) return;
-    r->owes_response_end = status == tlm::TLM_UPDATED;
-    answer_at(*r, when);
+    r->end_resp_pending = status == tlm::TLM_UPDATED;
+    respond_at(*r, when);
 }
 
 void foreign_target_base::release_request_channel() {
@@ -93,25 +93,25 @@ tlm::tlm_sync_enum foreign_target_base::nb_transport_bw(bus_payload& payload, tl
     const ticks when = std::max<ticks>((sc_core::sc_time_stamp() + delay).value(), now());
     if (m_in_request_phase == r && !m_channel_free.scheduled()) schedule(m_channel_free, when);
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-    answer_at(*r, when);
+    respond_at(*r, when);
     return tlm::TLM_COMPLETED;
 }
 
 foreign_target_base::request* foreign_target_base::find(const bus_payload& payload) {
-    for (auto& r : m_under_way)
+    for (auto& r : m_in_flight)
         if (r->payload == &payload) return r.get();
     return nullptr;
 }
 
-void foreign_target_base::answer_at(request& r, ticks when) {
-    if (!r.answered.scheduled()) schedule(r.answered, when);
+void foreign_target_base::respond_at(request& r, ticks when) {
+    if (!r.responded.scheduled()) schedule(r.responded, when);
 }
 
-void foreign_target_base::answer(request& done) {
-    const auto at = std::find(m_under_way.begin(), m_under_way.end(), &done);
+void foreign_target_base::respond(request& done) {
+    const auto at = std::find(m_in_flight.begin(), m_in_flight.end(), &done);
     const pooled_ptr<request> r = *at;
-    m_under_way.erase(at);
-    if (r->owes_response_end) {
+    m_in_flight.erase(at);
+    if (r->end_resp_pending) {
         tlm::tlm_phase phase = tlm::END_RESP;
         sc_core::sc_time delay = run_ahead();
         foreign().nb_transport_fw(*r->payload, phase, delay);
@@ -126,7 +126,7 @@ void foreign_target_base::answer(request& done) {
 void foreign_target_base::reset() {
     for (auto& r : m_waiting) abandon(*r->payload);
     m_waiting.clear();
-    for (auto& r : m_under_way) r->abandoned = true;
+    for (auto& r : m_in_flight) r->abandoned = true;
     model::reset();
 }
 

@@ -39,7 +39,7 @@ public:
     const foreign_target_params params;
 
     counter accesses{*this, "accesses", "1", "accesses passed to the foreign target"};
-    counter refused_atomics{*this, "refused_atomics", "1", "atomics refused because the target does not know them"};
+    counter rejected_atomics{*this, "rejected_atomics", "1", "atomics refused because the target does not know them"};
 
     /// Drops all accesses. Those that the foreign target holds run on there, but their answers go nowhere.
     void reset() override;
@@ -52,13 +52,13 @@ protected:
 private:
     struct request : pooled<request> {
         void recycle();
-        void answer() { adapter->answer(*this); }
+        void respond() { adapter->respond(*this); }
         foreign_target_base* adapter = nullptr;
         bus_payload* payload = nullptr;
         ticks due = 0;
-        bool abandoned = false;          // by reset()
-        bool owes_response_end = false;  // the response came as a return value
-        calendar_event answered{method<&request::answer>, this};
+        bool abandoned = false;         // by reset()
+        bool end_resp_pending = false;  // the response came as a return value
+        calendar_event responded{method<&request::respond>, this};
     };
 
     outcome access(bus_payload& payload, ticks& latency) override;
@@ -69,14 +69,14 @@ private:
     void work();
     void send_next();
     void release_request_channel();
-    void answer(request& r);
-    void answer_at(request& r, ticks when);
+    void respond(request& r);
+    void respond_at(request& r, ticks when);
     request* find(const bus_payload& payload);
     sc_core::sc_time run_ahead() const;
 
     pool<request> m_pool;
     std::deque<pooled_ptr<request>> m_waiting;  // not yet called, in order of their time
-    std::deque<pooled_ptr<request>> m_under_way;
+    std::deque<pooled_ptr<request>> m_in_flight;
     sc_core::sc_event m_work{"work"};
     request* m_in_request_phase = nullptr;
     calendar_event m_channel_free{method<&foreign_target_base::release_request_channel>, this};

@@ -31,43 +31,43 @@ void large_pages::free(void* at, std::size_t) noexcept { std::free(at); }
 
 namespace {
 
-constexpr std::size_t large_page = std::size_t{1} << 21, least_stretch = 8 * large_page;
+constexpr std::size_t large_page = std::size_t{1} << 21, min_arena = 8 * large_page;
 
-struct stretches {
+struct arena {
     char* next = nullptr;
     char* end = nullptr;
     std::unordered_map<std::size_t, void*> freed;  // by size: lists through the blocks themselves; looked up only
 };
 
 /// Never destroyed: objects with static storage may free theirs later.
-stretches& all() {
-    static auto* const s = new stretches;
+arena& all() {
+    static auto* const s = new arena;
     return *s;
 }
 
-void extend(stretches& s, std::size_t size) {
-    const std::size_t wanted = rounded(size, least_stretch);
-    void* const p =
-        mmap(nullptr, wanted + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+void extend(arena& s, std::size_t size) {
+    const std::size_t arena_size = rounded(size, min_arena);
+    void* const p = mmap(nullptr, arena_size + large_page, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     s.next = reinterpret_cast<char*>(rounded(reinterpret_cast<std::uintptr_t>(p), large_page));
-    s.end = s.next + wanted;
+    s.end = s.next + arena_size;
 #ifdef MADV_HUGEPAGE
-    madvise(s.next, wanted, MADV_HUGEPAGE);  // a hint: if the host refuses, pages stay small
+    madvise(s.next, arena_size, MADV_HUGEPAGE);  // a hint: if the host refuses, pages stay small
 #endif
 }
 
 }  // namespace
 
 /// Storage that was freed, null if there is none of that size.
-static void* reuse(stretches& s, std::size_t size) {
+static void* reuse(arena& s, std::size_t size) {
     auto& freed = s.freed[size];
     void* const at = freed;
     if (at) std::memcpy(&freed, at, sizeof freed);
     return at;
 }
 
-static void* fresh(stretches& s, std::size_t size) {
+static void* fresh(arena& s, std::size_t size) {
     if (size > static_cast<std::size_t>(s.end - s.next)) extend(s, size);
     void* const at = s.next;
     s.next += size;

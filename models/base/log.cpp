@@ -31,7 +31,7 @@ log_sink set_log_sink(log_sink s) {
     return s;
 }
 
-void set_log_threshold(log_level least) { threshold = least; }
+void set_log_threshold(log_level threshold_level) { threshold = threshold_level; }
 
 bool log_enabled(log_level level) { return level <= threshold; }
 

@@ -17,7 +17,7 @@ using log_sink = std::function<void(log_level, const std::string& source, const 
 
 /// Replaces the sink (default: warnings and errors to standard error with simulated time) and returns the old one.
 log_sink set_log_sink(log_sink sink);
-void set_log_threshold(log_level least);
+void set_log_threshold(log_level threshold_level);
 bool log_enabled(log_level level);
 void log_message(log_level level, const std::string& source, const std::string& message);
 

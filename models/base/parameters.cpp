@@ -121,8 +121,8 @@ std::string parameter::text() const {
 
 std::string parameter::text_of(double base_units) const {
     if (!has_unit(kind)) return fmt::format("{}", base_units);
-    constexpr double most = 18'446'744'073'709'549'568.0;  // largest double below 2^64
-    return quantity_text(kind, static_cast<std::uint64_t>(std::clamp(base_units, 0.0, most)));
+    constexpr double max_value = 18'446'744'073'709'549'568.0;  // largest double below 2^64
+    return quantity_text(kind, static_cast<std::uint64_t>(std::clamp(base_units, 0.0, max_value)));
 }
 
 void parameter::parse(std::string_view given) {

@@ -81,7 +81,7 @@ struct between {
 };
 
 /// A key that is kept as it was written, because what it means depends on the values of other keys.
-struct loose_value {
+struct unparsed_value {
     std::string key, text;
     std::string origin;  ///< "machine.yaml:12" where it comes from a file
 };
@@ -146,7 +146,7 @@ public:
         leave_list();
     }
     /// The keys beside those described before, of a struct in which they depend on the values of the others.
-    virtual void rest(std::vector<loose_value>&, const char*) {}
+    virtual void rest(std::vector<unparsed_value>&, const char*) {}
     /// Where a key of the present struct was written ("machine.yaml:12"), or the struct itself for an empty name; empty
     /// where nothing is read.
     virtual std::string origin_of(const char*) { return {}; }

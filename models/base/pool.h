@@ -38,12 +38,12 @@ public:
     friend void intrusive_ptr_add_ref(T* object) { ++static_cast<pooled*>(object)->m_references; }
     friend void intrusive_ptr_release(T* object) {
         pooled* p = object;
-        if (--p->m_references == 0) give_back(object, p->m_home);
+        if (--p->m_references == 0) return_to_pool(object, p->m_home);
     }
 
 private:
     friend class pool<T>;
-    static void give_back(T* object, void* home) { pool<T>::give_back(object, home); }
+    static void return_to_pool(T* object, void* home) { pool<T>::return_to_pool(object, home); }
     unsigned m_references = 0;
     void* m_home = nullptr;
 };
@@ -88,7 +88,7 @@ private:
         std::size_t live = 0;
         bool orphaned = false;
     };
-    static void give_back(T* object, void* home) {
+    static void return_to_pool(T* object, void* home) {
         object->recycle();
         auto* s = static_cast<store*>(home);
         s->free.push_back(object);

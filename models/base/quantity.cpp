@@ -72,7 +72,7 @@ std::string_view trim(std::string_view s) {
     return s.substr(first, s.find_last_not_of(" \t") - first + 1);
 }
 
-constexpr unsigned __int128 most_digits = static_cast<unsigned __int128>(1'000'000'000'000) * 1'000'000'000'000;
+constexpr unsigned __int128 max_digits = static_cast<unsigned __int128>(1'000'000'000'000) * 1'000'000'000'000;
 
 /// A decimal number, exactly: digits * 10^exponent.
 struct decimal {
@@ -99,7 +99,7 @@ decimal read_decimal(std::string_view s) {
             continue;
         }
         for (; zeros >= 0; --zeros) {
-            if (d.digits >= most_digits)
+            if (d.digits >= max_digits)
                 d.too_long = true;
             else
                 d.digits = d.digits * 10 + (zeros == 0 ? static_cast<unsigned>(s[i] - '0') : 0u);
@@ -172,10 +172,10 @@ std::uint64_t parse_quantity(parameter_kind kind, std::string_view text) {
     if (d.too_long) fail("has too many digits");
     if (d.digits == 0) return 0;
     using wide = unsigned __int128;
-    constexpr wide most = std::numeric_limits<std::uint64_t>::max();
+    constexpr wide max_value = std::numeric_limits<std::uint64_t>::max();
     wide value = d.digits * u->scale;
     int exponent = d.exponent;
-    for (; exponent > 0 && value / u->divisor <= most; --exponent) value *= 10;
+    for (; exponent > 0 && value / u->divisor <= max_value; --exponent) value *= 10;
     bool whole = value % u->divisor == 0;
     value /= u->divisor;
     for (; exponent < 0 && whole && value; ++exponent) {
@@ -183,7 +183,7 @@ std::uint64_t parse_quantity(parameter_kind kind, std::string_view text) {
         value /= 10;
     }
     if (!whole) fail(fmt::format("is not a whole number of {}", f.base_name));
-    if (exponent > 0 || value > most) fail("is too large");
+    if (exponent > 0 || value > max_value) fail("is too large");
     return static_cast<std::uint64_t>(value);
 }
 

@@ -140,9 +140,9 @@ void span_trail::extend(const span_stage& stage, span_kind kind, ticks until) {
     m_until = until;
 }
 
-void span_recorder::keep(std::size_t most) {
-    m_kept.clear();
-    m_most_kept = most;
+void span_recorder::record_next(std::size_t max_accesses) {
+    m_recorded.clear();
+    m_max_recorded = max_accesses;
 }
 
 void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who,
@@ -179,8 +179,8 @@ void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_co
                     steps.push_back({object, s.begin, s.end, {}});
             if (of_several_nodes(steps)) trace::flow(std::move(steps), what);
         }
-        if (who && m_kept.size() < m_most_kept)
-            m_kept.push_back({number.number, who->name(), std::string(what), address, begin, end, spans.spans()});
+        if (who && m_recorded.size() < m_max_recorded)
+            m_recorded.push_back({number.number, who->name(), std::string(what), address, begin, end, spans.spans()});
     }
     spans.clear();
 }
@@ -249,7 +249,7 @@ void span_recorder::restart() {
     for (auto& s : m_stages) s.count = s.queueing = s.service = s.longest = 0;
     m_accesses = m_total = m_unaccounted = 0;
     m_paths.clear();
-    m_kept.clear();
+    m_recorded.clear();
 }
 
 }  // namespace fabricvp

@@ -124,7 +124,7 @@ private:
 };
 
 /// An access that the recorder has kept whole.
-struct kept_access {
+struct recorded_access {
     std::uint64_t number;  ///< counted from the restart on, in order of their ends; the trace shows the same
     std::string who;       ///< hierarchical name of the model where it ended: a reader, the target of a posted write
     std::string what;      ///< "read", "write", …
@@ -139,8 +139,8 @@ public:
     static span_recorder& current();
 
     /// Keeps the next `most` accesses whole, and forgets those that are kept.
-    void keep(std::size_t most);
-    const std::vector<kept_access>& kept() const { return m_kept; }
+    void record_next(std::size_t max_accesses);
+    const std::vector<recorded_access>& recorded() const { return m_recorded; }
     /// Component and name of a stage, by its id.
     const std::string& component_of(std::uint32_t stage) const { return m_stages[stage].component; }
     const std::string& name_of(std::uint32_t stage) const { return m_stages[stage].name; }
@@ -191,8 +191,8 @@ private:
     std::vector<path_sum> m_paths;                          // few
     std::uint64_t m_accesses = 0;
     ticks m_total = 0, m_unaccounted = 0;
-    std::vector<kept_access> m_kept;
-    std::size_t m_most_kept = 0;
+    std::vector<recorded_access> m_recorded;
+    std::size_t m_max_recorded = 0;
 };
 
 inline void span_list::add(const span_stage& stage, span_kind kind, ticks begin, ticks end) {

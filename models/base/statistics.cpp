@@ -94,19 +94,19 @@ void histogram::restart() {
 }
 
 time_series::time_series(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
-                         ticks window, std::size_t most_windows)
+                         ticks window, std::size_t max_windows)
     : statistic(owner, std::move(name), std::move(unit), std::move(help)),
       m_window(window),
       m_initial_window(window),
-      m_most(most_windows) {
-    if (window == 0 || most_windows < 2)
+      m_max_windows(max_windows) {
+    if (window == 0 || max_windows < 2)
         throw std::invalid_argument(path() + ": a time series needs a window and room for two");
 }
 
 void time_series::add(ticks when, double amount) {
     const ticks since = when > m_start ? when - m_start : 0;
     auto index = static_cast<std::size_t>(since / m_window);
-    while (index >= m_most) {
+    while (index >= m_max_windows) {
         const std::size_t half = (m_values.size() + 1) / 2;
         for (std::size_t i = 0; i < half; ++i)
             m_values[i] = m_values[2 * i] + (2 * i + 1 < m_values.size() ? m_values[2 * i + 1] : 0.0);

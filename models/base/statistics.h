@@ -105,7 +105,7 @@ private:
 class time_series final : public statistic {
 public:
     time_series(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
-                ticks window = 1'000'000, std::size_t most_windows = 1024);
+                ticks window = 1'000'000, std::size_t max_windows = 1024);
     void add(ticks when, double amount);
     /// Window length in ticks, and one sum a window from the start of the region of interest.
     ticks window() const { return m_window; }
@@ -115,7 +115,7 @@ public:
 
 private:
     ticks m_window, m_initial_window, m_start = 0;
-    std::size_t m_most;
+    std::size_t m_max_windows;
     std::vector<double> m_values;
 };
 

@@ -122,7 +122,7 @@ public:
             m_summary.warning = fmt::format("the trace {} could not be written completely", m_options.path);
         else if (m_summary.capped)
             m_summary.warning = fmt::format("the trace {} ended early at its size limit of {} bytes", m_options.path,
-                                            m_options.most_bytes);
+                                            m_options.max_bytes);
         else if (m_summary.events == 0)
             m_summary.warning = why_empty();
         if (!m_summary.warning.empty()) log_message(log_level::warning, "trace", m_summary.warning);
@@ -137,7 +137,7 @@ private:
         std::size_t next;
     };
     struct track {
-        bool wanted;
+        bool matches_filter;
         std::string name;
         std::vector<lane> lanes;
     };
@@ -156,9 +156,9 @@ private:
         auto at = m_tracks.find(&object);
         if (at == m_tracks.end()) {
             at = m_tracks.emplace(&object, track{matches(m_options.filter, object.name()), object.name(), {}}).first;
-            if (at->second.wanted) ++m_wanted;
+            if (at->second.matches_filter) ++m_matching_tracks;
         }
-        if (!at->second.wanted) return false;
+        if (!at->second.matches_filter) return false;
         if (!in_window) ++m_outside;
         return in_window;
     }
@@ -177,13 +177,13 @@ private:
 
     bool record(const std::string& json) {
         if (!detail::active) return false;
-        if (m_bytes + json.size() + 2 + tail_bytes > m_options.most_bytes) {
+        if (m_bytes + json.size() + 2 + tail_bytes > m_options.max_bytes) {
             detail::active = false;
             m_summary.capped = true;
             put(fmt::format(
                 ",\n"
                 R"({{"ph":"i","s":"g","pid":1,"tid":0,"ts":{},"name":"trace ends here: size limit of {} bytes"}})",
-                microseconds(calendar::find() ? calendar::find()->now() : 0), m_options.most_bytes));
+                microseconds(calendar::find() ? calendar::find()->now() : 0), m_options.max_bytes));
             return false;
         }
         put(",\n" + json);
@@ -199,7 +199,7 @@ private:
         const auto& o = m_options;
         if (m_tracks.empty())
             return fmt::format("the trace {} is empty: no model had anything to show while it was recorded", o.path);
-        if (!m_wanted)
+        if (!m_matching_tracks)
             return fmt::format(
                 "the trace {} is empty: the filter '{}' matches none of the {} objects that had something to show, {} "
                 "for one",
@@ -218,7 +218,7 @@ private:
     options m_options;
     std::FILE* m_file;
     std::map<const sc_core::sc_object*, track> m_tracks;  // looked up only: its order is never seen
-    unsigned m_wanted = 0, m_lanes = 0;
+    unsigned m_matching_tracks = 0, m_lanes = 0;
     std::uint64_t m_outside = 0, m_bytes = 0;
     summary m_summary;
 };
@@ -247,9 +247,9 @@ bool arrow(const step& s, std::string_view name, std::uint64_t number, char phas
 void start(const options& o) {
     if (current) throw std::runtime_error("a trace is being recorded already");
     if (o.from >= o.to) throw std::invalid_argument("the window of the trace is empty");
-    if (o.most_bytes < smallest_file) throw std::invalid_argument("the size limit of a trace is at least 4 KiB");
+    if (o.max_bytes < smallest_file) throw std::invalid_argument("the size limit of a trace is at least 4 KiB");
     current = std::make_unique<writer>(o);
-    detail::forget_flows();
+    detail::clear_flows();
     detail::active = true;
 }
 
@@ -257,7 +257,7 @@ summary stop() {
     if (!current) return {};
     const summary s = current->finish();
     current.reset();
-    detail::forget_flows();
+    detail::clear_flows();
     detail::active = false;
     return s;
 }

@@ -24,7 +24,7 @@ struct options {
     ticks to = never;  ///< end of the window, exclusive
     std::string filter =
         "*";  ///< glob over hierarchical names: `*` any text, `?` one character, `[…]`, commas between several
-    std::uint64_t most_bytes =
+    std::uint64_t max_bytes =
         256 << 20;  ///< size of the file; recording ends with a marker event before it grows larger
 };
 

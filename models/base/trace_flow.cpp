@@ -11,7 +11,7 @@ namespace fabricvp::trace {
 
 namespace {
 
-constexpr std::size_t most = 1024;  // stores that have not arrived, arrivals and results that nobody has asked for
+constexpr std::size_t max_notes = 1024;  // stores that have not arrived, arrivals and results that nobody has asked for
 
 struct store {
     std::string node;
@@ -38,9 +38,9 @@ std::deque<result> results;
 std::uint64_t numbers = 0;
 
 template <class Queue, class Item>
-void keep(Queue& queue, Item item) {
+void push_bounded(Queue& queue, Item item) {
     queue.push_back(std::move(item));
-    if (queue.size() > most) queue.pop_front();
+    if (queue.size() > max_notes) queue.pop_front();
 }
 
 /// The node that a block belongs to: its name's first part.
@@ -79,7 +79,7 @@ void flow(std::vector<step> steps, std::string_view name) {
     left->name = name;
 }
 
-void detail::forget_flows() {
+void detail::clear_flows() {
     stores.clear();
     arrivals.clear();
     results.clear();
@@ -87,7 +87,7 @@ void detail::forget_flows() {
 }
 
 void note_store(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks begin, ticks end) {
-    keep(stores, store{node_of(from), bus, value, {&from, begin, end, "store to a device"}});
+    push_bounded(stores, store{node_of(from), bus, value, {&from, begin, end, "store to a device"}});
 }
 
 void note_arrival(const sc_core::sc_object& at, std::uint64_t bus, std::uint64_t value, ticks now) {
@@ -96,17 +96,17 @@ void note_arrival(const sc_core::sc_object& at, std::uint64_t bus, std::uint64_t
                                 [&](const auto& o) { return o.bus == bus && o.value == value && o.node == node; });
     if (s == stores.end()) return;
     s->from.end = std::max(s->from.end, now);  // until it is there
-    keep(arrivals, arrival{&at, now, s->from});
+    push_bounded(arrivals, arrival{&at, now, s->from});
     stores.erase(s);
 }
 
 void note_result(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks now) {
-    keep(results, result{node_of(from), nullptr, bus, value, now, {}, 0, {}});
+    push_bounded(results, result{node_of(from), nullptr, bus, value, now, {}, 0, {}});
 }
 
-bool results_wanted() { return !results.empty(); }
+bool has_pending_results() { return !results.empty(); }
 
-void note_move(const sc_core::sc_object& memory, std::uint64_t bus, std::uint64_t own, std::uint64_t bytes) {
+void note_result_written(const sc_core::sc_object& memory, std::uint64_t bus, std::uint64_t own, std::uint64_t bytes) {
     const auto node = node_of(memory);
     for (auto& r : results)
         if (!r.memory && r.address - bus < bytes && r.node == node) {

@@ -31,7 +31,7 @@ struct step {
 namespace detail {
 /// One end of an arrow, at the begin of a slice. \param phase s, t, f: first, next, last \returns whether it is shown
 bool arrow(const step& s, std::string_view name, std::uint64_t number, char phase);
-void forget_flows();
+void clear_flows();
 }  // namespace detail
 
 /// Joins slices in the order of their begins, with the store that began it all if one was noted.
@@ -46,9 +46,9 @@ void note_arrival(const sc_core::sc_object& at, std::uint64_t bus, std::uint64_t
 /// comes later.
 void note_result(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks now);
 /// Whether results are being waited for.
-bool results_wanted();
+bool has_pending_results();
 /// A write to bus address `bus` has come to memory that `memory` knows as `own`: a result in it is looked for there.
-void note_move(const sc_core::sc_object& memory, std::uint64_t bus, std::uint64_t own, std::uint64_t bytes);
+void note_result_written(const sc_core::sc_object& memory, std::uint64_t bus, std::uint64_t own, std::uint64_t bytes);
 /// `by` has loaded 64 bytes from address `line` of `memory`; null: a bus address of its node. \param valid bit n: byte
 /// n
 void note_load(const sc_core::sc_object& by, const sc_core::sc_object* memory, std::uint64_t line,

@@ -16,7 +16,7 @@
 
 namespace fabricvp::ethernet {
 
-inline constexpr std::size_t header_bytes = 14, shortest_frame = 60, most_mtu = 9'000;
+inline constexpr std::size_t header_bytes = 14, min_frame_bytes = 60, max_mtu = 9'000;
 
 /// A MAC address as a number: the first byte on the wire is the highest of six.
 using address = std::uint64_t;
@@ -32,7 +32,7 @@ inline address read_address(const std::uint8_t* from) {
 }
 
 struct frame : pooled<frame> {
-    buffer_slice bytes;  ///< at least `shortest_frame`
+    buffer_slice bytes;  ///< at least `min_frame_bytes`
 
     address destination() const { return read_address(bytes.data()); }
     address source() const { return read_address(bytes.data() + 6); }

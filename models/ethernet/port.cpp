@@ -34,12 +34,12 @@ port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner
 
 /// An end without a cable hears itself, if it could say anything: TLM sockets want to be bound.
 void port::before_end_of_elaboration() {
-    if (!m_joined) tx.bind(rx);
+    if (!m_connected) tx.bind(rx);
 }
 
 void port::send(const frame_ptr& f) {
     ++frames_offered;
-    if (!m_joined || m_queue.full()) {
+    if (!m_connected || m_queue.full()) {
         ++dropped;
         return;
     }
@@ -52,12 +52,12 @@ void port::transmit() {
     if (!idle()) return call_when_idle();
     const auto f = m_queue.front();
     m_queue.pop_front();
-    const auto passage = transmitter.send(now(), 0, f->wire_bytes(), f->wire_bytes());
+    const auto transmission = transmitter.send(now(), 0, f->wire_bytes(), f->wire_bytes());
     ++frames_sent;
     bytes_sent += f->bytes.length;
-    launch(*f, passage.tail_arrival + m_cable.propagation);
+    transmit_packet(*f, transmission.tail_arrival + m_cable.propagation);
     if (!m_queue.empty()) call_when_idle();
-    if (std::exchange(m_wanted, false)) m_owner.room_again(*this);
+    if (std::exchange(m_space_requested, false)) m_owner.space_available(*this);
 }
 
 void port::deliver(const frame_ptr& f) {
@@ -68,21 +68,21 @@ void port::deliver(const frame_ptr& f) {
 
 void port::reset() {
     m_queue.clear();
-    m_wanted = false;
+    m_space_requested = false;
     link::port<port_traits>::reset();
     settle();
 }
 
 /// What follows from both ends and the cable.
 void port::settle() {
-    if (m_joined) transmitter.set_lane_rate(std::min({params.rate, partner()->params.rate, m_cable.rate}));
+    if (m_connected) transmitter.set_lane_rate(std::min({params.rate, partner()->params.rate, m_cable.rate}));
 }
 
 void connect(port& a, port& b, const link_params& cable) {
     a.m_cable = b.m_cable = cable;
     link::join<port_traits>(a, {}, b, {});
     for (auto* p : {&a, &b}) {
-        p->m_joined = true;
+        p->m_connected = true;
         p->settle();
     }
 }

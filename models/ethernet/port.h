@@ -37,8 +37,8 @@ class port;
 class port_owner {
 public:
     virtual void frame_arrived(port& at, const frame_ptr& f) = 0;
-    /// port::has_room() was false and is true now.
-    virtual void room_again(port& at) = 0;
+    /// port::has_space() was false and is true now.
+    virtual void space_available(port& at) = 0;
 
 protected:
     ~port_owner() = default;
@@ -73,17 +73,17 @@ public:
 
     port(const sc_core::sc_module_name& name, const port_params& params, port_owner& owner, unsigned index = 0);
 
-    /// True if one frame more may wait. Otherwise port_owner::room_again() follows.
-    bool has_room() {
+    /// True if one frame more may wait. Otherwise port_owner::space_available() follows.
+    bool has_space() {
         if (m_queue.size() < params.queue) return true;
-        m_wanted = true;
+        m_space_requested = true;
         return false;
     }
     /// Sends a frame, which is the network's from here on; without room or a link it is dropped and counted.
     void send(const frame_ptr& f);
 
     /// True if a cable leads to another end.
-    bool joined() const { return m_joined; }
+    bool connected() const { return m_connected; }
 
     /// Hands over what has arrived.
     void deliver(const frame_ptr& f);
@@ -95,7 +95,7 @@ private:
     friend void connect(port& a, port& b, const link_params& cable);
 
     void before_end_of_elaboration() override;
-    ticks announced(frame&, ticks arrival) { return arrival; }
+    ticks arrival_time(frame&, ticks arrival) { return arrival; }
     void arrived(const frame_ptr& f) { hand_over(f); }
     void ready() { transmit(); }
     unsigned debug_access(frame&) { return 0; }
@@ -105,7 +105,7 @@ private:
     port_owner& m_owner;
     boost::circular_buffer<frame_ptr> m_queue;
     link_params m_cable;
-    bool m_joined = false, m_wanted = false;
+    bool m_connected = false, m_space_requested = false;
 };
 
 /// Joins two ports by a cable.

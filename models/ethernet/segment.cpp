@@ -12,13 +12,13 @@
 #include <boost/property_map/property_map.hpp>
 
 #include "base/described_blocks.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 
 namespace fabricvp::ethernet {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "ethernet: " + why); }
+[[noreturn]] void reject(const std::string& origin, const std::string& why) { reject_at(origin, "ethernet: " + why); }
 
 const segment_params& checked(const segment_params& p, const std::vector<segment::adapter>& adapters) {
     std::set<std::string> names, one_link, linked;
@@ -27,31 +27,31 @@ const segment_params& checked(const segment_params& p, const std::vector<segment
         names.insert(a.name);
         one_link.insert(a.name);
         if (const auto [at, free] = stations.emplace(a.address, a.name); !free)
-            refuse({}, fmt::format("{} and {} have one address, {}", at->second, a.name, text_of(a.address)));
+            reject({}, fmt::format("{} and {} have one address, {}", at->second, a.name, text_of(a.address)));
     }
     for (const auto& s : p.switches) {
         if (!is_block_name(s.name))
-            refuse(s.origin, fmt::format("'{}' is no name for a switch: give letters, digits and _", s.name));
-        if (!names.insert(s.name).second) refuse(s.origin, fmt::format("the name '{}' is taken twice", s.name));
+            reject(s.origin, fmt::format("'{}' is no name for a switch: give letters, digits and _", s.name));
+        if (!names.insert(s.name).second) reject(s.origin, fmt::format("the name '{}' is taken twice", s.name));
     }
     // Ends that are joined already, however far apart: a link between two such would close a ring.
     std::map<std::string, int> ranks;
     std::map<std::string, std::string> above;
     const boost::associative_property_map<decltype(ranks)> rank_of(ranks);
     const boost::associative_property_map<decltype(above)> above_of(above);
-    boost::disjoint_sets<decltype(rank_of), decltype(above_of)> joined(rank_of, above_of);
-    for (const auto& n : names) joined.make_set(n);
+    boost::disjoint_sets<decltype(rank_of), decltype(above_of)> connected(rank_of, above_of);
+    for (const auto& n : names) connected.make_set(n);
     for (const auto& l : p.links) {
         for (const auto& end : {l.from, l.to}) {
-            if (!names.count(end)) refuse(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
+            if (!names.count(end)) reject(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
             if (one_link.count(end) && !linked.insert(end).second)
-                refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
+                reject(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
         }
-        if (joined.find_set(l.from) == joined.find_set(l.to))
-            refuse(l.origin,
+        if (connected.find_set(l.from) == connected.find_set(l.to))
+            reject(l.origin,
                    fmt::format("the link from '{}' to '{}' closes a ring, in which frames would go round for ever",
                                l.from, l.to));
-        joined.union_set(l.from, l.to);
+        connected.union_set(l.from, l.to);
     }
     return p;
 }

@@ -21,8 +21,9 @@ ethernet_switch::ethernet_switch(const sc_core::sc_module_name& name, const swit
 
 const port* ethernet_switch::port_of(address who) const {
     const auto found = m_stations.find(who);
-    return found == m_stations.end() || now() - found->second.heard >= params.ageing ? nullptr
-                                                                                     : ports[found->second.port].get();
+    return found == m_stations.end() || now() - found->second.last_seen >= params.ageing
+               ? nullptr
+               : ports[found->second.port].get();
 }
 
 void ethernet_switch::learn(address who, unsigned input) {
@@ -33,17 +34,17 @@ void ethernet_switch::learn(address who, unsigned input) {
     }
     if (m_stations.size() >= params.addresses)  // those that are silent make room
         for (auto s = m_stations.begin(); s != m_stations.end();)
-            s = now() - s->second.heard >= params.ageing ? m_stations.erase(s) : std::next(s);
+            s = now() - s->second.last_seen >= params.ageing ? m_stations.erase(s) : std::next(s);
     if (m_stations.size() < params.addresses) m_stations[who] = {input, now()};
 }
 
 void ethernet_switch::frame_arrived(port& at, const frame_ptr& f) {
     learn(f->source(), at.index);
     m_waiting.push_back({now() + params.latency, at.index, f});
-    if (!m_pass_on.scheduled()) schedule(m_pass_on, m_waiting.front().when);
+    if (!m_forward.scheduled()) schedule(m_forward, m_waiting.front().when);
 }
 
-void ethernet_switch::pass_on() {
+void ethernet_switch::forward() {
     while (!m_waiting.empty() && m_waiting.front().when <= now()) {
         const auto w = m_waiting.front();
         m_waiting.pop_front();
@@ -60,13 +61,13 @@ void ethernet_switch::pass_on() {
             ports[known->index]->send(w.frame);
         }
     }
-    if (!m_waiting.empty()) schedule(m_pass_on, m_waiting.front().when);
+    if (!m_waiting.empty()) schedule(m_forward, m_waiting.front().when);
 }
 
 void ethernet_switch::reset() {
     m_stations.clear();
     m_waiting.clear();
-    cancel(m_pass_on);
+    cancel(m_forward);
     model::reset();
 }
 

@@ -43,13 +43,13 @@ public:
 
 private:
     void frame_arrived(port& at, const frame_ptr& f) override;
-    void room_again(port&) override {}
+    void space_available(port&) override {}
     void learn(address station, unsigned input);
-    void pass_on();
+    void forward();
 
     struct station {
         unsigned port;
-        ticks heard;
+        ticks last_seen;
     };
     struct waiting {
         ticks when;
@@ -58,7 +58,7 @@ private:
     };
     std::map<address, station> m_stations;
     std::deque<waiting> m_waiting;
-    calendar_event m_pass_on{method<&ethernet_switch::pass_on>, this};
+    calendar_event m_forward{method<&ethernet_switch::forward>, this};
 };
 
 }  // namespace fabricvp::ethernet

@@ -28,9 +28,9 @@ void destination_egress::push(const packet_ptr& p) {
 
 packet_ptr destination_egress::next(port& out) {
     for (unsigned tried = 0; tried < virtual_channels; ++tried) {
-        const auto c = (m_channel_turn + tried) % virtual_channels;
+        const auto c = (m_next_channel + tried) % virtual_channels;
         if (auto p = next_of(out, c)) {
-            m_channel_turn = (c + 1) % virtual_channels;
+            m_next_channel = (c + 1) % virtual_channels;
             return p;
         }
     }
@@ -42,7 +42,7 @@ packet_ptr destination_egress::next_of(port& out, unsigned channel) {
     for (; !ready.empty(); ready.pop_front()) {
         const auto number = ready.front();
         auto& d = m_destinations[number];
-        if (channel == requests && d.windowed && d.under_way >= m_window) {
+        if (channel == requests && d.windowed && d.in_flight >= m_window) {
             d.parked = true;
             continue;
         }
@@ -51,7 +51,7 @@ packet_ptr destination_egress::next_of(port& out, unsigned channel) {
         auto p = pop(d, channel);
         ready.pop_front();
         if (!q.empty()) ready.push_back(number);
-        d.under_way += channel == requests;
+        d.in_flight += channel == requests;
         return p;
     }
     return nullptr;
@@ -64,7 +64,7 @@ packet_ptr destination_egress::pop(destination& d, unsigned channel) {
     return p;
 }
 
-packet_ptr destination_egress::give_up() {
+packet_ptr destination_egress::drain() {
     for (auto& r : m_ready) r.clear();
     for (auto& d : m_destinations) {
         d.parked = false;
@@ -74,10 +74,10 @@ packet_ptr destination_egress::give_up() {
     return nullptr;
 }
 
-void destination_egress::answered(unsigned terminal) {
+void destination_egress::response_received(unsigned terminal) {
     auto& d = m_destinations[terminal];
-    if (d.under_way == 0) return;  // to a request from before a reset
-    --d.under_way;
+    if (d.in_flight == 0) return;  // to a request from before a reset
+    --d.in_flight;
     if (!d.parked) return;
     d.parked = false;
     m_ready[requests].push_back(static_cast<std::uint16_t>(terminal));
@@ -86,11 +86,11 @@ void destination_egress::answered(unsigned terminal) {
 void destination_egress::reset() {
     for (auto& d : m_destinations) {
         for (auto& q : d.waiting) q.clear();
-        d.under_way = 0;
+        d.in_flight = 0;
         d.parked = false;
     }
     for (auto& r : m_ready) r.clear();
-    m_channel_turn = 0;
+    m_next_channel = 0;
     m_count = 0;
     model::reset();
 }

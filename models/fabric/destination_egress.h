@@ -32,9 +32,9 @@ public:
     void push(const packet_ptr& p) override;
     bool empty() const override { return m_count == 0; }
     packet_ptr next(port& out) override;
-    packet_ptr give_up() override;
+    packet_ptr drain() override;
     /// The response to a request on the channel of data has come from there: next() may find more.
-    void answered(unsigned terminal);
+    void response_received(unsigned terminal);
 
     void reset() override;
 
@@ -45,7 +45,7 @@ private:
     };
     struct destination {
         std::array<boost::circular_buffer<entry>, virtual_channels> waiting;
-        std::uint64_t under_way = 0;  // requests without their response
+        std::uint64_t in_flight = 0;  // requests without their response
         bool windowed = false;
         bool parked = false;  // its requests wait for a response
     };
@@ -55,7 +55,7 @@ private:
     const std::uint64_t m_window;
     std::vector<destination> m_destinations;
     std::array<boost::circular_buffer<std::uint16_t>, virtual_channels> m_ready;  // those whose turn comes, in order
-    unsigned m_channel_turn = 0;
+    unsigned m_next_channel = 0;
     std::uint64_t m_count = 0;
 };
 

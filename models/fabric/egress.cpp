@@ -6,7 +6,7 @@
 namespace fabricvp::fabric {
 
 fifo_egress::fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries, std::uint64_t page_tables)
-    : egress(name), m_share{entries / 2, page_tables / 2} {
+    : egress(name), m_capacity{entries / 2, page_tables / 2} {
     for (auto& q : m_queues) q.set_capacity(64);
 }
 
@@ -21,16 +21,16 @@ void fifo_egress::push(const packet_ptr& p) {
 
 packet_ptr fifo_egress::next(port& out) {
     for (unsigned tried = 0; tried < virtual_channels; ++tried) {
-        const auto c = (m_turn + tried) % virtual_channels;
+        const auto c = (m_next_grant + tried) % virtual_channels;
         if (m_queues[c].empty() || !out.has_credit(static_cast<virtual_channel>(c), m_queues[c].front().flits))
             continue;
-        m_turn = (c + 1) % virtual_channels;
+        m_next_grant = (c + 1) % virtual_channels;
         return pop(c);
     }
     return nullptr;
 }
 
-packet_ptr fifo_egress::give_up() {
+packet_ptr fifo_egress::drain() {
     for (unsigned c = 0; c < virtual_channels; ++c)
         if (!m_queues[c].empty()) return pop(c);
     return nullptr;
@@ -49,7 +49,7 @@ void fifo_egress::reset() {
     for (auto& q : m_queues) q.clear();
     m_flits.fill(0);
     m_packets = 0;
-    m_turn = 0;
+    m_next_grant = 0;
     model::reset();
 }
 

@@ -33,7 +33,7 @@ public:
     /// Time from the switch's pipeline to here.
     virtual ticks latency() const { return 0; }
     /// Takes out one packet after the other because the link is dead; null when nothing is left.
-    virtual packet_ptr give_up() { return nullptr; }
+    virtual packet_ptr drain() { return nullptr; }
 };
 
 /// First come, first served in each virtual channel; the channels take turns packet by packet.
@@ -46,20 +46,20 @@ public:
     fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries, std::uint64_t page_tables);
 
     bool has_room(virtual_channel c, unsigned flits, unsigned) const override {
-        const auto share = m_share[!is_data(c)];
-        return share == 0 || m_flits[static_cast<unsigned>(c)] + flits <= share;
+        const auto capacity = m_capacity[!is_data(c)];
+        return capacity == 0 || m_flits[static_cast<unsigned>(c)] + flits <= capacity;
     }
     void push(const packet_ptr& p) override;
     bool empty() const override { return m_packets == 0; }
     packet_ptr next(port& out) override;
-    packet_ptr give_up() override;
+    packet_ptr drain() override;
 
     void reset() override;
 
 private:
     packet_ptr pop(unsigned c);
 
-    std::array<std::uint64_t, 2> m_share;  // of a channel: of data, of page tables
+    std::array<std::uint64_t, 2> m_capacity;  // of a channel: of data, of page tables
     struct entry {
         packet_ptr packet;
         unsigned flits;  // of the packet, which has long left the host's caches
@@ -67,7 +67,7 @@ private:
     std::array<boost::circular_buffer<entry>, virtual_channels> m_queues;
     std::array<std::uint64_t, virtual_channels> m_flits{};
     std::uint64_t m_packets = 0;
-    unsigned m_turn = 0;
+    unsigned m_next_grant = 0;
 };
 
 /// Makes the egress of a port of a switch. \param entries flits that it holds

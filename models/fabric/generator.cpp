@@ -22,7 +22,7 @@ void generator_params::describe(parameter_visitor& v) {
              "to whom: everybody by chance, one more than others, the next one, everybody in turns, the transposed "
              "place of a "
              "square, four neighbours on a torus in turns, or the partner in the other half, each half in its phases");
-    v.field("hot_spot", hot_spot, between{0, most_terminals - 1}, "terminal that gets more");
+    v.field("hot_spot", hot_spot, between{0, max_terminals - 1}, "terminal that gets more");
     v.field("hot_share", hot_share, between{0, 1}, "share of the requests that go to the hot spot");
     v.field("requests", requests, between{0, 1e15}, "requests that are sent; 0: without end");
     v.field("outstanding", outstanding, between{1, 1e6}, "most requests under way");
@@ -47,7 +47,7 @@ void generator_params::describe(parameter_visitor& v) {
 
 generator::generator(const sc_core::sc_module_name& name, const generator_params& t, const terminal_params& p,
                      unsigned n, const packet_format& f, const link_params* l)
-    : terminal(name, p, n, f, l), traffic(t), m_random(own_seed(*this, t.seed)), m_serving(64) {
+    : terminal(name, p, n, f, l), traffic(t), m_random(block_seed(*this, t.seed)), m_serving(64) {
     attach(*this);
 }
 
@@ -80,7 +80,7 @@ bool generator::may_send() {
 }
 
 void generator::pump() {
-    while (m_under_way < traffic.outstanding && (traffic.requests == 0 || m_sent < traffic.requests)) {
+    while (m_in_flight < traffic.outstanding && (traffic.requests == 0 || m_sent < traffic.requests)) {
         if (!may_send()) return;
         send_one();
         if (traffic.burst && ++m_burst == traffic.burst) {
@@ -104,14 +104,14 @@ unsigned generator::pick() {
                 return static_cast<unsigned>(traffic.hot_spot);
             [[fallthrough]];
         case traffic_pattern::uniform: return m_targets[(m_random() >> 32) * m_targets.size() >> 32];
-        default: return m_targets[m_turn++ % m_targets.size()];
+        default: return m_targets[m_next_target++ % m_targets.size()];
     }
 }
 
 void generator::send_one() {
     const auto p = make_packet();
     p->destination = static_cast<std::uint16_t>(pick());
-    p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_WHERE_SHIFT |
+    p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_APERTURE_SHIFT |
               (m_random() >> 16) % (traffic.span / line_bytes) * line_bytes;
     p->epoch = m_epoch;
     if (m_free_slots.empty()) {
@@ -140,7 +140,7 @@ void generator::send_one() {
     p->set_request(format, walk, operands);
     ++requests;
     ++m_sent;
-    ++m_under_way;
+    ++m_in_flight;
     send(p);
 }
 
@@ -155,7 +155,7 @@ void generator::packet_received(const packet_ptr& p) {
         m_tags[slot] = no_tag;
         m_free_slots.push_back(slot);
         ++responses;
-        --m_under_way;
+        --m_in_flight;
         if (p->status != access_status::ok)
             ++refused;
         else if (p->kind == access_kind::read && is_generator(p->source) &&
@@ -163,7 +163,7 @@ void generator::packet_received(const packet_ptr& p) {
                   !intact(*p, number, p->source, p->valid_sectors)))
             ++corrupt;
         if (span_recorder::on())
-            span_recorder::current().finish(p->spans, p->born, now(), this, name_of(p->type), p->line);
+            span_recorder::current().finish(p->spans, p->injected_at, now(), this, name_of(p->type), p->line);
         pump();
         return;
     }
@@ -171,33 +171,33 @@ void generator::packet_received(const packet_ptr& p) {
     p->due = now() + traffic.service;
     if (m_serving.full()) m_serving.set_capacity(2 * m_serving.capacity());
     m_serving.push_back(p);
-    if (!m_answer.scheduled()) schedule(m_answer, p->due);
+    if (!m_send_response.scheduled()) schedule(m_send_response, p->due);
 }
 
-void generator::answer() {
+void generator::send_response() {
     const auto p = std::move(m_serving.front());
     m_serving.pop_front();
-    if (!m_serving.empty()) schedule(m_answer, m_serving.front()->due);
+    if (!m_serving.empty()) schedule(m_send_response, m_serving.front()->due);
     ++served;
     if (p->kind == access_kind::read) {
         sign(*p, p->source, number);
         p->valid_sectors = 0xf;
     }
     p->pass(m_service_span, span_kind::service, now());
-    p->turn(format);
+    p->make_response(format);
     send(p);
 }
 
 void generator::reset() {
-    m_random.seed(own_seed(*this, traffic.seed));
+    m_random.seed(block_seed(*this, traffic.seed));
     m_serving.clear();
     cancel(m_tick);
-    cancel(m_answer);
-    m_sent = m_under_way = m_burst = 0;
-    m_turn = 0;
+    cancel(m_send_response);
+    m_sent = m_in_flight = m_burst = 0;
+    m_next_target = 0;
     m_tags.clear();
     m_free_slots.clear();
-    m_heard_before = responses.total();
+    m_responses_before = responses.total();
     ++m_epoch;
     terminal::reset();
     begin();

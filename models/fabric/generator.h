@@ -59,7 +59,7 @@ public:
     void set_peers(const std::vector<unsigned>& participants, unsigned first_generator);
     /// Sends its requests; called by the fabric when it is complete, and after a reset.
     void begin();
-    bool finished() const { return traffic.requests && responses.total() - m_heard_before >= traffic.requests; }
+    bool finished() const { return traffic.requests && responses.total() - m_responses_before >= traffic.requests; }
 
     void reset() override;
 
@@ -69,7 +69,7 @@ private:
     bool may_send();
     void pump();
     void send_one();
-    void answer();
+    void send_response();
     unsigned pick();
     bool chance(double share) { return share > 0 && static_cast<double>(m_random() >> 11) * 0x1p-53 < share; }
 
@@ -81,13 +81,13 @@ private:
     bool m_first_half = true;                         // of the participants
     std::vector<std::uint32_t> m_tags, m_free_slots;  // of requests under way, by slot; `no_tag` where there is none
     std::mt19937_64 m_random;
-    std::uint64_t m_sent = 0, m_under_way = 0, m_heard_before = 0, m_epoch = 0;
-    std::size_t m_turn = 0;
+    std::uint64_t m_sent = 0, m_in_flight = 0, m_responses_before = 0, m_epoch = 0;
+    std::size_t m_next_target = 0;
     std::uint64_t m_burst = 0;  // requests since the last pause
     ticks m_next_time = 0;
     boost::circular_buffer<packet_ptr> m_serving;  // by when they are due
     calendar_event m_tick{method<&generator::tick>, this};
-    calendar_event m_answer{method<&generator::answer>, this};
+    calendar_event m_send_response{method<&generator::send_response>, this};
 };
 
 }  // namespace fabricvp::fabric

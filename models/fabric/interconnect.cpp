@@ -17,12 +17,12 @@ using link::find_routes, link::no_link, link::routing_table, link::topology;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "fabric: " + why); }
+[[noreturn]] void reject(const std::string& origin, const std::string& why) { reject_at(origin, "fabric: " + why); }
 
 void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {
     if (!is_block_name(name))
-        refuse(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
-    if (!taken.insert(name).second) refuse(origin, fmt::format("the name '{}' is taken twice", name));
+        reject(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
+    if (!taken.insert(name).second) reject(origin, fmt::format("the name '{}' is taken twice", name));
 }
 
 void check_netcrafter(const interconnect_params& p, const interconnect_params::switch_node& s) {
@@ -34,15 +34,15 @@ void check_netcrafter(const interconnect_params& p, const interconnect_params::s
     if (std::none_of(p.links.begin(), p.links.end(), [&](const auto& l) {
             return (l.from == s.name && elsewhere(l.to)) || (l.to == s.name && elsewhere(l.from));
         }))
-        refuse(origin, fmt::format("{}.netcrafter is on, but '{}' has no link to another cluster", s.name, s.name));
+        reject(origin, fmt::format("{}.netcrafter is on, but '{}' has no link to another cluster", s.name, s.name));
     if (s.netcrafter.pooling != netcrafter::pooling_mode::none && !s.netcrafter.stitching)
-        refuse(origin, fmt::format("{}.netcrafter.pooling waits for packets to stitch: it needs stitching", s.name));
+        reject(origin, fmt::format("{}.netcrafter.pooling waits for packets to stitch: it needs stitching", s.name));
     if (p.packet.header.bytes != netcrafter::header_bytes || p.packet.address.bytes != netcrafter::address_bytes)
-        refuse(p.where.of("packet"), fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: "
+        reject(p.where.of("packet"), fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: "
                                                  "packet.header and packet.address must be that",
                                                  s.name, netcrafter::header_bytes, netcrafter::address_bytes));
     if (p.packet.payload() % 4)
-        refuse(
+        reject(
             p.where.of("packet"),
             fmt::format(
                 "{}.netcrafter cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}",
@@ -53,8 +53,8 @@ const interconnect_params& checked(const interconnect_params& p) {
     std::set<std::string> names;
     for (const auto& d : p.devices) check_name(d, {}, "device", names);
     for (const auto& g : p.generators) check_name(g.name, g.where.of("name"), "generator", names);
-    if (names.size() > most_terminals)
-        refuse(p.where.own(), fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
+    if (names.size() > max_terminals)
+        reject(p.where.own(), fmt::format("{} devices and generators: at most {}", names.size(), max_terminals));
     const auto ends = names;
     for (const auto& s : p.switches) check_name(s.name, s.where.of("name"), "switch", names);
     std::map<std::string, unsigned> uses;
@@ -62,41 +62,40 @@ const interconnect_params& checked(const interconnect_params& p) {
         for (const auto* key : {"from", "to"}) {
             const auto& end = *key == 'f' ? l.from : l.to;
             if (!names.count(end))
-                refuse(l.where.of(key),
+                reject(l.where.of(key),
                        fmt::format("a link goes {} '{}', which is neither a switch nor a device (allowed: {})", key,
                                    end, allowed_names(names)));
             if (ends.count(end) && ++uses[end] > 1)
-                refuse(l.where.of(key),
+                reject(l.where.of(key),
                        fmt::format("'{}' has more than one link: devices have one, switches many", end));
         }
-        if (l.from == l.to) refuse(l.where.of("to"), fmt::format("a link goes from '{}' to itself", l.from));
-        if (l.lanes_there >= 2 * l.lanes)
-            refuse(l.where.of("lanes_there"),
+        if (l.from == l.to) reject(l.where.of("to"), fmt::format("a link goes from '{}' to itself", l.from));
+        if (l.forward_lanes >= 2 * l.lanes)
+            reject(l.where.of("forward_lanes"),
                    fmt::format(
-                       "lanes_there of {} from '{}' to '{}': the link has {} lanes, and one at least must lead back",
-                       l.lanes_there, l.from, l.to, 2 * l.lanes));
+                       "forward_lanes of {} from '{}' to '{}': the link has {} lanes, and one at least must lead back",
+                       l.forward_lanes, l.from, l.to, 2 * l.lanes));
     }
     for (const auto& s : p.switches)
         if (const auto n = std::count_if(p.links.begin(), p.links.end(),
                                          [&](const auto& l) { return l.from == s.name || l.to == s.name; });
-            n > most_switch_ports)
-            refuse(s.where.own(),
-                   fmt::format("the switch '{}' has {} links: at most {}", s.name, n, most_switch_ports));
+            n > max_switch_ports)
+            reject(s.where.own(), fmt::format("the switch '{}' has {} links: at most {}", s.name, n, max_switch_ports));
     for (const auto& g : p.generators)
-        if (!uses[g.name]) refuse(g.where.own(), fmt::format("the generator '{}' has no link", g.name));
-    if (p.packet.crc.bytes >= p.packet.flit.bytes) refuse(p.where.of("packet"), "packet.crc leaves no byte of a flit");
+        if (!uses[g.name]) reject(g.where.own(), fmt::format("the generator '{}' has no link", g.name));
+    if (p.packet.crc.bytes >= p.packet.flit.bytes) reject(p.where.of("packet"), "packet.crc leaves no byte of a flit");
     // A buffer that could never hold the longest packet would stop everything.
     const auto longest =
         p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes) + line_bytes);
     const auto check_room = [&](std::uint64_t entries, const std::string& what, const std::string& origin) {
         if (entries / data_channels < longest)
-            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what,
+            reject(origin, fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what,
                                        entries, entries / data_channels, longest));
     };
     const auto check_walks = [&](std::uint64_t entries, const std::string& what, const std::string& origin) {
         const auto flits = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes));
         if (p.packet.page_table_channels && entries / 2 < flits)
-            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: a page-table packet has {}", what,
+            reject(origin, fmt::format("{} of {} flits leaves {} for requests: a page-table packet has {}", what,
                                        entries, entries / 2, flits));
     };
     check_room(p.device.input.entries, "device.input.entries", p.where.of("device"));
@@ -138,8 +137,8 @@ link_plan plan_links(const interconnect_params& p, const std::map<std::string, s
     for (const auto& l : p.links) {
         const auto a = vertex.at(l.from), b = vertex.at(l.to);
         const bool crosses = a >= terminals && b >= terminals && cluster(a) != cluster(b);
-        plan.from.push_back(add(a, l.to, l.way_there(), crosses));
-        plan.to.push_back(add(b, l.from, l.way_back(), crosses));
+        plan.from.push_back(add(a, l.to, l.forward_params(), crosses));
+        plan.to.push_back(add(b, l.from, l.reverse_params(), crosses));
     }
     return plan;
 }
@@ -162,19 +161,19 @@ void interconnect_params::switch_node::describe(parameter_visitor& v) {
 }
 
 void interconnect_params::link_node::describe(parameter_visitor& v) {
-    where.note(v, {"from", "to", "lanes_there"});
+    where.note(v, {"from", "to", "forward_lanes"});
     v.field("from", from, "a switch, a GPU or a generator");
     v.field("to", to, "a switch, a GPU or a generator");
     link_params::describe(v);
-    v.field("lanes_there", lanes_there, between{0, 127},
+    v.field("forward_lanes", forward_lanes, between{0, 127},
             "how many of the link's lanes, which are twice `lanes`, lead from `from` to `to` to begin with; the others "
             "lead back. 0: half of them");
 }
 
 link_params interconnect_params::link_node::with_lanes(std::uint64_t count) const {
-    link_params way = *this;
-    way.lanes = count;
-    return way;
+    link_params direction = *this;
+    direction.lanes = count;
+    return direction;
 }
 
 void interconnect_params::generator_node::describe(parameter_visitor& v) {
@@ -230,21 +229,21 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         m_topology.links.emplace_back(plan.from[i].vertex, plan.to[i].vertex);
         m_links.push_back({params.links[i].from, params.links[i].to, &from, &to});
         if (params.links[i].reversible.policy != link::lane_policy_kind::none) {
-            reversible.push_back(
-                std::make_unique<link::lane_controller>(lanes_name(params.links, i).c_str(), params.links[i].reversible,
-                                                        from.lanes_of_both(), from.transmitter, to.transmitter));
+            reversible.push_back(std::make_unique<link::lane_controller>(lanes_name(params.links, i).c_str(),
+                                                                         params.links[i].reversible, from.duplex(),
+                                                                         from.transmitter, to.transmitter));
             m_links.back().lanes = reversible.back().get();
         }
         if (from.crosses_clusters) m_crossing.insert(m_crossing.end(), {&from, &to});
     }
     m_dead.resize(m_links.size());
     for (std::size_t i = 0; i < m_links.size(); ++i)
-        for (auto* p : {m_links[i].a, m_links[i].b}) p->faults.on_death = [this, i] { kill_link(i); };
+        for (auto* p : {m_links[i].a, m_links[i].b}) p->faults.on_failure = [this, i] { fail_link(i); };
     for (std::size_t i = 0; i < switches.size(); ++i) {
-        switches[i]->on_death = [this, i] { kill_switch(i); };
-        switches[i]->on_lost = [this](const packet_ptr& p) { lose(p); };
+        switches[i]->on_failure = [this, i] { fail_switch(i); };
+        switches[i]->on_lost = [this](const packet_ptr& p) { drop(p); };
     }
-    for (auto& t : terminals) t->on_lost = [this](const packet_ptr& p) { lose(p); };
+    for (auto& t : terminals) t->on_lost = [this](const packet_ptr& p) { drop(p); };
     route();
 }
 
@@ -258,23 +257,23 @@ void interconnect::route() {
         numbers.push_back(i);
     }
     auto table = find_routes(living);
-    for (auto& ways : table)
-        for (auto& link : ways)
+    for (auto& next_links : table)
+        for (auto& link : next_links)
             if (link != no_link) link = numbers[link];
-    const auto others = std::make_shared<neighbourhood>();
-    others->cluster.resize(terminals.size());
-    others->reaches.resize(terminals.size(), boost::dynamic_bitset<>(terminals.size()));
+    const auto shared_map = std::make_shared<terminal_map>();
+    shared_map->cluster.resize(terminals.size());
+    shared_map->reaches.resize(terminals.size(), boost::dynamic_bitset<>(terminals.size()));
     const auto belongs = [&](std::size_t t, std::size_t to) {
         if (t < terminals.size() && to >= terminals.size())
-            others->cluster[t] = static_cast<std::uint16_t>(switches[to - terminals.size()]->cluster);
+            shared_map->cluster[t] = static_cast<std::uint16_t>(switches[to - terminals.size()]->cluster);
     };
     for (const auto& [a, b] : m_topology.links) {
         belongs(a, b);
         belongs(b, a);
     }
     for (std::size_t s = 0; s < terminals.size(); ++s)
-        for (std::size_t d = 0; d < terminals.size(); ++d) others->reaches[s][d] = d != s && table[s][d] != no_link;
-    for (auto& t : terminals) t->meet(others);
+        for (std::size_t d = 0; d < terminals.size(); ++d) shared_map->reaches[s][d] = d != s && table[s][d] != no_link;
+    for (auto& t : terminals) t->set_terminal_map(shared_map);
     for (std::size_t i = 0; i < switches.size(); ++i) {
         const auto v = terminals.size() + i;
         switches[i]->clear_routes();
@@ -283,17 +282,17 @@ void interconnect::route() {
             if (link == no_link) continue;
             const auto& ends = m_links[link];
             const bool first = m_topology.links[link].first == v;
-            switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index, others->cluster[d]);
+            switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index, shared_map->cluster[d]);
         }
         switches[i]->check_room(params.switches[i].where.of("netcrafter"));
     }
-    tell_of_launches(table);
+    register_reversible_lanes(table);
 }
 
 /// Which links' lanes a launch concerns: the device's own, and those between switches that packets from or to it pass.
-void interconnect::tell_of_launches(const routing_table& table) {
+void interconnect::register_reversible_lanes(const routing_table& table) {
     if (reversible.empty()) return;
-    for (auto& t : terminals) t->forget_reversible();
+    for (auto& t : terminals) t->clear_reversible();
     std::vector<boost::dynamic_bitset<>> users(m_links.size(), boost::dynamic_bitset<>(terminals.size()));
     for (std::size_t s = 0; s < terminals.size(); ++s)
         for (std::size_t d = 0; d < terminals.size(); ++d)
@@ -313,21 +312,21 @@ void interconnect::tell_of_launches(const routing_table& table) {
     }
 }
 
-void interconnect::kill_link(std::size_t link) {
+void interconnect::fail_link(std::size_t link) {
     if (m_dead[link]) return;
     m_dead[link] = true;
-    for (auto* p : {m_links[link].a, m_links[link].b}) p->faults.die();
+    for (auto* p : {m_links[link].a, m_links[link].b}) p->faults.fail();
     log(log_level::warning, *this, "the link from {} to {} is dead", m_links[link].from, m_links[link].to);
     reroute();
 }
 
-void interconnect::kill_switch(std::size_t number) {
+void interconnect::fail_switch(std::size_t number) {
     const auto v = terminals.size() + number;
     for (std::size_t l = 0; l < m_links.size(); ++l) {
         const auto [first, second] = m_topology.links[l];
         if (m_dead[l] || (first != v && second != v)) continue;
         m_dead[l] = true;
-        for (auto* p : {m_links[l].a, m_links[l].b}) p->faults.die();
+        for (auto* p : {m_links[l].a, m_links[l].b}) p->faults.fail();
     }
     log(log_level::warning, *this, "the switch {} is dead", params.switches[number].name);
     reroute();
@@ -349,10 +348,10 @@ void interconnect::reroute() {
 }
 
 /// A packet cannot get on: whoever asked for the access that it belongs to gets it as a response that says so.
-void interconnect::lose(const packet_ptr& p) {
+void interconnect::drop(const packet_ptr& p) {
     p->status = access_status::unreachable;
     p->valid_sectors = 0;
-    if (!is_response(p->type)) p->turn(params.packet);
+    if (!is_response(p->type)) p->make_response(params.packet);
     m_lost.push_back({now() + params.failure_time, p});
     if (!m_report.scheduled()) schedule(m_report, m_lost.front().when);
 }
@@ -366,7 +365,7 @@ void interconnect::report_lost() {
     if (!m_lost.empty() && !m_report.scheduled()) schedule(m_report, m_lost.front().when);
 }
 
-std::uint64_t interconnect::under_way() const {
+std::uint64_t interconnect::in_flight() const {
     std::uint64_t sum = 0;
     for (const auto& t : terminals)
         sum += t->packets_sent.total() - t->packets_received.total() - t->packets_failed.total();
@@ -376,7 +375,7 @@ std::uint64_t interconnect::under_way() const {
 void interconnect::reset() {
     m_lost.clear();
     cancel(m_report);
-    m_forgotten = under_way();
+    m_in_flight_at_reset = in_flight();
     if (std::find(m_dead.begin(), m_dead.end(), true) != m_dead.end()) {
         std::fill(m_dead.begin(), m_dead.end(), false);
         route();

@@ -10,7 +10,7 @@
 
 #include "base/model.h"
 #include "base/parameters.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 #include "fabric/generator.h"
 #include "fabric/switch.h"
 #include "fabric/terminal.h"
@@ -21,31 +21,31 @@ namespace fabricvp::fabric {
 struct interconnect_params {
     struct switch_node : switch_params {
         std::string name;
-        written_at where;  ///< not described
+        parameter_origin where;  ///< not described
         std::uint64_t cluster = 0;
         void describe(parameter_visitor& v);
     };
     struct link_node : link_params {
         std::string from, to;
-        written_at where;
-        std::uint64_t lanes_there = 0;  ///< of both directions' lanes; 0: half of them
+        parameter_origin where;
+        std::uint64_t forward_lanes = 0;  ///< of both directions' lanes; 0: half of them
         void describe(parameter_visitor& v);
         /// One direction of the link.
-        link_params way_there() const { return with_lanes(lanes_there ? lanes_there : lanes); }
-        link_params way_back() const { return with_lanes(lanes_there ? 2 * lanes - lanes_there : lanes); }
+        link_params forward_params() const { return with_lanes(forward_lanes ? forward_lanes : lanes); }
+        link_params reverse_params() const { return with_lanes(forward_lanes ? 2 * lanes - forward_lanes : lanes); }
 
     private:
         link_params with_lanes(std::uint64_t count) const;
     };
     struct generator_node : generator_params {
         std::string name;
-        written_at where;
+        parameter_origin where;
         void describe(parameter_visitor& v);
     };
 
     packet_format packet;
     terminal_params device;
-    written_at where;
+    parameter_origin where;
     duration failure_time{1'000'000};
     std::vector<switch_node> switches;
     std::vector<link_node> links;
@@ -88,8 +88,8 @@ public:
 
     /// Every packet that devices have handed over since the last reset has arrived, or its device has been told that it
     /// failed, or it is under way.
-    derived packets_under_way{*this, "packets_under_way", "1", "packets that have neither arrived nor failed",
-                              [this] { return static_cast<double>(packets_on_their_way()); }};
+    derived packets_in_flight{*this, "packets_in_flight", "1", "packets that have neither arrived nor failed",
+                              [this] { return static_cast<double>(count_in_flight()); }};
     counter rerouted{*this, "rerouted", "1", "times that a dead link or switch changed the ways of packets"};
 
     /// \param maker of the queues of switches \throws std::invalid_argument if names or links do not fit each other
@@ -111,7 +111,7 @@ public:
     /// Packets that have crossed links since construction.
     std::uint64_t packet_hops() const;
     /// Packets that have neither arrived nor failed, without those of before the last reset.
-    std::uint64_t packets_on_their_way() const { return under_way() - m_forgotten; }
+    std::uint64_t count_in_flight() const { return in_flight() - m_in_flight_at_reset; }
 
     void reset() override;
 
@@ -126,13 +126,13 @@ private:
     double page_table_share() const;
     double mean_utilisation() const;
     void route();
-    void tell_of_launches(const link::routing_table& table);
-    void kill_link(std::size_t link);
-    void kill_switch(std::size_t number);
+    void register_reversible_lanes(const link::routing_table& table);
+    void fail_link(std::size_t link);
+    void fail_switch(std::size_t number);
     void reroute();
-    void lose(const packet_ptr& p);
+    void drop(const packet_ptr& p);
     void report_lost();
-    std::uint64_t under_way() const;
+    std::uint64_t in_flight() const;
 
     link::topology m_topology;
     std::vector<link_ends> m_links;
@@ -142,8 +142,8 @@ private:
         ticks when;
         packet_ptr packet;
     };
-    std::deque<lost_packet> m_lost;  // whose devices have not been told yet
-    std::uint64_t m_forgotten = 0;   // packets that were under way at resets
+    std::deque<lost_packet> m_lost;          // whose devices have not been told yet
+    std::uint64_t m_in_flight_at_reset = 0;  // packets that were under way at resets
     calendar_event m_report{method<&interconnect::report_lost>, this};
 };
 

@@ -19,7 +19,7 @@ fabric_switch* switch_of(interconnect& net, const port& p) {
 std::vector<link_control> controls_at(const terminal& device) {
     auto* net = dynamic_cast<interconnect*>(device.get_parent_object());
     if (!net || !device.link) return {};
-    const auto lanes = [](port& p) { return fabricvp::link::switched_policy::of(p.lanes_of_both()); };
+    const auto lanes = [](port& p) { return fabricvp::link::programmable_policy::of(p.duplex()); };
     for (const auto& l : net->links()) {
         if (l.a != device.link.get() && l.b != device.link.get()) continue;
         auto* at = switch_of(*net, l.a == device.link.get() ? *l.b : *l.a);

@@ -50,15 +50,17 @@ void packet::set_request(const packet_format& f, bool page_table, std::uint32_t 
     set_size(f, kind == access_kind::write ? line_bytes : operands, true);
 }
 
-void packet::turn(const packet_format& f) {
-    auto answer = response_to(type);
+void packet::make_response(const packet_format& f) {
+    auto response_class = response_to(type);
     std::swap(source, destination);
     switch (kind) {
         case access_kind::atomic:
-        case access_kind::load_reserved: answer = packet_class::read_response; break;  // they bring a value back
+        case access_kind::load_reserved:
+            response_class = packet_class::read_response;
+            break;  // they bring a value back
         default: break;
     }
-    set_type(f, answer);
+    set_type(f, response_class);
     // A page-table response carries an entry, as long as an address.
     const bool entry = type == packet_class::page_table_response;
     std::uint32_t data_bytes = 0;

@@ -20,9 +20,9 @@
 namespace fabricvp::fabric {
 
 inline constexpr unsigned line_bytes = 64;
-inline constexpr unsigned most_terminals = 4096;
-inline constexpr unsigned most_devices = 64;  ///< GPUs of a node; further terminals are generators
-inline constexpr unsigned most_switch_ports = 255;
+inline constexpr unsigned max_terminals = 4096;
+inline constexpr unsigned max_devices = 64;  ///< GPUs of a node; further terminals are generators
+inline constexpr unsigned max_switch_ports = 255;
 
 /// The six classes of packets.
 enum class packet_class : std::uint8_t {
@@ -48,9 +48,9 @@ inline constexpr unsigned virtual_channels = 4, data_channels = 2;
 const char* name_of(virtual_channel c);
 constexpr bool is_data(virtual_channel c) { return c <= virtual_channel::response; }
 /// \param apart page-table packets have channels of their own
-constexpr virtual_channel channel_of(packet_class c, bool apart) {
+constexpr virtual_channel channel_of(packet_class c, bool separate) {
     const bool walk = c == packet_class::page_table_request || c == packet_class::page_table_response;
-    return static_cast<virtual_channel>((is_response(c) ? 1 : 0) + (apart && walk ? 2 : 0));
+    return static_cast<virtual_channel>((is_response(c) ? 1 : 0) + (separate && walk ? 2 : 0));
 }
 
 enum class access_status : std::uint8_t { ok, refused, poisoned, unreachable };
@@ -88,7 +88,7 @@ struct packet_fields {
     ticks head = 0, tail = 0;       ///< on the link it is on: arrival of its first flit and of its last byte
     ticks due = 0;                  ///< when the block it is in may pass it on
 
-    ticks born = 0;         ///< when its access was handed to the fabric
+    ticks injected_at = 0;  ///< when its access was handed to the fabric
     std::uint32_t tag = 0;  ///< the requester's own: the ID of the header
     std::uint8_t size = 0;  ///< atomics: 4 or 8, at `offset`
     std::uint8_t offset = 0;
@@ -126,7 +126,7 @@ struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
     /// data_bytes what atomics and store-conditional carry
     void set_request(const packet_format& f, bool page_table, std::uint32_t data_bytes);
     /// Turns it round: it becomes its response.
-    void turn(const packet_format& f);
+    void make_response(const packet_format& f);
     void set_size(const packet_format& f, std::uint32_t data_bytes, bool with_address);
     void set_bytes(const packet_format& f, std::uint32_t all_bytes);
     void set_type(const packet_format& f, packet_class c);

@@ -25,7 +25,7 @@ link::channel_params channel_of(const link_params& p) {
 
 port::buffers room_of(const buffer_params& b) {
     port::buffers room;
-    for (unsigned c = 0; c < virtual_channels; ++c) room[c] = {b.share(static_cast<virtual_channel>(c))};
+    for (unsigned c = 0; c < virtual_channels; ++c) room[c] = {b.capacity(static_cast<virtual_channel>(c))};
     return room;
 }
 
@@ -41,7 +41,7 @@ void link_params::describe(parameter_visitor& v) {
     v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
     v.field("seed", seed,
             "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
-    v.group("reversible", reversible, "lanes that turn from one direction to the other");
+    v.group("reversible", reversible, "reversible lanes");
 }
 
 void buffer_params::describe(parameter_visitor& v) {
@@ -72,36 +72,36 @@ port::port(const sc_core::sc_module_name& name, const link_params& p, const buff
 }
 
 void port::send(const packet_ptr& p, ticks tail_ready) {
-    take_credits(*p);
+    consume_credits(*p);
     netcrafter::for_each_packet(*p, [this](packet& each) {
         sent.add(each);
         ++each.hops;
         each.crossed_clusters |= crosses_clusters;
     });
     if (p->unit) sent.add_unit(p->unit->used, p->unit->flits);
-    auto passage = transmitter.send(now(), tail_ready, p->wire_bytes, m_flit);
-    if (passage.lost) {  // it goes on as far as it came, so that its requester hears of it
-        ++spoilt;
+    auto transmission = transmitter.send(now(), tail_ready, p->wire_bytes, m_flit);
+    if (transmission.lost) {  // it goes on as far as it came, so that its requester hears of it
+        ++corrupted;
         p->status = access_status::poisoned;
-        passage.head_arrival = passage.tail_arrival = passage.end + params.propagation;
+        transmission.head_arrival = transmission.tail_arrival = transmission.end + params.propagation;
     }
     if (faults.poisons()) p->status = access_status::poisoned;
     faults.flip_in(*p);
-    p->head = passage.head_arrival;
-    p->tail = passage.tail_arrival;
+    p->head = transmission.head_arrival;
+    p->tail = transmission.tail_arrival;
     if (span_recorder::on()) {
         netcrafter::for_each_packet(*p, [&](packet& each) {
             each.pass(queue_span, span_kind::queueing, now());
-            each.pass(lanes_span, span_kind::queueing, passage.begin);
+            each.pass(lanes_span, span_kind::queueing, transmission.begin);
             each.pass(serialisation_span, span_kind::service,
-                      passage.head_arrival - std::min<ticks>(params.propagation, passage.head_arrival));
-            each.pass(wire_span, span_kind::service, passage.head_arrival);
+                      transmission.head_arrival - std::min<ticks>(params.propagation, transmission.head_arrival));
+            each.pass(wire_span, span_kind::service, transmission.head_arrival);
         });
     }
-    launch(*p, passage.head_arrival);
+    transmit_packet(*p, transmission.head_arrival);
 }
 
-ticks port::announced(packet& p, ticks) {
+ticks port::arrival_time(packet& p, ticks) {
     netcrafter::for_each_packet(p, [this](packet& each) { m_occupied[port_traits::class_of(each)] += each.flits; });
     return p.due = m_owner.packet_announced(*this, p);
 }
@@ -116,7 +116,7 @@ void connect(port& a, port& b) {
     link::join<port_traits>(a, room_of(a.buffer), b, room_of(b.buffer));
     for (auto* p : {&a, &b}) {
         const bool reversible = p->params.reversible.policy != link::lane_policy_kind::none;
-        p->faults.lanes.usual.most = p->params.lanes + (reversible ? p->partner()->params.lanes - 1 : 0);
+        p->faults.lanes.defaults.max_lanes = p->params.lanes + (reversible ? p->partner()->params.lanes - 1 : 0);
     }
 }
 

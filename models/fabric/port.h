@@ -35,7 +35,7 @@ struct buffer_params {
     std::uint64_t page_table_entries = 16;  ///< where page-table packets have channels of their own; half for each
     duration credit_latency{1'000};         ///< from freeing entries to the transmitter's knowing of it
     void describe(parameter_visitor& v);
-    std::uint64_t share(virtual_channel c = virtual_channel::request) const {
+    std::uint64_t capacity(virtual_channel c = virtual_channel::request) const {
         return (is_data(c) ? entries : page_table_entries) / 2;
     }
 };
@@ -83,7 +83,7 @@ public:
     const packet_format format;
 
     packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
-    counter spoilt{*this, "spoilt", "1", "packets that replays did not get across whole; they arrive poisoned"};
+    counter corrupted{*this, "corrupted", "1", "packets that replays did not get across whole; they arrive poisoned"};
     derived utilisation{
         *this, "utilisation", "1", "share of the time that this direction of the link was busy", [this] {
             const auto passed = now() - sent.since();
@@ -105,7 +105,7 @@ public:
     /// The same, without being told later.
     bool covers(virtual_channel c, unsigned flits) { return covered(static_cast<unsigned>(c), {flits}); }
     /// Takes credits for a packet whose bytes travel in another's flits.
-    void take_credit(virtual_channel c, unsigned flits) { take_credits(static_cast<unsigned>(c), {flits}); }
+    void take_credit(virtual_channel c, unsigned flits) { consume_credits(static_cast<unsigned>(c), {flits}); }
     /// Makes transmitter_ready() follow at `when` or before: something waits for a given time.
     void call_at(ticks when) { wake_by(when); }
     /// Sends; the lanes must be free and credits there. \param tail_ready when the packet's last byte is at hand
@@ -130,7 +130,7 @@ private:
     friend class link::port<port_traits>;
     friend void connect(port& a, port& b);
 
-    ticks announced(packet& p, ticks head);
+    ticks arrival_time(packet& p, ticks head);
     void arrived(const packet_ptr& p) { m_owner.packet_arrived(*this, p); }
     void ready() { m_owner.transmitter_ready(*this); }
     unsigned debug_access(packet&) { return 0; }

@@ -10,9 +10,9 @@
 namespace fabricvp::fabric {
 
 void port_faults::lane_arguments::describe(parameter_visitor& v) {
-    v.field("lanes", lanes, between{1, static_cast<double>(most)},
+    v.field("lanes", lanes, between{1, static_cast<double>(max_lanes)},
             "lanes that fail; where this direction has fewer at that time, those");
-    lasting_arguments::describe(v);
+    fault_duration_arguments::describe(v);
 }
 
 void port_faults::poison_arguments::describe(parameter_visitor& v) {
@@ -38,7 +38,7 @@ port_faults::port_faults(port& at)
            }),
       lanes(at, "lanes", "lanes fail this way; the others go on",
             [this](const auto& a) {
-                const auto lost = m_port.lanes_of_both().lose(m_port.here(), a.lanes);
+                const auto lost = m_port.duplex().fail_lanes(m_port.local_side(), a.lanes);
                 log(log_level::info, m_port, "{} lanes fail", lost);
                 if (!a.lasting || !lost) return;
                 auto& c = calendar::current();
@@ -48,7 +48,7 @@ port_faults::port_faults(port& at)
                 m_repairs.insert(after, {when, lost});
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
-      poison(at, "poison", "the next packets this way arrive marked as spoilt",
+      poison(at, "poison", "the next packets this way arrive marked as poisoned",
              [this](const auto& a) { m_poison += a.count; }),
       flip(at, "flip",
            "a bit of the next packet this way whose flits have it flips behind the CRC check, so that no repetition "
@@ -57,13 +57,13 @@ port_faults::port_faults(port& at)
       dead(at, "dead",
            "the link is dead for good, both ways: packets take other ways, and accesses for which there is none fail",
            [this](const auto&) {
-               if (on_death) on_death();
+               if (on_failure) on_failure();
            }),
       m_port(at),
       m_errors_end([this] { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }),
       m_down_end([this] { m_port.transmitter.set_down(m_dead); }) {}
 
-void port_faults::die() {
+void port_faults::fail() {
     m_dead = true;
     m_port.transmitter.set_down(true);
 }
@@ -71,7 +71,7 @@ void port_faults::die() {
 void port_faults::repair_lanes() {
     auto& c = calendar::current();
     while (!m_repairs.empty() && m_repairs.front().when <= c.now()) {
-        m_port.lanes_of_both().repair(m_port.here(), m_repairs.front().lanes);
+        m_port.duplex().repair(m_port.local_side(), m_repairs.front().lanes);
         m_repairs.erase(m_repairs.begin());
     }
     if (!m_repairs.empty()) c.schedule(m_lanes_repaired, m_repairs.front().when);

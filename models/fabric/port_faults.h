@@ -17,8 +17,8 @@ class port;
 /// What can go wrong with one direction of a link, as seen from the end that sends.
 class port_faults {
 public:
-    struct lane_arguments : link::lasting_arguments {
-        std::uint64_t lanes = 1, most = 64;  ///< most: that this direction may ever have
+    struct lane_arguments : link::fault_duration_arguments {
+        std::uint64_t lanes = 1, max_lanes = 64;  ///< most: that this direction may ever have
         void describe(parameter_visitor& v);
     };
     struct poison_arguments {
@@ -34,15 +34,15 @@ public:
     explicit port_faults(port& at);
 
     fault_kind<link::bit_error_arguments> bit_errors;
-    fault_kind<link::lasting_arguments> down;
+    fault_kind<link::fault_duration_arguments> down;
     fault_kind<lane_arguments> lanes;
     fault_kind<poison_arguments> poison;
     fault_kind<flip_arguments> flip;
     fault_kind<> dead;
 
     /// Called by `dead`; die() then takes this end out of service.
-    std::function<void()> on_death;
-    void die();
+    std::function<void()> on_failure;
+    void fail();
 
     /// \returns true if this packet shall arrive poisoned; counts down
     bool poisons() { return m_poison && m_poison--; }

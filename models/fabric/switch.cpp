@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 #include "fabric/netcrafter/controller.h"
 
 namespace fabricvp::fabric {
@@ -31,7 +31,7 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
       m_latency(clock_domain(p.clock).span(p.latency)),
       m_unstitching(clock_domain(p.clock).span(p.netcrafter.latency)),
       m_ingress(nodes.size()),
-      m_turn(nodes.size()) {
+      m_next_grant(nodes.size()) {
     for (const auto& n : nodes) {
         m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input,
                                                  port_place{*this, format, ports(), n.crosses_clusters}));
@@ -52,17 +52,17 @@ void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster
     m_routes[terminal] = port;
     m_egress[port]->serve(terminal, cluster);
     for (auto& u : m_unstitchers)
-        if (u) u->know(terminal);
+        if (u) u->add_destination(terminal);
 }
 
 void fabric_switch::check_room(const std::string& origin) const {
     for (const auto& e : m_egress)
         if (const auto* c = dynamic_cast<const netcrafter::controller*>(e.get());
-            c && c->queue().entries() < c->queue().least_entries(c->queue().clusters()))
-            refuse_at(origin, fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a "
+            c && c->queue().entries() < c->queue().min_entries(c->queue().clusters()))
+            reject_at(origin, fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a "
                                           "longest packet on each virtual channel",
                                           basename(), c->queue().entries(), c->queue().clusters(),
-                                          c->queue().least_entries(c->queue().clusters())));
+                                          c->queue().min_entries(c->queue().clusters())));
 }
 
 ticks fabric_switch::packet_announced(port& at, packet& p) {
@@ -111,7 +111,7 @@ void fabric_switch::accept(port& at, const packet_ptr& p) {
     p->pass(m_pipeline_span, span_kind::service, now());
     if (m_changed) {
         const auto route = route_to(p->destination);
-        if (route == no_route) return lose(at.index, p);
+        if (route == no_route) return drop(at.index, p);
         p->route = static_cast<std::uint8_t>(route);
     }
     auto& waiting = m_ingress[at.index].waiting[static_cast<unsigned>(p->channel())];
@@ -133,7 +133,7 @@ void fabric_switch::move(unsigned from, const packet_ptr& p) {
     m_egress[p->route]->push(p);
 }
 
-void fabric_switch::lose(unsigned from, const packet_ptr& p) {
+void fabric_switch::drop(unsigned from, const packet_ptr& p) {
     m_ports[from]->release(*p, p->tail);
     on_lost(p);
 }
@@ -155,14 +155,14 @@ void fabric_switch::follow_routes(const std::vector<bool>& dead) {
                 }
                 --m_waiting;
                 --m_waiting_on[static_cast<unsigned>(e.packet->channel())];
-                lose(from, e.packet);
+                drop(from, e.packet);
             }
     // What was about to leave by a dead link has no input buffer any more: it goes to another output, whether there is
     // room or not.
     std::vector<packet_ptr> stranded;
     for (unsigned to = 0; to < ports(); ++to)
         while (dead[to]) {
-            auto p = m_egress[to]->give_up();
+            auto p = m_egress[to]->drain();
             if (!p) break;
             stranded.push_back(std::move(p));
         }
@@ -199,10 +199,10 @@ void fabric_switch::transmit(unsigned to) {
 void fabric_switch::refill(unsigned to) {
     for (unsigned channel = 0; channel < virtual_channels; ++channel) {
         if (!m_waiting_on[channel]) continue;
-        auto& turn = m_turn[to][channel];
+        auto& next_grant = m_next_grant[to][channel];
         for (unsigned idle = 0; idle < ports() && m_waiting;) {
-            const auto from = turn;
-            turn = (from + 1) % ports();
+            const auto from = next_grant;
+            next_grant = (from + 1) % ports();
             idle = advance(from, channel, to) ? 0 : idle + 1;
         }
     }
@@ -229,7 +229,7 @@ bool fabric_switch::advance(unsigned from, unsigned channel, unsigned to) {
 void fabric_switch::reset() {
     for (auto& i : m_ingress)
         for (auto& w : i.waiting) w.clear();
-    for (auto& t : m_turn) t.fill(0);
+    for (auto& t : m_next_grant) t.fill(0);
     m_waiting = 0;
     m_waiting_on.fill(0);
     for (auto& u : m_unstitchers)

@@ -61,7 +61,7 @@ public:
         *this, "dead",
         "the switch is dead for good: packets take other ways, what it holds and what has no other way fails",
         [this](const auto&) {
-            if (on_death) on_death();
+            if (on_failure) on_failure();
         }};
 
     /// By which port packets for a terminal leave. \param cluster of the terminal
@@ -72,7 +72,7 @@ public:
     /// links, by port
     void follow_routes(const std::vector<bool>& dead);
 
-    std::function<void()> on_death;
+    std::function<void()> on_failure;
     /// Takes over packets that cannot get on from here.
     std::function<void(const packet_ptr&)> on_lost;
 
@@ -108,7 +108,7 @@ private:
         return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits, e.destination);
     }
     unsigned route_to(unsigned terminal) const { return terminal < m_routes.size() ? m_routes[terminal] : no_route; }
-    void lose(unsigned ingress, const packet_ptr& p);
+    void drop(unsigned ingress, const packet_ptr& p);
     void transmit(unsigned egress);
     void refill(unsigned egress);
     bool advance(unsigned ingress, unsigned channel, unsigned egress);
@@ -120,10 +120,11 @@ private:
     std::vector<ingress> m_ingress;
     std::vector<std::unique_ptr<netcrafter::unstitcher>> m_unstitchers;  // by port: of links between clusters
     std::vector<unsigned> m_routes;                                      // by terminal
-    std::vector<std::array<unsigned, virtual_channels>> m_turn;  // by egress and channel: the input that may go next
-    unsigned m_waiting = 0;                                      // packets in input buffers that wait for room
-    std::array<unsigned, virtual_channels> m_waiting_on{};       // the same, by channel
-    bool m_changed = false;                                      // routes have, since packets were let in
+    std::vector<std::array<unsigned, virtual_channels>>
+        m_next_grant;                                       // by egress and channel: the input that may go next
+    unsigned m_waiting = 0;                                 // packets in input buffers that wait for room
+    std::array<unsigned, virtual_channels> m_waiting_on{};  // the same, by channel
+    bool m_changed = false;                                 // routes have, since packets were let in
 };
 
 }  // namespace fabricvp::fabric

@@ -20,19 +20,19 @@ terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p
                    const link_params* l)
     : model(name), params(p), number(n), format(f) {
     if (params.queues_by_destination) {
-        auto apart = std::make_unique<destination_egress>("queue", params.window);
-        m_apart = apart.get();
-        m_queue = std::move(apart);
+        auto by_destination = std::make_unique<destination_egress>("queue", params.window);
+        m_destination_queues = by_destination.get();
+        m_queue = std::move(by_destination);
     } else {
         m_queue = std::make_unique<fifo_egress>("queue", 0, 0);
     }
     if (l) link = std::make_unique<port>("link", *l, params.input, port_place{*this, format});
 }
 
-void terminal::meet(std::shared_ptr<const neighbourhood> others) {
-    m_others = std::move(others);
-    for (unsigned t = m_apart ? m_apart->destinations() : terminals(); t < terminals(); ++t)
-        m_apart->add_destination(cluster_of(t) != cluster());
+void terminal::set_terminal_map(std::shared_ptr<const terminal_map> shared_map) {
+    m_terminal_map = std::move(shared_map);
+    for (unsigned t = m_destination_queues ? m_destination_queues->destinations() : terminals(); t < terminals(); ++t)
+        m_destination_queues->add_destination(cluster_of(t) != cluster());
 }
 
 void terminal::send(const packet_ptr& p) {
@@ -40,29 +40,29 @@ void terminal::send(const packet_ptr& p) {
     ++packets_sent;
     if (!is_response(p->type)) {
         ++requests_sent;
-        p->born = now();
-        p->spans.resume(p->born);
+        p->injected_at = now();
+        p->spans.resume(p->injected_at);
     }
-    if (m_cut_off && !reaches(p->destination)) return give_up(p);
+    if (m_cut_off && !reaches(p->destination)) return abort_send(p);
     m_queue->push(p);
     transmit();
 }
 
-void terminal::give_up(const packet_ptr& p) {
+void terminal::abort_send(const packet_ptr& p) {
     const bool response = is_response(p->type);
     on_lost(p);
-    if (response) served(*p);
+    if (response) service_done(*p);
 }
 
 void terminal::follow_routes() {
     m_cut_off = true;
     std::vector<packet_ptr> waiting;
-    while (auto p = m_queue->give_up()) waiting.push_back(std::move(p));
+    while (auto p = m_queue->drain()) waiting.push_back(std::move(p));
     for (const auto& p : waiting) {
         if (reaches(p->destination))
             m_queue->push(p);
         else
-            give_up(p);
+            abort_send(p);
     }
     if (link) transmit();
 }
@@ -70,14 +70,14 @@ void terminal::follow_routes() {
 void terminal::fail(const packet_ptr& p) {
     ++packets_failed;
     p->pass(m_lost_span, span_kind::queueing, now());
-    note_answer(*p);
+    note_response(*p);
     m_client->packet_received(p);
 }
 
 /// A request to there is no longer under way.
-void terminal::note_answer(const packet& response) {
-    if (!m_apart || !is_data(response.channel())) return;
-    m_apart->answered(response.source);
+void terminal::note_response(const packet& response) {
+    if (!m_destination_queues || !is_data(response.channel())) return;
+    m_destination_queues->response_received(response.source);
     transmit();
 }
 
@@ -91,11 +91,11 @@ void terminal::transmit() {
     if (!p) return;
     link->send(p, now());
     if (!m_queue->empty()) link->call_when_idle();
-    if (is_response(p->type)) served(*p);
+    if (is_response(p->type)) service_done(*p);
 }
 
 /// A response has left: the next request of its channel may be served.
-void terminal::served(const packet& response) {
+void terminal::service_done(const packet& response) {
     auto& s = service_of(response);
     --s.serving;
     if (s.held.empty()) return;
@@ -112,8 +112,8 @@ void terminal::packet_arrived(port&, const packet_ptr& p) {
     ++packets_received;
     if (is_response(p->type)) {
         link->release(*p, now());
-        round_trip.add(now() - p->born);
-        note_answer(*p);
+        round_trip.add(now() - p->injected_at);
+        note_response(*p);
         m_client->packet_received(p);
         return;
     }
@@ -128,7 +128,7 @@ void terminal::packet_arrived(port&, const packet_ptr& p) {
 void terminal::serve(const packet_ptr& p) {
     ++service_of(*p).serving;
     ++requests_served;
-    one_way.add(now() - p->born);
+    one_way.add(now() - p->injected_at);
     link->release(*p, now());
     m_client->packet_received(p);
 }

@@ -32,7 +32,7 @@ struct terminal_params {
 };
 
 /// What terminals know of each other; one table for all of a fabric.
-struct neighbourhood {
+struct terminal_map {
     std::vector<std::uint16_t> cluster;            ///< by terminal
     std::vector<boost::dynamic_bitset<>> reaches;  ///< by terminal: those that there is a way to
 };
@@ -73,12 +73,14 @@ public:
     bool attached() const { return m_client != nullptr; }
     /// Which cluster it belongs to, and which one another terminal does.
     unsigned cluster() const { return cluster_of(number); }
-    unsigned cluster_of(unsigned terminal) const { return m_others->cluster[terminal]; }
+    unsigned cluster_of(unsigned terminal) const { return m_terminal_map->cluster[terminal]; }
     /// Whether there is a way to another terminal.
-    bool reaches(unsigned terminal) const { return terminal < terminals() && m_others->reaches[number].test(terminal); }
+    bool reaches(unsigned terminal) const {
+        return terminal < terminals() && m_terminal_map->reaches[number].test(terminal);
+    }
     /// How many terminals there are.
-    unsigned terminals() const { return static_cast<unsigned>(m_others->cluster.size()); }
-    void meet(std::shared_ptr<const neighbourhood> others);
+    unsigned terminals() const { return static_cast<unsigned>(m_terminal_map->cluster.size()); }
+    void set_terminal_map(std::shared_ptr<const terminal_map> shared_map);
 
     /// Sends a request or a response; `destination` must be one that it reaches, or has reached.
     void send(const packet_ptr& p);
@@ -94,7 +96,7 @@ public:
     void kernel_launched() {
         for (auto* l : m_reversible) l->kernel_launched();
     }
-    void forget_reversible() { m_reversible.clear(); }
+    void clear_reversible() { m_reversible.clear(); }
     void add_reversible(fabricvp::link::lane_controller& l) { m_reversible.push_back(&l); }
 
     /// Packets that wait for the link.
@@ -109,12 +111,12 @@ private:
     void transmitter_ready(port& at) override { transmit(); }
     void transmit();
     void serve(const packet_ptr& p);
-    void served(const packet& response);
-    void give_up(const packet_ptr& p);
-    void note_answer(const packet& response);
+    void service_done(const packet& response);
+    void abort_send(const packet_ptr& p);
+    void note_response(const packet& response);
 
     std::unique_ptr<egress> m_queue;
-    destination_egress* m_apart = nullptr;  // the same, with queues by destination
+    destination_egress* m_destination_queues = nullptr;  // the same, with queues by destination
     span_stage m_held_span{*this, "held"}, m_input_span{*this, "input"}, m_lost_span{*this, "lost"};
     terminal_client* m_client = nullptr;
     /// Requests of one channel that a device serves, and those that wait for it.
@@ -126,7 +128,7 @@ private:
     service& service_of(const packet& p) { return m_service[!is_data(p.channel())]; }
     std::array<service, 2> m_service;  // of data, and of page tables with channels of their own
     bool m_cut_off = false;            // from some that it once reached, maybe
-    std::shared_ptr<const neighbourhood> m_others = std::make_shared<neighbourhood>();
+    std::shared_ptr<const terminal_map> m_terminal_map = std::make_shared<terminal_map>();
     std::vector<fabricvp::link::lane_controller*> m_reversible;
 };
 

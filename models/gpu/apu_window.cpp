@@ -6,21 +6,21 @@
 
 namespace fabricvp::gpu {
 
-apu_window::apu_window(const sc_core::sc_module_name& name, side what, gpu_unit& gpu, ticks way)
-    : bus_target(name), m_side(what), m_gpu(gpu), m_way(way) {}
+apu_window::apu_window(const sc_core::sc_module_name& name, side what, gpu_unit& gpu, ticks access_latency)
+    : bus_target(name), m_side(what), m_gpu(gpu), m_access_latency(access_latency) {}
 
 bus_target::outcome apu_window::access(bus_payload& p, ticks& latency) {
-    latency += m_way;
+    latency += m_access_latency;
     p.set_response_status(tlm::TLM_OK_RESPONSE);
     if (p.is_read())
         ++reads;
     else
         ++writes;
-    auto& front = m_gpu.front;
+    auto& host_interface = m_gpu.host_interface;
     const auto at = p.get_address();
     const auto bytes = p.get_data_length();
     if (m_side == side::memory) {
-        if (!m_waiting.empty() || (p.is_write() && !front.can_take())) {
+        if (!m_waiting.empty() || (p.is_write() && !host_interface.can_accept())) {
             m_waiting.push_back(&p);
             return outcome::pending;
         }
@@ -29,10 +29,10 @@ bus_target::outcome apu_window::access(bus_payload& p, ticks& latency) {
     if (!p.is_read() && !p.is_write()) {
         p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     } else if (m_side == side::registers) {
-        p.is_read() ? front.read_registers(at, p.get_data_ptr(), bytes)
-                    : front.write_registers(at, p.get_data_ptr(), bytes);
+        p.is_read() ? host_interface.read_registers(at, p.get_data_ptr(), bytes)
+                    : host_interface.write_registers(at, p.get_data_ptr(), bytes);
     } else if (p.is_write()) {
-        front.write_doorbell(at, p.get_data_ptr(), bytes);
+        host_interface.write_doorbell(at, p.get_data_ptr(), bytes);
     } else {
         std::memset(p.get_data_ptr(), 0, bytes);  // doorbells are written only
     }
@@ -41,7 +41,7 @@ bus_target::outcome apu_window::access(bus_payload& p, ticks& latency) {
 
 bus_target::outcome apu_window::reach_memory(bus_payload& p) {
     if (p.is_write()) {
-        m_gpu.front.write_memory(p.get_address(), p.get_data_ptr(), p.get_data_length());
+        m_gpu.host_interface.write_memory(p.get_address(), p.get_data_ptr(), p.get_data_length());
         return outcome::done;
     }
     if (!p.is_read()) {
@@ -55,7 +55,7 @@ bus_target::outcome apu_window::reach_memory(bus_payload& p) {
     const auto cookie = m_free_reads.back();
     m_free_reads.pop_back();
     m_reads[cookie] = {&p, allocate_slice(p.get_data_length())};
-    m_gpu.front.read_memory(p.get_address(), m_reads[cookie].data, cookie);
+    m_gpu.host_interface.read_memory(p.get_address(), m_reads[cookie].data, cookie);
     return outcome::pending;
 }
 
@@ -72,7 +72,7 @@ void apu_window::atomic(bus_payload& p) {
     std::uint64_t operand = 0, compare = 0;
     std::memcpy(&operand, p.get_data_ptr(), bytes);
     if (what->op == operation::compare_swap) std::memcpy(&compare, p.get_data_ptr() + bytes, bytes);
-    const auto old = m_gpu.front.atomic(p.get_address(), bytes, what->op, operand, compare);
+    const auto old = m_gpu.host_interface.atomic(p.get_address(), bytes, what->op, operand, compare);
     std::memcpy(p.get_data_ptr(), &old, bytes);
     what->performed = true;
 }
@@ -84,8 +84,8 @@ void apu_window::memory_read(std::uint64_t cookie) {
     complete(*read.payload);
 }
 
-void apu_window::take_more() {
-    while (!m_waiting.empty() && (!m_waiting.front()->is_write() || m_gpu.front.can_take())) {
+void apu_window::retry_waiting() {
+    while (!m_waiting.empty() && (!m_waiting.front()->is_write() || m_gpu.host_interface.can_accept())) {
         auto& p = *m_waiting.front();
         m_waiting.pop_front();
         if (reach_memory(p) == outcome::done) complete(p);
@@ -95,7 +95,7 @@ void apu_window::take_more() {
 unsigned apu_window::debug_access(bus_payload& p) {
     if (m_side != side::memory || (!p.is_read() && !p.is_write())) return 0;
     auto& core = m_gpu.core;
-    const auto physical = std::uint64_t{core.router().where()} << GPU_PA_WHERE_SHIFT | p.get_address();
+    const auto physical = std::uint64_t{core.router().where()} << GPU_PA_APERTURE_SHIFT | p.get_address();
     return core.memory.debug_access(physical, p.get_data_ptr(), p.get_data_length(), p.is_write()) ? p.get_data_length()
                                                                                                    : 0;
 }

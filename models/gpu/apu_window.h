@@ -20,11 +20,11 @@ public:
     counter writes{*this, "writes", "1", "writes of harts and devices"};
 
     /// \param way time of an access to the GPU and back
-    apu_window(const sc_core::sc_module_name& name, side what, gpu_unit& gpu, ticks way);
+    apu_window(const sc_core::sc_module_name& name, side what, gpu_unit& gpu, ticks access_latency);
 
     /// The front has the data of a read, or room.
     void memory_read(std::uint64_t cookie);
-    void take_more();
+    void retry_waiting();
 
     void reset() override;
 
@@ -40,7 +40,7 @@ private:
 
     const side m_side;
     gpu_unit& m_gpu;
-    ticks m_way;
+    ticks m_access_latency;
     std::deque<bus_payload*> m_waiting;
     std::vector<pending_read> m_reads;  // by cookie
     std::vector<std::uint64_t> m_free_reads;

@@ -10,7 +10,8 @@ namespace fabricvp::gpu {
 void gpu_core_params::describe(parameter_visitor& v) {
     v.field("clock", clock, between{1e6, 1e11}, "of compute units, caches and dispatcher");
     v.field("compute_units", compute_units, between{1, 1024}, "number of compute units");
-    v.field("sharing", sharing, between{1, 64}, "compute units that share an instruction cache and a scalar cache");
+    v.field("compute_units_per_scalar_cache", compute_units_per_scalar_cache, between{1, 64},
+            "compute units that share an instruction cache and a scalar cache");
     v.group("compute_unit", compute_unit, "every compute unit");
     v.group("instruction_cache", instruction_cache, "every instruction cache");
     v.group("memory", memory, "address translation, caches, device memory");
@@ -24,14 +25,15 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
       params(p),
       clock(p.clock),
       memory("memory", p.memory, index, clock, static_cast<unsigned>(p.compute_units),
-             static_cast<unsigned>(p.sharing)),
+             static_cast<unsigned>(p.compute_units_per_scalar_cache)),
       dispatcher("dispatcher", p.dispatcher, clock),
       processor("processor", p.processor, index, memory.router, memory.l2_tlb,
                 [this](std::uint64_t physical, void* data, std::size_t size, bool write) {
                     return memory.debug_access(physical, data, size, write);
                 }),
       launches("launches", p.launches, processor, dispatcher) {
-    for (std::uint64_t i = 0; i < (p.compute_units + p.sharing - 1) / p.sharing; ++i) {
+    for (std::uint64_t i = 0;
+         i < (p.compute_units + p.compute_units_per_scalar_cache - 1) / p.compute_units_per_scalar_cache; ++i) {
         instruction_caches.push_back(std::make_unique<instruction_cache>(
             fmt::format("instruction_cache{}", i).c_str(), p.instruction_cache, clock, memory.l2_tlb, memory.router));
         instruction_caches.back()->gpu = index;
@@ -44,7 +46,7 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
                                      index,
                                      static_cast<std::uint32_t>(i),
                                      *memory.units[i],
-                                     *instruction_caches[i / p.sharing],
+                                     *instruction_caches[i / p.compute_units_per_scalar_cache],
                                      dispatcher.listener()};
         compute_units.push_back(
             std::make_unique<compute_unit>(fmt::format("compute_unit{}", i).c_str(), p.compute_unit, to));
@@ -74,13 +76,13 @@ void gpu_core::reset() {
 
 void gpu_core::hold_processor() {
     processor.hold();
-    launches.forget();
+    launches.abort_all();
 }
 
-double gpu_core::transactions(bool in_all) const {
+double gpu_core::transactions(bool since_power_on) const {
     double total = 0;
     for (const auto& u : memory.units)
-        total += static_cast<double>(in_all ? u->transactions.total() : u->transactions.value());
+        total += static_cast<double>(since_power_on ? u->transactions.total() : u->transactions.value());
     return total;
 }
 

@@ -20,7 +20,7 @@ namespace fabricvp::gpu {
 struct gpu_core_params {
     frequency clock{1'000'000'000};
     std::uint64_t compute_units = 64;
-    std::uint64_t sharing = 4;  ///< compute units that share an instruction and a scalar cache
+    std::uint64_t compute_units_per_scalar_cache = 4;  ///< compute units that share an instruction and a scalar cache
     compute_unit_params compute_unit;
     instruction_cache_params instruction_cache;
     gpu_memory_system_params memory;
@@ -47,14 +47,14 @@ public:
 
     derived wavefront_instructions{owner, "wavefront_instructions", "1", "instructions executed by wavefronts",
                                    [this] { return instructions(); }};
-    derived wavefront_instructions_in_all{
-        owner, "wavefront_instructions_in_all", "1", "the same since power-on, outside of the region of interest too",
+    derived wavefront_instructions_total{
+        owner, "wavefront_instructions_total", "1", "the same since power-on, outside of the region of interest too",
         [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
     derived l1_transactions{owner, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
                             [this] { return transactions(false); }};
-    derived l1_transactions_in_all{owner, "l1.transactions_in_all", "1",
-                                   "the same since power-on, outside of the region of interest too",
-                                   [this] { return transactions(true); }};
+    derived l1_transactions_total{owner, "l1.transactions_total", "1",
+                                  "the same since power-on, outside of the region of interest too",
+                                  [this] { return transactions(true); }};
 
     /// To be called in the constructor of `owner`. \param index of this GPU in its node
     /// \throws std::invalid_argument if sizes do not fit each other
@@ -79,7 +79,7 @@ private:
         for (const auto& u : compute_units) total += static_cast<double>(value(*u));
         return total;
     }
-    double transactions(bool in_all) const;
+    double transactions(bool since_power_on) const;
 };
 
 }  // namespace fabricvp::gpu

@@ -11,15 +11,15 @@ namespace fabricvp::gpu {
 void gpu_device_params::describe(parameter_visitor& v) {
     endpoint_params::describe(v);
     core.describe(v);
-    v.group("front", front, "what the host sees of the GPU");
+    v.group("host_interface", host_interface, "what the host sees of the GPU");
 }
 
 gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_params& p, unsigned number)
     : endpoint(name, p, {GPU_VENDOR, GPU_DEVICE, GPU_CLASS, 1, GPU_VENDOR, 1}),
-      gpu_unit(core, front),
+      gpu_unit(core, host_interface),
       params(p),
       core(*this, p.core, number),
-      front("front", p.front, core, number, *this, system) {
+      host_interface("host_interface", p.host_interface, core, number, *this, system) {
     add_memory_bar(GPU_BAR_MEMORY, p.memory_bar());
     config.add_bar(GPU_BAR_DOORBELLS, GPU_DOORBELLS_SIZE, true, true);
     config.add_bar(GPU_BAR_REGISTERS, GPU_REGISTERS_SIZE, false, false);
@@ -30,18 +30,19 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
 }
 
 void gpu_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
-    if (at.bar == GPU_BAR_REGISTERS) return front.read_registers(at.offset, to, bytes);
+    if (at.bar == GPU_BAR_REGISTERS) return host_interface.read_registers(at.offset, to, bytes);
     std::memset(to, 0, bytes);  // doorbells are written only
 }
 
 void gpu_device::bar_write(const pcie::bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) {
     switch (at.bar) {
         case GPU_BAR_MEMORY:
-            if (trace::on() && trace::results_wanted())
-                trace::note_move(core.router(), config.bar_base(GPU_BAR_MEMORY) + at.offset, at.offset, bytes);
-            return front.write_memory(at.offset, from, bytes);
-        case GPU_BAR_DOORBELLS: return front.write_doorbell(at.offset, from, bytes);
-        default: return front.write_registers(at.offset, from, bytes);
+            if (trace::on() && trace::has_pending_results())
+                trace::note_result_written(core.router(), config.bar_base(GPU_BAR_MEMORY) + at.offset, at.offset,
+                                           bytes);
+            return host_interface.write_memory(at.offset, from, bytes);
+        case GPU_BAR_DOORBELLS: return host_interface.write_doorbell(at.offset, from, bytes);
+        default: return host_interface.write_registers(at.offset, from, bytes);
     }
 }
 
@@ -54,7 +55,7 @@ bool gpu_device::bar_read_later(const pcie::bar_hit& at, const pcie::tlp_ptr& t,
     const auto cookie = m_free_reads.back();
     m_free_reads.pop_back();
     m_reads[cookie] = {t, data};
-    front.read_memory(at.offset, data, cookie);
+    host_interface.read_memory(at.offset, data, cookie);
     return true;
 }
 
@@ -75,18 +76,18 @@ bool gpu_device::bar_atomic(const pcie::bar_hit& at, pcie::tlp& t, std::uint8_t*
     const auto what = compares                         ? operation::compare_swap
                       : t.kind == pcie::tlp_kind::swap ? operation::swap
                                                        : operation::add;
-    const auto old = front.atomic(at.offset, size, what, operand, compare);
+    const auto old = host_interface.atomic(at.offset, size, what, operand, compare);
     std::memcpy(old_value, &old, size);
     return true;
 }
 
 void gpu_device::function_reset() {
-    front.reset();
+    host_interface.reset();
     core.reset();
     system.reset();
     m_reads.clear();
     m_free_reads.clear();
-    take_more();
+    resume_accepting();
 }
 
 }  // namespace fabricvp::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU as a PCIe endpoint: its memory, doorbells and registers in BARs, interrupts, and the way to system memory. The
-// GPU itself is gpu_core and gpu_front, which know nothing of PCIe.
+// GPU itself is gpu_core and gpu_host_interface, which know nothing of PCIe.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace fabricvp::gpu {
 
 struct gpu_device_params : pcie::endpoint_params {
     gpu_core_params core;
-    gpu_front_params front;
+    gpu_host_interface_params host_interface;
     void describe(parameter_visitor& v);
     /// The next power of two above the memory's size.
     std::uint64_t memory_bar() const { return std::uint64_t{1} << (64 - __builtin_clzll(core.memory.capacity - 1)); }
@@ -25,7 +25,7 @@ public:
 
     gpu_core core;
     system_port system{"system", dma, [this] { return outbox_is_empty(); }};
-    gpu_front front;
+    gpu_host_interface host_interface;
 
     /// \param number of this GPU in its node
     gpu_device(const sc_core::sc_module_name& name, const gpu_device_params& params, unsigned number);
@@ -35,7 +35,7 @@ private:
     void bar_write(const pcie::bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) override;
     bool bar_atomic(const pcie::bar_hit& at, pcie::tlp& t, std::uint8_t* old_value) override;
     bool bar_read_later(const pcie::bar_hit& at, const pcie::tlp_ptr& t, const buffer_slice& data) override;
-    bool can_take() const override { return front.can_take(); }
+    bool can_accept() const override { return host_interface.can_accept(); }
     void function_reset() override;
     void outbox_empty() override { system.link_freed(); }
 
@@ -44,7 +44,7 @@ private:
         if (msi_x_enabled()) raise(vector);
     }
     void memory_read(std::uint64_t cookie) override;
-    void room_available() override { take_more(); }
+    void space_available() override { resume_accepting(); }
 
     struct pending_read {
         pcie::tlp_ptr request;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpu/gpu_core.h"
-#include "gpu/gpu_front.h"
+#include "gpu/gpu_host_interface.h"
 
 namespace fabricvp::gpu {
 
@@ -10,13 +10,13 @@ namespace fabricvp::gpu {
 class gpu_unit {
 public:
     gpu_core& core;
-    gpu_front& front;
+    gpu_host_interface& host_interface;
 
     virtual ~gpu_unit() = default;
 
 protected:
     /// They may be members of the derived class.
-    gpu_unit(gpu_core& c, gpu_front& f) : core(c), front(f) {}
+    gpu_unit(gpu_core& c, gpu_host_interface& f) : core(c), host_interface(f) {}
 };
 
 }  // namespace fabricvp::gpu

@@ -28,7 +28,8 @@ public:
         if (m_config.bus_master()) m_dma.write(address, from);
     }
     /// The same for the last write of something, in one TLP.
-    void write_last(std::uint64_t address, const buffer_slice& from, const pcie::whole& of, const span_trail& before) {
+    void write_last(std::uint64_t address, const buffer_slice& from, const pcie::parent_access& of,
+                    const span_trail& before) {
         if (m_config.bus_master()) m_dma.write_last(address, from, of, before);
     }
     /// Drops everything that is under way, without calling back.

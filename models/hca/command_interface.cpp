@@ -15,7 +15,7 @@ void command_params::describe(parameter_visitor& v) {
 }
 
 command_interface::command_interface(const sc_core::sc_module_name& name, const command_params& p, register_bank& r,
-                                     bus_access& bus, event_queues& events, command_executor& executor)
+                                     bus_access& bus, event_queues& eqs, command_executor& executor)
     : model(name),
       params(p),
       in_param(r, "in_param", HCA_HCR + HCA_HCR_IN_PARAM, 4, 0, {}, {2, 4}),
@@ -24,7 +24,7 @@ command_interface::command_interface(const sc_core::sc_module_name& name, const 
       token(r, "token", HCA_HCR + HCA_HCR_TOKEN, 4, 0),
       control(r, "command", HCA_HCR + HCA_HCR_COMMAND, 4, 0),
       m_bus(bus),
-      m_events(events),
+      m_eqs(eqs),
       m_executor(executor) {
     control.on_write([this](std::size_t, std::uint64_t) { go(); });
 }
@@ -37,9 +37,9 @@ void command_interface::go() {
         (m_queue.size() >= std::size_t{1} << params.log_in_flight || !hca_get(word, HCA_HCR_EVENT))) {
         // GO was 1, or there are more by events than software was told; it does not wait for what it has not seen
         // begin.
-        if (refused.total() == 0)
+        if (failed.total() == 0)
             log(log_level::warning, *this, "a command was begun while others filled the HCA; it is ignored");
-        ++refused;
+        ++failed;
         return;
     }
     waiting w;
@@ -62,13 +62,13 @@ void command_interface::begin() {
     m_busy = !m_queue.empty();
     if (!m_busy) return;
     auto& c = m_queue.front().c;
-    const auto shape = m_executor.shape_of(c);
-    if (shape.out_bytes) {
-        c.out = allocate_slice(shape.out_bytes);
-        std::memset(c.out.data(), 0, shape.out_bytes);
+    const auto mailbox_sizes = m_executor.mailbox_sizes_of(c);
+    if (mailbox_sizes.out_bytes) {
+        c.out = allocate_slice(mailbox_sizes.out_bytes);
+        std::memset(c.out.data(), 0, mailbox_sizes.out_bytes);
     }
-    if (!shape.known || shape.in_bytes == 0) return schedule_in(m_execute, params.latency);
-    c.in = allocate_slice(shape.in_bytes);
+    if (!mailbox_sizes.known || mailbox_sizes.in_bytes == 0) return schedule_in(m_execute, params.latency);
+    c.in = allocate_slice(mailbox_sizes.in_bytes);
     m_bus.read(c.in_param, c.in, [this, epoch = m_epoch](bool ok) {
         if (epoch != m_epoch) return;
         if (ok)
@@ -80,7 +80,7 @@ void command_interface::begin() {
 
 void command_interface::execute() {
     auto& c = m_queue.front().c;
-    if (!m_executor.shape_of(c).known) return finish(HCA_BAD_OPCODE);
+    if (!m_executor.mailbox_sizes_of(c).known) return finish(HCA_BAD_OPCODE);
     m_executor.execute(c, [this, epoch = m_epoch](unsigned status) {
         if (epoch == m_epoch) finish(status);
     });
@@ -93,17 +93,17 @@ void command_interface::finish(unsigned status) {
     ++commands;
     latency.add(now() - w.since);
     if (status != HCA_OK) {
-        ++refused;
+        ++failed;
         log(log_level::info, *this, "command {:#x} (modifiers {:#x}, {:#x}) ends with status {:#x}", c.opcode,
             c.in_modifier, c.modifier, status);
     } else if (c.out.length) {
         m_bus.write(c.out_param, c.out);
     }
     if (c.by_event) {
-        event_entry e(HCA_EVENT_COMMAND);
+        event_queue_entry e(HCA_EVENT_COMMAND);
         e.set(HCA_EQE_TOKEN, c.token).set(HCA_EQE_STATUS, status);
         hca_set_long(e.bytes.data(), HCA_EQE_OUT_PARAM, c.out_param);
-        m_events.post(e);
+        m_eqs.post(e);
     } else {
         out_param.set(c.out_param >> 32, 0);
         out_param.set(c.out_param & 0xffffffff, 1);

@@ -35,12 +35,12 @@ struct command {
 /// What executes commands.
 class command_executor {
 public:
-    struct shape {
+    struct mailbox_sizes {
         bool known = false;
         std::uint32_t in_bytes = 0, out_bytes = 0;
     };
     /// Bytes of a command's mailboxes.
-    virtual shape shape_of(const command& c) = 0;
+    virtual mailbox_sizes mailbox_sizes_of(const command& c) = 0;
     /// Performs it and calls `finished` with an enum hca_status, inside this call or later.
     virtual void execute(command& c, std::function<void(unsigned)> finished) = 0;
 
@@ -56,11 +56,11 @@ public:
     device_register in_param, in_modifier, out_param, token, control;
 
     counter commands{*this, "commands", "1", "commands executed"};
-    counter refused{*this, "refused", "1", "commands that ended with an error"};
+    counter failed{*this, "failed", "1", "commands that ended with an error"};
     histogram latency{*this, "latency", "ps", "of a command, from GO to the end"};
 
     command_interface(const sc_core::sc_module_name& name, const command_params& params, register_bank& registers,
-                      bus_access& bus, event_queues& events, command_executor& executor);
+                      bus_access& bus, event_queues& eqs, command_executor& executor);
 
     void reset() override;
 
@@ -71,7 +71,7 @@ private:
     void finish(unsigned status);
 
     bus_access& m_bus;
-    event_queues& m_events;
+    event_queues& m_eqs;
     command_executor& m_executor;
     struct waiting {
         command c;

@@ -14,13 +14,13 @@ namespace {
 // Only versions before 1.2.0 make Linux complain.
 constexpr unsigned firmware_major = 1, firmware_minor = 2, firmware_subminor = 940;
 constexpr std::uint64_t auxiliary_pages = 16;
-constexpr std::uint32_t most_multicast_bytes = HCA_MGM_SIZE;
+constexpr std::uint32_t max_multicast_bytes = HCA_MGM_SIZE;
 }  // namespace
 
-const std::map<unsigned, command_set::entry>& command_set::commands() {
+const std::map<unsigned, command_set::command_descriptor>& command_set::commands() {
     using s = command_set;
     constexpr std::uint32_t mappings = HCA_MAP_SIZE;  // each; how many the modifier says
-    static const std::map<unsigned, entry> all = {
+    static const std::map<unsigned, command_descriptor> all = {
         {HCA_QUERY_FW, {&s::query_fw, 0, HCA_FW_SIZE, false}},
         {HCA_ENABLE_LAM, {&s::enable_lam, 0, 0, false}},
         {HCA_MAP_FA, {&s::map_fa, mappings, 0, false}},
@@ -72,14 +72,14 @@ const std::map<unsigned, command_set::entry>& command_set::commands() {
     return all;
 }
 
-command_executor::shape command_set::shape_of(const command& c) {
+command_executor::mailbox_sizes command_set::mailbox_sizes_of(const command& c) {
     const auto found = commands().find(c.opcode);
     if (found == commands().end()) return {};
     auto in = found->second.in_bytes, out = found->second.out_bytes;
     switch (c.opcode) {
         case HCA_MAP_FA:
         case HCA_MAP_ICM:
-        case HCA_MAP_ICM_AUX: in *= std::min<std::uint32_t>(c.in_modifier, HCA_MAP_MOST); break;
+        case HCA_MAP_ICM_AUX: in *= std::min<std::uint32_t>(c.in_modifier, HCA_MAP_MAX); break;
         case HCA_HW2SW_MPT:
         case HCA_HW2SW_EQ:
         case HCA_HW2SW_CQ:
@@ -98,7 +98,7 @@ command_executor::shape command_set::shape_of(const command& c) {
 void command_set::execute(command& c, std::function<void(unsigned)> finished) {
     const auto& e = commands().at(c.opcode);
     if (e.needs_contexts && !m_initialised) return finished(HCA_BAD_SYSTEM_STATE);
-    if (c.opcode == HCA_RESIZE_CQ) return m.completions.resize(c.in_modifier, c.in.data(), std::move(finished));
+    if (c.opcode == HCA_RESIZE_CQ) return m.cqs.resize(c.in_modifier, c.in.data(), std::move(finished));
     finished((this->*e.perform)(c));
 }
 
@@ -120,7 +120,7 @@ unsigned command_set::query_fw(command& c) {
 
 unsigned command_set::query_dev_lim(command& c) {
     const auto& l = m.params.limits;
-    const std::pair<unsigned, std::uint64_t> answers[] = {
+    const std::pair<unsigned, std::uint64_t> device_limits[] = {
         {HCA_LIM_LOG_SRQ_SIZE, l.log_queue_entries},
         {HCA_LIM_LOG_QP_SIZE, l.log_queue_entries},
         {HCA_LIM_LOG_RESERVED_QPS, 4},
@@ -143,7 +143,7 @@ unsigned command_set::query_dev_lim(command& c) {
         {HCA_LIM_ACK_DELAY, 15},
         {HCA_LIM_MTU, m.management.port.mtu_supported},
         {HCA_LIM_WIDTH, m.management.port.width_supported},
-        {HCA_LIM_LANES, m.management.port.lanes_supported},
+        {HCA_LIM_VLS, m.management.port.lanes_supported},
         {HCA_LIM_PORTS, 1},
         {HCA_LIM_LOG_GIDS, l.log_gids},
         {HCA_LIM_RATES, 0xf},
@@ -171,7 +171,7 @@ unsigned command_set::query_dev_lim(command& c) {
         {HCA_LIM_MPT_BYTES, 64},
         {HCA_LIM_FLAGS, HCA_FLAG_RC | HCA_FLAG_UC | HCA_FLAG_UD | HCA_FLAG_SRQ | HCA_FLAG_QKEY_COUNTER |
                             HCA_FLAG_ATOMICS | HCA_FLAG_UD_MULTICAST}};
-    for (const auto& [field, value] : answers) hca_set(c.out.data(), field, static_cast<std::uint32_t>(value));
+    for (const auto& [field, value] : device_limits) hca_set(c.out.data(), field, static_cast<std::uint32_t>(value));
     hca_set_long(c.out.data(), HCA_LIM_ICM_BYTES, std::uint64_t{1} << 40);
     return HCA_OK;
 }
@@ -189,7 +189,7 @@ unsigned command_set::enable_lam(command&) { return HCA_NO_LOCAL_MEMORY; }
 
 /// Entries of a mapping command; each is aligned to its size.
 unsigned command_set::read_mappings(const command& c, std::vector<mapping>& to) const {
-    if (c.in_modifier == 0 || c.in_modifier > HCA_MAP_MOST) return HCA_BAD_PARAMETER;
+    if (c.in_modifier == 0 || c.in_modifier > HCA_MAP_MAX) return HCA_BAD_PARAMETER;
     for (std::uint32_t i = 0; i < c.in_modifier; ++i) {
         const auto* e = c.in.data() + i * HCA_MAP_SIZE;
         const auto log_pages = hca_get(e, HCA_MAP_LOG_PAGES);
@@ -212,7 +212,7 @@ unsigned command_set::map_fa(command& c) {
 }
 
 unsigned command_set::unmap_fa(command&) {
-    m.restart();
+    m.reset_firmware();
     return HCA_OK;
 }
 
@@ -242,15 +242,15 @@ unsigned command_set::map_icm(command& c) {
     if (const auto status = read_mappings(c, all)) return status;
     for (const auto& a : all)
         if (a.address > m_icm_bytes || a.pages * icm::page > m_icm_bytes - a.address) return HCA_BAD_PARAMETER;
-    for (const auto& a : all) m.contexts.map(a.address, a.bus_address, a.pages);
-    m.memory.drop_cached();
+    for (const auto& a : all) m.icm.map(a.address, a.bus_address, a.pages);
+    m.translation.drop_cached();
     return HCA_OK;
 }
 
 unsigned command_set::unmap_icm(command& c) {
     if (c.in_modifier > 1u << 20 || c.in_param % icm::page) return HCA_BAD_PARAMETER;
-    m.contexts.unmap(c.in_param, c.in_modifier);
-    m.memory.drop_cached();
+    m.icm.unmap(c.in_param, c.in_modifier);
+    m.translation.drop_cached();
     return HCA_OK;
 }
 
@@ -259,19 +259,19 @@ unsigned command_set::init_hca(command& c) {
     const auto& l = m.params.limits;
     if (!m_running || m_initialised) return HCA_BAD_SYSTEM_STATE;
     const auto uarc_log = 12 + hca_get(i, HCA_INIT_LOG_UARC_PAGES), uars_log = hca_get(i, HCA_INIT_LOG_UARS);
-    const auto qps = hca_get(i, HCA_INIT_LOG_QPS), cqs = hca_get(i, HCA_INIT_LOG_CQS),
-               srqs = hca_get(i, HCA_INIT_LOG_SRQS);
-    const auto mpts = hca_get(i, HCA_INIT_LOG_MPTS), mcgs = hca_get(i, HCA_INIT_LOG_MCGS);
+    const auto log_qps = hca_get(i, HCA_INIT_LOG_QPS), log_cqs = hca_get(i, HCA_INIT_LOG_CQS),
+               log_srqs = hca_get(i, HCA_INIT_LOG_SRQS);
+    const auto log_mpts = hca_get(i, HCA_INIT_LOG_MPTS), log_mcgs = hca_get(i, HCA_INIT_LOG_MCGS);
     // Linux asks for what its module parameters say, whatever the limits are: only what nobody could serve is refused.
-    if (uarc_log > 24 || uars_log > l.log_uars || hca_get(i, HCA_INIT_LOG_UAR_PAGE) || qps > 20 || cqs > 20 ||
-        srqs > 20 || mpts > 22 || mcgs > 20)
+    if (uarc_log > 24 || uars_log > l.log_uars || hca_get(i, HCA_INIT_LOG_UAR_PAGE) || log_qps > 20 || log_cqs > 20 ||
+        log_srqs > 20 || log_mpts > 22 || log_mcgs > 20)
         return HCA_EXCEEDS_LIMIT;
-    m.memory.configure(mpts);
-    m.completions.configure(cqs);
-    m.shared.configure(srqs);
-    m.pairs.configure(qps);
-    m.records.configure(hca_get_long(i, HCA_INIT_UARC), uarc_log, uars_log);
-    m_multicast_entries = 1u << mcgs;
+    m.translation.configure(log_mpts);
+    m.cqs.configure(log_cqs);
+    m.srqs.configure(log_srqs);
+    m.qps.configure(log_qps);
+    m.doorbell_records.configure(hca_get_long(i, HCA_INIT_UARC), uarc_log, uars_log);
+    m_multicast_entries = 1u << log_mcgs;
     m_multicast_heads = hca_get(i, HCA_INIT_MCG_HEADS);
     m_initialised = true;
     return HCA_OK;
@@ -280,11 +280,11 @@ unsigned command_set::init_hca(command& c) {
 unsigned command_set::close_hca(command&) {
     if (!m_initialised) return HCA_BAD_SYSTEM_STATE;
     m.set_port(false);
-    m.pairs.configure(0);
-    m.completions.configure(0);
-    m.shared.configure(0);
-    m.events.reset();
-    m.memory.configure(0);
+    m.qps.configure(0);
+    m.cqs.configure(0);
+    m.srqs.configure(0);
+    m.eqs.reset();
+    m.translation.configure(0);
     m_multicast.clear();
     m_initialised = false;
     return HCA_OK;
@@ -311,7 +311,7 @@ unsigned command_set::set_ib(command& c) {
     if (c.in_modifier != 1) return HCA_BAD_PARAMETER;
     const auto* i = c.in.data();
     auto& port = m.management.port;
-    if (hca_get(i, HCA_SET_IB_SYSTEM_GUID_GIVEN))
+    if (hca_get(i, HCA_SET_IB_SYSTEM_GUID_VALID))
         m.management.node.system_guid = hca_get_long(i, HCA_SET_IB_SYSTEM_GUID);
     if (hca_get(i, HCA_SET_IB_RESET_QKEY_COUNTER)) port.qkey_violations = 0;
     port.capabilities = hca_get(i, HCA_SET_IB_CAPABILITIES);
@@ -321,8 +321,8 @@ unsigned command_set::set_ib(command& c) {
 /// A datagram that needs no answer gets none; what the agent refuses, its answer says.
 unsigned command_set::mad_ifc(command& c) {
     if (const auto port = c.in_modifier & 0xff; port > 1) return HCA_BAD_PARAMETER;
-    return m.management.answer(c.in.data(), c.out.data(), !(c.modifier & HCA_MAD_IGNORE_MKEY)) ? HCA_OK
-                                                                                               : HCA_BAD_PACKET;
+    return m.management.process_mad(c.in.data(), c.out.data(), !(c.modifier & HCA_MAD_IGNORE_MKEY)) ? HCA_OK
+                                                                                                    : HCA_BAD_PACKET;
 }
 
 void command_set::reset() {

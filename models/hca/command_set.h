@@ -25,24 +25,24 @@ namespace fabricvp::hca {
 /// The parts that commands work on.
 struct command_targets {
     const hca_params& params;
-    hca::icm& contexts;
-    translation& memory;
-    event_queues& events;
-    completion_queues& completions;
-    shared_receive_queues& shared;
-    queue_pairs& pairs;
-    doorbell_records& records;
+    hca::icm& icm;
+    hca::translation& translation;
+    event_queues& eqs;
+    completion_queues& cqs;
+    shared_receive_queues& srqs;
+    queue_pairs& qps;
+    hca::doorbell_records& doorbell_records;
     hca::management& management;
     std::function<std::uint64_t()> register_base;  ///< bus address of BAR 0
     std::function<void(bool)> set_port;            ///< INIT_IB, CLOSE_IB
-    std::function<void()> restart;                 ///< forgets all contexts
+    std::function<void()> reset_firmware;          ///< forgets all contexts
 };
 
 class command_set final : public command_executor {
 public:
     explicit command_set(const command_targets& targets) : m(targets) {}
 
-    shape shape_of(const command& c) override;
+    mailbox_sizes mailbox_sizes_of(const command& c) override;
     void execute(command& c, std::function<void(unsigned)> finished) override;
     void reset();
 
@@ -51,12 +51,12 @@ public:
 
 private:
     using handler = unsigned (command_set::*)(command&);
-    struct entry {
+    struct command_descriptor {
         handler perform;
         std::uint32_t in_bytes = 0, out_bytes = 0;
         bool needs_contexts = true;  ///< only between INIT_HCA and CLOSE_HCA
     };
-    static const std::map<unsigned, entry>& commands();
+    static const std::map<unsigned, command_descriptor>& commands();
 
     unsigned query_fw(command& c);
     unsigned query_dev_lim(command& c);

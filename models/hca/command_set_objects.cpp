@@ -25,58 +25,58 @@ unsigned command_set::sw2hw_mpt(command& c) {
     r.length = hca_get_long(e, HCA_MPT_LENGTH);
     r.mtt = hca_get_long(e, HCA_MPT_MTT);
     if (!hca_get(e, HCA_MPT_REGION)) return HCA_BAD_PARAMETER;  // memory windows are not offered
-    if (c.in_modifier >> m.memory.log_entries()) return HCA_BAD_INDEX;
+    if (c.in_modifier >> m.translation.log_entries()) return HCA_BAD_INDEX;
     if (!r.physical && (r.mtt % 8 || r.mtt >= m_icm_bytes)) return HCA_BAD_PARAMETER;
-    return m.memory.add_region(c.in_modifier, r) ? HCA_OK : HCA_BAD_OBJECT_STATE;
+    return m.translation.add_region(c.in_modifier, r) ? HCA_OK : HCA_BAD_OBJECT_STATE;
 }
 
 unsigned command_set::hw2sw_mpt(command& c) {
-    return m.memory.remove_region(c.in_modifier) ? HCA_OK : HCA_BAD_OBJECT_STATE;
+    return m.translation.remove_region(c.in_modifier) ? HCA_OK : HCA_BAD_OBJECT_STATE;
 }
 
-unsigned command_set::sw2hw_eq(command& c) { return m.events.add(c.in_modifier, c.in.data()); }
+unsigned command_set::sw2hw_eq(command& c) { return m.eqs.add(c.in_modifier, c.in.data()); }
 
-unsigned command_set::hw2sw_eq(command& c) { return m.events.remove(c.in_modifier, output(c)); }
+unsigned command_set::hw2sw_eq(command& c) { return m.eqs.remove(c.in_modifier, output(c)); }
 
 unsigned command_set::map_eq(command& c) {
     std::uint8_t word[4];
     hca_put32(word, c.in_modifier);
-    return m.events.route(hca_get(word, HCA_MAP_EQ_NUMBER), c.in_param, hca_get(word, HCA_MAP_EQ_UNMAP));
+    return m.eqs.route(hca_get(word, HCA_MAP_EQ_NUMBER), c.in_param, hca_get(word, HCA_MAP_EQ_UNMAP));
 }
 
 unsigned command_set::sw2hw_cq(command& c) {
-    if (!m.records.valid_uar(hca_get(c.in.data(), HCA_CQC_UAR))) return HCA_BAD_INDEX;
-    return m.completions.add(c.in_modifier & 0xff'ffff, c.in.data());
+    if (!m.doorbell_records.valid_uar(hca_get(c.in.data(), HCA_CQC_UAR))) return HCA_BAD_INDEX;
+    return m.cqs.add(c.in_modifier & 0xff'ffff, c.in.data());
 }
 
-unsigned command_set::hw2sw_cq(command& c) { return m.completions.remove(c.in_modifier & 0xff'ffff, output(c)); }
+unsigned command_set::hw2sw_cq(command& c) { return m.cqs.remove(c.in_modifier & 0xff'ffff, output(c)); }
 
 unsigned command_set::sw2hw_srq(command& c) {
-    if (!m.records.valid_uar(hca_get(c.in.data(), HCA_SRQC_UAR))) return HCA_BAD_INDEX;
-    return m.shared.add(c.in_modifier, c.in.data());
+    if (!m.doorbell_records.valid_uar(hca_get(c.in.data(), HCA_SRQC_UAR))) return HCA_BAD_INDEX;
+    return m.srqs.add(c.in_modifier, c.in.data());
 }
 
-unsigned command_set::hw2sw_srq(command& c) { return m.shared.remove(c.in_modifier, output(c)); }
+unsigned command_set::hw2sw_srq(command& c) { return m.srqs.remove(c.in_modifier, output(c)); }
 
-unsigned command_set::query_srq(command& c) { return m.shared.query(c.in_modifier, c.out.data()); }
+unsigned command_set::query_srq(command& c) { return m.srqs.query(c.in_modifier, c.out.data()); }
 
-unsigned command_set::arm_srq(command& c) { return m.shared.arm(c.in_modifier, c.in_param); }
+unsigned command_set::arm_srq(command& c) { return m.srqs.arm(c.in_modifier, c.in_param); }
 
 unsigned command_set::modify_qp(command& c) {
     static const std::uint8_t none[HCA_QP_MAILBOX] = {};
     std::uint8_t word[4];
     hca_put32(word, c.in_modifier);
-    const bool tell = c.opcode == HCA_RTS2SQD_QP && hca_get(word, HCA_QP_SQD_EVENT);
-    return m.pairs.modify(c.opcode, hca_get(word, HCA_QP_NUMBER), c.in.length ? c.in.data() : none, tell);
+    const bool notify = c.opcode == HCA_RTS2SQD_QP && hca_get(word, HCA_QP_SQD_EVENT);
+    return m.qps.modify(c.opcode, hca_get(word, HCA_QP_NUMBER), c.in.length ? c.in.data() : none, notify);
 }
 
-unsigned command_set::qp_to_error(command& c) { return m.pairs.to_error(c.in_modifier & 0xff'ffff); }
+unsigned command_set::qp_to_error(command& c) { return m.qps.to_error(c.in_modifier & 0xff'ffff); }
 
-unsigned command_set::qp_to_reset(command& c) { return m.pairs.to_reset(c.in_modifier & 0xff'ffff, output(c)); }
+unsigned command_set::qp_to_reset(command& c) { return m.qps.to_reset(c.in_modifier & 0xff'ffff, output(c)); }
 
-unsigned command_set::query_qp(command& c) { return m.pairs.query(c.in_modifier & 0xff'ffff, c.out.data()); }
+unsigned command_set::query_qp(command& c) { return m.qps.query(c.in_modifier & 0xff'ffff, c.out.data()); }
 
-unsigned command_set::conf_special_qp(command& c) { return m.pairs.set_special(c.modifier & 1, c.in_modifier); }
+unsigned command_set::conf_special_qp(command& c) { return m.qps.set_special(c.modifier & 1, c.in_modifier); }
 
 unsigned command_set::read_mgm(command& c) {
     if (c.in_modifier >= m_multicast_entries) return HCA_BAD_INDEX;

@@ -7,13 +7,13 @@
 
 #include "base/log.h"
 #include "base/trace_flow.h"
-#include "hca/entry_text.h"
+#include "hca/debug_text.h"
 
 namespace fabricvp::hca {
 
-completion_queues::completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory,
-                                     doorbell_records& records, event_queues& events)
-    : model(name), m_bus(bus), m_memory(memory), m_records(records), m_events(events) {}
+completion_queues::completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& translation,
+                                     doorbell_records& doorbell_records, event_queues& eqs)
+    : model(name), m_bus(bus), m_translation(translation), m_doorbell_records(doorbell_records), m_eqs(eqs) {}
 
 void completion_queues::configure(unsigned log_entries) {
     m_log_entries = log_entries;
@@ -34,7 +34,7 @@ unsigned completion_queues::add(std::uint32_t number, const std::uint8_t* c) {
     auto& place = m_queues[number & ((1u << m_log_entries) - 1)];
     if (place) return HCA_BAD_OBJECT_STATE;
     const auto log_size = hca_get(c, HCA_CQC_LOG_SIZE);
-    if (log_size < 1 || log_size > 22 || !m_events.exists(hca_get(c, HCA_CQC_EQN))) {
+    if (log_size < 1 || log_size > 22 || !m_eqs.exists(hca_get(c, HCA_CQC_EQN))) {
         m_queues.erase(number & ((1u << m_log_entries) - 1));
         return log_size < 1 || log_size > 22 ? HCA_BAD_PARAMETER : HCA_BAD_RESOURCE;
     }
@@ -87,20 +87,20 @@ void completion_queues::resize(std::uint32_t number, const std::uint8_t* m, std:
     pump(*q);
 }
 
-void completion_queues::complete(std::uint32_t number, const completion_entry& e) {
+void completion_queues::complete(std::uint32_t number, const completion_queue_entry& e) {
     auto* q = find(number);
     if (!q || q->status) {
-        ++lost;
+        ++dropped;
         return;
     }
     q->waiting.push_back(e);
     pump(*q);
 }
 
-void completion_queues::forget(std::uint32_t number, std::uint32_t qpn) {
+void completion_queues::remove_completions(std::uint32_t number, std::uint32_t qpn) {
     auto* q = find(number);
     if (!q) return;
-    const auto of_it = [qpn](const completion_entry& e) { return hca_get(e.bytes.data(), HCA_CQE_QPN) == qpn; };
+    const auto of_it = [qpn](const completion_queue_entry& e) { return hca_get(e.bytes.data(), HCA_CQE_QPN) == qpn; };
     if (q->resize) {
         const auto end = q->waiting.begin() + static_cast<std::ptrdiff_t>(q->resize->after);
         q->resize->after -= static_cast<std::size_t>(std::count_if(q->waiting.begin(), end, of_it));
@@ -136,13 +136,13 @@ void completion_queues::write_next(queue& q) {
     const auto number = q.number, serial = q.serial;
     if (q.producer - q.consumer >= 1u << q.log_size) {  // as far as was known: the doorbell record tells
         if (q.consumer_is_new) return fail(q, HCA_CQ_OVERRUN);
-        m_records.read(q.uar, q.consumer_record, [this, number, serial](bool ok, std::uint32_t consumer) {
-            auto* now = find(number, serial);
-            if (!now) return;
-            if (ok && now->producer - consumer <= 1u << now->log_size) now->consumer = consumer;
-            now->consumer_is_new = true;
-            now->writing = false;
-            pump(*now);
+        m_doorbell_records.read(q.uar, q.consumer_record, [this, number, serial](bool ok, std::uint32_t consumer) {
+            auto* current = find(number, serial);
+            if (!current) return;
+            if (ok && current->producer - consumer <= 1u << current->log_size) current->consumer = consumer;
+            current->consumer_is_new = true;
+            current->writing = false;
+            pump(*current);
         });
         return;
     }
@@ -151,13 +151,13 @@ void completion_queues::write_next(queue& q) {
     q.waiting.pop_front();
     if (q.resize) --q.resize->after;
     const auto slot = q.start + HCA_CQE_SIZE * std::uint64_t{q.producer & ((1u << q.log_size) - 1)};
-    m_memory.translate({q.lkey, q.domain, slot, HCA_CQE_SIZE, local_write, true},
-                       [this, number, serial, e](violation v, const bus_ranges& where) {
-                           if (auto* now = find(number, serial)) write(*now, e, v, where);
-                       });
+    m_translation.translate({q.lkey, q.domain, slot, HCA_CQE_SIZE, local_write, true},
+                            [this, number, serial, e](violation v, const bus_ranges& where) {
+                                if (auto* current = find(number, serial)) write(*current, e, v, where);
+                            });
 }
 
-void completion_queues::write(queue& q, const completion_entry& e, violation v, const bus_ranges& where) {
+void completion_queues::write(queue& q, const completion_queue_entry& e, violation v, const bus_ranges& where) {
     q.writing = false;
     if (v != violation::none || where.size() != 1) return fail(q, HCA_CQ_ACCESS);
     auto bytes = allocate_slice(HCA_CQE_SIZE);
@@ -174,9 +174,9 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
     } else {
         m_bus.write(where[0].address, bytes);
     }
-    if (told.open())
-        told.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address,
-                  text_of_completion(e.bytes.data()));
+    if (bus_log_channel.open())
+        bus_log_channel.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer,
+                             where[0].address, text_of_completion(e.bytes.data()));
     ++q.producer;
     ++cqes;
     if (e.solicited) q.solicited = q.producer;
@@ -190,16 +190,16 @@ void completion_queues::fail(queue& q, unsigned syndrome) {
     ++overruns;
     q.status = syndrome == HCA_CQ_OVERRUN ? HCA_STATUS_OVERFLOW : HCA_STATUS_WRITE_FAILED;
     q.writing = false;
-    lost += q.waiting.size();
+    dropped += q.waiting.size();
     q.waiting.clear();
     if (q.resize) std::exchange(q.resize, nullptr)->finished(HCA_BAD_OBJECT_STATE);
-    m_events.post(event_entry(HCA_EVENT_CQ_ERROR).set(HCA_EQE_NUMBER, q.number).set(HCA_EQE_CQ_SYNDROME, syndrome));
+    m_eqs.post(event_queue_entry(HCA_EVENT_CQ_ERROR).set(HCA_EQE_NUMBER, q.number).set(HCA_EQE_CQ_SYNDROME, syndrome));
 }
 
 void completion_queues::notify(queue& q) {
     q.state = HCA_FIRED;
     q.notified = q.producer;
-    m_events.post(q.eqn, event_entry(HCA_EVENT_COMPLETION).set(HCA_EQE_NUMBER, q.number));
+    m_eqs.post(q.eqn, event_queue_entry(HCA_EVENT_COMPLETION).set(HCA_EQE_NUMBER, q.number));
 }
 
 bool completion_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low) {

@@ -24,7 +24,7 @@
 namespace fabricvp::hca {
 
 /// A completion as it stands in memory.
-struct completion_entry {
+struct completion_queue_entry {
     std::array<std::uint8_t, HCA_CQE_SIZE> bytes{};
     bool solicited = false;  ///< wakes those who wait for solicited completions only
 
@@ -36,7 +36,7 @@ struct completion_entry {
         spans.follow(message);
         what = kind;
     }
-    completion_entry& set(unsigned field, std::uint32_t value) {
+    completion_queue_entry& set(unsigned field, std::uint32_t value) {
         hca_set(bytes.data(), field, value);
         return *this;
     }
@@ -48,11 +48,11 @@ public:
 
     counter cqes{*this, "cqes", "1", "completions written"};
     counter overruns{*this, "overruns", "1", "completion queues that had no room"};
-    counter lost{*this, "lost", "1", "completions whose queue does not exist or has failed"};
+    counter dropped{*this, "dropped", "1", "completions whose queue does not exist or has failed"};
     counter armed{*this, "armed", "1", "times that software asked for an event"};
 
-    completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory,
-                      doorbell_records& records, event_queues& events);
+    completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& translation,
+                      doorbell_records& doorbell_records, event_queues& eqs);
 
     void configure(unsigned log_entries);
 
@@ -63,9 +63,9 @@ public:
     void resize(std::uint32_t number, const std::uint8_t* mailbox, std::function<void(unsigned)> finished);
 
     bool exists(std::uint32_t number) const { return find(number) != nullptr; }
-    void complete(std::uint32_t number, const completion_entry& e);
+    void complete(std::uint32_t number, const completion_queue_entry& e);
     /// Forgets what a queue pair has completed and has not been written.
-    void forget(std::uint32_t number, std::uint32_t qpn);
+    void remove_completions(std::uint32_t number, std::uint32_t qpn);
 
     /// A doorbell on page `uar`. \returns false if it is not allowed to ring there
     bool ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low);
@@ -80,7 +80,7 @@ private:
                       notified = 0;
         std::uint64_t start = 0;
         bool writing = false, pumping = false, consumer_is_new = false;
-        std::deque<completion_entry> waiting;
+        std::deque<completion_queue_entry> waiting;
         struct resizing {
             std::size_t after;  // completions that still go to the old buffer
             std::uint64_t start;
@@ -98,14 +98,14 @@ private:
     queue* find(std::uint32_t number, std::uint32_t serial);
     void pump(queue& q);
     void write_next(queue& q);
-    void write(queue& q, const completion_entry& e, violation v, const bus_ranges& where);
+    void write(queue& q, const completion_queue_entry& e, violation v, const bus_ranges& where);
     void fail(queue& q, unsigned syndrome);
     void notify(queue& q);
 
     bus_access& m_bus;
-    translation& m_memory;
-    doorbell_records& m_records;
-    event_queues& m_events;
+    translation& m_translation;
+    doorbell_records& m_doorbell_records;
+    event_queues& m_eqs;
     unsigned m_log_entries = 0;
     std::uint32_t m_serial = 0;
     std::unordered_map<std::uint32_t, std::unique_ptr<queue>> m_queues;  // by index

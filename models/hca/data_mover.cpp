@@ -42,17 +42,18 @@ void data_mover::begin(const operation_ptr& o, const data_list& list, std::uint3
         const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(s.bytes - from, o->bytes.length - at));
         const auto part = o->bytes.part(at, bytes);
         ++o->open;
-        m_memory.translate({s.key, domain, s.address + from, bytes, rights},
-                           [this, o, part](violation v, const bus_ranges& where) { part_ready(o, part, v, where); });
+        m_translation.translate(
+            {s.key, domain, s.address + from, bytes, rights},
+            [this, o, part](violation v, const bus_ranges& where) { part_ready(o, part, v, where); });
         at += bytes;
         from = 0;
     }
-    if (at < o->bytes.length && o->result.ok()) o->result.refused = violation::bounds;
+    if (at < o->bytes.length && o->result.ok()) o->result.key_violation = violation::bounds;
     close(*o);
 }
 
 void data_mover::part_ready(const operation_ptr& o, const buffer_slice& part, violation v, const bus_ranges& where) {
-    if (v != violation::none && o->result.refused == violation::none) o->result.refused = v;
+    if (v != violation::none && o->result.key_violation == violation::none) o->result.key_violation = v;
     std::size_t at = 0;
     for (const auto& r : where) {
         const auto piece = part.part(at, r.bytes);

@@ -19,27 +19,28 @@ namespace fabricvp::hca {
 
 /// How a transfer ended.
 struct transfer_result {
-    violation refused = violation::none;  ///< by a key
-    bool failed = false;                  ///< on the bus
-    bool ok() const { return refused == violation::none && !failed; }
+    violation key_violation = violation::none;  ///< by a key
+    bool failed = false;                        ///< on the bus
+    bool ok() const { return key_violation == violation::none && !failed; }
 };
 
 /// Reads from one region, into all of `into`. \param finished called once with whether it could be
 template <class Finished>
-void read_region(bus_access& bus, translation& memory, const region_access& what, const buffer_slice& into,
+void read_region(bus_access& bus, translation& translation, const region_access& what, const buffer_slice& into,
                  Finished finished) {
-    memory.translate(what, [&bus, into, finished = std::move(finished)](violation v, const bus_ranges& where) mutable {
-        if (v != violation::none) return finished(false);
-        auto state = std::make_shared<std::pair<unsigned, bool>>(static_cast<unsigned>(where.size()), true);
-        std::size_t at = 0;
-        for (const auto& r : where) {
-            bus.read(r.address, into.part(at, r.bytes), [state, finished](bool ok) mutable {
-                state->second &= ok;
-                if (--state->first == 0) finished(state->second);
-            });
-            at += r.bytes;
-        }
-    });
+    translation.translate(
+        what, [&bus, into, finished = std::move(finished)](violation v, const bus_ranges& where) mutable {
+            if (v != violation::none) return finished(false);
+            auto state = std::make_shared<std::pair<unsigned, bool>>(static_cast<unsigned>(where.size()), true);
+            std::size_t at = 0;
+            for (const auto& r : where) {
+                bus.read(r.address, into.part(at, r.bytes), [state, finished](bool ok) mutable {
+                    state->second &= ok;
+                    if (--state->first == 0) finished(state->second);
+                });
+                at += r.bytes;
+            }
+        });
 }
 
 class data_mover final : public model {
@@ -49,8 +50,8 @@ public:
 
     using done = std::function<void(transfer_result)>;
 
-    data_mover(const sc_core::sc_module_name& name, bus_access& bus, translation& memory)
-        : model(name), m_bus(bus), m_memory(memory) {}
+    data_mover(const sc_core::sc_module_name& name, bus_access& bus, translation& translation)
+        : model(name), m_bus(bus), m_translation(translation) {}
 
     /// Fills `into` with bytes [from, from + into.length) of a list. \param finished called once, inside this call or
     /// later
@@ -80,7 +81,7 @@ private:
     void close(operation& o);
 
     bus_access& m_bus;
-    translation& m_memory;
+    translation& m_translation;
 };
 
 }  // namespace fabricvp::hca

@@ -18,8 +18,8 @@ public:
     counter reads{*this, "reads", "1", "doorbell records read"};
     counter failures{*this, "failures", "1", "doorbell records that could not be read"};
 
-    doorbell_records(const sc_core::sc_module_name& name, bus_access& bus, const icm& contexts)
-        : model(name), m_bus(bus), m_icm(contexts) {}
+    doorbell_records(const sc_core::sc_module_name& name, bus_access& bus, const icm& icm)
+        : model(name), m_bus(bus), m_icm(icm) {}
 
     /// \param base ICM address of UAR 0's context \param log_bytes of one context
     void configure(std::uint64_t base, unsigned log_bytes, unsigned log_uars) {
@@ -29,16 +29,16 @@ public:
     }
     bool valid_uar(std::uint32_t uar) const { return uar >> m_log_uars == 0; }
     /// Records of one UAR.
-    std::uint32_t records() const { return 1u << (m_log_bytes - 3); }
+    std::uint32_t records_per_uar() const { return 1u << (m_log_bytes - 3); }
 
     /// \param finished called once with (whether it could be read, its first word), inside this call or later
     template <class Finished>
     void read(std::uint32_t uar, std::uint32_t record, Finished finished) {
         ++reads;
-        const auto where = valid_uar(uar) && record < records()
-                               ? m_icm.bus_address(m_base + (std::uint64_t{uar} << m_log_bytes) +
-                                                   HCA_RECORD_SIZE * std::uint64_t{record})
-                               : std::nullopt;
+        const auto where =
+            valid_uar(uar) && record < records_per_uar()
+                ? m_icm.bus_address(m_base + (std::uint64_t{uar} << m_log_bytes) + HCA_DBR_SIZE * std::uint64_t{record})
+                : std::nullopt;
         if (!where) {
             ++failures;
             return finished(false, 0);

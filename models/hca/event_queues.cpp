@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint8_t nowhere = 0xff;
 }
 
-event_queues::event_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory)
-    : model(name), m_bus(bus), m_memory(memory) {
+event_queues::event_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& translation)
+    : model(name), m_bus(bus), m_translation(translation) {
     m_routes.fill(nowhere);
 }
 
@@ -48,7 +48,7 @@ unsigned event_queues::remove(unsigned number, std::uint8_t* context) {
         hca_set(context, HCA_EQC_CONSUMER, q.consumer);
         hca_set(context, HCA_EQC_PRODUCER, q.producer);
     }
-    lost += q.waiting.size();
+    dropped += q.waiting.size();
     const auto serial = q.serial;
     q = {};
     q.serial = serial;
@@ -69,23 +69,23 @@ unsigned event_queues::route(unsigned number, std::uint64_t mask, bool unmap) {
     return HCA_OK;
 }
 
-void event_queues::post(const event_entry& e) {
+void event_queues::post(const event_queue_entry& e) {
     const auto type = hca_get(e.bytes.data(), HCA_EQE_TYPE);
     if (const auto to = m_routes[type % m_routes.size()]; to != nowhere) return post(to, e);
-    if (lost.total() == 0)
+    if (dropped.total() == 0)
         log(log_level::info, *this, "nobody wants events of type {:#x}; further ones that are lost are only counted",
             type);
-    ++lost;
+    ++dropped;
 }
 
-void event_queues::post(unsigned number, const event_entry& e) {
+void event_queues::post(unsigned number, const event_queue_entry& e) {
     if (!exists(number) || m_queues[number].status) {
-        ++lost;
+        ++dropped;
         return;
     }
     auto& q = m_queues[number];
     q.waiting.push_back(e);
-    q.waiting.back().born = now();
+    q.waiting.back().posted_at = now();
     pump(number);
 }
 
@@ -103,29 +103,29 @@ void event_queues::write_next(unsigned number) {
     if (q.producer - q.consumer >= 1u << q.log_size) {
         log(log_level::warning, *this, "event queue {} is full", number);
         q.status = HCA_STATUS_OVERFLOW;
-        lost += q.waiting.size();
+        dropped += q.waiting.size();
         q.waiting.clear();
-        post(event_entry(HCA_EVENT_EQ_OVERFLOW).set(HCA_EQE_NUMBER, number));
+        post(event_queue_entry(HCA_EVENT_EQ_OVERFLOW).set(HCA_EQE_NUMBER, number));
         return;
     }
     q.writing = true;
     const auto e = q.waiting.front();
     q.waiting.pop_front();
     const auto slot = q.start + HCA_EQE_SIZE * std::uint64_t{q.producer & ((1u << q.log_size) - 1)};
-    m_memory.translate({q.lkey, q.domain, slot, HCA_EQE_SIZE, local_write, true},
-                       [this, number, e, serial = q.serial](violation v, const bus_ranges& where) {
-                           if (auto& now = m_queues[number]; now.valid && now.serial == serial)
-                               write(number, e, v, where);
-                       });
+    m_translation.translate({q.lkey, q.domain, slot, HCA_EQE_SIZE, local_write, true},
+                            [this, number, e, serial = q.serial](violation v, const bus_ranges& where) {
+                                if (auto& current = m_queues[number]; current.valid && current.serial == serial)
+                                    write(number, e, v, where);
+                            });
 }
 
-void event_queues::write(unsigned number, const event_entry& e, violation v, const bus_ranges& where) {
+void event_queues::write(unsigned number, const event_queue_entry& e, violation v, const bus_ranges& where) {
     auto& q = m_queues[number];
     q.writing = false;
     if (v != violation::none || where.size() != 1) {
         log(log_level::warning, *this, "the buffer of event queue {} cannot be written", number);
         q.status = HCA_STATUS_WRITE_FAILED;
-        lost += q.waiting.size() + 1;
+        dropped += q.waiting.size() + 1;
         q.waiting.clear();
         return;
     }
@@ -136,9 +136,10 @@ void event_queues::write(unsigned number, const event_entry& e, violation v, con
     ++events;
     if (span_recorder::on()) {
         span_trail spans;
-        spans.resume(e.born);
+        spans.resume(e.posted_at);
         spans.pass(event_span, span_kind::service, now());
-        span_recorder::current().finish(spans, e.born, now(), this, "event", hca_get(e.bytes.data(), HCA_EQE_TYPE));
+        span_recorder::current().finish(spans, e.posted_at, now(), this, "event",
+                                        hca_get(e.bytes.data(), HCA_EQE_TYPE));
     }
     if (q.state == HCA_ARMED || q.state == HCA_ALWAYS_ARMED) fire(q);
     pump(number);

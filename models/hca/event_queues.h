@@ -20,13 +20,13 @@
 namespace fabricvp::hca {
 
 /// An event as it stands in memory.
-struct event_entry {
+struct event_queue_entry {
     std::array<std::uint8_t, HCA_EQE_SIZE> bytes{};
 
-    ticks born = 0;  ///< when it was posted
+    ticks posted_at = 0;  ///< when it was posted
 
-    explicit event_entry(unsigned type) { hca_set(bytes.data(), HCA_EQE_TYPE, type); }
-    event_entry& set(unsigned field, std::uint32_t value) {
+    explicit event_queue_entry(unsigned type) { hca_set(bytes.data(), HCA_EQE_TYPE, type); }
+    event_queue_entry& set(unsigned field, std::uint32_t value) {
         hca_set(bytes.data(), field, value);
         return *this;
     }
@@ -38,13 +38,13 @@ public:
         *this, "event"};  ///< from what has happened until its event has been handed over and the interrupt is raised
 
     counter events{*this, "events", "1", "events written"};
-    counter lost{*this, "lost", "1", "events that no queue was there for, or had no room for"};
+    counter dropped{*this, "dropped", "1", "events that no queue was there for, or had no room for"};
     counter interrupts{*this, "interrupts", "1", "interrupts raised"};
 
     /// Raises what a queue's context names: a message, or the pin.
     std::function<void(unsigned interrupt)> on_interrupt;
 
-    event_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory);
+    event_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& translation);
 
     /// Software hands a queue over. \returns an enum hca_status
     unsigned add(unsigned number, const std::uint8_t* context);
@@ -55,9 +55,9 @@ public:
     bool exists(unsigned number) const { return number < m_queues.size() && m_queues[number].valid; }
 
     /// An event that its type routes.
-    void post(const event_entry& e);
+    void post(const event_queue_entry& e);
     /// An event of a completion queue.
-    void post(unsigned number, const event_entry& e);
+    void post(unsigned number, const event_queue_entry& e);
 
     void arm(unsigned number);
     void set_consumer(unsigned number, std::uint32_t counter);
@@ -71,17 +71,17 @@ private:
         unsigned state = 0, status = 0, interrupt = 0, log_size = 0;
         std::uint32_t domain = 0, lkey = 0, consumer = 0, producer = 0;
         std::uint64_t start = 0;
-        std::deque<event_entry> waiting;
+        std::deque<event_queue_entry> waiting;
         std::array<std::uint8_t, HCA_EQC_SIZE> context{};
     };
     void pump(unsigned number);
     void write_next(unsigned number);
-    void write(unsigned number, const event_entry& e, violation v, const bus_ranges& where);
+    void write(unsigned number, const event_queue_entry& e, violation v, const bus_ranges& where);
     void fire(queue& q);
 
     bus_access& m_bus;
-    translation& m_memory;
-    std::array<queue, HCA_MOST_EQS> m_queues;
+    translation& m_translation;
+    std::array<queue, HCA_MAX_EQS> m_queues;
     std::array<std::uint8_t, 64> m_routes;  // by type; 0xff: nowhere
 };
 

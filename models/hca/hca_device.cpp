@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/random_streams.h"
 #include "base/trace_flow.h"
-#include "hca/entry_text.h"
+#include "hca/debug_text.h"
 
 namespace fabricvp::hca {
 
@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::uint8_t vendor_specific = 0x09;
 constexpr std::size_t before_capabilities = 0x20;
-constexpr unsigned most_mtu_code = 4;  // 2048, the most that Linux's driver knows
+constexpr unsigned max_mtu_code = 4;  // 2048, the most that Linux's driver knows
 
 /// Whether partition keys let a packet in: the same partition, and one of both a full member.
-bool agree(std::uint16_t a, std::uint16_t b) { return ((a ^ b) & 0x7fff) == 0 && (a | b) & 0x8000; }
-bool agrees(const port_attributes& port, unsigned index, const network::packet& p) {
-    return index < port.pkeys.size() && agree(port.pkeys[index], p.bth.pkey);
+bool pkeys_match(std::uint16_t a, std::uint16_t b) { return ((a ^ b) & 0x7fff) == 0 && (a | b) & 0x8000; }
+bool pkey_matches(const port_attributes& port, unsigned index, const network::packet& p) {
+    return index < port.pkeys.size() && pkeys_match(port.pkeys[index], p.bth.pkey);
 }
 
 }  // namespace
@@ -28,18 +28,20 @@ bool agrees(const port_attributes& port, unsigned index, const network::packet& 
 hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
     : endpoint(name, p, {HCA_VENDOR, HCA_DEVICE, HCA_CLASS, HCA_REVISION, HCA_VENDOR, HCA_DEVICE}),
       params(p),
-      translation("translation", p.translation, m_bus, contexts),
+      translation("translation", p.translation, m_bus, icm),
       management("management", network.link),
-      sends("sends", p.sends, m_bus, translation, pairs),
-      receives("receives", p.receives, m_bus, translation, records, shared_receives, events, pairs),
-      network("network", p.network, pairs),
-      requester("requester", p.requester, pairs, sends, receives, data, completions, events, management, network),
-      responder("responder", p.responder, m_bus, translation, pairs, receives, data, completions, events, management,
-                network),
-      m_command_set({params, contexts, translation, events, completions, shared_receives, pairs, records, management,
-                     [this] { return config.bar_base(HCA_BAR_REGISTERS); }, [this](bool up) { set_port(up); },
-                     [this] { forget_contexts(); }}),
-      commands("commands", p.command, registers, m_bus, events, m_command_set) {
+      send_queues("send_queues", p.send_queues, m_bus, translation, queue_pairs),
+      receive_queues("receive_queues", p.receive_queues, m_bus, translation, doorbell_records, shared_receive_queues,
+                     event_queues, queue_pairs),
+      network("network", p.network, queue_pairs),
+      requester("requester", p.requester, queue_pairs, send_queues, receive_queues, data_mover, completion_queues,
+                event_queues, management, network),
+      responder("responder", p.responder, m_bus, translation, queue_pairs, receive_queues, data_mover,
+                completion_queues, event_queues, management, network),
+      m_command_set({params, icm, translation, event_queues, completion_queues, shared_receive_queues, queue_pairs,
+                     doorbell_records, management, [this] { return config.bar_base(HCA_BAR_REGISTERS); },
+                     [this](bool up) { set_port(up); }, [this] { clear_contexts(); }}),
+      commands("commands", p.command, registers, m_bus, event_queues, m_command_set) {
     config.add_bar(HCA_BAR_REGISTERS, HCA_REGISTERS_SIZE, true, false);
     config.add_bar(HCA_BAR_UAR, std::uint64_t{HCA_PAGE} << p.limits.log_uars, true, true);
     config.set_interrupt_pin(1);
@@ -56,31 +58,32 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
     });
     clear_interrupt.on_write([this](std::size_t, std::uint64_t) { set_intx(false); });
     arm_events.on_write([this](std::size_t word, std::uint64_t bits) {
-        for (unsigned n = 0; word == 1 && n < HCA_MOST_EQS; ++n)
-            if (bits >> n & 1) events.arm(n);
+        for (unsigned n = 0; word == 1 && n < HCA_MAX_EQS; ++n)
+            if (bits >> n & 1) event_queues.arm(n);
     });
     event_consumer.on_write([this](std::size_t word, std::uint64_t counter) {
-        if (word % 2 == 0) events.set_consumer(static_cast<unsigned>(word / 2), static_cast<std::uint32_t>(counter));
+        if (word % 2 == 0)
+            event_queues.set_consumer(static_cast<unsigned>(word / 2), static_cast<std::uint32_t>(counter));
     });
-    events.on_interrupt = [this](unsigned number) { interrupt(number); };
-    sends.on_room = [this] { take_more(); };
-    sends.on_entries = [this](queue_pair& q) { requester.kick(q); };
-    sends.on_overrun = [this](queue_pair& q) {
+    event_queues.on_interrupt = [this](unsigned number) { interrupt(number); };
+    send_queues.on_room = [this] { resume_accepting(); };
+    send_queues.on_wqes = [this](queue_pair& q) { requester.kick(q); };
+    send_queues.on_overrun = [this](queue_pair& q) {
         log(log_level::warning, *this, "queue pair {:#x} is posted beyond its ring", q.attributes.number);
-        events.post(event_entry(HCA_EVENT_WQ_CATASTROPHE).set(HCA_EQE_NUMBER, q.attributes.number));
-        pairs.fail(q);
+        event_queues.post(event_queue_entry(HCA_EVENT_WQ_CATASTROPHIC_ERROR).set(HCA_EQE_NUMBER, q.attributes.number));
+        queue_pairs.fail(q);
     };
-    pairs.on_change = [this](queue_pair& q, unsigned before) {
+    queue_pairs.on_change = [this](queue_pair& q, unsigned before) {
         requester.changed(q, before);
         responder.changed(q, before);
     };
-    network.on_packet = [this](const network::packet_ptr& packet) { take_packet(packet); };
+    network.on_packet = [this](const network::packet_ptr& packet) { receive_packet(packet); };
     network.on_request_sent = [this](queue_pair& q, const network::packet& packet) {
         requester.packet_left(q, packet);
     };
-    network.on_response_sent = [this](queue_pair& q) { responder.room(q); };
-    network.on_state = [this] { show_port(); };
-    management.refresh = [this] { show_port(); };
+    network.on_response_sent = [this](queue_pair& q) { responder.responses_sent(q); };
+    network.on_state = [this] { update_port_info(); };
+    management.refresh = [this] { update_port_info(); };
     management.traffic = [this] {
         return port_traffic{network.link.bytes_sent.total(), network.bytes_received.total(),
                             network.link.packets_sent.total(), network.packets_received.total()};
@@ -102,9 +105,9 @@ void hca_device::initial_port() {
     port.guids[0] = guid + 1;
     port.pkeys.assign(std::size_t{1} << params.limits.log_pkeys, 0);
     port.pkeys[0] = 0xffff;
-    network::show_abilities(port, params.network.link);
+    network::set_capability_fields(port, params.network.link);
     port.lanes_operational = port.lanes_supported;
-    port.mtu_supported = port.mtu_active = std::min(port.mtu_supported, most_mtu_code);
+    port.mtu_supported = port.mtu_active = std::min(port.mtu_supported, max_mtu_code);
 }
 
 void hca_device::interrupt(unsigned number) {
@@ -115,7 +118,7 @@ void hca_device::interrupt(unsigned number) {
 void hca_device::set_port(bool up) { network.enable(up); }
 
 /// What management datagrams say of the port follows from the link; software hears when that comes or goes.
-void hca_device::show_port() {
+void hca_device::update_port_info() {
     auto& port = management.port;
     const auto before = port.state;
     network::show_link(port, network.link);
@@ -127,19 +130,19 @@ void hca_device::show_port() {
     }
     const bool active = port.state == 4, was = before == 4;
     if (active != was)
-        events.post(event_entry(HCA_EVENT_PORT)
-                        .set(HCA_EQE_SUBTYPE, active ? HCA_PORT_ACTIVE : HCA_PORT_DOWN)
-                        .set(HCA_EQE_PORT, 1));
+        event_queues.post(event_queue_entry(HCA_EVENT_PORT)
+                              .set(HCA_EQE_SUBTYPE, active ? HCA_PORT_ACTIVE : HCA_PORT_DOWN)
+                              .set(HCA_EQE_PORT, 1));
 }
 
 queue_pair* hca_device::destination_of(const network::packet& p) {
     const auto number = p.bth.destination_qp;
-    auto* q = pairs.find(number < 2 ? pairs.special(number == 1) : number);
+    auto* q = queue_pairs.find(number < 2 ? queue_pairs.special(number == 1) : number);
     if (!q || (q->attributes.type == HCA_QP_MLX) != (number < 2)) return nullptr;
     const auto& a = q->attributes;
     const auto& keys = management.port.pkeys;
-    if (number == 1 ? std::none_of(keys.begin(), keys.end(), [&p](auto key) { return agree(key, p.bth.pkey); })
-                    : number > 1 && !agrees(management.port, a.pkey_index, p)) {
+    if (number == 1 ? std::none_of(keys.begin(), keys.end(), [&p](auto key) { return pkeys_match(key, p.bth.pkey); })
+                    : number > 1 && !pkey_matches(management.port, a.pkey_index, p)) {
         ++management.port.pkey_violations;
         return nullptr;
     }
@@ -151,10 +154,11 @@ queue_pair* hca_device::destination_of(const network::packet& p) {
     }
 }
 
-void hca_device::take_packet(const network::packet_ptr& p) {
-    if (p->bth.destination_qp == network::multicast_qp && network::is_multicast(p->lrh.dlid)) return take_multicast(p);
-    auto* q = p->damaged == network::damage::none && p->extensions() ? destination_of(*p) : nullptr;
-    if (!q) return take_unclaimed(p);
+void hca_device::receive_packet(const network::packet_ptr& p) {
+    if (p->bth.destination_qp == network::multicast_qp && network::is_multicast(p->lrh.dlid))
+        return receive_multicast(p);
+    auto* q = p->corrupted == network::corruption::none && p->extensions() ? destination_of(*p) : nullptr;
+    if (!q) return receive_unclaimed(p);
     const auto op = network::operation_of(p->bth.opcode);
     if (q->attributes.type == HCA_QP_RC && op >= network::operation::read_response_first &&
         op <= network::operation::atomic_acknowledge)
@@ -163,35 +167,35 @@ void hca_device::take_packet(const network::packet_ptr& p) {
 }
 
 /// Each queue pair that is attached gets the packet as if it had been sent to it alone.
-void hca_device::take_multicast(const network::packet_ptr& p) {
-    const bool good = p->damaged == network::damage::none && p->lrh.global &&
+void hca_device::receive_multicast(const network::packet_ptr& p) {
+    const bool good = p->corrupted == network::corruption::none && p->lrh.global &&
                       network::transport_of(p->bth.opcode) == network::transport::ud;
     const auto members = good ? m_command_set.members(p->grh.destination) : std::vector<std::uint32_t>{};
-    if (good && members.empty()) ++unwanted;
+    if (good && members.empty()) ++multicast_unattached;
     if (!good) ++dropped;
     for (const auto number : members) {
-        auto* q = pairs.find(number);
-        if (!q || q->attributes.type != HCA_QP_UD || !agrees(management.port, q->attributes.pkey_index, *p)) {
+        auto* q = queue_pairs.find(number);
+        if (!q || q->attributes.type != HCA_QP_UD || !pkey_matches(management.port, q->attributes.pkey_index, *p)) {
             ++dropped;
             continue;
         }
         const auto copy = network::copy_packet(*p);
         copy->spans.follow(p->spans);
-        network.own_copy(*copy);
+        network.detach_from_link(*copy);
         responder.receive(*q, copy);
     }
     network.release(*p);
 }
 
 /// Requests of subnet and performance management that no software has opened a queue pair for are answered here.
-void hca_device::take_unclaimed(const network::packet_ptr& p) {
+void hca_device::receive_unclaimed(const network::packet_ptr& p) {
     const auto number = p->bth.destination_qp;
-    const bool ours = p->damaged == network::damage::none && number < 2 && network.enabled() &&
-                      !pairs.find(pairs.special(number == 1));
-    const auto answer = ours ? management.answer(*p) : nullptr;
+    const bool for_agent = p->corrupted == network::corruption::none && number < 2 && network.enabled() &&
+                           !queue_pairs.find(queue_pairs.special(number == 1));
+    const auto response = for_agent ? management.process_mad(*p) : nullptr;
     network.release(*p);
-    if (answer)
-        network.send(answer);
+    if (response)
+        network.send(response);
     else
         ++dropped;
 }
@@ -243,13 +247,15 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
         hca_put32(bytes + 4, low);
         std::uint64_t value;
         std::memcpy(&value, bytes, sizeof value);
-        trace::note_arrival(sends, config.bar_base(HCA_BAR_UAR) + uar * std::uint64_t{HCA_PAGE} + which, value, now());
+        trace::note_arrival(send_queues, config.bar_base(HCA_BAR_UAR) + uar * std::uint64_t{HCA_PAGE} + which, value,
+                            now());
     }
     bool good = false;
-    if (which == HCA_UAR_CQ) good = completions.ring(uar, high, low);
-    if (which == HCA_UAR_SEND) good = sends.ring(uar, high, low, take_spans());
+    if (which == HCA_UAR_CQ) good = completion_queues.ring(uar, high, low);
+    if (which == HCA_UAR_SEND) good = send_queues.ring(uar, high, low, take_spans());
     if (good) return;
-    if (told.open()) told.line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
+    if (bus_log_channel.open())
+        bus_log_channel.line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
     if (bad_doorbells.total() == 0)
         log(log_level::warning, *this,
             "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's; further ones are only "
@@ -258,25 +264,25 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
     ++bad_doorbells;
 }
 
-void hca_device::forget_contexts() {
+void hca_device::clear_contexts() {
     m_command_set.reset();
     requester.reset();
     responder.reset();
-    sends.reset();
-    receives.reset();
-    pairs.reset();
+    send_queues.reset();
+    receive_queues.reset();
+    queue_pairs.reset();
     network.reset();
-    shared_receives.reset();
-    completions.reset();
-    events.reset();
+    shared_receive_queues.reset();
+    completion_queues.reset();
+    event_queues.reset();
     translation.reset();
-    contexts.reset();
+    icm.reset();
     initial_port();
 }
 
 void hca_device::function_reset() {
     m_bus.abandon();
-    forget_contexts();
+    clear_contexts();
     commands.reset();
     registers.reset();
     set_intx(false);

@@ -45,23 +45,23 @@ public:
                                  {{"word", 0, 32, field_access::read_only, "not 0 after a fatal error"}},
                                  {HCA_ERROR_WORDS, 4}};
     device_register arm_events{registers, "arm_events", HCA_EQ_ARM, 4, 0, {}, {2, 4}};
-    device_register event_consumer{registers, "event_consumer", HCA_EQ_SET_CI, 4, 0, {}, {2 * HCA_MOST_EQS, 4}};
+    device_register event_consumer{registers, "event_consumer", HCA_EQ_SET_CI, 4, 0, {}, {2 * HCA_MAX_EQS, 4}};
 
 private:
     bus_access m_bus{dma, config};
 
 public:
-    icm contexts{"contexts"};
+    hca::icm icm{"icm"};
     hca::translation translation;
-    doorbell_records records{"records", m_bus, contexts};
-    event_queues events{"events", m_bus, translation};
-    completion_queues completions{"completions", m_bus, translation, records, events};
-    shared_receive_queues shared_receives{"shared_receives"};
-    queue_pairs pairs{"pairs", completions, shared_receives, records};
+    hca::doorbell_records doorbell_records{"doorbell_records", m_bus, icm};
+    hca::event_queues event_queues{"event_queues", m_bus, translation};
+    hca::completion_queues completion_queues{"completion_queues", m_bus, translation, doorbell_records, event_queues};
+    hca::shared_receive_queues shared_receive_queues{"shared_receive_queues"};
+    hca::queue_pairs queue_pairs{"queue_pairs", completion_queues, shared_receive_queues, doorbell_records};
     hca::management management;
-    data_mover data{"data", m_bus, translation};
-    send_queues sends;
-    receive_queues receives;
+    hca::data_mover data_mover{"data_mover", m_bus, translation};
+    hca::send_queues send_queues;
+    hca::receive_queues receive_queues;
     network_port network;
     hca::requester requester;
     hca::responder responder;
@@ -81,9 +81,10 @@ public:
     derived retries{*this, "retries", "1", "times that sending began anew",
                     [this] { return static_cast<double>(requester.retries.value()); }};
     derived cqes{*this, "cqes", "1", "completions written",
-                 [this] { return static_cast<double>(completions.cqes.value()); }};
-    counter dropped{*this, "dropped", "1", "packets that no queue pair here is meant to get, or that are damaged"};
-    counter unwanted{*this, "unwanted", "1", "multicast packets of groups to which no queue pair here is attached"};
+                 [this] { return static_cast<double>(completion_queues.cqes.value()); }};
+    counter dropped{*this, "dropped", "1", "packets that no queue pair here is meant to get, or that are corrupted"};
+    counter multicast_unattached{*this, "multicast_unattached", "1",
+                                 "multicast packets of groups to which no queue pair here is attached"};
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
     counter bad_doorbells{*this, "bad_doorbells", "1", "doorbells that were dropped: a wrong page, queue or count"};
 
@@ -93,19 +94,19 @@ private:
     void bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) override;
     void bar_write(const pcie::bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) override;
     void function_reset() override;
-    bool can_take() const override { return sends.has_room(); }
+    bool can_accept() const override { return send_queues.has_room(); }
 
     void write_register(std::uint64_t offset, const std::uint8_t* from);
     void write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
     void ring(std::uint32_t uar, unsigned which, std::uint32_t high, std::uint32_t low);
     void interrupt(unsigned number);
-    void take_packet(const network::packet_ptr& p);
-    void take_multicast(const network::packet_ptr& p);
-    void take_unclaimed(const network::packet_ptr& p);
+    void receive_packet(const network::packet_ptr& p);
+    void receive_multicast(const network::packet_ptr& p);
+    void receive_unclaimed(const network::packet_ptr& p);
     queue_pair* destination_of(const network::packet& p);
-    void show_port();
+    void update_port_info();
     void set_port(bool up);
-    void forget_contexts();
+    void clear_contexts();
     void initial_port();
 
     struct {

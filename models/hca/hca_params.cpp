@@ -22,8 +22,8 @@ void hca_params::describe(parameter_visitor& v) {
     v.group("commands", command, "the command interface");
     v.group("translation", translation, "protection and translation of addresses");
     v.group("limits", limits, "what software may have of everything");
-    v.group("sends", sends, "doorbells and the fetching of send entries");
-    v.group("receives", receives, "the taking of receive entries");
+    v.group("send_queues", send_queues, "doorbells and the fetching of send WQEs");
+    v.group("receive_queues", receive_queues, "the taking of receive WQEs");
     v.group("requester", requester, "the sending half of queue pairs");
     v.group("responder", responder, "the receiving half of queue pairs");
     v.group("network", network, "the port to the network");

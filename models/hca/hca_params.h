@@ -27,8 +27,8 @@ struct hca_params : pcie::endpoint_params {
     command_params command;
     translation_params translation;
     limit_params limits;
-    send_queue_params sends;
-    receive_queue_params receives;
+    send_queue_params send_queues;
+    receive_queue_params receive_queues;
     requester_params requester;
     responder_params responder;
     network_port_params network;

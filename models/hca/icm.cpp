@@ -25,12 +25,12 @@ void icm::unmap(std::uint64_t address, std::uint64_t pages) {
         }
         at = m_runs.erase(at);
         m_pages -= r.pages;
-        if (begin < first) keep(begin, {first - begin, r.bus_address});
-        if (begin + r.pages > end) keep(end, {begin + r.pages - end, r.bus_address + (end - begin) * page});
+        if (begin < first) insert_run(begin, {first - begin, r.bus_address});
+        if (begin + r.pages > end) insert_run(end, {begin + r.pages - end, r.bus_address + (end - begin) * page});
     }
 }
 
-void icm::keep(std::uint64_t first, const run& r) {
+void icm::insert_run(std::uint64_t first, const run& r) {
     m_runs.emplace(first, r);
     m_pages += r.pages;
 }

@@ -35,7 +35,7 @@ private:
     struct run {
         std::uint64_t pages, bus_address;
     };
-    void keep(std::uint64_t first, const run& r);
+    void insert_run(std::uint64_t first, const run& r);
 
     std::map<std::uint64_t, run> m_runs;  // by the number of their first page; they do not overlap
     std::uint64_t m_pages = 0;            // of all runs

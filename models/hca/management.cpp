@@ -8,7 +8,7 @@
 
 namespace fabricvp::hca {
 
-bool management::answer(const std::uint8_t* request, std::uint8_t* response, bool check_m_key) {
+bool management::process_mad(const std::uint8_t* request, std::uint8_t* response, bool check_m_key) {
     std::memcpy(response, request, HCA_MAD_SIZE);
     const auto method = hca_get(request, HCA_MAD_METHOD), management_class = hca_get(request, HCA_MAD_CLASS);
     const bool directed = management_class == HCA_MAD_SUBNET_DIRECTED;
@@ -70,14 +70,14 @@ unsigned management::set_port(const std::uint8_t* data) {
     return 0;
 }
 
-network::packet_ptr management::answer(const network::packet& request) {
+network::packet_ptr management::process_mad(const network::packet& request) {
     if (!network::holds_mad(request)) return nullptr;
     network::mad data, response;
     std::copy_n(request.payload.data(), data.size(), data.begin());
     unsigned output = 0;
     const bool directed = hca_get(data.data(), HCA_MAD_CLASS) == HCA_MAD_SUBNET_DIRECTED;
     if (directed && network::follow_route(data.data(), 1, 0, output) != network::route_step::here) return nullptr;
-    if (!answer(data.data(), response.data(), true)) return nullptr;
+    if (!process_mad(data.data(), response.data(), true)) return nullptr;
     return network::make_response(request, response, hca_get(response.data(), HCA_MAD_STATUS), port.lid, output);
 }
 

@@ -37,9 +37,9 @@ public:
     management(const sc_core::sc_module_name& name, network::port& link) : model(name), m_link(link) {}
 
     /// \param request, response 256 bytes each \returns false if there is no answer to it (a response, a trap)
-    bool answer(const std::uint8_t* request, std::uint8_t* response, bool check_m_key);
+    bool process_mad(const std::uint8_t* request, std::uint8_t* response, bool check_m_key);
     /// The answer to a datagram from the network; null if it gets none.
-    network::packet_ptr answer(const network::packet& request);
+    network::packet_ptr process_mad(const network::packet& request);
 
 private:
     unsigned subnet(bool set, unsigned attribute, std::uint32_t modifier, std::uint8_t* data);

@@ -17,15 +17,17 @@ void network_port_params::describe(parameter_visitor& v) {
             "of a packet to this port itself, from leaving to arriving");
 }
 
-network_port::network_port(const sc_core::sc_module_name& name, const network_port_params& p, queue_pairs& pairs)
-    : model(name), params(p), link("link", p.link, *this), m_pairs(pairs) {
+network_port::network_port(const sc_core::sc_module_name& name, const network_port_params& p, queue_pairs& qps)
+    : model(name), params(p), link("link", p.link, *this), m_qps(qps) {
     if (p.plugged) return;
-    m_nobody = std::make_unique<network::port>("nobody", p.link, static_cast<network::port_owner&>(*this));
-    network::connect(link, *m_nobody);
-    m_nobody->hold_down();
+    m_absent_peer = std::make_unique<network::port>("absent_peer", p.link, static_cast<network::port_owner&>(*this));
+    network::connect(link, *m_absent_peer);
+    m_absent_peer->hold_down();
 }
 
-bool network_port::own(std::uint16_t lid) const { return lid != 0 && (lid & ~((1u << link.lmc()) - 1)) == link.lid(); }
+bool network_port::is_own_lid(std::uint16_t lid) const {
+    return lid != 0 && (lid & ~((1u << link.lmc()) - 1)) == link.lid();
+}
 
 void network_port::enable(bool on) {
     m_enabled = on;
@@ -34,9 +36,9 @@ void network_port::enable(bool on) {
 
 bool network_port::try_send(const network::packet_ptr& p) {
     const bool managing = link.lane_of(*p) == network::management_lane;
-    if (own(p->lrh.dlid)) {
+    if (is_own_lid(p->lrh.dlid)) {
         ++packets_sent;
-        turn_round(p);
+        loop_back(p);
         return true;
     }
     if (!m_enabled || (managing ? !link.up() : link.state() != network::port_state::active)) {
@@ -48,33 +50,34 @@ bool network_port::try_send(const network::packet_ptr& p) {
     if (network::is_multicast(p->lrh.dlid)) {
         const auto copy = network::copy_packet(*p);
         copy->spans.follow(p->spans);
-        turn_round(copy);
+        loop_back(copy);
     }
-    p->pass(room_span, span_kind::queueing, now());
+    p->pass(transmit_queue_span, span_kind::queueing, now());
     link.send(p);
     return true;
 }
 
-void network_port::turn_round(const network::packet_ptr& p) {
-    ++looped;
+void network_port::loop_back(const network::packet_ptr& p) {
+    ++loopback_packets;
     p->measure();
-    p->pass(room_span, span_kind::queueing, now());
-    m_loop.push_back({now() + params.loopback_latency, p});
-    if (!m_deliver.scheduled() || m_deliver.when() > m_loop.back().when) schedule(m_deliver, m_loop.back().when);
+    p->pass(transmit_queue_span, span_kind::queueing, now());
+    m_loopback.push_back({now() + params.loopback_latency, p});
+    if (!m_deliver.scheduled() || m_deliver.when() > m_loopback.back().when)
+        schedule(m_deliver, m_loopback.back().when);
 }
 
 void network_port::send(queue_pair& q, direction d) {
-    auto& train = d == direction::request ? q.send.requests : q.respond.responses;
-    if (train.waiting) return;
-    while (const auto* front = train.front()) {
+    auto& queue = d == direction::request ? q.send.requests : q.responder.responses;
+    if (queue.waiting) return;
+    while (const auto* front = queue.front()) {
         const auto p = *front;
         const auto lane = link.lane_of(*p);
         if (!m_waiting[lane].empty() || !try_send(p)) {  // behind those that came before
-            train.waiting = true;
+            queue.waiting = true;
             m_waiting[lane].push_back({q.attributes.number, q.serial, d});
             return;
         }
-        train.pop();
+        queue.pop();
         sent(q, d, *p);
     }
 }
@@ -88,39 +91,39 @@ void network_port::sent(queue_pair& q, direction d, const network::packet& p) {
 
 void network_port::send(const network::packet_ptr& p) {
     const auto lane = link.lane_of(*p);
-    if (!m_loose[lane].empty() || !try_send(p)) m_loose[lane].push_back(p);
+    if (!m_agent_packets[lane].empty() || !try_send(p)) m_agent_packets[lane].push_back(p);
 }
 
-void network_port::room_again(network::port&, unsigned lane) {
-    auto& loose = m_loose[lane];
-    while (!loose.empty() && try_send(loose.front())) loose.pop_front();
+void network_port::space_available(network::port&, unsigned lane) {
+    auto& agent_packets = m_agent_packets[lane];
+    while (!agent_packets.empty() && try_send(agent_packets.front())) agent_packets.pop_front();
     auto& list = m_waiting[lane];
-    while (loose.empty() && !list.empty()) {
+    while (agent_packets.empty() && !list.empty()) {
         const auto w = list.front();
-        auto* q = m_pairs.find(w.qpn, w.serial);
+        auto* q = m_qps.find(w.qpn, w.serial);
         if (!q) {
             list.pop_front();
             continue;
         }
-        auto& train = w.d == direction::request ? q->send.requests : q->respond.responses;
-        if (const auto* front = train.front()) {
+        auto& queue = w.d == direction::request ? q->send.requests : q->responder.responses;
+        if (const auto* front = queue.front()) {
             const auto p = *front;
             if (!try_send(p)) return;
-            train.pop();
+            queue.pop();
             sent(*q, w.d, *p);
         }
         list.pop_front();
-        if (train.front())
+        if (queue.front())
             list.push_back(w);  // one of each in turn
         else
-            train.waiting = false;
+            queue.waiting = false;
     }
 }
 
 /// What waited for room has nothing to wait for when the link is down.
 void network_port::state_changed(network::port&, network::port_state) {
     for (unsigned lane = 0; lane < network::virtual_lanes; ++lane)
-        if (!m_waiting[lane].empty() || !m_loose[lane].empty()) room_again(link, lane);
+        if (!m_waiting[lane].empty() || !m_agent_packets[lane].empty()) space_available(link, lane);
     if (on_state) on_state();
 }
 
@@ -133,12 +136,12 @@ void network_port::packet_arrived(network::port&, const network::packet_ptr& p) 
 }
 
 void network_port::deliver() {
-    while (!m_loop.empty() && m_loop.front().when <= now()) {
-        const auto p = m_loop.front().packet;
-        m_loop.pop_front();
+    while (!m_loopback.empty() && m_loopback.front().when <= now()) {
+        const auto p = m_loopback.front().packet;
+        m_loopback.pop_front();
         ++packets_received;
-        p->link_epoch = looped_epoch;
-        p->pass(loop_span, span_kind::service, now());
+        p->link_epoch = loopback_epoch;
+        p->pass(loopback_span, span_kind::service, now());
         m_arrivals.push_back({now() + params.receive_latency, p});
     }
     while (!m_arrivals.empty() && m_arrivals.front().when <= now()) {
@@ -149,24 +152,24 @@ void network_port::deliver() {
     }
     ticks next = never;
     if (!m_arrivals.empty()) next = m_arrivals.front().when;
-    if (!m_loop.empty()) next = std::min(next, m_loop.front().when);
+    if (!m_loopback.empty()) next = std::min(next, m_loopback.front().when);
     if (next != never) schedule(m_deliver, next);
 }
 
 void network_port::release(network::packet& p) {
-    if (p.link_epoch != looped_epoch) link.release(p, now());
+    if (p.link_epoch != loopback_epoch) link.release(p, now());
 }
 
 void network_port::reset() {
     for (auto& w : m_waiting) w.clear();
-    for (auto& l : m_loose) l.clear();
+    for (auto& l : m_agent_packets) l.clear();
     for (auto& a : m_arrivals) release(*a.packet);
     m_arrivals.clear();
-    m_loop.clear();
+    m_loopback.clear();
     m_enabled = false;
     cancel(m_deliver);
     model::reset();
-    if (m_nobody) m_nobody->hold_down();
+    if (m_absent_peer) m_absent_peer->hold_down();
 }
 
 }  // namespace fabricvp::hca

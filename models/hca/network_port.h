@@ -35,12 +35,12 @@ public:
     counter packets_sent{*this, "packets_sent", "1", "packets handed to the link, and those that turned round"};
     counter packets_received{*this, "packets_received", "1", "packets that arrived"};
     counter bytes_received{*this, "bytes_received", "B", "bytes that arrived, from LRH to VCRC"};
-    counter looped{*this, "looped", "1", "packets that turned round inside the port"};
+    counter loopback_packets{*this, "loopback_packets", "1", "packets that turned round inside the port"};
     counter undeliverable{*this, "undeliverable", "1", "packets dropped because the port was not active"};
 
-    span_stage room_span{*this, "room"};        ///< until the port's queue has room, in turns with others
-    span_stage loop_span{*this, "loop"};        ///< turning round inside the port
-    span_stage receive_span{*this, "receive"};  ///< from a packet's arrival to what it causes
+    span_stage transmit_queue_span{*this, "transmit_queue"};  ///< until the port's queue has room, in turns with others
+    span_stage loopback_span{*this, "loopback"};              ///< turning round inside the port
+    span_stage receive_span{*this, "receive"};                ///< from a packet's arrival to what it causes
 
     /// A packet has come. It keeps the port's buffer until release() is called.
     std::function<void(const network::packet_ptr&)> on_packet;
@@ -51,7 +51,7 @@ public:
     /// The same for a response packet.
     std::function<void(queue_pair&)> on_response_sent;
 
-    network_port(const sc_core::sc_module_name& name, const network_port_params& params, queue_pairs& pairs);
+    network_port(const sc_core::sc_module_name& name, const network_port_params& params, queue_pairs& qps);
 
     enum class direction : std::uint8_t { request, response };
     /// Sends what is ready of a train, as far as there is room.
@@ -60,9 +60,9 @@ public:
     void send(const network::packet_ptr& p);
     void release(network::packet& p);
     /// A packet that is in no buffer of the link, so that its release frees none.
-    static void own_copy(network::packet& p) { p.link_epoch = looped_epoch; }
+    static void detach_from_link(network::packet& p) { p.link_epoch = loopback_epoch; }
     /// Whether a LID is this port's.
-    bool own(std::uint16_t lid) const;
+    bool is_own_lid(std::uint16_t lid) const;
     /// Software has begun or ended to use the port.
     void enable(bool on);
     bool enabled() const { return m_enabled; }
@@ -71,31 +71,31 @@ public:
 
 private:
     void packet_arrived(network::port&, const network::packet_ptr& p) override;
-    void room_again(network::port&, unsigned lane) override;
+    void space_available(network::port&, unsigned lane) override;
     void state_changed(network::port&, network::port_state) override;
     /// \returns false if it has to wait for room
     bool try_send(const network::packet_ptr& p);
-    void turn_round(const network::packet_ptr& p);
+    void loop_back(const network::packet_ptr& p);
     void deliver();
     void sent(queue_pair& q, direction d, const network::packet& p);
 
     /// Marks packets that have turned round: they are in no buffer of the link.
-    static constexpr std::uint32_t looped_epoch = ~std::uint32_t{0};
+    static constexpr std::uint32_t loopback_epoch = ~std::uint32_t{0};
 
-    queue_pairs& m_pairs;
-    std::unique_ptr<network::port> m_nobody;  // stands in for another end
+    queue_pairs& m_qps;
+    std::unique_ptr<network::port> m_absent_peer;  // stands in for another end
     struct waiting {
         std::uint32_t qpn, serial;
         direction d;
     };
     std::deque<waiting> m_waiting[network::virtual_lanes];
-    std::deque<network::packet_ptr> m_loose[network::virtual_lanes];
+    std::deque<network::packet_ptr> m_agent_packets[network::virtual_lanes];
     struct arrival {
         ticks when;
         network::packet_ptr packet;
     };
     std::deque<arrival> m_arrivals;
-    std::deque<arrival> m_loop;
+    std::deque<arrival> m_loopback;
     bool m_enabled = false;
     calendar_event m_deliver{method<&network_port::deliver>, this};
 };

@@ -23,21 +23,21 @@ struct attribute {
 
 const std::vector<attribute>& attributes() {
     static const std::vector<attribute> all = {
-        {HCA_GIVEN_REMOTE_READ, {HCA_QPC_REMOTE_READ}},
-        {HCA_GIVEN_REMOTE_ATOMIC, {HCA_QPC_REMOTE_ATOMIC}},
-        {HCA_GIVEN_REMOTE_WRITE, {HCA_QPC_REMOTE_WRITE}},
-        {HCA_GIVEN_PKEY_INDEX, {path(HCA_PATH_PKEY_INDEX)}},
-        {HCA_GIVEN_QKEY, {HCA_QPC_QKEY}},
-        {HCA_GIVEN_RNR_TIMER, {HCA_QPC_RNR_TIMER}},
-        {HCA_GIVEN_SEND_READS, {HCA_QPC_LOG_SEND_READS, HCA_QPC_SEND_READ, HCA_QPC_SEND_ATOMIC}},
-        {HCA_GIVEN_RECEIVE_READS, {HCA_QPC_LOG_RECEIVE_READS}},
-        {HCA_GIVEN_MIGRATION, {HCA_QPC_MIGRATION}},
-        {HCA_GIVEN_PORT, {path(HCA_PATH_PORT)}},
-        {HCA_GIVEN_RETRIES, {HCA_QPC_RETRIES}},
-        {HCA_GIVEN_ALTERNATE_RNR_RETRIES, {alternate(HCA_PATH_RNR_RETRIES)}},
-        {HCA_GIVEN_ACK_TIMEOUT, {path(HCA_PATH_ACK_TIMEOUT)}},
-        {HCA_GIVEN_RNR_RETRIES, {path(HCA_PATH_RNR_RETRIES)}},
-        {HCA_GIVEN_SCHEDULE, {HCA_QPC_SCHEDULE}},
+        {HCA_OPTPAR_REMOTE_READ, {HCA_QPC_REMOTE_READ}},
+        {HCA_OPTPAR_REMOTE_ATOMIC, {HCA_QPC_REMOTE_ATOMIC}},
+        {HCA_OPTPAR_REMOTE_WRITE, {HCA_QPC_REMOTE_WRITE}},
+        {HCA_OPTPAR_PKEY_INDEX, {path(HCA_PATH_PKEY_INDEX)}},
+        {HCA_OPTPAR_QKEY, {HCA_QPC_QKEY}},
+        {HCA_OPTPAR_RNR_TIMER, {HCA_QPC_RNR_TIMER}},
+        {HCA_OPTPAR_SEND_READS, {HCA_QPC_LOG_SEND_READS, HCA_QPC_SEND_READ, HCA_QPC_SEND_ATOMIC}},
+        {HCA_OPTPAR_RECEIVE_READS, {HCA_QPC_LOG_RECEIVE_READS}},
+        {HCA_OPTPAR_MIGRATION, {HCA_QPC_MIGRATION}},
+        {HCA_OPTPAR_PORT, {path(HCA_PATH_PORT)}},
+        {HCA_OPTPAR_RETRIES, {HCA_QPC_RETRIES}},
+        {HCA_OPTPAR_ALTERNATE_RNR_RETRIES, {alternate(HCA_PATH_RNR_RETRIES)}},
+        {HCA_OPTPAR_ACK_TIMEOUT, {path(HCA_PATH_ACK_TIMEOUT)}},
+        {HCA_OPTPAR_RNR_RETRIES, {path(HCA_PATH_RNR_RETRIES)}},
+        {HCA_OPTPAR_SCHEDULE, {HCA_QPC_SCHEDULE}},
     };
     return all;
 }
@@ -95,17 +95,17 @@ const std::vector<qp_transition>& transitions() {
                                            HCA_QPC_LOG_SEND_READS,     HCA_QPC_SEND_READ, HCA_QPC_SEND_WRITE,
                                            HCA_QPC_SEND_ATOMIC,        HCA_QPC_SEND_PSN,  HCA_QPC_ACK_FREQUENCY,
                                            HCA_QPC_FLIGHT_LIMIT};
-    constexpr std::uint32_t rights = HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC;
-    constexpr std::uint32_t early = rights | HCA_GIVEN_PKEY_INDEX | HCA_GIVEN_QKEY | HCA_GIVEN_PORT;
-    constexpr std::uint32_t late = rights | HCA_GIVEN_ALTERNATE_PATH | HCA_GIVEN_PKEY_INDEX | HCA_GIVEN_QKEY |
-                                   HCA_GIVEN_RNR_TIMER | HCA_GIVEN_MIGRATION | HCA_GIVEN_SCHEDULE;
-    constexpr std::uint32_t drained = late | HCA_GIVEN_PATH | HCA_GIVEN_PORT | HCA_GIVEN_RETRIES |
-                                      HCA_GIVEN_ACK_TIMEOUT | HCA_GIVEN_RNR_RETRIES | HCA_GIVEN_ALTERNATE_RNR_RETRIES |
-                                      HCA_GIVEN_SEND_READS | HCA_GIVEN_RECEIVE_READS;
+    constexpr std::uint32_t rights = HCA_OPTPAR_REMOTE_READ | HCA_OPTPAR_REMOTE_WRITE | HCA_OPTPAR_REMOTE_ATOMIC;
+    constexpr std::uint32_t early = rights | HCA_OPTPAR_PKEY_INDEX | HCA_OPTPAR_QKEY | HCA_OPTPAR_PORT;
+    constexpr std::uint32_t late = rights | HCA_OPTPAR_ALTERNATE_PATH | HCA_OPTPAR_PKEY_INDEX | HCA_OPTPAR_QKEY |
+                                   HCA_OPTPAR_RNR_TIMER | HCA_OPTPAR_MIGRATION | HCA_OPTPAR_SCHEDULE;
+    constexpr std::uint32_t drained =
+        late | HCA_OPTPAR_PATH | HCA_OPTPAR_PORT | HCA_OPTPAR_RETRIES | HCA_OPTPAR_ACK_TIMEOUT |
+        HCA_OPTPAR_RNR_RETRIES | HCA_OPTPAR_ALTERNATE_RNR_RETRIES | HCA_OPTPAR_SEND_READS | HCA_OPTPAR_RECEIVE_READS;
     static const std::vector<qp_transition> all = {
         {HCA_RST2INIT_QP, {HCA_QP_RESET}, HCA_QP_INIT, queues, early},
         {HCA_INIT2INIT_QP, {HCA_QP_INIT}, HCA_QP_INIT, {}, early},
-        {HCA_INIT2RTR_QP, {HCA_QP_INIT}, HCA_QP_RTR, receiving, late | HCA_GIVEN_PATH},
+        {HCA_INIT2RTR_QP, {HCA_QP_INIT}, HCA_QP_RTR, receiving, late | HCA_OPTPAR_PATH},
         {HCA_RTR2RTS_QP, {HCA_QP_RTR}, HCA_QP_RTS, sending, late},
         {HCA_RTS2RTS_QP, {HCA_QP_RTS}, HCA_QP_RTS, {}, late},
         {HCA_SQE2RTS_QP, {HCA_QP_SQE}, HCA_QP_RTS, {}, late},
@@ -144,8 +144,8 @@ void apply_transition(const qp_transition& t, std::uint8_t* context, const std::
     for (const auto& a : attributes())
         if (given & a.bit)
             for (const auto f : a.fields) copy_field(context, from, f);
-    if (given & HCA_GIVEN_PATH) copy_path(context, from, HCA_QPC_PATH);
-    if (given & HCA_GIVEN_ALTERNATE_PATH)
+    if (given & HCA_OPTPAR_PATH) copy_path(context, from, HCA_QPC_PATH);
+    if (given & HCA_OPTPAR_ALTERNATE_PATH)
         std::memcpy(context + HCA_QPC_ALTERNATE_PATH, from + HCA_QPC_ALTERNATE_PATH, HCA_PATH_SIZE);
     hca_set(context, HCA_QPC_STATE, t.to);
 }

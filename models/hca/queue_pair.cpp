@@ -46,10 +46,10 @@ void queue_pair_attributes::decode() {
 void queue_pair::report(std::uint8_t* c) const {
     if (send.draining) hca_set(c, HCA_QPC_STATE, HCA_QP_DRAINING);
     hca_set(c, HCA_QPC_SEND_PSN, send.next_psn);
-    hca_set(c, HCA_QPC_RECEIVE_PSN, respond.expected_psn);
-    hca_set(c, HCA_QPC_RMSN, respond.msn);
+    hca_set(c, HCA_QPC_RECEIVE_PSN, responder.expected_psn);
+    hca_set(c, HCA_QPC_RMSN, responder.msn);
     hca_set(c, HCA_QPC_SQ_COUNTER, send.completed);
-    hca_set(c, HCA_QPC_RQ_COUNTER, receives.taken);
+    hca_set(c, HCA_QPC_RQ_COUNTER, receive_queue.consumed);
 }
 
 }  // namespace fabricvp::hca

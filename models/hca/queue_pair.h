@@ -31,7 +31,7 @@ struct work_queue {
 
     std::uint32_t entries() const { return 1u << log_size; }
     std::uint32_t stride() const { return 1u << log_stride; }
-    std::uint64_t entry(std::uint32_t counter) const {
+    std::uint64_t wqe_address(std::uint32_t counter) const {
         return start + (std::uint64_t{counter & (entries() - 1)} << log_stride);
     }
 };
@@ -65,25 +65,25 @@ struct queue_pair_attributes {
 };
 
 /// A receive entry, decoded.
-struct receive_entry {
+struct receive_wqe {
     std::uint32_t offset = 0;  ///< in the queue's buffer
     std::uint64_t capacity = 0;
     data_list list;
 };
 
 /// How far a queue pair has come with its receive queue.
-struct receive_state {
-    std::deque<receive_entry> ready;      ///< fetched and not taken
-    receive_entry entry;                  ///< taken last
-    std::uint16_t posted = 0, taken = 0;  ///< as far as is known; counted as doorbell records do
+struct receive_queue_state {
+    std::deque<receive_wqe> ready;           ///< fetched and not taken
+    receive_wqe wqe;                         ///< taken last
+    std::uint16_t posted = 0, consumed = 0;  ///< as far as is known; counted as doorbell records do
 };
 
 /// Packets of one direction of a queue pair that leave in order; a packet is there before its payload is.
-class packet_train {
+class packet_queue {
 public:
     /// \param entry counter of the send entry that it belongs to \returns a ticket for ready()
-    std::uint64_t add(const network::packet_ptr& p, bool ready, std::uint16_t entry = 0) {
-        m_packets.push_back({p, m_tickets++, entry, ready});
+    std::uint64_t add(const network::packet_ptr& p, bool ready, std::uint16_t wqe_index = 0) {
+        m_packets.push_back({p, m_tickets++, wqe_index, ready});
         return m_packets.back().ticket;
     }
     /// The payload of a packet is there. \returns false if the packet has been dropped
@@ -104,9 +104,9 @@ public:
     void pop() { m_packets.pop_front(); }
     void clear() { m_packets.clear(); }
     /// Drops the packets of a send entry and of all later ones.
-    void drop_from(std::uint16_t entry) {
+    void drop_from(std::uint16_t wqe_index) {
         for (std::size_t i = 0; i < m_packets.size(); ++i)
-            if (m_packets[i].entry == entry) return m_packets.resize(i);
+            if (m_packets[i].wqe_index == wqe_index) return m_packets.resize(i);
     }
     /// Drops the packets behind one.
     void drop_behind(std::uint64_t ticket) {
@@ -120,13 +120,13 @@ public:
     bool waiting = false;  ///< for room in the port's queue
 
 private:
-    struct wagon {
+    struct queued_packet {
         network::packet_ptr packet;
         std::uint64_t ticket = 0;
-        std::uint16_t entry = 0;
+        std::uint16_t wqe_index = 0;
         bool ready = false;
     };
-    std::deque<wagon> m_packets;
+    std::deque<queued_packet> m_packets;
     std::uint64_t m_tickets = 0;
 };
 
@@ -140,7 +140,7 @@ struct datagram_address {
 };
 
 /// A send entry, decoded, until it is complete.
-struct send_entry {
+struct send_wqe {
     std::uint16_t index = 0;  ///< the send queue's counter
     std::uint8_t opcode = 0;
     bool signalled = false, solicited = false, fence = false;
@@ -170,19 +170,19 @@ struct send_entry {
 
 /// How far a queue pair has come with its send queue.
 struct send_state {
-    struct burst {  // what one doorbell told
+    struct batch {  // what one doorbell told
         std::uint16_t count;
         std::uint8_t opcode, size;  // of its first entry; the size in 16 bytes
         bool fence;
-        span_trail way;  // of the doorbell, to the adapter
+        span_trail spans;  // of the doorbell, to the adapter
     };
-    std::deque<burst> bursts;                              // not fetched yet
+    std::deque<batch> batches;                             // not fetched yet
     std::uint16_t posted = 0, fetched = 0, completed = 0;  // counters, as doorbells have them
     bool fetching = false;
     ticks fetch_began = 0;
-    std::deque<send_entry> entries;  // fetched and not complete
-    std::size_t transmit = 0;        // the entry that is sent from next
-    packet_train requests;
+    std::deque<send_wqe> wqes;  // fetched and not complete
+    std::size_t transmit = 0;   // the entry that is sent from next
+    packet_queue requests;
     std::uint32_t next_psn = 0;       // of the next entry that is started
     std::uint32_t since_request = 0;  // packets since an acknowledgement was asked for
     unsigned responses_awaited = 0;   // reads and atomics in flight
@@ -192,11 +192,11 @@ struct send_state {
     bool scheduled = false;  // in the scheduler's list
     bool timed = false;      // in the list of timers, for:
     ticks timed_at = 0;
-    bool recovering = false;                // a gap has been seen and sending begun anew
-    bool placing = false;                   // a response is being placed
-    bool draining = false;                  // SQD, and messages that have begun are not complete
-    bool tell_drained = false;              // by an event
-    std::deque<network::packet_ptr> inbox;  // responses
+    bool recovering = false;                           // a gap has been seen and sending begun anew
+    bool placing = false;                              // a response is being placed
+    bool draining = false;                             // SQD, and messages that have begun are not complete
+    bool notify_drained = false;                       // by an event
+    std::deque<network::packet_ptr> received_packets;  // responses
 };
 
 /// A read or atomic that a responder has performed, for duplicates.
@@ -217,19 +217,19 @@ struct response_job {
 };
 
 /// How far a queue pair has come with what others ask of it.
-struct respond_state {
+struct responder_state {
     std::uint32_t expected_psn = 0, msn = 0;
-    bool nak_sent = false;  // until the expected packet comes
-    bool heard = false;     // of the other side
-    bool busy = false;      // with a packet whose data or entry is being waited for
-    bool pumping = false;   // somebody takes packets already
-    std::deque<network::packet_ptr> inbox;
-    packet_train responses;
+    bool nak_sent = false;                   // until the expected packet comes
+    bool communication_established = false;  // of the other side
+    bool busy = false;                       // with a packet whose data or entry is being waited for
+    bool pumping = false;                    // somebody takes packets already
+    std::deque<network::packet_ptr> received_packets;
+    packet_queue responses;
     std::deque<response_job> jobs;
-    bool answering = false;
+    bool responding = false;
     std::deque<responder_resource> resources;
     // The message that is being received.
-    bool in_message = false, in_write = false, has_entry = false;
+    bool in_message = false, in_write = false, has_wqe = false;
     std::uint64_t address = 0;  // of a write: where its next byte goes
     std::uint32_t rkey = 0, left = 0;
     std::uint64_t received = 0;
@@ -239,9 +239,9 @@ struct respond_state {
 struct queue_pair {
     queue_pair_attributes attributes;
     std::uint32_t serial = 0;  ///< of its creation: its number may be used again
-    receive_state receives;
+    receive_queue_state receive_queue;
     send_state send;
-    respond_state respond;
+    responder_state responder;
 
     /// Fills the parts of a context in that only the HCA knows.
     void report(std::uint8_t* context) const;

@@ -9,22 +9,22 @@
 
 namespace fabricvp::hca {
 
-queue_pairs::queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions,
-                         shared_receive_queues& shared, doorbell_records& records)
-    : model(name), m_completions(completions), m_shared(shared), m_records(records) {}
+queue_pairs::queue_pairs(const sc_core::sc_module_name& name, completion_queues& cqs, shared_receive_queues& srqs,
+                         doorbell_records& doorbell_records)
+    : model(name), m_cqs(cqs), m_srqs(srqs), m_doorbell_records(doorbell_records) {}
 
 bool queue_pairs::well_formed(const queue_pair_attributes& a) const {
     const bool type = a.type == HCA_QP_RC || a.type == HCA_QP_UC || a.type == HCA_QP_UD || a.type == HCA_QP_MLX;
-    return type && m_records.valid_uar(a.uar) && m_completions.exists(a.send_cqn) &&
-           m_completions.exists(a.receive_cqn) && (!a.has_srq || m_shared.find(a.srqn));
+    return type && m_doorbell_records.valid_uar(a.uar) && m_cqs.exists(a.send_cqn) && m_cqs.exists(a.receive_cqn) &&
+           (!a.has_srq || m_srqs.find(a.srqn));
 }
 
-unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool tell_drained) {
+unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool notify_drained) {
     const auto* t = find_transition(opcode);
     const auto index = number & ((1u << m_log_entries) - 1);
     auto* q = find(number);
     if (opcode == HCA_RST2INIT_QP) {
-        if (index < m_pairs.size() && m_pairs[index] && (!q || q->attributes.state != HCA_QP_RESET))
+        if (index < m_qps.size() && m_qps[index] && (!q || q->attributes.state != HCA_QP_RESET))
             return HCA_BAD_QP_STATE;
         queue_pair_attributes a;
         a.number = number;
@@ -32,10 +32,10 @@ unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::u
         a.set(HCA_QPC_NUMBER, number);
         a.decode();
         if (!well_formed(a)) return HCA_BAD_RESOURCE;
-        if (index >= m_pairs.size())
-            m_pairs.resize(std::min<std::size_t>(std::size_t{1} << m_log_entries, index + index / 2 + 16));
-        m_pairs[index] = std::make_unique<queue_pair>();
-        q = m_pairs[index].get();
+        if (index >= m_qps.size())
+            m_qps.resize(std::min<std::size_t>(std::size_t{1} << m_log_entries, index + index / 2 + 16));
+        m_qps[index] = std::make_unique<queue_pair>();
+        q = m_qps[index].get();
         q->attributes = a;
         q->serial = ++m_serial;
         ++m_live;
@@ -47,7 +47,7 @@ unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::u
     if (std::find(t->from.begin(), t->from.end(), before) == t->from.end() || q->send.draining) return HCA_BAD_QP_STATE;
     apply_transition(*t, q->attributes.context.data(), mailbox);
     q->attributes.decode();
-    q->send.tell_drained = tell_drained;
+    q->send.notify_drained = notify_drained;
     change(*q, before);
     return HCA_OK;
 }
@@ -79,8 +79,8 @@ unsigned queue_pairs::to_reset(std::uint32_t number, std::uint8_t* mailbox) {
     q->attributes.state = HCA_QP_RESET;
     q->attributes.set(HCA_QPC_STATE, HCA_QP_RESET);
     change(*q, before);
-    for (const auto cqn : {q->attributes.send_cqn, q->attributes.receive_cqn}) m_completions.forget(cqn, number);
-    m_pairs[number & ((1u << m_log_entries) - 1)].reset();
+    for (const auto cqn : {q->attributes.send_cqn, q->attributes.receive_cqn}) m_cqs.remove_completions(cqn, number);
+    m_qps[number & ((1u << m_log_entries) - 1)].reset();
     --m_live;
     return HCA_OK;
 }
@@ -105,12 +105,12 @@ unsigned queue_pairs::set_special(bool gsi, std::uint32_t first) {
 
 /// What they hold of the network's buffers is let go.
 void queue_pairs::clear() {
-    for (auto& q : m_pairs) {
+    for (auto& q : m_qps) {
         if (!q) continue;
         const auto before = std::exchange(q->attributes.state, HCA_QP_RESET);
         change(*q, before);
     }
-    m_pairs.clear();
+    m_qps.clear();
     m_live = 0;
     m_special[0] = m_special[1] = 0;
 }

@@ -22,8 +22,8 @@ public:
     derived in_use{*this, "in_use", "1", "queue pairs that are not in the reset state",
                    [this] { return static_cast<double>(m_live); }};
 
-    queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions, shared_receive_queues& shared,
-                doorbell_records& records);
+    queue_pairs(const sc_core::sc_module_name& name, completion_queues& cqs, shared_receive_queues& srqs,
+                doorbell_records& doorbell_records);
 
     /// Called when the state or the attributes of a queue pair have changed, `before` the state that it had.
     std::function<void(queue_pair&, unsigned before)> on_change;
@@ -34,7 +34,7 @@ public:
     }
     queue_pair* find(std::uint32_t number) {
         const auto index = number & ((1u << m_log_entries) - 1);
-        auto* q = index < m_pairs.size() ? m_pairs[index].get() : nullptr;
+        auto* q = index < m_qps.size() ? m_qps[index].get() : nullptr;
         return q && q->attributes.number == number ? q : nullptr;
     }
 
@@ -43,9 +43,9 @@ public:
         return q && q->serial == serial ? q : nullptr;
     }
 
-    /// Commands; all return an enum hca_status. \param mailbox mask and context \param tell_drained by an event, when
+    /// Commands; all return an enum hca_status. \param mailbox mask and context \param notify_drained by an event, when
     /// the send queue is
-    unsigned modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool tell_drained = false);
+    unsigned modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool notify_drained = false);
     unsigned to_error(std::uint32_t number);
     unsigned to_reset(std::uint32_t number, std::uint8_t* mailbox);
     unsigned query(std::uint32_t number, std::uint8_t* mailbox);
@@ -64,14 +64,14 @@ private:
     void change(queue_pair& q, unsigned before);
     bool well_formed(const queue_pair_attributes& a) const;
 
-    completion_queues& m_completions;
-    shared_receive_queues& m_shared;
-    doorbell_records& m_records;
+    completion_queues& m_cqs;
+    shared_receive_queues& m_srqs;
+    doorbell_records& m_doorbell_records;
     unsigned m_log_entries = 0;
     std::size_t m_live = 0;
     std::uint32_t m_serial = 0;
     std::uint32_t m_special[2] = {0, 0};
-    std::vector<std::unique_ptr<queue_pair>> m_pairs;  // by index, as far as used
+    std::vector<std::unique_ptr<queue_pair>> m_qps;  // by index, as far as used
 };
 
 }  // namespace fabricvp::hca

@@ -27,25 +27,24 @@ struct receive_queue_params {
     void describe(parameter_visitor& v);
 };
 
-enum class take_status : std::uint8_t { taken, empty, failed };
+enum class consume_status : std::uint8_t { consumed, empty, failed };
 
 class receive_queues final : public model {
 public:
     const receive_queue_params params;
 
-    counter fetches{*this, "fetches", "1",
-                    "reads of receive entries, several at a time where they lie behind each other"};
-    counter taken{*this, "taken", "1", "receive entries taken"};
+    counter fetches{*this, "fetches", "1", "reads of receive WQEs, several at a time where they lie behind each other"};
+    counter consumed{*this, "consumed", "1", "receive WQEs taken"};
     counter empty{*this, "empty", "1", "times that no entry was posted"};
 
     receive_queues(const sc_core::sc_module_name& name, const receive_queue_params& params, bus_access& bus,
-                   translation& memory, doorbell_records& records, shared_receive_queues& shared, event_queues& events,
-                   queue_pairs& pairs);
+                   translation& translation, doorbell_records& doorbell_records, shared_receive_queues& srqs,
+                   event_queues& eqs, queue_pairs& qps);
 
-    using done = std::function<void(take_status)>;
+    using done = std::function<void(consume_status)>;
     /// Takes the next entry for a queue pair, into its responder's `entry`. One at a time for each. \param finished
     /// called once, inside this call or later, when the queue pair may be gone
-    void take(queue_pair& q, done finished);
+    void consume(queue_pair& q, done finished);
     /// Tells how many entries software has posted that have not been taken: they are to be flushed. Receive queues
     /// only.
     void remaining(queue_pair& q, std::function<void(std::uint32_t)> finished);
@@ -53,29 +52,29 @@ public:
     void reset() override;
 
 private:
-    void take_own(queue_pair& q, done finished, bool record_is_new);
+    void consume_own(queue_pair& q, done finished, bool record_is_new);
     void fetch_own(queue_pair& q, done finished);
-    void take_shared(queue_pair& q, done finished);
+    void consume_shared(queue_pair& q, done finished);
     struct waiter {
         std::uint32_t qpn, serial;
         done finished;
     };
     void serve(std::uint32_t srqn, std::uint32_t serial, bool record_is_new);
     void fetch_shared(std::uint32_t srqn, std::uint32_t serial);
-    void answer(std::uint32_t srqn, take_status status, const receive_entry* entry);
+    void complete_waiter(std::uint32_t srqn, consume_status status, const receive_wqe* wqe);
     void check_limit(std::uint32_t srqn, std::uint32_t serial, bool record_is_new);
     shared_receive_queue* find_shared(std::uint32_t srqn, std::uint32_t serial);
 
     bus_access& m_bus;
-    translation& m_memory;
-    doorbell_records& m_records;
-    shared_receive_queues& m_shared;
-    event_queues& m_events;
-    queue_pairs& m_pairs;
+    translation& m_translation;
+    doorbell_records& m_doorbell_records;
+    shared_receive_queues& m_srqs;
+    event_queues& m_eqs;
+    queue_pairs& m_qps;
     std::map<std::uint32_t, std::deque<waiter>> m_waiters;  // of shared queues; the first is being served
 };
 
 /// Decodes a receive entry of `stride` bytes.
-receive_entry decode_receive(const std::uint8_t* wqe, std::uint32_t stride, std::uint32_t offset);
+receive_wqe decode_receive(const std::uint8_t* wqe, std::uint32_t stride, std::uint32_t offset);
 
 }  // namespace fabricvp::hca

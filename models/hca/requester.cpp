@@ -21,17 +21,17 @@ void requester_params::describe(parameter_visitor& v) {
             "packets after which an acknowledgement is asked for at the latest");
 }
 
-requester::requester(const sc_core::sc_module_name& name, const requester_params& p, queue_pairs& pairs,
-                     send_queues& sends, receive_queues& receives, data_mover& data, completion_queues& completions,
-                     event_queues& events, management& agent, network_port& port)
+requester::requester(const sc_core::sc_module_name& name, const requester_params& p, queue_pairs& qps, send_queues& sqs,
+                     receive_queues& receive_queue, data_mover& data, completion_queues& cqs, event_queues& eqs,
+                     management& agent, network_port& port)
     : model(name),
       params(p),
-      m_pairs(pairs),
-      m_sends(sends),
-      m_receives(receives),
-      m_data(data),
-      m_completions(completions),
-      m_events(events),
+      m_qps(qps),
+      m_sqs(sqs),
+      m_rqs(receive_queue),
+      m_data_mover(data),
+      m_cqs(cqs),
+      m_eqs(eqs),
       m_agent(agent),
       m_port(port) {}
 
@@ -39,9 +39,9 @@ requester::requester(const sc_core::sc_module_name& name, const requester_params
 
 bool requester::can_transmit(queue_pair& q) {
     auto& s = q.send;
-    while (s.transmit < s.entries.size() && s.entries[s.transmit].acked) ++s.transmit;
-    if (s.transmit >= s.entries.size() || s.requests.size() >= params.prepared) return false;
-    const auto& e = s.entries[s.transmit];
+    while (s.transmit < s.wqes.size() && s.wqes[s.transmit].acked) ++s.transmit;
+    if (s.transmit >= s.wqes.size() || s.requests.size() >= params.prepared) return false;
+    const auto& e = s.wqes[s.transmit];
     // A queue that is being drained ends what it has begun.
     if (q.attributes.state != HCA_QP_RTS && !(q.attributes.state == HCA_QP_SQD && e.started)) return false;
     if (e.syndrome || now() < s.paused_until) return false;
@@ -49,7 +49,7 @@ bool requester::can_transmit(queue_pair& q) {
     return !(e.fence && e.sent == 0 && s.responses_awaited);
 }
 
-void requester::enlist(queue_pair& q) {
+void requester::schedule_queue_pair(queue_pair& q) {
     if (q.send.scheduled || !can_transmit(q)) return;
     q.send.scheduled = true;
     m_starting.push_back({now() + params.latency, {q.attributes.number, q.serial}});
@@ -64,18 +64,18 @@ void requester::schedule_issue() {
 }
 
 void requester::kick(queue_pair& q) {
-    if (q.attributes.state == HCA_QP_ERR) return flush_sends(q);
+    if (q.attributes.state == HCA_QP_ERR) return flush_send_queue(q);
     complete_front(q);
-    enlist(q);
+    schedule_queue_pair(q);
 }
 
 void requester::issue() {
     for (; !m_starting.empty() && m_starting.front().when <= now(); m_starting.pop_front())
-        m_ready.push_back(m_starting.front().who);
+        m_ready.push_back(m_starting.front().qp);
     while (!m_ready.empty() && m_reads < params.payload_reads && m_next_issue <= now()) {
         const auto next = m_ready.front();
         m_ready.pop_front();
-        auto* q = m_pairs.find(next.qpn, next.serial);
+        auto* q = m_qps.find(next.qpn, next.serial);
         if (!q) continue;
         q->send.scheduled = false;
         if (!can_transmit(*q)) continue;
@@ -91,7 +91,7 @@ void requester::issue() {
 
 // --- packets ---
 
-void requester::start(queue_pair& q, send_entry& e) {
+void requester::start(queue_pair& q, send_wqe& e) {
     e.started = true;
     e.packets = e.is_atomic() || e.opcode == HCA_OP_NOP ? 1 : packets_of(e.length, q.attributes.mtu);
     e.first_psn = q.send.next_psn;
@@ -99,7 +99,7 @@ void requester::start(queue_pair& q, send_entry& e) {
     q.send.next_psn = psn_after(e.first_psn, e.packets);
 }
 
-network::packet_ptr requester::make_request(queue_pair& q, send_entry& e) {
+network::packet_ptr requester::make_request(queue_pair& q, send_wqe& e) {
     const auto& a = q.attributes;
     const auto transport = a.type == HCA_QP_UC ? network::transport::uc : network::transport::rc;
     auto p = make_connected_packet(a, m_port.link, m_agent.port);
@@ -135,7 +135,7 @@ network::packet_ptr requester::make_request(queue_pair& q, send_entry& e) {
 
 void requester::transmit(queue_pair& q) {
     auto& s = q.send;
-    auto& e = s.entries[s.transmit];
+    auto& e = s.wqes[s.transmit];
     if (q.attributes.type == HCA_QP_UD || q.attributes.type == HCA_QP_MLX) return transmit_datagram(q, e);
     if (!e.started) start(q, e);
     if (e.opcode == HCA_OP_NOP) {  // a sequence number for nothing would be missed by the other side
@@ -147,10 +147,9 @@ void requester::transmit(queue_pair& q) {
     auto p = make_request(q, e);
     ++requests;
     p->spans.follow(e.spans);
-    p->pass(turn_span, span_kind::queueing, now());
+    p->pass(scheduling_span, span_kind::queueing, now());
     const bool last = e.has_response() || e.sent + 1 == e.packets;
-    const bool final =
-        last && s.transmit + 1 == s.entries.size() && static_cast<std::uint16_t>(e.index + 1) == s.posted;
+    const bool final = last && s.transmit + 1 == s.wqes.size() && static_cast<std::uint16_t>(e.index + 1) == s.posted;
     ++s.since_request;
     p->bth.ack_request =
         !e.has_response() && ((last && (e.signalled || final || s.draining)) || s.since_request >= params.ack_every);
@@ -165,7 +164,7 @@ void requester::transmit(queue_pair& q) {
 }
 
 /// Puts a packet into the train, and its payload into the packet.
-void requester::fill(queue_pair& q, send_entry& e, const network::packet_ptr& p, std::uint64_t from,
+void requester::fill(queue_pair& q, send_wqe& e, const network::packet_ptr& p, std::uint64_t from,
                      std::uint32_t bytes) {
     auto& s = q.send;
     if (bytes && e.inlined) p->payload = e.inlined.part(static_cast<std::size_t>(from), bytes);
@@ -176,18 +175,18 @@ void requester::fill(queue_pair& q, send_entry& e, const network::packet_ptr& p,
     p->payload = allocate_slice(bytes);
     const auto ticket = s.requests.add(p, false, e.index);
     ++m_reads;
-    m_data.gather(
+    m_data_mover.gather(
         e.list, q.attributes.domain, from, p->payload, local_read,
         [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p](transfer_result r) {
             --m_reads;
             schedule_issue();
-            auto* now_q = m_pairs.find(number, serial);
-            if (!now_q || !now_q->send.requests.holds(ticket)) return;
-            if (!r.ok()) return fail_at(*now_q, index, HCA_LOCAL_PROTECTION);
+            auto* current_qp = m_qps.find(number, serial);
+            if (!current_qp || !current_qp->send.requests.holds(ticket)) return;
+            if (!r.ok()) return fail_at(*current_qp, index, HCA_LOCAL_PROTECTION);
             p->pass(payload_span, span_kind::service, now());
-            now_q->send.requests.ready(ticket);
-            m_port.send(*now_q, network_port::direction::request);
-            enlist(*now_q);
+            current_qp->send.requests.ready(ticket);
+            m_port.send(*current_qp, network_port::direction::request);
+            schedule_queue_pair(*current_qp);
         });
 }
 
@@ -195,19 +194,19 @@ void requester::fill(queue_pair& q, send_entry& e, const network::packet_ptr& p,
 void requester::fail_at(queue_pair& q, std::uint16_t index, unsigned syndrome) {
     auto& s = q.send;
     s.requests.drop_from(index);
-    for (std::size_t i = 0; i < s.entries.size(); ++i) {
-        if (s.entries[i].index != index) continue;
-        s.entries[i].syndrome = static_cast<std::uint8_t>(syndrome);
-        unsend(s, i);
+    for (std::size_t i = 0; i < s.wqes.size(); ++i) {
+        if (s.wqes[i].index != index) continue;
+        s.wqes[i].syndrome = static_cast<std::uint8_t>(syndrome);
+        mark_unsent(s, i);
         break;
     }
     complete_front(q);
 }
 
 /// Sending goes on, if it does, with an entry that has been sent before.
-void requester::unsend(send_state& s, std::size_t from) {
-    for (std::size_t i = from; i < s.entries.size(); ++i) {
-        auto& e = s.entries[i];
+void requester::mark_unsent(send_state& s, std::size_t from) {
+    for (std::size_t i = from; i < s.wqes.size(); ++i) {
+        auto& e = s.wqes[i];
         if (e.has_response() && e.sent && !e.acked) --s.responses_awaited;
         if (!e.acked) e.sent = 0;
     }
@@ -223,47 +222,47 @@ void requester::packet_left(queue_pair& q, const network::packet& p) {
                op == operation::send_last_immediate || op == operation::send_only_immediate ||
                op == operation::write_last || op == operation::write_only || op == operation::write_last_immediate ||
                op == operation::write_only_immediate) {
-        for (auto& e : s.entries)
+        for (auto& e : s.wqes)
             if (!e.acked && !e.syndrome) {  // they leave in order
                 e.acked = true;
                 break;
             }
         complete_front(q);
     }
-    enlist(q);
+    schedule_queue_pair(q);
 }
 
 // --- the end of entries ---
 
 void requester::complete_front(queue_pair& q) {
     auto& s = q.send;
-    while (!s.entries.empty() && q.attributes.state != HCA_QP_ERR) {
-        auto& e = s.entries.front();
+    while (!s.wqes.empty() && q.attributes.state != HCA_QP_ERR) {
+        auto& e = s.wqes.front();
         if ((!e.acked && !e.syndrome) || (q.attributes.state == HCA_QP_SQD && !e.started)) break;
-        if (e.syndrome) return break_off(q, e.syndrome);
+        if (e.syndrome) return complete_with_error(q, e.syndrome);
         ++messages;
         if (e.started) latency.add(now() - e.began);
         if (e.signalled) complete(q, e, 0);
-        s.entries.pop_front();
+        s.wqes.pop_front();
         ++s.completed;
         if (s.transmit) --s.transmit;
     }
-    if (q.attributes.state == HCA_QP_RTS) m_sends.fetch(q);
+    if (q.attributes.state == HCA_QP_RTS) m_sqs.fetch(q);
     drain(q);
 }
 
 /// Tells once that a send queue is drained, if it is.
 void requester::drain(queue_pair& q) {
     auto& s = q.send;
-    if (!s.draining || (!s.entries.empty() && s.entries.front().started)) return;
+    if (!s.draining || (!s.wqes.empty() && s.wqes.front().started)) return;
     s.draining = false;
     ++drained;
-    if (std::exchange(s.tell_drained, false))
-        m_events.post(event_entry(HCA_EVENT_SQ_DRAINED).set(HCA_EQE_NUMBER, q.attributes.number));
+    if (std::exchange(s.notify_drained, false))
+        m_eqs.post(event_queue_entry(HCA_EVENT_SQ_DRAINED).set(HCA_EQE_NUMBER, q.attributes.number));
 }
 
 /// What has been sent last asks for an acknowledgement, if it has not: nothing follows that would.
-void requester::ask_now(queue_pair& q) {
+void requester::request_acknowledge(queue_pair& q) {
     auto& s = q.send;
     if (q.attributes.type != HCA_QP_RC || s.since_request == 0) return;
     if (auto* p = s.requests.last()) {
@@ -271,8 +270,8 @@ void requester::ask_now(queue_pair& q) {
         s.since_request = 0;
         return;
     }
-    for (auto i = s.entries.size(); i-- > 0;) {
-        auto& e = s.entries[i];
+    for (auto i = s.wqes.size(); i-- > 0;) {
+        auto& e = s.wqes[i];
         if (!e.started || e.acked) continue;
         if (e.sent == e.requests()) {  // its last packet goes out once more
             --e.sent;
@@ -282,12 +281,12 @@ void requester::ask_now(queue_pair& q) {
     }
 }
 
-void requester::complete(queue_pair& q, const send_entry& e, unsigned syndrome) {
-    completion_entry c;
+void requester::complete(queue_pair& q, const send_wqe& e, unsigned syndrome) {
+    completion_queue_entry c;
     const auto& a = q.attributes;
     if (!syndrome) c.follow(e.spans, "message");
     c.set(HCA_CQE_QPN, a.number);
-    c.set(HCA_CQE_WQE, static_cast<std::uint32_t>(a.sq.entry(e.index)));
+    c.set(HCA_CQE_WQE, static_cast<std::uint32_t>(a.sq.wqe_address(e.index)));
     c.set(HCA_CQE_IS_SEND, 1);
     if (syndrome) {
         c.set(HCA_CQE_SYNDROME, syndrome).set(HCA_CQE_OPCODE, HCA_CQE_ERROR_SEND);
@@ -296,53 +295,53 @@ void requester::complete(queue_pair& q, const send_entry& e, unsigned syndrome) 
         c.set(HCA_CQE_OPCODE, e.opcode);
         if (e.has_response()) c.set(HCA_CQE_BYTES, e.length);
     }
-    m_completions.complete(a.send_cqn, c);
+    m_cqs.complete(a.send_cqn, c);
 }
 
 /// The oldest entry has failed: it is told, and the queue pair ends in the error state, where the rest is flushed.
-void requester::break_off(queue_pair& q, unsigned syndrome) {
+void requester::complete_with_error(queue_pair& q, unsigned syndrome) {
     auto& s = q.send;
     ++errors;
-    complete(q, s.entries.front(), syndrome);
-    s.entries.pop_front();
+    complete(q, s.wqes.front(), syndrome);
+    s.wqes.pop_front();
     ++s.completed;
     s.transmit = 0;
-    m_pairs.fail(q);
+    m_qps.fail(q);
 }
 
-void requester::flush_sends(queue_pair& q) {
+void requester::flush_send_queue(queue_pair& q) {
     auto& s = q.send;
     if (s.fetching) return;  // comes back here
     while (s.completed != s.posted) {
-        send_entry e;
+        send_wqe e;
         e.index = s.completed++;
         ++flushed;
         complete(q, e, HCA_FLUSHED);
     }
     s.fetched = s.posted;
-    s.bursts.clear();
-    s.entries.clear();
+    s.batches.clear();
+    s.wqes.clear();
     s.transmit = 0;
 }
 
-void requester::flush_receives(queue_pair& q) {
+void requester::flush_receive_queue(queue_pair& q) {
     if (q.attributes.has_srq) {
-        m_events.post(event_entry(HCA_EVENT_LAST_WQE).set(HCA_EQE_NUMBER, q.attributes.number));
+        m_eqs.post(event_queue_entry(HCA_EVENT_LAST_WQE).set(HCA_EQE_NUMBER, q.attributes.number));
         return;
     }
-    m_receives.remaining(q, [this, number = q.attributes.number, serial = q.serial](std::uint32_t left) {
-        auto* now_q = m_pairs.find(number, serial);
-        if (!now_q || now_q->attributes.state != HCA_QP_ERR) return;
-        auto& r = now_q->receives;
+    m_rqs.remaining(q, [this, number = q.attributes.number, serial = q.serial](std::uint32_t left) {
+        auto* current_qp = m_qps.find(number, serial);
+        if (!current_qp || current_qp->attributes.state != HCA_QP_ERR) return;
+        auto& r = current_qp->receive_queue;
         r.ready.clear();
         for (; left; --left) {
-            completion_entry c;
-            const auto& a = now_q->attributes;
-            c.set(HCA_CQE_QPN, a.number).set(HCA_CQE_WQE, static_cast<std::uint32_t>(a.rq.entry(r.taken++)));
+            completion_queue_entry c;
+            const auto& a = current_qp->attributes;
+            c.set(HCA_CQE_QPN, a.number).set(HCA_CQE_WQE, static_cast<std::uint32_t>(a.rq.wqe_address(r.consumed++)));
             c.set(HCA_CQE_SYNDROME, HCA_FLUSHED).set(HCA_CQE_OPCODE, HCA_CQE_ERROR_RECEIVE);
             c.solicited = true;
             ++flushed;
-            m_completions.complete(a.receive_cqn, c);
+            m_cqs.complete(a.receive_cqn, c);
         }
     });
 }
@@ -359,17 +358,17 @@ void requester::changed(queue_pair& q, unsigned before) {
     if (state == HCA_QP_RTS) return kick(q);
     s.draining = state == HCA_QP_SQD;
     if (s.draining) {
-        ask_now(q);
+        request_acknowledge(q);
         return kick(q);
     }
     if (state != HCA_QP_ERR && state != HCA_QP_RESET) return;
     s.requests.clear();
-    for (const auto& p : s.inbox) m_port.release(*p);
-    s.inbox.clear();
+    for (const auto& p : s.received_packets) m_port.release(*p);
+    s.received_packets.clear();
     s.deadline = never;
     if (state == HCA_QP_RESET) return;
-    flush_sends(q);
-    flush_receives(q);
+    flush_send_queue(q);
+    flush_receive_queue(q);
 }
 
 void requester::reset() {

@@ -41,20 +41,21 @@ public:
     counter retries{*this, "retries", "1", "times that sending began anew at an earlier packet"};
     counter timeouts{*this, "timeouts", "1", "times that no acknowledgement came"};
     counter not_ready{*this, "receiver_not_ready", "1", "times that the receiver had no entry posted"};
-    counter errors{*this, "errors", "1", "send entries that ended with an error, flushed ones apart"};
+    counter errors{*this, "errors", "1", "send WQEs that ended with an error, flushed ones apart"};
     counter drained{*this, "drained", "1",
                     "times that a send queue has been drained: no message is begun and not complete"};
-    counter flushed{*this, "flushed", "1", "send and receive entries flushed"};
-    span_stage turn_span{*this, "turn"};        ///< until its packet is made: behind others, or a response it waits for
+    counter flushed{*this, "flushed", "1", "send and receive WQEs flushed"};
+    span_stage scheduling_span{*this,
+                               "scheduling"};   ///< until its packet is made: behind others, or a response it waits for
     span_stage payload_span{*this, "payload"};  ///< fetching payload
     span_stage response_span{*this, "response"};    ///< behind other responses
     span_stage placement_span{*this, "placement"};  ///< of a response in memory
 
     histogram latency{*this, "latency", "ps", "of acknowledged messages"};
 
-    requester(const sc_core::sc_module_name& name, const requester_params& params, queue_pairs& pairs,
-              send_queues& sends, receive_queues& receives, data_mover& data, completion_queues& completions,
-              event_queues& events, management& agent, network_port& port);
+    requester(const sc_core::sc_module_name& name, const requester_params& params, queue_pairs& qps, send_queues& sqs,
+              receive_queues& rqs, data_mover& data, completion_queues& cqs, event_queues& eqs, management& agent,
+              network_port& port);
 
     /// A queue pair has new entries, may send again, or has been flushed.
     void kick(queue_pair& q);
@@ -69,60 +70,60 @@ public:
 
 private:
     bool can_transmit(queue_pair& q);
-    void enlist(queue_pair& q);
+    void schedule_queue_pair(queue_pair& q);
     void schedule_issue();
     void issue();
     void transmit(queue_pair& q);
-    network::packet_ptr make_request(queue_pair& q, send_entry& e);
-    void start(queue_pair& q, send_entry& e);
-    void fill(queue_pair& q, send_entry& e, const network::packet_ptr& p, std::uint64_t from, std::uint32_t bytes);
+    network::packet_ptr make_request(queue_pair& q, send_wqe& e);
+    void start(queue_pair& q, send_wqe& e);
+    void fill(queue_pair& q, send_wqe& e, const network::packet_ptr& p, std::uint64_t from, std::uint32_t bytes);
     void fail_at(queue_pair& q, std::uint16_t index, unsigned syndrome);
-    static void unsend(send_state& s, std::size_t from);
-    void transmit_datagram(queue_pair& q, send_entry& e);
-    void transmit_raw(queue_pair& q, send_entry& e);
+    static void mark_unsent(send_state& s, std::size_t from);
+    void transmit_datagram(queue_pair& q, send_wqe& e);
+    void transmit_raw(queue_pair& q, send_wqe& e);
 
-    void take_responses(queue_pair& q);
-    void take_response(queue_pair& q, const network::packet_ptr& p);
-    void take_acknowledge(queue_pair& q, const network::packet& p);
+    void process_responses(queue_pair& q);
+    void process_response(queue_pair& q, const network::packet_ptr& p);
+    void process_acknowledge(queue_pair& q, const network::packet& p);
     bool acknowledge(queue_pair& q, std::uint32_t psn);
-    void place(queue_pair& q, const network::packet_ptr& p, send_entry& e);
+    void place(queue_pair& q, const network::packet_ptr& p, send_wqe& e);
     void placed(queue_pair& q, std::uint16_t index, transfer_result r);
     void go_back(queue_pair& q, std::uint32_t psn);
     bool retry(queue_pair& q, std::uint32_t psn);
-    void progress(queue_pair& q);
-    void watch(queue_pair& q, ticks when);
+    void reset_retries(queue_pair& q);
+    void start_timer(queue_pair& q, ticks when);
     void complete_front(queue_pair& q);
-    void complete(queue_pair& q, const send_entry& e, unsigned syndrome);
+    void complete(queue_pair& q, const send_wqe& e, unsigned syndrome);
     void drain(queue_pair& q);
-    void ask_now(queue_pair& q);
-    void break_off(queue_pair& q, unsigned syndrome);
-    void flush_sends(queue_pair& q);
-    void flush_receives(queue_pair& q);
+    void request_acknowledge(queue_pair& q);
+    void complete_with_error(queue_pair& q, unsigned syndrome);
+    void flush_send_queue(queue_pair& q);
+    void flush_receive_queue(queue_pair& q);
     void set_deadline(queue_pair& q);
     void check_deadlines();
-    send_entry* entry_of(queue_pair& q, std::uint32_t psn);
+    send_wqe* wqe_of(queue_pair& q, std::uint32_t psn);
 
-    queue_pairs& m_pairs;
-    send_queues& m_sends;
-    receive_queues& m_receives;
-    data_mover& m_data;
-    completion_queues& m_completions;
-    event_queues& m_events;
+    queue_pairs& m_qps;
+    send_queues& m_sqs;
+    receive_queues& m_rqs;
+    data_mover& m_data_mover;
+    completion_queues& m_cqs;
+    event_queues& m_eqs;
     management& m_agent;
     network_port& m_port;
-    struct name_of {
+    struct qp_ref {
         std::uint32_t qpn, serial;
     };
     struct starting {
         ticks when;
-        name_of who;
+        qp_ref qp;
     };
     std::deque<starting> m_starting;  // queue pairs that have just got something to send
-    std::deque<name_of> m_ready;      // queue pairs whose turn comes
+    std::deque<qp_ref> m_ready;       // queue pairs whose turn comes
     std::uint64_t m_reads = 0;        // packets whose payload is being fetched
     ticks m_next_issue = 0;
     calendar_event m_issue{method<&requester::issue>, this};
-    std::multimap<ticks, name_of> m_timers;  // when to look at deadlines; may be out of date
+    std::multimap<ticks, qp_ref> m_timers;  // when to look at deadlines; may be out of date
     calendar_event m_timer{method<&requester::check_deadlines>, this};
 };
 

@@ -10,7 +10,7 @@
 
 namespace fabricvp::hca {
 
-void requester::transmit_datagram(queue_pair& q, send_entry& e) {
+void requester::transmit_datagram(queue_pair& q, send_wqe& e) {
     auto& s = q.send;
     const auto index = e.index;
     if (q.attributes.type == HCA_QP_MLX) return transmit_raw(q, e);
@@ -25,7 +25,7 @@ void requester::transmit_datagram(queue_pair& q, send_entry& e) {
     p->bth.psn = s.next_psn;
     p->immediate = e.immediate;
     p->spans.follow(e.spans);
-    p->pass(turn_span, span_kind::queueing, now());
+    p->pass(scheduling_span, span_kind::queueing, now());
     s.next_psn = psn_after(s.next_psn, 1);
     ++requests;
     e.started = true;
@@ -36,7 +36,7 @@ void requester::transmit_datagram(queue_pair& q, send_entry& e) {
 }
 
 /// Headers and data of an entry are fetched first, since the headers say what kind of packet it is.
-void requester::transmit_raw(queue_pair& q, send_entry& e) {
+void requester::transmit_raw(queue_pair& q, send_wqe& e) {
     auto& s = q.send;
     const auto bytes = data_mover::length(e.list);
     if (bytes > 4096) return fail_at(q, e.index, HCA_LOCAL_LENGTH);
@@ -49,22 +49,22 @@ void requester::transmit_raw(queue_pair& q, send_entry& e) {
     ++requests;
     const auto ticket = s.requests.add(p, false, e.index);
     ++m_reads;
-    m_data.gather(e.list, q.attributes.domain, 0, whole, local_read,
-                  [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p, whole,
-                   permissive = e.permissive](transfer_result r) {
-                      --m_reads;
-                      schedule_issue();
-                      auto* now_q = m_pairs.find(number, serial);
-                      if (!now_q || !now_q->send.requests.holds(ticket)) return;
-                      if (!r.ok()) return fail_at(*now_q, index, HCA_LOCAL_PROTECTION);
-                      if (network::decode(whole.data(), whole.length, *p, false))
-                          return fail_at(*now_q, index, HCA_LOCAL_QP_OPERATION);
-                      // Software leaves the source LID to the port, but for its lowest bits.
-                      if (!permissive) p->lrh.slid = static_cast<std::uint16_t>(p->lrh.slid | m_port.link.lid());
-                      now_q->send.requests.ready(ticket);
-                      m_port.send(*now_q, network_port::direction::request);
-                      enlist(*now_q);
-                  });
+    m_data_mover.gather(e.list, q.attributes.domain, 0, whole, local_read,
+                        [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p, whole,
+                         permissive = e.permissive](transfer_result r) {
+                            --m_reads;
+                            schedule_issue();
+                            auto* current_qp = m_qps.find(number, serial);
+                            if (!current_qp || !current_qp->send.requests.holds(ticket)) return;
+                            if (!r.ok()) return fail_at(*current_qp, index, HCA_LOCAL_PROTECTION);
+                            if (network::decode(whole.data(), whole.length, *p, false))
+                                return fail_at(*current_qp, index, HCA_LOCAL_QP_OPERATION);
+                            // Software leaves the source LID to the port, but for its lowest bits.
+                            if (!permissive) p->lrh.slid = static_cast<std::uint16_t>(p->lrh.slid | m_port.link.lid());
+                            current_qp->send.requests.ready(ticket);
+                            m_port.send(*current_qp, network_port::direction::request);
+                            schedule_queue_pair(*current_qp);
+                        });
 }
 
 }  // namespace fabricvp::hca

@@ -12,22 +12,22 @@ namespace fabricvp::hca {
 using network::operation;
 
 void requester::receive(queue_pair& q, const network::packet_ptr& p) {
-    q.send.inbox.push_back(p);
-    take_responses(q);
+    q.send.received_packets.push_back(p);
+    process_responses(q);
 }
 
-void requester::take_responses(queue_pair& q) {
+void requester::process_responses(queue_pair& q) {
     auto& s = q.send;
-    while (!s.placing && !s.inbox.empty()) {
-        const auto p = s.inbox.front();
-        s.inbox.pop_front();
-        take_response(q, p);
+    while (!s.placing && !s.received_packets.empty()) {
+        const auto p = s.received_packets.front();
+        s.received_packets.pop_front();
+        process_response(q, p);
         m_port.release(*p);
     }
 }
 
-send_entry* requester::entry_of(queue_pair& q, std::uint32_t psn) {
-    for (auto& e : q.send.entries) {
+send_wqe* requester::wqe_of(queue_pair& q, std::uint32_t psn) {
+    for (auto& e : q.send.wqes) {
         if (!e.started) return nullptr;
         const auto offset = psn_difference(psn, e.first_psn);
         if (offset >= 0 && static_cast<std::uint32_t>(offset) < e.packets) return &e;
@@ -35,17 +35,17 @@ send_entry* requester::entry_of(queue_pair& q, std::uint32_t psn) {
     return nullptr;
 }
 
-void requester::take_response(queue_pair& q, const network::packet_ptr& p) {
+void requester::process_response(queue_pair& q, const network::packet_ptr& p) {
     if (q.attributes.state != HCA_QP_RTS && q.attributes.state != HCA_QP_SQD) return;
     const auto op = network::operation_of(p->bth.opcode);
     p->pass(response_span, span_kind::queueing, now());
-    if (op == operation::acknowledge) return take_acknowledge(q, *p);
-    auto* e = entry_of(q, p->bth.psn);
+    if (op == operation::acknowledge) return process_acknowledge(q, *p);
+    auto* e = wqe_of(q, p->bth.psn);
     if (!e || e->acked || e->syndrome || !e->has_response()) return;  // late, or twice
     if (e->is_atomic() != (op == operation::atomic_acknowledge)) return fail_at(q, e->index, HCA_BAD_RESPONSE);
     const auto index = e->index;
     if (!acknowledge(q, psn_after(e->first_psn, network::psn_mask))) return;  // all before it; one of them is missing
-    e = entry_of(q, p->bth.psn);
+    e = wqe_of(q, p->bth.psn);
     if (!e || e->index != index || q.attributes.state == HCA_QP_ERR) return;
     const auto expected = psn_after(e->first_psn, e->received);
     const auto ahead = psn_difference(p->bth.psn, expected);
@@ -57,7 +57,7 @@ void requester::take_response(queue_pair& q, const network::packet_ptr& p) {
     place(q, p, *e);
 }
 
-void requester::place(queue_pair& q, const network::packet_ptr& p, send_entry& e) {
+void requester::place(queue_pair& q, const network::packet_ptr& p, send_wqe& e) {
     auto& s = q.send;
     const auto from = std::uint64_t{e.received} * q.attributes.mtu;
     const auto bytes = e.is_atomic() ? 8 : std::min<std::uint64_t>(q.attributes.mtu, e.length - from);
@@ -69,59 +69,60 @@ void requester::place(queue_pair& q, const network::packet_ptr& p, send_entry& e
     if (payload.length != bytes) return fail_at(q, e.index, HCA_BAD_RESPONSE);
     if (bytes == 0) return placed(q, e.index, {});
     s.placing = true;
-    m_data.scatter(e.list, q.attributes.domain, from, payload, local_write,
-                   [this, number = q.attributes.number, serial = q.serial, index = e.index, p](transfer_result r) {
-                       auto* now_q = m_pairs.find(number, serial);
-                       if (!now_q) return;
-                       if (auto* entry = span_recorder::on() ? entry_of(*now_q, p->bth.psn) : nullptr) {
-                           entry->spans.follow(p->spans);
-                           entry->spans.pass(placement_span, span_kind::service, now());
-                       }
-                       placed(*now_q, index, r);
-                   });
+    m_data_mover.scatter(
+        e.list, q.attributes.domain, from, payload, local_write,
+        [this, number = q.attributes.number, serial = q.serial, index = e.index, p](transfer_result r) {
+            auto* current_qp = m_qps.find(number, serial);
+            if (!current_qp) return;
+            if (auto* wqe = span_recorder::on() ? wqe_of(*current_qp, p->bth.psn) : nullptr) {
+                wqe->spans.follow(p->spans);
+                wqe->spans.pass(placement_span, span_kind::service, now());
+            }
+            placed(*current_qp, index, r);
+        });
 }
 
 void requester::placed(queue_pair& q, std::uint16_t index, transfer_result r) {
     auto& s = q.send;
     const bool later = std::exchange(s.placing, false);
     const auto found =
-        std::find_if(s.entries.begin(), s.entries.end(), [index](const send_entry& e) { return e.index == index; });
-    if (found != s.entries.end() && !found->syndrome) {
+        std::find_if(s.wqes.begin(), s.wqes.end(), [index](const send_wqe& e) { return e.index == index; });
+    if (found != s.wqes.end() && !found->syndrome) {
         if (!r.ok()) {
             fail_at(q, index, HCA_LOCAL_PROTECTION);
         } else {
-            progress(q);
+            reset_retries(q);
             if (++found->received == found->packets) {
                 found->acked = true;
                 if (found->sent) --s.responses_awaited;
                 // A request that goes out once more would only bring what is there.
-                if (s.transmit < s.entries.size() && s.entries[s.transmit].index == index) ++s.transmit;
+                if (s.transmit < s.wqes.size() && s.wqes[s.transmit].index == index) ++s.transmit;
             }
             complete_front(q);
             set_deadline(q);  // of who is the oldest now
-            enlist(q);
+            schedule_queue_pair(q);
         }
     }
-    if (later && !s.inbox.empty()) take_responses(q);
+    if (later && !s.received_packets.empty()) process_responses(q);
 }
 
-void requester::take_acknowledge(queue_pair& q, const network::packet& p) {
+void requester::process_acknowledge(queue_pair& q, const network::packet& p) {
     auto& s = q.send;
     const auto psn = p.bth.psn, syndrome = std::uint32_t{p.aeth.syndrome};
     const auto kind = aeth::kind(p.aeth.syndrome);
-    if (s.entries.empty() || !s.entries.front().started || psn_difference(psn, s.next_psn) >= 0) return;
-    if (psn_difference(psn, s.entries.front().first_psn) < -1) return;  // long known
+    if (s.wqes.empty() || !s.wqes.front().started || psn_difference(psn, s.next_psn) >= 0) return;
+    if (psn_difference(psn, s.wqes.front().first_psn) < -1) return;  // long known
     if (kind == aeth::kind_ack) {
-        if (auto* e = span_recorder::on() ? entry_of(q, psn) : nullptr; e && e->last_psn() == psn)
+        if (auto* e = span_recorder::on() ? wqe_of(q, psn) : nullptr; e && e->last_psn() == psn)
             e->spans.follow(p.spans);
         acknowledge(q, psn);
-        return enlist(q);
+        return schedule_queue_pair(q);
     }
-    const auto* e = entry_of(q, psn);
+    const auto* e = wqe_of(q, psn);
     if (!e || e->acked || e->syndrome) return;
     const auto index = e->index;
     if (!acknowledge(q, psn_after(psn, network::psn_mask)) || q.attributes.state == HCA_QP_ERR) return;
-    e = entry_of(q, psn);
+    e = wqe_of(q, psn);
     if (!e || e->index != index) return;
     if (kind == aeth::kind_not_ready) {
         ++not_ready;
@@ -130,7 +131,7 @@ void requester::take_acknowledge(queue_pair& q, const network::packet& p) {
         go_back(q, psn);
         s.deadline = never;
         s.paused_until = now() + not_ready_time(aeth::value(p.aeth.syndrome));
-        return watch(q, s.paused_until);
+        return start_timer(q, s.paused_until);
     }
     switch (static_cast<nak>(aeth::value(static_cast<std::uint8_t>(syndrome)))) {
         case nak::sequence: retry(q, psn); return;
@@ -144,7 +145,7 @@ void requester::take_acknowledge(queue_pair& q, const network::packet& p) {
 bool requester::acknowledge(queue_pair& q, std::uint32_t psn) {
     auto& s = q.send;
     bool moved = false;
-    for (auto& e : s.entries) {
+    for (auto& e : s.wqes) {
         if (!e.started || psn_difference(e.first_psn, psn) > 0) break;
         if (e.acked) continue;
         if (e.syndrome) break;
@@ -156,14 +157,14 @@ bool requester::acknowledge(queue_pair& q, std::uint32_t psn) {
         e.acked = moved = true;
     }
     if (moved) {
-        progress(q);
+        reset_retries(q);
         complete_front(q);
         set_deadline(q);
     }
     return true;
 }
 
-void requester::progress(queue_pair& q) {
+void requester::reset_retries(queue_pair& q) {
     q.send.retries_left = q.attributes.retries;
     q.send.rnr_retries_left = q.attributes.rnr_retries;
     q.send.recovering = false;
@@ -173,14 +174,14 @@ void requester::progress(queue_pair& q) {
 bool requester::retry(queue_pair& q, std::uint32_t psn) {
     auto& s = q.send;
     if (s.retries_left == 0) {
-        if (const auto* e = entry_of(q, psn)) fail_at(q, e->index, HCA_RETRIES_EXCEEDED);
+        if (const auto* e = wqe_of(q, psn)) fail_at(q, e->index, HCA_RETRIES_EXCEEDED);
         return false;
     }
     --s.retries_left;
     s.recovering = true;
     go_back(q, psn);
     set_deadline(q);
-    enlist(q);
+    schedule_queue_pair(q);
     return true;
 }
 
@@ -188,11 +189,11 @@ void requester::go_back(queue_pair& q, std::uint32_t psn) {
     auto& s = q.send;
     ++retries;
     s.requests.clear();
-    for (std::size_t i = 0; i < s.entries.size(); ++i) {
-        auto& e = s.entries[i];
+    for (std::size_t i = 0; i < s.wqes.size(); ++i) {
+        auto& e = s.wqes[i];
         const auto offset = psn_difference(psn, e.first_psn);
         if (!e.started || offset < 0 || static_cast<std::uint32_t>(offset) >= e.packets) continue;
-        unsend(s, i);
+        mark_unsent(s, i);
         if (!e.has_response()) e.sent = static_cast<std::uint32_t>(offset);
         return;
     }
@@ -201,17 +202,17 @@ void requester::go_back(queue_pair& q, std::uint32_t psn) {
 void requester::set_deadline(queue_pair& q) {
     auto& s = q.send;
     const bool outstanding =
-        q.attributes.state != HCA_QP_ERR && !s.entries.empty() && s.entries.front().sent && !s.entries.front().acked;
+        q.attributes.state != HCA_QP_ERR && !s.wqes.empty() && s.wqes.front().sent && !s.wqes.front().acked;
     s.deadline = outstanding && q.attributes.ack_timeout ? now() + ack_time(q.attributes.ack_timeout) : never;
-    if (s.deadline != never) watch(q, s.deadline);
+    if (s.deadline != never) start_timer(q, s.deadline);
 }
 
 /// Looks at a queue pair's times at `when`, or where that is already going to happen earlier, then.
-void requester::watch(queue_pair& q, ticks when) {
+void requester::start_timer(queue_pair& q, ticks when) {
     if (q.send.timed && q.send.timed_at <= when) return;
     q.send.timed = true;
     q.send.timed_at = when;
-    m_timers.emplace(when, name_of{q.attributes.number, q.serial});
+    m_timers.emplace(when, qp_ref{q.attributes.number, q.serial});
     if (!m_timer.scheduled() || m_timer.when() > when) schedule(m_timer, when);
 }
 
@@ -219,22 +220,22 @@ void requester::check_deadlines() {
     while (!m_timers.empty() && m_timers.begin()->first <= now()) {
         const auto n = m_timers.begin()->second;
         m_timers.erase(m_timers.begin());
-        auto* q = m_pairs.find(n.qpn, n.serial);
+        auto* q = m_qps.find(n.qpn, n.serial);
         if (!q || !q->send.timed || q->send.timed_at > now()) continue;
         auto& s = q->send;
         s.timed = false;
         if (s.paused_until > now())
-            watch(*q, s.paused_until);
+            start_timer(*q, s.paused_until);
         else
-            enlist(*q);
+            schedule_queue_pair(*q);
         if (s.deadline == never) continue;
         if (s.deadline > now()) {
-            watch(*q, s.deadline);
+            start_timer(*q, s.deadline);
             continue;
         }
         ++timeouts;
         s.recovering = false;
-        const auto& e = s.entries.front();
+        const auto& e = s.wqes.front();
         retry(*q, e.has_response() ? psn_after(e.first_psn, e.received) : e.first_psn);
     }
     if (!m_timers.empty()) schedule(m_timer, m_timers.begin()->first);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t gsi_qkey = 0x8001'0000;  // of QP 1
 /// Answers that may wait: whoever asks faster than they can leave is not heard, as if the network had lost its packets.
-constexpr std::size_t most_jobs = 512;
+constexpr std::size_t max_jobs = 512;
 
 bool is_first(operation o) { return o == operation::send_first || o == operation::write_first; }
 bool is_middle(operation o) { return o == operation::send_middle || o == operation::write_middle; }
@@ -42,40 +42,40 @@ void responder_params::describe(parameter_visitor& v) {
 }
 
 responder::responder(const sc_core::sc_module_name& name, const responder_params& p, bus_access& bus,
-                     translation& memory, queue_pairs& pairs, receive_queues& receives, data_mover& data,
-                     completion_queues& completions, event_queues& events, management& agent, network_port& port)
+                     translation& translation, queue_pairs& qps, receive_queues& receive_queue, data_mover& data,
+                     completion_queues& cqs, event_queues& eqs, management& agent, network_port& port)
     : model(name),
       params(p),
       m_bus(bus),
-      m_memory(memory),
-      m_pairs(pairs),
-      m_receives(receives),
-      m_data(data),
-      m_completions(completions),
-      m_events(events),
+      m_translation(translation),
+      m_qps(qps),
+      m_rqs(receive_queue),
+      m_data_mover(data),
+      m_cqs(cqs),
+      m_eqs(eqs),
       m_agent(agent),
       m_port(port) {}
 
 void responder::receive(queue_pair& q, const packet_ptr& p) {
-    q.respond.inbox.push_back(p);
+    q.responder.received_packets.push_back(p);
     pump(q);
 }
 
 void responder::pump(queue_pair& q) {
-    auto& r = q.respond;
+    auto& r = q.responder;
     if (r.pumping) return;
     r.pumping = true;
-    while (!r.busy && !r.inbox.empty()) {
-        const auto p = r.inbox.front();
-        r.inbox.pop_front();
+    while (!r.busy && !r.received_packets.empty()) {
+        const auto p = r.received_packets.front();
+        r.received_packets.pop_front();
         r.busy = true;
-        take(q, p);
+        process(q, p);
     }
     r.pumping = false;
 }
 
 void responder::finished(queue_pair& q, const packet_ptr& p) {
-    q.respond.busy = false;
+    q.responder.busy = false;
     m_port.release(*p);
     pump(q);
 }
@@ -85,20 +85,20 @@ void responder::drop(queue_pair& q, const packet_ptr& p) {
     finished(q, p);
 }
 
-void responder::take(queue_pair& q, const packet_ptr& p) {
+void responder::process(queue_pair& q, const packet_ptr& p) {
     p->pass(order_span, span_kind::queueing, now());
-    if (!q.attributes.can_receive() || q.respond.jobs.size() >= most_jobs) return drop(q, p);
+    if (!q.attributes.can_receive() || q.responder.jobs.size() >= max_jobs) return drop(q, p);
     switch (q.attributes.type) {
-        case HCA_QP_RC: return take_reliable(q, p);
-        case HCA_QP_UC: return take_unreliable(q, p);
-        default: return take_datagram(q, p);
+        case HCA_QP_RC: return process_reliable(q, p);
+        case HCA_QP_UC: return process_unreliable(q, p);
+        default: return process_datagram(q, p);
     }
 }
 
-void responder::take_reliable(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
+void responder::process_reliable(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.responder;
     const auto ahead = psn_difference(p->bth.psn, r.expected_psn);
-    if (ahead < 0) return take_duplicate(q, p);
+    if (ahead < 0) return process_duplicate(q, p);
     if (ahead > 0) {
         if (!std::exchange(r.nak_sent, true)) {
             ++naks;
@@ -106,25 +106,25 @@ void responder::take_reliable(queue_pair& q, const packet_ptr& p) {
         }
         return drop(q, p);
     }
-    if (!shape_is_right(q, *p)) return refuse(q, p, nak::invalid_request);
-    take_in_order(q, p);
+    if (!sequence_and_length_valid(q, *p)) return reject(q, p, nak::invalid_request);
+    process_in_order(q, p);
 }
 
-void responder::take_unreliable(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
+void responder::process_unreliable(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.responder;
     const auto op = network::operation_of(p->bth.opcode);
-    if (p->bth.psn != r.expected_psn || !shape_is_right(q, *p)) {
+    if (p->bth.psn != r.expected_psn || !sequence_and_length_valid(q, *p)) {
         r.in_message = false;  // what it was part of is lost; another may begin
         r.expected_psn = psn_after(p->bth.psn, 1);
-        if (!(is_first(op) || is_only(op)) || !shape_is_right(q, *p)) return drop(q, p);
+        if (!(is_first(op) || is_only(op)) || !sequence_and_length_valid(q, *p)) return drop(q, p);
         r.expected_psn = p->bth.psn;
     }
-    take_in_order(q, p);
+    process_in_order(q, p);
 }
 
 /// Whether a packet may follow the one before it, and has the length that its place asks for.
-bool responder::shape_is_right(const queue_pair& q, const network::packet& p) const {
-    const auto& r = q.respond;
+bool responder::sequence_and_length_valid(const queue_pair& q, const network::packet& p) const {
+    const auto& r = q.responder;
     const auto op = network::operation_of(p.bth.opcode);
     const auto mtu = q.attributes.mtu;
     if (!is_send(op) && !is_write(op)) return !r.in_message;
@@ -138,62 +138,62 @@ bool responder::shape_is_right(const queue_pair& q, const network::packet& p) co
     return r.in_message && r.in_write == is_write(op);
 }
 
-void responder::take_in_order(queue_pair& q, const packet_ptr& p) {
+void responder::process_in_order(queue_pair& q, const packet_ptr& p) {
     // Software that has not gone on from RTR learns that the other side has.
-    if (!std::exchange(q.respond.heard, true) && q.attributes.state == HCA_QP_RTR)
-        m_events.post(event_entry(HCA_EVENT_COMMUNICATION).set(HCA_EQE_NUMBER, q.attributes.number));
+    if (!std::exchange(q.responder.communication_established, true) && q.attributes.state == HCA_QP_RTR)
+        m_eqs.post(event_queue_entry(HCA_EVENT_COMMUNICATION).set(HCA_EQE_NUMBER, q.attributes.number));
     const auto op = network::operation_of(p->bth.opcode);
-    if (is_send(op)) return take_send(q, p);
-    if (is_write(op)) return take_write(q, p);
-    if (op == operation::read_request) return take_read(q, p);
-    if (op == operation::compare_swap || op == operation::fetch_add) return take_atomic(q, p);
-    refuse(q, p, nak::invalid_request);
+    if (is_send(op)) return process_send(q, p);
+    if (is_write(op)) return process_write(q, p);
+    if (op == operation::read_request) return process_read(q, p);
+    if (op == operation::compare_swap || op == operation::fetch_add) return process_atomic(q, p);
+    reject(q, p, nak::invalid_request);
 }
 
 /// Goes on with `then` once the queue pair has a receive entry.
-void responder::with_entry(queue_pair& q, const packet_ptr& p, step then) {
-    if (q.respond.has_entry) return (this->*then)(q, p);
-    m_receives.take(q, [this, number = q.attributes.number, serial = q.serial, p, then](take_status s) {
-        auto* now_q = m_pairs.find(number, serial);
-        if (!now_q) return m_port.release(*p);
-        if (!now_q->attributes.can_receive()) return drop(*now_q, p);
-        p->pass(entry_span, span_kind::service, now());
+void responder::with_receive_wqe(queue_pair& q, const packet_ptr& p, step then) {
+    if (q.responder.has_wqe) return (this->*then)(q, p);
+    m_rqs.consume(q, [this, number = q.attributes.number, serial = q.serial, p, then](consume_status s) {
+        auto* current_qp = m_qps.find(number, serial);
+        if (!current_qp) return m_port.release(*p);
+        if (!current_qp->attributes.can_receive()) return drop(*current_qp, p);
+        p->pass(receive_wqe_span, span_kind::service, now());
         switch (s) {
-            case take_status::taken: now_q->respond.has_entry = true; return (this->*then)(*now_q, p);
-            case take_status::empty:
+            case consume_status::consumed: current_qp->responder.has_wqe = true; return (this->*then)(*current_qp, p);
+            case consume_status::empty:
                 ++not_ready;
-                if (now_q->attributes.type == HCA_QP_RC) {
-                    now_q->respond.nak_sent = true;  // what follows it is not in order
-                    acknowledge(*now_q, p->bth.psn, aeth::not_ready(now_q->attributes.rnr_timer));
+                if (current_qp->attributes.type == HCA_QP_RC) {
+                    current_qp->responder.nak_sent = true;  // what follows it is not in order
+                    acknowledge(*current_qp, p->bth.psn, aeth::not_ready(current_qp->attributes.rnr_timer));
                 } else {
-                    now_q->respond.in_message = false;
-                    now_q->respond.expected_psn = psn_after(p->bth.psn, 1);
+                    current_qp->responder.in_message = false;
+                    current_qp->responder.expected_psn = psn_after(p->bth.psn, 1);
                 }
-                return drop(*now_q, p);
+                return drop(*current_qp, p);
             default:
-                m_events.post(event_entry(HCA_EVENT_WQ_CATASTROPHE).set(HCA_EQE_NUMBER, number));
-                return refuse(*now_q, p, nak::remote_operation);
+                m_eqs.post(event_queue_entry(HCA_EVENT_WQ_CATASTROPHIC_ERROR).set(HCA_EQE_NUMBER, number));
+                return reject(*current_qp, p, nak::remote_operation);
         }
     });
 }
 
-void responder::take_send(queue_pair& q, const packet_ptr& p) {
+void responder::process_send(queue_pair& q, const packet_ptr& p) {
     const auto op = network::operation_of(p->bth.opcode);
-    if (is_first(op) || is_only(op)) return with_entry(q, p, &responder::send_with_entry);
-    send_with_entry(q, p);
+    if (is_first(op) || is_only(op)) return with_receive_wqe(q, p, &responder::place_send);
+    place_send(q, p);
 }
 
-void responder::send_with_entry(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
+void responder::place_send(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.responder;
     const auto op = network::operation_of(p->bth.opcode);
     if (is_first(op) || is_only(op)) {
         r.in_message = true;
         r.in_write = false;
         r.received = 0;
     }
-    const auto& entry = q.receives.entry;
-    if (p->payload.length > entry.capacity - r.received) return refuse(q, p, nak::invalid_request, HCA_LOCAL_LENGTH);
-    place(q, p, p->payload, entry.list, r.received, local_write);
+    const auto& wqe = q.receive_queue.wqe;
+    if (p->payload.length > wqe.capacity - r.received) return reject(q, p, nak::invalid_request, HCA_LOCAL_LENGTH);
+    place(q, p, p->payload, wqe.list, r.received, local_write);
 }
 
 bool responder::has_access(queue_pair& q, std::uint32_t rkey, std::uint64_t address, std::uint32_t bytes,
@@ -203,15 +203,16 @@ bool responder::has_access(queue_pair& q, std::uint32_t rkey, std::uint64_t addr
                          : right == remote_read ? a.remote_read
                                                 : a.remote_atomic;
     const region* r = nullptr;
-    return allowed && (bytes == 0 || m_memory.check({rkey, a.domain, address, bytes, right}, r) == violation::none);
+    return allowed &&
+           (bytes == 0 || m_translation.check({rkey, a.domain, address, bytes, right}, r) == violation::none);
 }
 
-void responder::take_write(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
+void responder::process_write(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.responder;
     const auto op = network::operation_of(p->bth.opcode);
     if (is_first(op) || is_only(op)) {
         if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_write))
-            return refuse(q, p, nak::remote_access);
+            return reject(q, p, nak::remote_access);
         r.in_message = r.in_write = true;
         r.address = p->reth.address;
         r.rkey = p->reth.rkey;
@@ -219,32 +220,32 @@ void responder::take_write(queue_pair& q, const packet_ptr& p) {
         r.received = 0;
     }
     const bool ends = is_last(op) || is_only(op);
-    if (ends ? p->payload.length != r.left : p->payload.length >= r.left) return refuse(q, p, nak::invalid_request);
-    if (has_immediate(op)) return with_entry(q, p, &responder::write_with_entry);
-    write_with_entry(q, p);
+    if (ends ? p->payload.length != r.left : p->payload.length >= r.left) return reject(q, p, nak::invalid_request);
+    if (has_immediate(op)) return with_receive_wqe(q, p, &responder::place_write);
+    place_write(q, p);
 }
 
-void responder::write_with_entry(queue_pair& q, const packet_ptr& p) {
-    const auto& r = q.respond;
+void responder::place_write(queue_pair& q, const packet_ptr& p) {
+    const auto& r = q.responder;
     place(q, p, p->payload, {{r.address, r.rkey, static_cast<std::uint32_t>(p->payload.length)}}, 0, remote_write);
 }
 
 void responder::place(queue_pair& q, const packet_ptr& p, const buffer_slice& bytes, const data_list& list,
                       std::uint64_t at, std::uint32_t right) {
     if (bytes.length == 0) return placed(q, p, {});
-    m_data.scatter(list, q.attributes.domain, at, bytes, right,
-                   [this, number = q.attributes.number, serial = q.serial, p](transfer_result r) {
-                       auto* now_q = m_pairs.find(number, serial);
-                       if (!now_q) return m_port.release(*p);
-                       placed(*now_q, p, r);
-                   });
+    m_data_mover.scatter(list, q.attributes.domain, at, bytes, right,
+                         [this, number = q.attributes.number, serial = q.serial, p](transfer_result r) {
+                             auto* current_qp = m_qps.find(number, serial);
+                             if (!current_qp) return m_port.release(*p);
+                             placed(*current_qp, p, r);
+                         });
 }
 
 void responder::placed(queue_pair& q, const packet_ptr& p, transfer_result r) {
     if (!q.attributes.can_receive()) return drop(q, p);
     if (!r.ok()) {
-        if (q.respond.in_write) return refuse(q, p, nak::remote_access);
-        return refuse(q, p, nak::remote_operation, HCA_LOCAL_PROTECTION);
+        if (q.responder.in_write) return reject(q, p, nak::remote_access);
+        return reject(q, p, nak::remote_operation, HCA_LOCAL_PROTECTION);
     }
     p->pass(placement_span, span_kind::service, now());
     advance(q, p);
@@ -253,7 +254,7 @@ void responder::placed(queue_pair& q, const packet_ptr& p, transfer_result r) {
 
 /// A packet has done what it is for.
 void responder::advance(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
+    auto& r = q.responder;
     const auto op = network::operation_of(p->bth.opcode);
     const auto bytes = static_cast<std::uint32_t>(p->payload.length);
     ++received;
@@ -274,13 +275,13 @@ void responder::advance(queue_pair& q, const packet_ptr& p) {
 
 void responder::complete(queue_pair& q, const network::packet& p, std::uint64_t bytes, unsigned syndrome) {
     const auto& a = q.attributes;
-    q.respond.has_entry = false;
-    completion_entry c;
-    c.set(HCA_CQE_QPN, a.number).set(HCA_CQE_WQE, q.receives.entry.offset);
+    q.responder.has_wqe = false;
+    completion_queue_entry c;
+    c.set(HCA_CQE_QPN, a.number).set(HCA_CQE_WQE, q.receive_queue.wqe.offset);
     c.solicited = p.bth.solicited || syndrome;
     if (syndrome) {
         c.set(HCA_CQE_SYNDROME, syndrome).set(HCA_CQE_OPCODE, HCA_CQE_ERROR_RECEIVE);
-        return m_completions.complete(a.receive_cqn, c);
+        return m_cqs.complete(a.receive_cqn, c);
     }
     c.follow(p.spans, "receive");
     c.set(HCA_CQE_BYTES, static_cast<std::uint32_t>(bytes));
@@ -296,42 +297,42 @@ void responder::complete(queue_pair& q, const network::packet& p, std::uint64_t 
                     break;
                 }
     }
-    m_completions.complete(a.receive_cqn, c);
+    m_cqs.complete(a.receive_cqn, c);
 }
 
 /// The other side has done what it must not, or memory of this one fails: a negative acknowledgement, and the error
 /// state.
-void responder::refuse(queue_pair& q, const packet_ptr& p, nak code, unsigned syndrome) {
+void responder::reject(queue_pair& q, const packet_ptr& p, nak code, unsigned syndrome) {
     const auto& a = q.attributes;
     ++naks;
     if (a.type == HCA_QP_UC && !syndrome) {  // nobody hears of it
-        q.respond.in_message = false;
-        q.respond.expected_psn = psn_after(p->bth.psn, 1);
+        q.responder.in_message = false;
+        q.responder.expected_psn = psn_after(p->bth.psn, 1);
         return drop(q, p);
     }
     if (syndrome)
         complete(q, *p, 0, syndrome);
-    else if (q.respond.has_entry)
+    else if (q.responder.has_wqe)
         complete(q, *p, 0, HCA_FLUSHED);
     if (a.type == HCA_QP_RC) {
         acknowledge(q, p->bth.psn, aeth::negative(code));
         if (code != nak::remote_operation)
-            m_events.post(
-                event_entry(code == nak::remote_access ? HCA_EVENT_ACCESS_VIOLATION : HCA_EVENT_INVALID_REQUEST)
+            m_eqs.post(
+                event_queue_entry(code == nak::remote_access ? HCA_EVENT_ACCESS_VIOLATION : HCA_EVENT_INVALID_REQUEST)
                     .set(HCA_EQE_NUMBER, a.number));
     }
-    m_pairs.fail(q);
+    m_qps.fail(q);
     drop(q, p);
 }
 
 void responder::changed(queue_pair& q, unsigned before) {
-    auto& r = q.respond;
+    auto& r = q.responder;
     const auto state = q.attributes.state;
     if (state == before) return;
     if (before == HCA_QP_INIT && state == HCA_QP_RTR) r.expected_psn = q.attributes.get(HCA_QPC_RECEIVE_PSN);
     if (state != HCA_QP_ERR && state != HCA_QP_RESET) return;
-    for (const auto& p : r.inbox) m_port.release(*p);
-    r.inbox.clear();
+    for (const auto& p : r.received_packets) m_port.release(*p);
+    r.received_packets.clear();
     r.resources.clear();
     if (state == HCA_QP_RESET) {
         r.jobs.clear();
@@ -344,29 +345,29 @@ void responder::changed(queue_pair& q, unsigned before) {
                  r.jobs.end());
 }
 
-void responder::take_datagram(queue_pair& q, const packet_ptr& p) {
+void responder::process_datagram(queue_pair& q, const packet_ptr& p) {
     const auto& a = q.attributes;
     const auto wanted = a.type == HCA_QP_MLX ? (p->bth.destination_qp == 0 ? 0 : gsi_qkey) : a.qkey;
     if (p->deth.qkey != wanted) {
         if (p->bth.destination_qp != 0) ++m_agent.port.qkey_violations;
         return drop(q, p);
     }
-    with_entry(q, p, &responder::datagram_with_entry);
+    with_receive_wqe(q, p, &responder::place_datagram);
 }
 
 /// A datagram's entry begins with room for the global route header.
-void responder::datagram_with_entry(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
-    const auto& entry = q.receives.entry;
+void responder::place_datagram(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.responder;
+    const auto& wqe = q.receive_queue.wqe;
     r.in_message = true;
     r.in_write = false;
     r.received = HCA_GRH_BYTES;
-    if (HCA_GRH_BYTES + p->payload.length > entry.capacity) return refuse(q, p, nak::invalid_request, HCA_LOCAL_LENGTH);
-    if (!p->lrh.global) return place(q, p, p->payload, entry.list, HCA_GRH_BYTES, local_write);
+    if (HCA_GRH_BYTES + p->payload.length > wqe.capacity) return reject(q, p, nak::invalid_request, HCA_LOCAL_LENGTH);
+    if (!p->lrh.global) return place(q, p, p->payload, wqe.list, HCA_GRH_BYTES, local_write);
     const auto whole = allocate_slice(HCA_GRH_BYTES + p->payload.length);
     write_grh(*p, whole.data());
     if (p->payload.length) std::memcpy(whole.data() + HCA_GRH_BYTES, p->payload.data(), p->payload.length);
-    place(q, p, whole, entry.list, 0, local_write);
+    place(q, p, whole, wqe.list, 0, local_write);
 }
 
 void responder::reset() {

@@ -41,15 +41,15 @@ public:
     counter atomics{*this, "atomics", "1", "atomics performed"};
     counter dropped{*this, "dropped", "1", "packets dropped: wrong queue pair, type, state, key or order"};
 
-    responder(const sc_core::sc_module_name& name, const responder_params& params, bus_access& bus, translation& memory,
-              queue_pairs& pairs, receive_queues& receives, data_mover& data, completion_queues& completions,
-              event_queues& events, management& agent, network_port& port);
+    responder(const sc_core::sc_module_name& name, const responder_params& params, bus_access& bus,
+              translation& translation, queue_pairs& qps, receive_queues& rqs, data_mover& data, completion_queues& cqs,
+              event_queues& eqs, management& agent, network_port& port);
 
-    span_stage order_span{*this, "order"};          ///< behind other packets of the queue pair
-    span_stage entry_span{*this, "entry"};          ///< taking a receive entry
-    span_stage placement_span{*this, "placement"};  ///< translating addresses and handing writes over
-    span_stage answer_span{*this, "answer"};        ///< behind other answers of the queue pair
-    span_stage memory_span{*this, "memory"};        ///< reading what is asked for
+    span_stage order_span{*this, "order"};              ///< behind other packets of the queue pair
+    span_stage receive_wqe_span{*this, "receive_wqe"};  ///< taking a receive entry
+    span_stage placement_span{*this, "placement"};      ///< translating addresses and handing writes over
+    span_stage response_span{*this, "response"};        ///< behind other answers of the queue pair
+    span_stage memory_span{*this, "memory"};            ///< reading what is asked for
     span_stage atomic_span{*this, "atomic"};
 
     /// A request packet for a queue pair.
@@ -57,12 +57,12 @@ public:
     /// Its state has changed.
     void changed(queue_pair& q, unsigned before);
     /// Packets of its responses have left.
-    void room(queue_pair& q) { answer(q); }
+    void responses_sent(queue_pair& q) { send_responses(q); }
 
     void reset() override;
 
 private:
-    struct name_of {
+    struct qp_ref {
         std::uint32_t qpn, serial;
     };
     using packet_ptr = network::packet_ptr;
@@ -70,53 +70,53 @@ private:
     void pump(queue_pair& q);
     // Each of these ends with finished(), at once or later.
     void finished(queue_pair& q, const packet_ptr& p);
-    void take(queue_pair& q, const packet_ptr& p);
-    void take_reliable(queue_pair& q, const packet_ptr& p);
-    void take_unreliable(queue_pair& q, const packet_ptr& p);
-    void take_in_order(queue_pair& q, const packet_ptr& p);
-    void take_send(queue_pair& q, const packet_ptr& p);
-    void take_write(queue_pair& q, const packet_ptr& p);
-    void take_read(queue_pair& q, const packet_ptr& p);
-    void take_atomic(queue_pair& q, const packet_ptr& p);
-    void take_datagram(queue_pair& q, const packet_ptr& p);
-    void take_duplicate(queue_pair& q, const packet_ptr& p);
+    void process(queue_pair& q, const packet_ptr& p);
+    void process_reliable(queue_pair& q, const packet_ptr& p);
+    void process_unreliable(queue_pair& q, const packet_ptr& p);
+    void process_in_order(queue_pair& q, const packet_ptr& p);
+    void process_send(queue_pair& q, const packet_ptr& p);
+    void process_write(queue_pair& q, const packet_ptr& p);
+    void process_read(queue_pair& q, const packet_ptr& p);
+    void process_atomic(queue_pair& q, const packet_ptr& p);
+    void process_datagram(queue_pair& q, const packet_ptr& p);
+    void process_duplicate(queue_pair& q, const packet_ptr& p);
     void drop(queue_pair& q, const packet_ptr& p);
-    void refuse(queue_pair& q, const packet_ptr& p, nak code, unsigned syndrome = 0);
+    void reject(queue_pair& q, const packet_ptr& p, nak code, unsigned syndrome = 0);
 
     using step = void (responder::*)(queue_pair&, const packet_ptr&);
-    void with_entry(queue_pair& q, const packet_ptr& p, step then);
-    void send_with_entry(queue_pair& q, const packet_ptr& p);
-    void write_with_entry(queue_pair& q, const packet_ptr& p);
-    void datagram_with_entry(queue_pair& q, const packet_ptr& p);
+    void with_receive_wqe(queue_pair& q, const packet_ptr& p, step then);
+    void place_send(queue_pair& q, const packet_ptr& p);
+    void place_write(queue_pair& q, const packet_ptr& p);
+    void place_datagram(queue_pair& q, const packet_ptr& p);
     void place(queue_pair& q, const packet_ptr& p, const buffer_slice& bytes, const data_list& list, std::uint64_t at,
                std::uint32_t right);
     void placed(queue_pair& q, const packet_ptr& p, transfer_result r);
     void advance(queue_pair& q, const packet_ptr& p);
-    bool shape_is_right(const queue_pair& q, const network::packet& p) const;
+    bool sequence_and_length_valid(const queue_pair& q, const network::packet& p) const;
     bool has_access(queue_pair& q, std::uint32_t rkey, std::uint64_t address, std::uint32_t bytes, std::uint32_t right);
     void complete(queue_pair& q, const network::packet& p, std::uint64_t bytes, unsigned syndrome);
-    void keep_resource(queue_pair& q, const responder_resource& r);
+    void add_resource(queue_pair& q, const responder_resource& r);
     void start_atomic(queue_pair& q, const packet_ptr& p, violation v, const bus_ranges& where);
     void run_atomic();
     void atomic_read(bool ok);
 
     /// \param cause whose time goes on
     void acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndrome, const network::packet* cause = nullptr);
-    void answer(queue_pair& q);
+    void send_responses(queue_pair& q);
     void make_response(queue_pair& q, response_job& j);
     void fill_read(queue_pair& q, const response_job& j, const packet_ptr& p, std::uint32_t bytes);
 
     bus_access& m_bus;
-    translation& m_memory;
-    queue_pairs& m_pairs;
-    receive_queues& m_receives;
-    data_mover& m_data;
-    completion_queues& m_completions;
-    event_queues& m_events;
+    translation& m_translation;
+    queue_pairs& m_qps;
+    receive_queues& m_rqs;
+    data_mover& m_data_mover;
+    completion_queues& m_cqs;
+    event_queues& m_eqs;
     management& m_agent;
     network_port& m_port;
     struct atomic_job {
-        name_of who;
+        qp_ref qp;
         packet_ptr packet;
         std::uint64_t address;
     };

@@ -11,19 +11,19 @@ namespace fabricvp::hca {
 
 using network::operation;
 
-void responder::keep_resource(queue_pair& q, const responder_resource& r) {
-    auto& all = q.respond.resources;
+void responder::add_resource(queue_pair& q, const responder_resource& r) {
+    auto& all = q.responder.resources;
     all.push_back(r);
     while (all.size() > q.attributes.receive_reads) all.pop_front();
 }
 
-void responder::take_read(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
+void responder::process_read(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.responder;
     const auto reads = static_cast<std::size_t>(std::count_if(
         r.jobs.begin(), r.jobs.end(), [](const response_job& j) { return j.what == response_job::kind::read; }));
-    if (reads >= q.attributes.receive_reads || p->reth.length > 1u << 31) return refuse(q, p, nak::invalid_request);
+    if (reads >= q.attributes.receive_reads || p->reth.length > 1u << 31) return reject(q, p, nak::invalid_request);
     if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_read))
-        return refuse(q, p, nak::remote_access);
+        return reject(q, p, nak::remote_access);
     response_job j;
     j.what = response_job::kind::read;
     j.psn = p->bth.psn;
@@ -36,26 +36,26 @@ void responder::take_read(queue_pair& q, const packet_ptr& p) {
     r.nak_sent = false;
     r.expected_psn = psn_after(p->bth.psn, j.packets);
     j.msn = r.msn = psn_after(r.msn, 1);
-    keep_resource(q, {j.psn, j.packets, false, true, 0});
+    add_resource(q, {j.psn, j.packets, false, true, 0});
     r.jobs.push_back(j);
-    answer(q);
+    send_responses(q);
     finished(q, p);
 }
 
-void responder::take_atomic(queue_pair& q, const packet_ptr& p) {
-    if (p->atomic.address % 8) return refuse(q, p, nak::invalid_request);
-    if (!has_access(q, p->atomic.rkey, p->atomic.address, 8, remote_atomic)) return refuse(q, p, nak::remote_access);
-    m_memory.translate(
+void responder::process_atomic(queue_pair& q, const packet_ptr& p) {
+    if (p->atomic.address % 8) return reject(q, p, nak::invalid_request);
+    if (!has_access(q, p->atomic.rkey, p->atomic.address, 8, remote_atomic)) return reject(q, p, nak::remote_access);
+    m_translation.translate(
         {p->atomic.rkey, q.attributes.domain, p->atomic.address, 8, remote_atomic},
         [this, number = q.attributes.number, serial = q.serial, p](violation v, const bus_ranges& where) {
-            auto* now_q = m_pairs.find(number, serial);
-            if (!now_q) return m_port.release(*p);
-            start_atomic(*now_q, p, v, where);
+            auto* current_qp = m_qps.find(number, serial);
+            if (!current_qp) return m_port.release(*p);
+            start_atomic(*current_qp, p, v, where);
         });
 }
 
 void responder::start_atomic(queue_pair& q, const packet_ptr& p, violation v, const bus_ranges& where) {
-    if (v != violation::none || where.size() != 1) return refuse(q, p, nak::remote_access);
+    if (v != violation::none || where.size() != 1) return reject(q, p, nak::remote_access);
     m_atomics.push_back({{q.attributes.number, q.serial}, p, where[0].address});
     if (m_atomics.size() == 1) schedule_in(m_perform, params.atomic_latency);
 }
@@ -70,14 +70,14 @@ void responder::atomic_read(bool ok) {
     const auto job = std::move(m_atomics.front());
     m_atomics.pop_front();
     if (!m_atomics.empty()) schedule_in(m_perform, params.atomic_latency);
-    auto* q = m_pairs.find(job.who.qpn, job.who.serial);
+    auto* q = m_qps.find(job.qp.qpn, job.qp.serial);
     const auto& p = job.packet;
     if (!q) return m_port.release(*p);
     if (!q->attributes.can_receive()) return drop(*q, p);
     const auto& a = p->atomic;
-    if (!ok) return refuse(*q, p, nak::remote_operation);
+    if (!ok) return reject(*q, p, nak::remote_operation);
     if (!has_access(*q, a.rkey, a.address, 8, remote_atomic))
-        return refuse(*q, p, nak::remote_access);  // taken away meanwhile
+        return reject(*q, p, nak::remote_access);  // taken away meanwhile
     std::uint64_t original = 0;
     std::memcpy(&original, m_operand.data(), 8);  // host-endian, little as INIT_HCA says
     const bool adds = network::operation_of(p->bth.opcode) == operation::fetch_add;
@@ -89,7 +89,7 @@ void responder::atomic_read(bool ok) {
     }
     ++atomics;
     ++received;
-    auto& r = q->respond;
+    auto& r = q->responder;
     response_job j;
     p->pass(atomic_span, span_kind::service, now());
     j.spans.follow(p->spans);
@@ -99,15 +99,15 @@ void responder::atomic_read(bool ok) {
     r.nak_sent = false;
     r.expected_psn = psn_after(p->bth.psn, 1);
     j.msn = r.msn = psn_after(r.msn, 1);
-    keep_resource(*q, {j.psn, 1, true, true, original});
+    add_resource(*q, {j.psn, 1, true, true, original});
     r.jobs.push_back(j);
-    answer(*q);
+    send_responses(*q);
     finished(*q, p);
 }
 
 /// Something that has been taken before comes again, since its answer was lost or late: nothing is done twice.
-void responder::take_duplicate(queue_pair& q, const packet_ptr& p) {
-    auto& r = q.respond;
+void responder::process_duplicate(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.responder;
     const auto op = network::operation_of(p->bth.opcode);
     ++duplicates;
     if (op == operation::compare_swap || op == operation::fetch_add) {
@@ -119,7 +119,7 @@ void responder::take_duplicate(queue_pair& q, const packet_ptr& p) {
             j.msn = r.msn;
             j.original = known.original;
             r.jobs.push_back(j);
-            answer(q);
+            send_responses(q);
             break;
         }
     } else if (op == operation::read_request) {
@@ -128,7 +128,7 @@ void responder::take_duplicate(queue_pair& q, const packet_ptr& p) {
         if (!within || p->reth.length > 1u << 31 || r.jobs.size() > 2 * std::size_t{q.attributes.receive_reads})
             return drop(q, p);
         if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_read))
-            return refuse(q, p, nak::remote_access);
+            return reject(q, p, nak::remote_access);
         response_job j;
         j.what = response_job::kind::read;
         j.psn = p->bth.psn;
@@ -138,7 +138,7 @@ void responder::take_duplicate(queue_pair& q, const packet_ptr& p) {
         j.length = p->reth.length;
         j.msn = r.msn;
         r.jobs.push_back(j);
-        answer(q);
+        send_responses(q);
     } else {
         acknowledge(q, psn_after(r.expected_psn, network::psn_mask), aeth::ack);
     }
@@ -146,11 +146,11 @@ void responder::take_duplicate(queue_pair& q, const packet_ptr& p) {
 }
 
 void responder::acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndrome, const network::packet* cause) {
-    auto& jobs = q.respond.jobs;
+    auto& jobs = q.responder.jobs;
     response_job j;
     if (cause) j.spans.follow(cause->spans);
     j.psn = psn;
-    j.msn = q.respond.msn;
+    j.msn = q.responder.msn;
     j.syndrome = syndrome;
     // One tells of all before it.
     if (!jobs.empty() && jobs.back().what == response_job::kind::acknowledgement && jobs.back().syndrome == aeth::ack &&
@@ -158,26 +158,26 @@ void responder::acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndr
         jobs.back() = j;
     else
         jobs.push_back(j);
-    answer(q);
+    send_responses(q);
 }
 
 /// Makes packets of what is to be answered, as far as may be prepared; they leave in this order.
-void responder::answer(queue_pair& q) {
-    auto& r = q.respond;
-    if (r.answering) return;
-    r.answering = true;
+void responder::send_responses(queue_pair& q) {
+    auto& r = q.responder;
+    if (r.responding) return;
+    r.responding = true;
     while (!r.jobs.empty() && r.responses.size() < params.prepared) {
         make_response(q, r.jobs.front());
         if (!r.jobs.empty() && r.jobs.front().made >= r.jobs.front().packets) r.jobs.pop_front();
         m_port.send(q, network_port::direction::response);
     }
-    r.answering = false;
+    r.responding = false;
 }
 
 void responder::make_response(queue_pair& q, response_job& j) {
     auto p = make_connected_packet(q.attributes, m_port.link, m_agent.port);
     p->spans.follow(j.spans);
-    p->pass(answer_span, span_kind::queueing, now());
+    p->pass(response_span, span_kind::queueing, now());
     auto op = operation::acknowledge;
     p->aeth = {j.what == response_job::kind::acknowledgement ? j.syndrome : aeth::ack, j.msn};
     p->bth.psn = psn_after(j.psn, j.made);
@@ -199,7 +199,7 @@ void responder::make_response(queue_pair& q, response_job& j) {
     ++j.made;
     ++(j.what == response_job::kind::acknowledgement ? acknowledgements : responses);
     if (bytes == 0) {
-        q.respond.responses.add(p, true);
+        q.responder.responses.add(p, true);
         return;
     }
     fill_read(q, j, p, bytes);
@@ -207,25 +207,25 @@ void responder::make_response(queue_pair& q, response_job& j) {
 
 void responder::fill_read(queue_pair& q, const response_job& j, const packet_ptr& p, std::uint32_t bytes) {
     p->payload = allocate_slice(bytes);
-    const auto ticket = q.respond.responses.add(p, false);
+    const auto ticket = q.responder.responses.add(p, false);
     const auto from = std::uint64_t{j.made - 1} * q.attributes.mtu;
-    m_data.gather({{j.address + from, j.rkey, bytes}}, q.attributes.domain, 0, p->payload, remote_read,
-                  [this, number = q.attributes.number, serial = q.serial, ticket, p](transfer_result r) {
-                      auto* now_q = m_pairs.find(number, serial);
-                      if (!now_q || !now_q->respond.responses.holds(ticket)) return;
-                      p->pass(memory_span, span_kind::service, now());
-                      if (!r.ok()) {  // memory was taken away, or fails: the rest of the answer is this refusal
-                          p->bth.opcode = network::opcode_of(network::transport::rc, operation::acknowledge);
-                          p->aeth.syndrome =
-                              aeth::negative(r.refused != violation::none ? nak::remote_access : nak::remote_operation);
-                          p->payload = {};
-                          ++naks;
-                          now_q->respond.responses.drop_behind(ticket);
-                      }
-                      now_q->respond.responses.ready(ticket);
-                      m_port.send(*now_q, network_port::direction::response);
-                      if (!r.ok()) m_pairs.fail(*now_q);
-                  });
+    m_data_mover.gather({{j.address + from, j.rkey, bytes}}, q.attributes.domain, 0, p->payload, remote_read,
+                        [this, number = q.attributes.number, serial = q.serial, ticket, p](transfer_result r) {
+                            auto* current_qp = m_qps.find(number, serial);
+                            if (!current_qp || !current_qp->responder.responses.holds(ticket)) return;
+                            p->pass(memory_span, span_kind::service, now());
+                            if (!r.ok()) {  // memory was taken away, or fails: the rest of the answer is this refusal
+                                p->bth.opcode = network::opcode_of(network::transport::rc, operation::acknowledge);
+                                p->aeth.syndrome = aeth::negative(
+                                    r.key_violation != violation::none ? nak::remote_access : nak::remote_operation);
+                                p->payload = {};
+                                ++naks;
+                                current_qp->responder.responses.drop_behind(ticket);
+                            }
+                            current_qp->responder.responses.ready(ticket);
+                            m_port.send(*current_qp, network_port::direction::response);
+                            if (!r.ok()) m_qps.fail(*current_qp);
+                        });
 }
 
 }  // namespace fabricvp::hca

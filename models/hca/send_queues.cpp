@@ -7,7 +7,7 @@
 
 #include "abi/hca.h"
 #include "base/log.h"
-#include "hca/entry_text.h"
+#include "hca/debug_text.h"
 
 namespace fabricvp::hca {
 
@@ -23,8 +23,8 @@ void send_queue_params::describe(parameter_visitor& v) {
 
 namespace {
 
-constexpr std::uint32_t most_bytes = 1u << 31;  // of a message
-constexpr std::uint32_t most_inline = 1024;
+constexpr std::uint32_t max_bytes = 1u << 31;  // of a message
+constexpr std::uint32_t max_inline = 1024;
 
 datagram_address decode_address(const std::uint8_t* av) {
     datagram_address a;
@@ -45,14 +45,14 @@ datagram_address decode_address(const std::uint8_t* av) {
 
 /// Data segments up to the end; inline ones are put one behind the other. \param raw of special queue pairs, where an
 /// inline one is only the place of the ICRC
-bool decode_data(const std::uint8_t* wqe, std::uint32_t at, std::uint32_t size, send_entry& e, bool raw = false) {
+bool decode_data(const std::uint8_t* wqe, std::uint32_t at, std::uint32_t size, send_wqe& e, bool raw = false) {
     std::uint64_t length = 0;
     std::vector<std::uint8_t> inlined;
     while (at + HCA_SEGMENT <= size) {
         const auto* s = wqe + at;
         if (hca_get(s, HCA_DATA_INLINE)) {
             const auto bytes = hca_get(s, HCA_DATA_INLINE_BYTES);
-            if (bytes > most_inline || at + 4 + bytes > size) return false;
+            if (bytes > max_inline || at + 4 + bytes > size) return false;
             if (!raw) inlined.insert(inlined.end(), s + 4, s + 4 + bytes);
             at += (4 + bytes + HCA_SEGMENT - 1) / HCA_SEGMENT * HCA_SEGMENT;
             length += bytes;
@@ -63,7 +63,7 @@ bool decode_data(const std::uint8_t* wqe, std::uint32_t at, std::uint32_t size, 
         length += bytes;
         at += HCA_SEGMENT;
     }
-    if (length > most_bytes || (!inlined.empty() && !e.list.empty())) return false;
+    if (length > max_bytes || (!inlined.empty() && !e.list.empty())) return false;
     if (!inlined.empty()) {
         e.inlined = allocate_slice(inlined.size());
         std::memcpy(e.inlined.data(), inlined.data(), inlined.size());
@@ -74,7 +74,7 @@ bool decode_data(const std::uint8_t* wqe, std::uint32_t at, std::uint32_t size, 
 
 }  // namespace
 
-bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport, send_entry& e) {
+bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport, send_wqe& e) {
     if (size < HCA_SEGMENT) return false;
     e.signalled = hca_get(wqe, HCA_NEXT_SIGNALLED);
     e.solicited = hca_get(wqe, HCA_NEXT_SOLICITED);
@@ -110,14 +110,14 @@ bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport
 }
 
 send_queues::send_queues(const sc_core::sc_module_name& name, const send_queue_params& p, bus_access& bus,
-                         translation& memory, queue_pairs& pairs)
-    : model(name), params(p), m_bus(bus), m_memory(memory), m_pairs(pairs) {}
+                         translation& translation, queue_pairs& qps)
+    : model(name), params(p), m_bus(bus), m_translation(translation), m_qps(qps) {}
 
-bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low, const span_trail& way) {
+bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low, const span_trail& spans) {
     std::uint8_t words[8];
     hca_put32(words, high);
     hca_put32(words + 4, low);
-    auto* q = m_pairs.find(hca_get(words, HCA_SEND_QPN));
+    auto* q = m_qps.find(hca_get(words, HCA_SEND_QPN));
     if (!q || q->attributes.uar != uar) return false;
     auto& s = q->send;
     const auto count = hca_get(words, HCA_SEND_COUNT);
@@ -129,15 +129,15 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low,
         return false;
     }
     if (state != HCA_QP_RTS && state != HCA_QP_SQD && state != HCA_QP_SQE && state != HCA_QP_ERR) return false;
-    s.bursts.push_back({static_cast<std::uint16_t>(count), static_cast<std::uint8_t>(hca_get(words, HCA_SEND_OPCODE)),
-                        static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0,
-                        way});
-    if (told.open())
-        told.line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
+    s.batches.push_back({static_cast<std::uint16_t>(count), static_cast<std::uint8_t>(hca_get(words, HCA_SEND_OPCODE)),
+                         static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0,
+                         spans});
+    if (bus_log_channel.open())
+        bus_log_channel.line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
     s.posted = static_cast<std::uint16_t>(s.posted + count);
     posted += count;
     m_pending.push_back({now() + params.doorbell_latency, q->attributes.number, q->serial});
-    held_up += !has_room();
+    doorbell_queue_full += !has_room();
     if (!m_due.scheduled()) schedule(m_due, m_pending.front().when);
     return true;
 }
@@ -148,9 +148,9 @@ void send_queues::due() {
         const bool full = !has_room();
         m_pending.pop_front();
         if (full) on_room();
-        if (auto* q = m_pairs.find(p.qpn, p.serial)) {
+        if (auto* q = m_qps.find(p.qpn, p.serial)) {
             if (q->attributes.state == HCA_QP_ERR)
-                on_entries(*q);
+                on_wqes(*q);
             else
                 fetch(*q);
         }
@@ -161,64 +161,63 @@ void send_queues::due() {
 void send_queues::fetch(queue_pair& q) {
     auto& s = q.send;
     const auto& sq = q.attributes.sq;
-    if (s.fetching || s.bursts.empty() || s.entries.size() >= params.window || q.attributes.state == HCA_QP_ERR) return;
+    if (s.fetching || s.batches.empty() || s.wqes.size() >= params.window || q.attributes.state == HCA_QP_ERR) return;
     const auto index = s.fetched & (sq.entries() - 1);
     const auto waiting = static_cast<std::uint16_t>(s.posted - s.fetched);
     const auto fit = std::max<std::uint64_t>(params.fetch / sq.stride(), 1);
     const auto count = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>({waiting, fit, sq.entries() - index, params.window - s.entries.size()}));
+        std::min<std::uint64_t>({waiting, fit, sq.entries() - index, params.window - s.wqes.size()}));
     const auto bytes = allocate_slice(std::size_t{count} * sq.stride());
-    const auto first = sq.entry(index);
+    const auto first = sq.wqe_address(index);
     s.fetching = true;
     s.fetch_began = now();
     ++fetches;
-    read_region(m_bus, m_memory, {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read},
+    read_region(m_bus, m_translation, {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read},
                 bytes, [this, number = q.attributes.number, serial = q.serial, bytes, count, first](bool ok) {
-                    if (auto* now = m_pairs.find(number, serial)) fetched(*now, bytes, count, first, ok);
+                    if (auto* current = m_qps.find(number, serial)) fetched(*current, bytes, count, first, ok);
                 });
 }
 
 void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_t count, std::uint64_t first, bool ok) {
     auto& s = q.send;
     s.fetching = false;
-    if (q.attributes.state == HCA_QP_ERR) return on_entries(q);
+    if (q.attributes.state == HCA_QP_ERR) return on_wqes(q);
     const auto stride = q.attributes.sq.stride();
     if (!ok) {
         if (failures.total() == 0)
             log(log_level::warning, *this,
-                "send entries of queue pair {:#x} cannot be read; further failures are only counted",
-                q.attributes.number);
+                "send WQEs of queue pair {:#x} cannot be read; further failures are only counted", q.attributes.number);
         ++failures;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
-        auto& b = s.bursts.front();
+        auto& b = s.batches.front();
         const auto* wqe = bytes.data() + std::size_t{i} * stride;
-        send_entry e;
+        send_wqe e;
         e.index = s.fetched++;
         e.opcode = b.opcode;
         e.fence = b.fence;
-        e.spans.follow(b.way);
+        e.spans.follow(b.spans);
         e.spans.pass(doorbell_span, span_kind::service, s.fetch_began);
         e.spans.pass(fetch_span, span_kind::service, now());
         const auto size = std::uint32_t{b.size} * HCA_SEGMENT;
         if (!ok || size > stride || !decode_send(wqe, size, q.attributes.type, e))
             e.syndrome = ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
         e.signalled |= q.attributes.signal_all;
-        if (told.open())
-            told.line(*this, "qp {:#x} send entry {} at {:#x}: {}", q.attributes.number, e.index,
-                      first + std::uint64_t{i} * stride, text_of(e));
-        s.entries.push_back(std::move(e));
+        if (bus_log_channel.open())
+            bus_log_channel.line(*this, "qp {:#x} send WQE {} at {:#x}: {}", q.attributes.number, e.index,
+                                 first + std::uint64_t{i} * stride, text_of(e));
+        s.wqes.push_back(std::move(e));
         // Opcode, size and fence of the next one stand in this one, unless a doorbell of its own tells them.
         if (--b.count == 0) {
-            s.bursts.pop_front();
+            s.batches.pop_front();
         } else {
             b.opcode = static_cast<std::uint8_t>(hca_get(wqe, HCA_NEXT_OPCODE));
             b.size = static_cast<std::uint8_t>(hca_get(wqe, HCA_NEXT_SIZE));
             b.fence = hca_get(wqe, HCA_NEXT_FENCE);
         }
     }
-    on_entries(q);
-    if (auto* now = m_pairs.find(q.attributes.number, q.serial)) fetch(*now);
+    on_wqes(q);
+    if (auto* current = m_qps.find(q.attributes.number, q.serial)) fetch(*current);
 }
 
 void send_queues::reset() {

@@ -29,29 +29,30 @@ class send_queues final : public model {
 public:
     const send_queue_params params;
 
-    counter posted{*this, "posted", "1", "send entries posted"};
-    counter fetches{*this, "fetches", "1", "reads of send entries"};
-    counter held_up{*this, "held_up", "1", "doorbells after which no further one could be taken for the time being"};
+    counter posted{*this, "posted", "1", "send WQEs posted"};
+    counter fetches{*this, "fetches", "1", "reads of send WQEs"};
+    counter doorbell_queue_full{*this, "doorbell_queue_full", "1",
+                                "doorbells after which no further one could be taken for the time being"};
     span_stage doorbell_span{*this, "doorbell"};  ///< from its arrival until its entries are fetched
     span_stage fetch_span{*this, "fetch"};        ///< of entries
 
-    counter failures{*this, "failures", "1", "reads of send entries that failed"};
+    counter failures{*this, "failures", "1", "reads of send WQEs that failed"};
 
     /// Entries of a queue pair have been decoded, or flushed.
-    std::function<void(queue_pair&)> on_entries;
+    std::function<void(queue_pair&)> on_wqes;
     /// A doorbell told of more entries than its ring holds: those that wait may have been written over.
     std::function<void(queue_pair&)> on_overrun;
 
     send_queues(const sc_core::sc_module_name& name, const send_queue_params& params, bus_access& bus,
-                translation& memory, queue_pairs& pairs);
+                translation& translation, queue_pairs& qps);
 
     /// Whether a doorbell more can be taken; where not, on_room() follows.
     bool has_room() const { return m_pending.size() < params.doorbells; }
     std::size_t held() const { return m_pending.size(); }
     std::function<void()> on_room;
-    /// A doorbell on page `uar`, to be rung only while there is room. \param way the spans that it has come by
+    /// A doorbell on page `uar`, to be rung only while there is room. \param spans those that it has come by
     /// \returns false if it is not allowed to ring there, or tells nonsense
-    bool ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low, const span_trail& way);
+    bool ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low, const span_trail& spans);
     /// Fetches what has been posted, as far as the window goes.
     void fetch(queue_pair& q);
 
@@ -62,8 +63,8 @@ private:
     void fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_t count, std::uint64_t first, bool ok);
 
     bus_access& m_bus;
-    translation& m_memory;
-    queue_pairs& m_pairs;
+    translation& m_translation;
+    queue_pairs& m_qps;
     struct pending {
         ticks when;
         std::uint32_t qpn, serial;
@@ -73,6 +74,6 @@ private:
 };
 
 /// Decodes a send entry of `size` bytes into `e`. \param transport enum hca_qp_type \returns false if it makes no sense
-bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport, send_entry& e);
+bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport, send_wqe& e);
 
 }  // namespace fabricvp::hca

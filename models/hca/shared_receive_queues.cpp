@@ -37,8 +37,8 @@ unsigned shared_receive_queues::query(std::uint32_t number, std::uint8_t* contex
     if (q.failed) hca_set(context, HCA_SRQC_STATE, 1);
     hca_set_long(context, HCA_SRQC_START, q.next);
     hca_set(context, HCA_SRQC_LIMIT, q.limit);
-    hca_set(context, HCA_SRQC_COUNT, static_cast<std::uint16_t>(q.posted - q.taken));
-    hca_set(context, HCA_SRQC_COUNTER, q.taken);
+    hca_set(context, HCA_SRQC_COUNT, static_cast<std::uint16_t>(q.posted - q.consumed));
+    hca_set(context, HCA_SRQC_COUNTER, q.consumed);
     return HCA_OK;
 }
 

@@ -18,7 +18,7 @@ struct shared_receive_queue {
     std::uint32_t number = 0, serial = 0;
     work_queue queue;
     std::uint64_t next = 0;  ///< address of the next entry
-    std::uint16_t taken = 0, posted = 0;
+    std::uint16_t consumed = 0, posted = 0;
     std::uint16_t limit = 0;  ///< an event when fewer are left; 0: none
     bool failed = false;
 };

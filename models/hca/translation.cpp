@@ -12,8 +12,8 @@ void translation_params::describe(parameter_visitor& v) {
 }
 
 translation::translation(const sc_core::sc_module_name& name, const translation_params& p, bus_access& bus,
-                         const icm& contexts)
-    : model(name), params(p), m_bus(bus), m_icm(contexts), m_lines(p.mtt_lines / p.mtt_ways * p.mtt_ways) {}
+                         const icm& icm)
+    : model(name), params(p), m_bus(bus), m_icm(icm), m_lines(p.mtt_lines / p.mtt_ways * p.mtt_ways) {}
 
 void translation::configure(unsigned log_entries) {
     m_log_entries = log_entries;
@@ -50,23 +50,23 @@ void translation::drop_cached() {
 violation translation::check(const region_access& a, const region*& found) {
     const auto key = a.key << 24 | a.key >> 8;
     const auto index = key & static_cast<std::uint32_t>((std::uint64_t{1} << m_log_entries) - 1);
-    const auto refuse = [this](violation v) {
+    const auto deny = [this](violation v) {
         ++violations;
         return v;
     };
-    if (index >= m_regions.size()) return refuse(violation::key);
+    if (index >= m_regions.size()) return deny(violation::key);
     const auto& r = m_regions[index];
-    if (!r.valid || r.key != key) return refuse(violation::key);
-    if (r.domain != a.domain && !a.any_domain) return refuse(violation::domain);
-    if ((r.rights & a.rights) != a.rights) return refuse(violation::rights);
+    if (!r.valid || r.key != key) return deny(violation::key);
+    if (r.domain != a.domain && !a.any_domain) return deny(violation::domain);
+    if ((r.rights & a.rights) != a.rights) return deny(violation::rights);
     if (a.address < r.start || a.address - r.start > r.length || a.bytes > r.length - (a.address - r.start) ||
         a.address + a.bytes < a.address)
-        return refuse(violation::bounds);
+        return deny(violation::bounds);
     found = &r;
     return violation::none;
 }
 
-std::uint64_t translation::entry_address(const region& r, std::uint64_t address) const {
+std::uint64_t translation::mtt_address(const region& r, std::uint64_t address) const {
     return r.mtt + 8 * ((address >> r.page_bits) - (r.start >> r.page_bits));
 }
 
@@ -100,11 +100,11 @@ void translation::translate(const region_access& a, done finished) {
         at = end;
     }
     while (v == violation::none && at < end) {
-        const auto entry = entry_address(*r, at);
+        const auto entry = mtt_address(*r, at);
         const auto* l = cached(entry / 64);
         if (!l) break;
         ++mtt_hits;
-        if (!take_entry(found, at, end, r->page_bits, l->entries[entry / 8 % entries_a_line])) {
+        if (!append_page(found, at, end, r->page_bits, l->entries[entry / 8 % mtts_per_line])) {
             ++violations;
             v = violation::translation;
         }
@@ -123,12 +123,12 @@ void translation::translate(const region_access& a, done finished) {
           r->page_bits,
           std::move(found),
           std::move(finished)};
-    go_on(std::move(w));
+    continue_walk(std::move(w));
 }
 
 /// The bytes of the page of `at` are where `entry` says.
-bool translation::take_entry(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits,
-                             std::uint64_t entry) {
+bool translation::append_page(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits,
+                              std::uint64_t entry) {
     if (!(entry & HCA_MTT_PRESENT)) return false;
     const auto page = std::uint64_t{1} << page_bits;
     const auto offset = at & (page - 1);
@@ -139,7 +139,7 @@ bool translation::take_entry(bus_ranges& found, std::uint64_t& at, std::uint64_t
 }
 
 /// The region of a walk, unless it has been taken away meanwhile.
-const region* translation::alive(const walk& w) const {
+const region* translation::live_region(const walk& w) const {
     if (w.index >= m_regions.size()) return nullptr;
     const auto& r = m_regions[w.index];
     return r.valid && r.serial == w.serial ? &r : nullptr;
@@ -151,15 +151,15 @@ void translation::fail(walk& w, violation v) {
     w.finished(v, w.found);
 }
 
-void translation::go_on(std::unique_ptr<walk> w) {
+void translation::continue_walk(std::unique_ptr<walk> w) {
     while (w->address < w->end) {
-        const auto* r = alive(*w);
+        const auto* r = live_region(*w);
         if (!r) return fail(*w, violation::key);
-        const auto at = entry_address(*r, w->address);
+        const auto at = mtt_address(*r, w->address);
         const auto* l = cached(at / 64);
         if (!l) return fetch(at / 64, std::move(w));
         ++mtt_hits;
-        if (!take_entry(w->found, w->address, w->end, w->page_bits, l->entries[at / 8 % entries_a_line]))
+        if (!append_page(w->found, w->address, w->end, w->page_bits, l->entries[at / 8 % mtts_per_line]))
             return fail(*w, violation::translation);
     }
     w->finished(violation::none, w->found);
@@ -186,22 +186,22 @@ void translation::fetched(std::uint64_t number, std::uint64_t generation, bool o
     line arrived;
     arrived.number = number;
     if (ok)
-        for (unsigned i = 0; i < entries_a_line; ++i) arrived.entries[i] = hca_get64(bytes.data() + 8 * i);
-    if (ok && generation == m_generation) keep(arrived);
+        for (unsigned i = 0; i < mtts_per_line; ++i) arrived.entries[i] = hca_get64(bytes.data() + 8 * i);
+    if (ok && generation == m_generation) fill_line(arrived);
     for (auto& w : waiting) {
-        const auto* r = alive(*w);
+        const auto* r = live_region(*w);
         if (!r)
             fail(*w, violation::key);
-        else if (const auto at = entry_address(*r, w->address);
+        else if (const auto at = mtt_address(*r, w->address);
                  !ok ||
-                 !take_entry(w->found, w->address, w->end, w->page_bits, arrived.entries[at / 8 % entries_a_line]))
+                 !append_page(w->found, w->address, w->end, w->page_bits, arrived.entries[at / 8 % mtts_per_line]))
             fail(*w, violation::translation);
         else
-            go_on(std::move(w));
+            continue_walk(std::move(w));
     }
 }
 
-void translation::keep(line& arrived) {
+void translation::fill_line(line& arrived) {
     const auto sets = m_lines.size() / params.mtt_ways;
     auto* set = &m_lines[arrived.number % sets * params.mtt_ways];
     arrived.used = ++m_uses;

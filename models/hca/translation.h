@@ -73,8 +73,7 @@ public:
     counter mtt_drops{*this, "mtt_drops", "1", "times the cached entries were dropped, all or a region's"};
     counter violations{*this, "violations", "1", "accesses refused"};
 
-    translation(const sc_core::sc_module_name& name, const translation_params& params, bus_access& bus,
-                const icm& contexts);
+    translation(const sc_core::sc_module_name& name, const translation_params& params, bus_access& bus, const icm& icm);
 
     /// \param log_entries of the table of regions
     void configure(unsigned log_entries);
@@ -100,11 +99,11 @@ public:
     void reset() override;
 
 private:
-    static constexpr unsigned entries_a_line = 8;
+    static constexpr unsigned mtts_per_line = 8;
     struct line {
         std::uint64_t number = ~std::uint64_t{0};  // ICM address / 64
         std::uint64_t used = 0;
-        std::uint64_t entries[entries_a_line]{};
+        std::uint64_t entries[mtts_per_line]{};
     };
     struct walk {
         std::uint32_t index;
@@ -115,16 +114,16 @@ private:
         done finished;
     };
 
-    void go_on(std::unique_ptr<walk> w);
-    static bool take_entry(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits,
-                           std::uint64_t entry);
-    const region* alive(const walk& w) const;
+    void continue_walk(std::unique_ptr<walk> w);
+    static bool append_page(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits,
+                            std::uint64_t entry);
+    const region* live_region(const walk& w) const;
     void fail(walk& w, violation v);
     void fetch(std::uint64_t number, std::unique_ptr<walk> w);
     void fetched(std::uint64_t number, std::uint64_t generation, bool ok, const buffer_slice& bytes);
-    std::uint64_t entry_address(const region& r, std::uint64_t address) const;
+    std::uint64_t mtt_address(const region& r, std::uint64_t address) const;
     line* cached(std::uint64_t number);
-    void keep(line& arrived);
+    void fill_line(line& arrived);
     static void append(bus_ranges& to, std::uint64_t address, std::uint64_t bytes);
 
     bus_access& m_bus;

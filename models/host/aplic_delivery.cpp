@@ -39,7 +39,7 @@ void aplic_domain::configure(unsigned source, std::uint64_t value) {
         deactivate(source);
         sourcecfg.set(value, source - 1);
     } else if (before == APLIC_SOURCE_INACTIVE) {
-        give_priority(source);
+        assign_priority(source);
     }
     auto& s = m_sources[source];
     s.input = rectified(source);
@@ -55,7 +55,7 @@ void aplic_domain::deactivate(unsigned source) {
 }
 
 /// In direct delivery there is no priority 0.
-void aplic_domain::give_priority(unsigned source) {
+void aplic_domain::assign_priority(unsigned source) {
     if (!direct() || mode(source) == APLIC_SOURCE_INACTIVE) return;
     const auto value = target.get(source - 1);
     if (!(value & APLIC_TARGET_PRIORITY)) target.set(value | 1, source - 1);

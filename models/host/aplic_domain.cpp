@@ -151,7 +151,7 @@ void aplic_domain::declare_delivery_handlers() {
         auto value = mode(i + 1) == APLIC_SOURCE_INACTIVE ? 0 : target.get(i);
         if (value && direct()) value &= ~std::uint64_t{APLIC_TARGET_IDENTITY & ~APLIC_TARGET_PRIORITY};
         target.set(value, i);
-        give_priority(static_cast<unsigned>(i + 1));
+        assign_priority(static_cast<unsigned>(i + 1));
         update();
     });
     for (auto* r : {&idelivery, &iforce, &ithreshold})

@@ -62,7 +62,7 @@ private:
     void wire_changed(unsigned source);
     void set_pending(std::uint64_t source);
     void clear_pending(std::uint64_t source);
-    void give_priority(unsigned source);
+    void assign_priority(unsigned source);
     void set_enabled(std::uint64_t source, bool on);
     void for_bits(std::size_t word, std::uint64_t bits, const std::function<void(std::uint64_t)>& action);
     std::uint64_t word_of(std::size_t word, bool source_state::*bit) const;

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "base/misfit.h"
+#include "base/invalid_parameter.h"
 
 namespace fabricvp::host {
 
 namespace {
 
-misfit misfit_of(const cache_hierarchy_params& p) {
+invalid_parameter check_parameters(const cache_hierarchy_params& p) {
     if (!is_power_of_two(p.line)) return {"line", fmt::format("line is {}: give a power of two", p.line)};
     const std::pair<const char*, const cache_shape*> levels[] = {{"l1", &p.l1}, {"l2", &p.l2}, {"l3", &p.l3}};
     for (const auto& [key, shape] : levels)
@@ -42,7 +42,7 @@ void cache_hierarchy_params::describe(parameter_visitor& v) {
     v.group("l3", l3, "third level, shared by the harts");
     v.group("memory", memory, "memory channels behind the caches");
     v.field("hidden", hidden, between{0, 1}, "share of a miss's time that the core hides by going on without it");
-    refuse(v, misfit_of(*this));
+    reject(v, check_parameters(*this));
 }
 
 cache_hierarchy::cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& p,
@@ -80,15 +80,15 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     const bool write = u == use::store;
     // A dirty line is in no other cache, so that a hart which works on its own data does not look around; nor does one
     // that reads what it has, since then nobody has it dirty.
-    const bool exclusive = (m_private.size() == 1 && !on_taken) || (write ? l1.dirty(line) : l1.holds(line));
-    if (write && on_taken && !exclusive) on_taken(line, params.line);
-    const bool taken = !exclusive && take_from_others(hart, line, write);
+    const bool exclusive = (m_private.size() == 1 && !on_line_acquired) || (write ? l1.dirty(line) : l1.holds(line));
+    if (write && on_line_acquired && !exclusive) on_line_acquired(line, params.line);
+    const bool intervened = !exclusive && snoop_other_harts(hart, line, write);
 
     const auto first = l1.access(line, write);
     if (first.written_back) write_back_to_l2(mine, *first.written_back, at);
     if (first.hit) {
         ++l1_hits;
-        return taken ? span(params.l3) : 0;  // the others answer through the shared level
+        return intervened ? span(params.l3) : 0;  // the others answer through the shared level
     }
     ++l1_misses;
     const auto second = mine.l2.access(line, false);
@@ -96,7 +96,7 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     const auto waited = span(params.l2);
     if (second.hit) {
         ++l2_hits;
-        return waited + (taken ? span(params.l3) : 0);
+        return waited + (intervened ? span(params.l3) : 0);
     }
     ++l2_misses;
     return waited + fill(line, at + waited);
@@ -116,7 +116,7 @@ ticks cache_hierarchy::fill(std::uint64_t line, ticks at) {
     return m_memory.transfer(line, params.line, at + looked_up) - at;
 }
 
-bool cache_hierarchy::take_from_others(std::uint64_t hart, std::uint64_t line, bool write) {
+bool cache_hierarchy::snoop_other_harts(std::uint64_t hart, std::uint64_t line, bool write) {
     bool any = false;
     for (std::size_t other = 0; other < m_private.size(); ++other) {
         if (other == hart) continue;
@@ -135,7 +135,7 @@ bool cache_hierarchy::take_from_others(std::uint64_t hart, std::uint64_t line, b
     return any;
 }
 
-bool cache_hierarchy::take_from_all(std::uint64_t line, bool write, ticks at) {
+bool cache_hierarchy::snoop_all_harts(std::uint64_t line, bool write, ticks at) {
     bool dirty = false;
     for (auto& c : m_private)
         for (auto* cache : {&c.l1, &c.l2}) dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
@@ -145,17 +145,18 @@ bool cache_hierarchy::take_from_all(std::uint64_t line, bool write, ticks at) {
     return true;
 }
 
-ticks cache_hierarchy::share(std::uint64_t physical, std::uint64_t size, bool writes, ticks at) {
+ticks cache_hierarchy::shared_access(std::uint64_t physical, std::uint64_t size, bool writes, ticks at) {
     ticks done = at;
     for (auto line = m_l3.line_of(physical); line < physical + size; line += params.line)
         done = std::max(
-            done, share_line(line, writes, writes && line >= physical && line + params.line <= physical + size, at));
+            done,
+            shared_access_line(line, writes, writes && line >= physical && line + params.line <= physical + size, at));
     return done;
 }
 
 /// \param whole all of it is written, so that nobody wants the old bytes
-ticks cache_hierarchy::share_line(std::uint64_t line, bool writes, bool whole, ticks at) {
-    const ticks asked = take_from_all(line, writes, at) ? at + span(params.l2) : at;  // of the hart that had it
+ticks cache_hierarchy::shared_access_line(std::uint64_t line, bool writes, bool whole, ticks at) {
+    const ticks asked = snoop_all_harts(line, writes, at) ? at + span(params.l2) : at;  // of the hart that had it
     const auto found = m_l3.access(line, writes);
     evicted_from_l3(found, asked);
     const ticks done = asked + span(params.l3);

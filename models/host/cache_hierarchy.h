@@ -61,9 +61,9 @@ public:
     ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) override;
     /// An access to bytes, of a line as a rule, by somebody who shares L3 with the harts. \param at when it gets there
     /// \returns when it has been performed there
-    ticks share(std::uint64_t physical, std::uint64_t size, bool writes, ticks at);
+    ticks shared_access(std::uint64_t physical, std::uint64_t size, bool writes, ticks at);
     /// Called when a hart takes a line to write it, if somebody shares L3: copies that others than harts have end.
-    std::function<void(std::uint64_t line, std::uint64_t size)> on_taken;
+    std::function<void(std::uint64_t line, std::uint64_t size)> on_line_acquired;
     /// A device wrote these bytes: no cache has them any more.
     void invalidate(std::uint64_t physical, std::uint64_t size);
     void reset() override;
@@ -74,9 +74,9 @@ private:
     };
 
     ticks access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at);
-    bool take_from_others(std::uint64_t hart, std::uint64_t line, bool write);
-    ticks share_line(std::uint64_t line, bool writes, bool whole, ticks at);
-    bool take_from_all(std::uint64_t line, bool write, ticks at);
+    bool snoop_other_harts(std::uint64_t hart, std::uint64_t line, bool write);
+    ticks shared_access_line(std::uint64_t line, bool writes, bool whole, ticks at);
+    bool snoop_all_harts(std::uint64_t line, bool write, ticks at);
     ticks fill(std::uint64_t line, ticks at);
     void write_back_to_l2(private_caches& c, std::uint64_t line, ticks at);
     void write_back_to_l3(std::uint64_t line, ticks at);

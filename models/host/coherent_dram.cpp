@@ -10,14 +10,14 @@ void coherent_dram::read(std::uint64_t address, void* to, std::size_t bytes) {
     m_memory.read(address - m_base, to, bytes);
 }
 
-void coherent_dram::write(std::uint64_t address, const void* from, std::size_t bytes, const copy_holder* writer) {
+void coherent_dram::write(std::uint64_t address, const void* from, std::size_t bytes, const snooper* writer) {
     m_memory.touch_by_device(address - m_base, bytes);
     m_memory.write(address - m_base, from, bytes);
     written(address, bytes, writer);
 }
 
 std::uint64_t coherent_dram::atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what,
-                                    std::uint64_t operand, std::uint64_t compare, const copy_holder* writer) {
+                                    std::uint64_t operand, std::uint64_t compare, const snooper* writer) {
     const auto offset = address - m_base;
     m_memory.touch_by_device(offset, bytes);
     const auto old = perform_atomic(what, m_memory.data() + offset, bytes, operand, compare);
@@ -26,9 +26,9 @@ std::uint64_t coherent_dram::atomic(std::uint64_t address, unsigned bytes, atomi
     return old;
 }
 
-void coherent_dram::written(std::uint64_t address, std::uint64_t bytes, const copy_holder* writer) {
-    for (auto* holder : m_holders)
-        if (holder != writer) holder->drop_copies(address, bytes);
+void coherent_dram::written(std::uint64_t address, std::uint64_t bytes, const snooper* writer) {
+    for (auto* holder : m_snoopers)
+        if (holder != writer) holder->invalidate_copies(address, bytes);
 }
 
 }  // namespace fabricvp::host

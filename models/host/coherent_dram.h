@@ -20,22 +20,22 @@ public:
         return address >= m_base && m_memory.contains(address - m_base, bytes);
     }
     void read(std::uint64_t address, void* to, std::size_t bytes) override;
-    void write(std::uint64_t address, const void* from, std::size_t bytes, const copy_holder* writer) override;
+    void write(std::uint64_t address, const void* from, std::size_t bytes, const snooper* writer) override;
     std::uint64_t atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what, std::uint64_t operand,
-                         std::uint64_t compare, const copy_holder* writer) override;
+                         std::uint64_t compare, const snooper* writer) override;
     ticks access(std::uint64_t address, std::uint64_t bytes, bool writes, ticks at) override {
-        return m_caches.share(address, bytes, writes, at);
+        return m_caches.shared_access(address, bytes, writes, at);
     }
-    void add(copy_holder& holder) override { m_holders.push_back(&holder); }
+    void add(snooper& holder) override { m_snoopers.push_back(&holder); }
 
     /// Somebody writes these bytes: copies end that others than harts have.
-    void written(std::uint64_t address, std::uint64_t bytes, const copy_holder* writer = nullptr);
+    void written(std::uint64_t address, std::uint64_t bytes, const snooper* writer = nullptr);
 
 private:
     sparse_memory& m_memory;
     cache_hierarchy& m_caches;
     std::uint64_t m_base;
-    std::vector<copy_holder*> m_holders;
+    std::vector<snooper*> m_snoopers;
 };
 
 }  // namespace fabricvp::host

@@ -84,7 +84,7 @@ std::string unit(const char* name, std::uint64_t address) { return fmt::format("
 std::vector<std::uint32_t> random_cells(std::uint64_t seed) {
     std::vector<std::uint32_t> cells;
     while (cells.size() < 8) {
-        const auto z = scramble(seed);
+        const auto z = splitmix64(seed);
         seed += 0x9e37'79b9'7f4a'7c15;
         cells.push_back(static_cast<std::uint32_t>(z >> 32));
         cells.push_back(static_cast<std::uint32_t>(z));
@@ -273,7 +273,7 @@ void write_line(writer& w, const device_tree_description& d, std::uint32_t line)
 void write_known(writer& w, const device_tree_description& d, const device_tree_device& known) {
     w.node(unit(known.node.name.c_str(), known.base), [&] {
         std::vector<std::uint64_t> ranges{known.base, known.size};
-        for (const auto& [base, size] : known.further) ranges.insert(ranges.end(), {base, size});
+        for (const auto& [base, size] : known.additional_ranges) ranges.insert(ranges.end(), {base, size});
         w.texts("compatible", known.node.compatible);
         w.wide("reg", ranges);
         if (known.interrupt) write_line(w, d, static_cast<std::uint32_t>(known.interrupt));
@@ -291,7 +291,7 @@ void write_soc(writer& w, const device_tree_description& d) {
         write_device(w, VIRT_FINISHER_BASE, VIRT_FINISHER_SIZE, {"sifive,test1", "sifive,test0", "syscon"});
         w.cell("phandle", finisher_handle);
     });
-    write_known(w, d, {rtc::what_it_is(), VIRT_RTC_BASE, VIRT_RTC_SIZE, VIRT_RTC_IRQ});
+    write_known(w, d, {rtc::rtc_node(), VIRT_RTC_BASE, VIRT_RTC_SIZE, VIRT_RTC_IRQ});
     w.node(unit("marker", VIRT_MARKER_BASE),
            [&] { write_device(w, VIRT_MARKER_BASE, VIRT_MARKER_SIZE, {"fabricvp,marker"}); });
     for (const auto& device : d.devices) write_known(w, d, device);

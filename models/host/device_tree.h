@@ -14,8 +14,9 @@ namespace fabricvp::host {
 struct device_tree_device {
     device_tree_node node;
     std::uint64_t base = 0, size = 0;
-    std::uint64_t interrupt = 0;                                        ///< 0: none
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> further = {};  ///< ranges (base, size) behind the first
+    std::uint64_t interrupt = 0;  ///< 0: none
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> additional_ranges =
+        {};  ///< ranges (base, size) behind the first
 };
 
 /// What the device tree of a host says. Only hardware that exists appears in it, since a node invites a probe.

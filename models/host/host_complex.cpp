@@ -10,7 +10,7 @@
 #include "abi/memory_map.h"
 #include "base/described_blocks.h"
 #include "base/random_streams.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 
 namespace fabricvp::host {
 
@@ -23,7 +23,7 @@ constexpr std::uint64_t align_down(std::uint64_t value, std::uint64_t alignment)
 }  // namespace
 
 void host_params::describe(parameter_visitor& v) {
-    v.field("harts", harts, between{1, VIRT_MAXIMUM_HARTS}, "number of harts");
+    v.field("harts", harts, between{1, VIRT_MAX_HARTS}, "number of harts");
     v.field("memory", memory, between{1 << 20, 64.0 * (1ull << 30)},
             "DRAM; a multiple of 4 KiB; costs what the guest touches");
     v.field("bootargs", bootargs, "/chosen bootargs: the kernel's command line");
@@ -107,13 +107,13 @@ void host_complex::connect() {
 }
 
 void host_complex::add_devices() {
-    std::set<std::uint64_t> taken{VIRT_UART_IRQ, VIRT_RTC_IRQ};
-    for (std::uint64_t line = 0; line < 4; ++line) taken.insert(VIRT_PCIE_IRQ + line);
+    std::set<std::uint64_t> used_interrupts{VIRT_UART_IRQ, VIRT_RTC_IRQ};
+    for (std::uint64_t line = 0; line < 4; ++line) used_interrupts.insert(VIRT_PCIE_IRQ + line);
     for (const auto& d : params.devices) {
         try {
             if (sc_core::sc_find_object((std::string(name()) + "." + d.name).c_str()))
                 throw std::invalid_argument("the name is taken");
-            if (d.interrupt && !taken.insert(d.interrupt).second)
+            if (d.interrupt && !used_interrupts.insert(d.interrupt).second)
                 throw std::invalid_argument(fmt::format("interrupt source {} is taken", d.interrupt));
             devices.push_back(d.device.settings().make(d.name));
             auto& device = *devices.back();
@@ -122,7 +122,7 @@ void host_complex::add_devices() {
                 device.interrupt.connect(
                     [this, &d](bool level) { set_interrupt_source(static_cast<unsigned>(d.interrupt), level); });
         } catch (const std::invalid_argument& refused) {
-            refuse_at(d.origin, fmt::format("host: device {}: {}", d.name, refused.what()));
+            reject_at(d.origin, fmt::format("host: device {}: {}", d.name, refused.what()));
         }
     }
 }
@@ -136,10 +136,10 @@ void host_complex::attach(pcie::root_complex& root) {
         root.intx[line].connect([this, line](bool level) { set_interrupt_source(VIRT_PCIE_IRQ + line, level); });
 }
 
-coherent_memory& host_complex::share_memory() {
+coherent_memory& host_complex::coherent_port() {
     if (!coherent) {
         coherent = std::make_unique<coherent_dram>(dram, *caches, VIRT_DRAM_BASE);
-        caches->on_taken = [this](std::uint64_t line, std::uint64_t size) { coherent->written(line, size); };
+        caches->on_line_acquired = [this](std::uint64_t line, std::uint64_t size) { coherent->written(line, size); };
         bus.on_device_write = [this](std::uint64_t address, std::uint64_t size) {
             caches->invalidate(address, size);
             coherent->written(address, size);
@@ -181,9 +181,9 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
     for (std::size_t i = 0; i < devices.size(); ++i)
         d.devices.push_back({devices[i]->tree_node(), params.devices[i].base, devices[i]->registers.size(),
                              params.devices[i].interrupt});
-    d.devices.insert(d.devices.end(), m_announced.begin(), m_announced.end());
+    d.devices.insert(d.devices.end(), m_external_nodes.begin(), m_external_nodes.end());
     d.bootargs = m_bootargs;
-    d.rng_seed = own_seed(*this, params.seed);
+    d.rng_seed = block_seed(*this, params.seed);
     d.initrd_start = m_initrd_start;
     d.initrd_end = m_initrd_end;
     return make_device_tree(d);

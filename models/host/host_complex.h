@@ -97,9 +97,9 @@ public:
     void attach(pcie::root_complex& root);
 
     /// Memory for somebody who shares it with the harts. To be called while the machine is built. \pre there are caches
-    coherent_memory& share_memory();
+    coherent_memory& coherent_port();
     /// Puts a block of somebody else's into the device tree. Its ranges are mapped on `bus` by whoever calls.
-    void announce(const device_tree_device& device) { m_announced.push_back(device); }
+    void add_device_tree_node(const device_tree_device& device) { m_external_nodes.push_back(device); }
 
     /// Drives interrupt line `source` (1 … VIRT_PLIC_SOURCES) of the PLIC or APLIC.
     void set_interrupt_source(unsigned source, bool level);
@@ -133,7 +133,7 @@ private:
     void connect_interrupts();
 
     std::vector<std::unique_ptr<hart_imsic>> m_interrupt_files;  // by hart
-    std::vector<device_tree_device> m_announced;
+    std::vector<device_tree_device> m_external_nodes;
     boot_information m_boot;
     std::string m_bootargs;
     std::uint64_t m_initrd_start = 0, m_initrd_end = 0;

@@ -42,7 +42,7 @@ void msi_writer::send(std::uint64_t address, std::uint32_t data) {
     if (bus->nb_transport_fw(p, phase, delay) == tlm::TLM_COMPLETED)
         finish(p);
     else
-        m_under_way.push_back(std::move(m));
+        m_in_flight.push_back(std::move(m));
 }
 
 void msi_writer::finish(const bus_payload& payload) {
@@ -52,10 +52,10 @@ void msi_writer::finish(const bus_payload& payload) {
 tlm::tlm_sync_enum msi_writer::nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time&) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     const auto at =
-        std::find_if(m_under_way.begin(), m_under_way.end(), [&](const auto& m) { return m->payload == &payload; });
-    if (at != m_under_way.end()) {
+        std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const auto& m) { return m->payload == &payload; });
+    if (at != m_in_flight.end()) {
         finish(payload);
-        m_under_way.erase(at);
+        m_in_flight.erase(at);
     }
     return tlm::TLM_COMPLETED;
 }

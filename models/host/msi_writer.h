@@ -30,7 +30,7 @@ private:
     tlm::tlm_sync_enum nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
-    std::vector<std::unique_ptr<message>> m_under_way;  // where a target does not answer at once
+    std::vector<std::unique_ptr<message>> m_in_flight;  // where a target does not answer at once
     initiator_extension m_initiator;
 };
 

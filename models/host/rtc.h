@@ -27,8 +27,8 @@ public:
 
     rtc(const sc_core::sc_module_name& name, const rtc_params& params);
 
-    static device_tree_node what_it_is() { return {"rtc", {"google,goldfish-rtc"}, {}}; }
-    device_tree_node tree_node() const override { return what_it_is(); }
+    static device_tree_node rtc_node() { return {"rtc", {"google,goldfish-rtc"}, {}}; }
+    device_tree_node tree_node() const override { return rtc_node(); }
 
     void reset() override;
 

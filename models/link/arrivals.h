@@ -24,13 +24,13 @@ public:
 
     /// \param rank of the receiving port among all, by path \param p null: it is the port's turn to look what has come
     /// but packets
-    void due(Port& at, std::uint32_t rank, const Packet& p) {
+    void enqueue(Port& at, std::uint32_t rank, const Packet& p) {
         m_due.push_back({rank, &at, p});
-        if (!m_all_here.scheduled()) calendar::current().schedule(m_all_here, calendar::current().now());
+        if (!m_deliver_event.scheduled()) calendar::current().schedule(m_deliver_event, calendar::current().now());
     }
     void clear() {
         m_due.clear();
-        calendar::current().cancel(m_all_here);
+        calendar::current().cancel(m_deliver_event);
     }
 
 private:
@@ -43,19 +43,19 @@ private:
     void hand_over() {
         auto& timeline = calendar::current();
         if (m_last && timeline.next_event_time() == timeline.now())
-            return timeline.schedule(m_all_here, timeline.now());
-        m_now.swap(m_due);
-        if (m_now.size() > 1)
-            std::stable_sort(m_now.begin(), m_now.end(), [](const arrival& a, const arrival& b) {
+            return timeline.schedule(m_deliver_event, timeline.now());
+        m_delivering.swap(m_due);
+        if (m_delivering.size() > 1)
+            std::stable_sort(m_delivering.begin(), m_delivering.end(), [](const arrival& a, const arrival& b) {
                 return a.rank != b.rank ? a.rank < b.rank : !a.packet && b.packet;
             });
-        for (auto& a : m_now) a.at->deliver(a.packet);
-        m_now.clear();
+        for (auto& a : m_delivering) a.at->deliver(a.packet);
+        m_delivering.clear();
     }
 
     const bool m_last;
-    std::vector<arrival> m_due, m_now;
-    calendar_event m_all_here{method<&arrival_order::hand_over>, this};
+    std::vector<arrival> m_due, m_delivering;
+    calendar_event m_deliver_event{method<&arrival_order::hand_over>, this};
 };
 
 /// What a port needs to take part. \tparam Port is derived from it
@@ -75,7 +75,7 @@ protected:
     void hand_over(const Packet& p) {
         auto& self = static_cast<Port&>(*this);
         if (m_order)
-            m_order->due(self, m_rank, p);
+            m_order->enqueue(self, m_rank, p);
         else
             self.deliver(p);
     }

@@ -32,14 +32,14 @@ channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
       m_bit_error_rate(p.bit_error_rate) {}
 
 /// Up to here 64 bits hold the work below; divisions of 128 bits take many times as long.
-static constexpr std::uint64_t most_of_short_division = 1 << 24, most_remainder = std::uint64_t{1} << 60;
-static_assert(most_of_short_division * static_cast<unsigned __int128>(ticks_per_second) + most_remainder <=
+static constexpr std::uint64_t max_of_short_division = 1 << 24, max_remainder = std::uint64_t{1} << 60;
+static_assert(max_of_short_division * static_cast<unsigned __int128>(ticks_per_second) + max_remainder <=
               ~std::uint64_t{0});
 
 ticks channel::serialise(std::uint64_t wire_bytes) {
     const auto rate = bytes_per_second();
     if (rate == 0) throw std::logic_error(std::string(name()) + ": a packet is sent without lanes");
-    if (wire_bytes <= most_of_short_division && m_remainder <= most_remainder) {
+    if (wire_bytes <= max_of_short_division && m_remainder <= max_remainder) {
         const std::uint64_t work = wire_bytes * ticks_per_second + m_remainder, time = work / rate;
         m_remainder = work - time * rate;
         return time;
@@ -50,7 +50,7 @@ ticks channel::serialise(std::uint64_t wire_bytes) {
 }
 
 /// time * part / whole
-static ticks share_of(ticks time, std::uint64_t part, std::uint64_t whole) {
+static ticks scaled_time(ticks time, std::uint64_t part, std::uint64_t whole) {
     if (time < std::uint64_t{1} << 40 && part < 1 << 24) return time * part / whole;
     return static_cast<ticks>(static_cast<unsigned __int128>(part) * time / whole);
 }
@@ -58,13 +58,14 @@ static ticks share_of(ticks time, std::uint64_t part, std::uint64_t whole) {
 bool channel::corrupted(std::uint64_t wire_bytes) {
     if (m_bit_error_rate <= 0) return false;
     const double good = std::exp(static_cast<double>(wire_bytes) * 8 * std::log1p(-m_bit_error_rate));
-    if (!m_random) m_random = std::make_unique<std::mt19937_64>(own_seed(*this, params.seed));
+    if (!m_random) m_random = std::make_unique<std::mt19937_64>(block_seed(*this, params.seed));
     return static_cast<double>((*m_random)() >> 11) * 0x1p-53 >= good;
 }
 
-channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes) {
-    if (m_watched) {
-        m_watched = false;
+channel::transmission channel::send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes,
+                                    std::uint64_t head_bytes) {
+    if (m_has_next_send_callback) {
+        m_has_next_send_callback = false;
         std::exchange(m_next_send, {})();
     }
     if (m_pending_overhead) {
@@ -89,7 +90,7 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
     }
     for (std::uint64_t failures = 0;;) {
         const ticks time = serialise(wire_bytes);
-        passage p;
+        transmission p;
         p.begin = m_free;
         if (tail_ready > time && tail_ready - time > m_free) p.begin = m_busy_since = tail_ready - time;
         p.end = p.begin + time;
@@ -100,7 +101,8 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
             bytes += wire_bytes;
             load.add(p.begin, static_cast<double>(wire_bytes));
             p.tail_arrival = p.end + params.propagation;
-            const auto head = share_of(time, std::min(head_bytes, wire_bytes), std::max<std::uint64_t>(wire_bytes, 1));
+            const auto head =
+                scaled_time(time, std::min(head_bytes, wire_bytes), std::max<std::uint64_t>(wire_bytes, 1));
             p.head_arrival = p.begin + head + params.propagation;
             return p;
         }
@@ -111,7 +113,7 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
             ++retrains;
             m_free += params.retrain_time;
             m_busy_since = m_free;
-            p.lost = failures >= trainings_for_one_packet * params.replays_before_retrain;
+            p.lost = failures >= max_trainings_per_packet * params.replays_before_retrain;
             log(log_level::warning, *this, "{} failed attempts at one packet: the link trains again", failures);
             if (p.lost) return p;
         }
@@ -124,30 +126,30 @@ void channel::add_overhead(std::uint64_t wire_bytes) {
 }
 
 void channel::hold(ticks until) {
-    auto& free = up() ? m_free : m_resume;
+    auto& free = up() ? m_free : m_free_when_down;
     if (free < until) free = m_busy_since = until;
 }
 
 void channel::set_lanes(std::uint64_t lanes) {
     const bool was_up = up();
     m_lanes = lanes;
-    up_or_down(was_up);
+    update_link_state(was_up);
 }
 
 void channel::set_down(bool down) {
     const bool was_up = up();
     m_down = down;
-    up_or_down(was_up);
+    update_link_state(was_up);
 }
 
-void channel::up_or_down(bool was_up) {
+void channel::update_link_state(bool was_up) {
     if (up() == was_up) return;
     if (was_up) {
-        m_resume = m_free;
+        m_free_when_down = m_free;
         m_free = never;
         return;
     }
-    m_free = m_resume;
+    m_free = m_free_when_down;
     if (m_restarted) m_restarted();
 }
 
@@ -162,7 +164,7 @@ void channel::reset() {
     m_lane_rate = params.lane_rate;
     m_bit_error_rate = params.bit_error_rate;
     m_down = false;
-    m_free = m_resume = m_busy_since = now();
+    m_free = m_free_when_down = m_busy_since = now();
     m_remainder = 0;
     m_pending_overhead = 0;
     m_random.reset();

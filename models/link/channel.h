@@ -42,7 +42,7 @@ public:
 
     channel(const sc_core::sc_module_name& name, const channel_params& params);
 
-    struct passage {
+    struct transmission {
         ticks begin;         ///< first bit leaves
         ticks end;           ///< last bit has left
         ticks head_arrival;  ///< first `head_bytes` have arrived
@@ -52,7 +52,7 @@ public:
 
     /// Sends a packet as soon as the lanes are free, but not before `earliest`, and so that its last byte does not
     /// leave before `tail_ready` (cut-through: the end of it may still be arriving). Corrupted attempts are repeated.
-    passage send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes);
+    transmission send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes);
 
     /// What the lanes have carried up to `when`, as time. (`busy` counts the whole of a packet when it is sent.) Exact
     /// if a packet is sent only when the one before has left; `when` must not lie before the last call of send().
@@ -67,7 +67,7 @@ public:
     /// When the lanes are free again (may lie in the past); `never` while there are none.
     ticks free_at() const { return m_free; }
     /// When what has been sent has left, with or without lanes.
-    ticks ends_at() const { return up() ? m_free : m_resume; }
+    ticks ends_at() const { return up() ? m_free : m_free_when_down; }
     std::uint64_t bytes_per_second() const { return m_lanes * m_lane_rate.bytes_per_second; }
 
     /// Number of lanes that carry data this way; takes effect for the next packet. Without any, nothing can be sent.
@@ -78,7 +78,7 @@ public:
     bool up() const { return m_lanes > 0 && !m_down; }
     /// Called once, before the next packet is sent.
     void at_next_send(std::function<void()> call) {
-        m_watched = static_cast<bool>(call);
+        m_has_next_send_callback = static_cast<bool>(call);
         m_next_send = std::move(call);
     }
     /// Called when something can be sent again.
@@ -95,18 +95,18 @@ public:
 
 private:
     ticks serialise(std::uint64_t wire_bytes);
-    void up_or_down(bool was_up);
+    void update_link_state(bool was_up);
     bool corrupted(std::uint64_t wire_bytes);
 
-    static constexpr std::uint64_t trainings_for_one_packet = 8;  // then it is lost
+    static constexpr std::uint64_t max_trainings_per_packet = 8;  // then it is lost
 
     std::uint64_t m_lanes;
     bandwidth m_lane_rate;
     double m_bit_error_rate;
     bool m_down = false;
-    bool m_watched = false;
+    bool m_has_next_send_callback = false;
     ticks m_free = 0;
-    ticks m_resume = 0;             // while there are no lanes: what m_free was
+    ticks m_free_when_down = 0;     // while there are no lanes: what m_free was
     ticks m_busy_since = 0;         // of the last stretch without a gap
     std::uint64_t m_remainder = 0;  // of the last division, so that a busy link does not drift
     std::uint64_t m_pending_overhead = 0;

@@ -23,9 +23,9 @@ public:
         collect(now);
         return m_available >= amount;
     }
-    void take(std::uint64_t amount) { m_available -= amount; }
+    void consume(std::uint64_t amount) { m_available -= amount; }
     /// The receiver frees `amount`; it is known here at `when` (returns come in order of time).
-    void give_back(std::uint64_t amount, ticks when) {
+    void replenish(std::uint64_t amount, ticks when) {
         if (m_count && returning_at(m_count - 1).when == when) {
             returning_at(m_count - 1).amount += amount;
             return;
@@ -42,11 +42,11 @@ public:
         return never;
     }
     /// Takes credits away for good, those that are in use as soon as they come back.
-    void lose(std::uint64_t amount, ticks now) {
+    void drop(std::uint64_t amount, ticks now) {
         collect(now);
         const auto at_once = std::min(amount, m_available);
         m_available -= at_once;
-        m_lost = std::min(amount - at_once, m_initial);
+        m_dropped = std::min(amount - at_once, m_initial);
     }
     std::uint64_t available(ticks now) {
         collect(now);
@@ -54,7 +54,7 @@ public:
     }
     void reset() {
         m_available = m_initial;
-        m_lost = 0;
+        m_dropped = 0;
         m_first = m_count = 0;
     }
 
@@ -66,9 +66,9 @@ private:
     void collect(ticks now) {
         while (m_count && m_returning[m_first].when <= now) {
             const auto amount = m_returning[m_first].amount;
-            const auto lost = std::min(m_lost, amount);
-            m_lost -= lost;
-            m_available += amount - lost;
+            const auto dropped = std::min(m_dropped, amount);
+            m_dropped -= dropped;
+            m_available += amount - dropped;
             m_first = (m_first + 1) & (m_returning.size() - 1);
             --m_count;
         }
@@ -83,7 +83,7 @@ private:
     }
 
     std::uint64_t m_initial, m_available;
-    std::uint64_t m_lost = 0;            // will not be given back
+    std::uint64_t m_dropped = 0;         // will not be given back
     std::vector<returning> m_returning;  // a ring whose size is a power of two
     std::size_t m_first = 0, m_count = 0;
 };

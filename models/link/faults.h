@@ -10,17 +10,17 @@
 namespace fabricvp::link {
 
 /// Of a fault that ends by itself, or never.
-struct lasting_arguments {
+struct fault_duration_arguments {
     duration lasting{0};
     const char* help = "for how long; 0 ps: for good";
     void describe(parameter_visitor& v) { v.field("lasting", lasting, between{0, 1e18}, help); }
 };
 
-struct bit_error_arguments : lasting_arguments {
+struct bit_error_arguments : fault_duration_arguments {
     double rate = 1e-6;
     void describe(parameter_visitor& v) {
         v.field("rate", rate, between{0, 1e-3}, "chance that a bit arrives wrong");
-        lasting_arguments::describe(v);
+        fault_duration_arguments::describe(v);
     }
 };
 

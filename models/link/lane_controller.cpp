@@ -4,40 +4,40 @@
 #include <algorithm>
 
 #include "base/trace.h"
-#include "link/switched_policy.h"
+#include "link/programmable_policy.h"
 
 namespace fabricvp::link {
 
 void lane_controller_params::describe(parameter_visitor& v) {
-    v.choice("policy", policy, "which lanes turn, and when");
+    v.choice("policy", policy, "when lanes are reversed, and how many");
     v.field("sample_time", sample_time, between{1e3, 1e12}, "how long the directions are watched for a decision");
     v.field("switch_time", switch_time, between{0, 1e12},
-            "time for which a lane that turns serves neither direction, draining included");
+            "time for which a lane under reversal serves neither direction, draining included");
     v.field("threshold", threshold, between{0.01, 1},
             "share of a sample from which on a direction counts as saturated");
 }
 
-lane_controller::lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& p, pair& lanes,
-                                 channel& a, channel& b)
+lane_controller::lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& p,
+                                 duplex_link& lanes, channel& a, channel& b)
     : model(name),
       params(p),
-      m_pair(lanes),
-      m_ways{way(a), way(b)},
-      m_policy(std::make_unique<switched_policy>(p.policy, p.threshold, lanes, a, b)) {
-    m_pair.make_reversible(p.switch_time);
-    m_pair.on_change([this] { note_lanes(); });
-    m_pair.on_turn([this](side to, std::uint64_t count, ticks until) {
-        turning_time += count * (until - now());
+      m_duplex_link(lanes),
+      m_directions{direction(a), direction(b)},
+      m_policy(std::make_unique<programmable_policy>(p.policy, p.threshold, lanes, a, b)) {
+    m_duplex_link.make_reversible(p.switch_time);
+    m_duplex_link.on_change([this] { note_lanes(); });
+    m_duplex_link.on_reversal([this](side to, std::uint64_t count, ticks until) {
+        reversal_time += count * (until - now());
         if (trace::on())
             for (std::uint64_t i = 0; i < count; ++i)
-                trace::slice(*this, to == side::a ? "turn to a" : "turn to b", now(), until);
+                trace::slice(*this, to == side::a ? "reverse to a" : "reverse to b", now(), until);
     });
     note_lanes();
     sleep();
 }
 
 void lane_controller::note_lanes() {
-    for (auto& w : m_ways) {
+    for (auto& w : m_directions) {
         const auto lanes = static_cast<double>(w.lanes.lanes());
         w.meter.set(lanes);
         trace::counter(w.lanes, "lanes", now(), lanes);
@@ -45,7 +45,7 @@ void lane_controller::note_lanes() {
 }
 
 void lane_controller::begin_sample() {
-    for (auto& w : m_ways) {
+    for (auto& w : m_directions) {
         w.busy = w.lanes.busy_until(now());
         w.bytes = w.lanes.bytes.total();
     }
@@ -57,14 +57,14 @@ void lane_controller::take_sample() {
     s.length = now() - m_since;
     bool moved = false;
     for (const auto d : {side::a, side::b}) {
-        auto& w = m_ways[static_cast<unsigned>(d)];
-        auto& of = s.ways[static_cast<unsigned>(d)];
+        auto& w = m_directions[static_cast<unsigned>(d)];
+        auto& of = s.directions[static_cast<unsigned>(d)];
         const auto busy = w.lanes.busy_until(now());
         of.busy = std::min(1.0, static_cast<double>(busy - std::min(busy, w.busy)) / static_cast<double>(s.length));
         of.bytes = w.lanes.bytes.total() - w.bytes;
-        of.lanes = m_pair.lanes(d);
-        of.turned = m_pair.turned(d);
-        s.turning += m_pair.turning(d);
+        of.lanes = m_duplex_link.lanes(d);
+        of.reversed = m_duplex_link.reversed(d);
+        s.reversing += m_duplex_link.reversing(d);
         moved |= busy != w.busy || of.bytes;
     }
     begin_sample();
@@ -74,18 +74,18 @@ void lane_controller::take_sample() {
     }
     ++samples;
     const auto decision = m_policy->decide(s);
-    if (decision.lanes) turns += m_pair.turn(decision.to, decision.lanes);
+    if (decision.lanes) reversals += m_duplex_link.reverse(decision.to, decision.lanes);
     schedule_in(m_sample, params.sample_time);
 }
 
 /// Nothing has moved for a sample: the next one is taken when something does.
 void lane_controller::sleep() {
-    for (auto& w : m_ways) w.lanes.at_next_send([this] { wake(); });
+    for (auto& w : m_directions) w.lanes.at_next_send([this] { wake(); });
 }
 
 /// Samples go on as if none had been left out.
 void lane_controller::wake() {
-    for (auto& w : m_ways) w.lanes.at_next_send({});
+    for (auto& w : m_directions) w.lanes.at_next_send({});
     const auto left_out = (now() - m_since) / params.sample_time;
     const auto since = m_since + left_out * params.sample_time;
     begin_sample();
@@ -94,7 +94,7 @@ void lane_controller::wake() {
 }
 
 void lane_controller::kernel_launched() {
-    returns += m_pair.restore();
+    restored_lanes += m_duplex_link.restore();
     m_policy->restart();
     begin_sample();
     if (m_sample.scheduled()) schedule_in(m_sample, params.sample_time);
@@ -102,7 +102,7 @@ void lane_controller::kernel_launched() {
 
 void lane_controller::reset() {
     cancel(m_sample);
-    switched_policy::of(m_pair)->reset();
+    programmable_policy::of(m_duplex_link)->reset();
     model::reset();
     begin_sample();
     sleep();

@@ -9,9 +9,9 @@
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
+#include "link/duplex_link.h"
 #include "link/lane_meter.h"
 #include "link/lane_policy.h"
-#include "link/pair.h"
 
 namespace fabricvp::link {
 
@@ -28,14 +28,14 @@ public:
     const lane_controller_params params;
 
     counter samples{*this, "samples", "1", "samples taken; none while nothing moves"};
-    counter turns{*this, "turns", "1", "lanes that samples have turned"};
-    counter returns{*this, "returns", "1", "lanes that kernel launches have turned back"};
-    counter turning_time{*this, "turning_time", "ps",
-                         "time in which turning lanes served neither direction, summed over lanes"};
+    counter reversals{*this, "reversals", "1", "lanes reversed by samples"};
+    counter restored_lanes{*this, "restored_lanes", "1", "lanes restored to the configured split at kernel launches"};
+    counter reversal_time{*this, "reversal_time", "ps",
+                          "time in which lanes under reversal served neither direction, summed over lanes"};
 
     /// \param lanes of both directions, whose channels are `a` and `b`
-    lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& params, pair& lanes, channel& a,
-                    channel& b);
+    lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& params, duplex_link& lanes,
+                    channel& a, channel& b);
 
     /// A GPU behind the link launches a kernel: the lanes turn back to what was configured, and a new sample begins.
     void kernel_launched();
@@ -43,12 +43,12 @@ public:
     void reset() override;
 
 private:
-    struct way {
+    struct direction {
         channel& lanes;
         lane_meter meter{lanes, "lanes"};
         ticks busy = 0;           // at the start of the sample
         std::uint64_t bytes = 0;  // the same
-        explicit way(channel& c) : lanes(c) {}
+        explicit direction(channel& c) : lanes(c) {}
     };
     void begin_sample();
     void take_sample();
@@ -56,8 +56,8 @@ private:
     void sleep();
     void note_lanes();
 
-    pair& m_pair;
-    std::array<way, 2> m_ways;
+    duplex_link& m_duplex_link;
+    std::array<direction, 2> m_directions;
     std::unique_ptr<lane_policy> m_policy;
     ticks m_since = 0;  // start of the sample
     calendar_event m_sample{method<&lane_controller::take_sample>, this};

@@ -11,28 +11,28 @@ lane_meter::lane_meter(const sc_core::sc_object& owner, const std::string& name)
     : statistic(owner, name, "1", "lanes that serve this direction"),
       m_over_time(owner, name + "_over_time", "ps",
                   "lane-time in each window; divided by its length, the lanes that served this direction"),
-      m_settled(calendar::current().now()),
-      m_since(m_settled) {}
+      m_integrated_until(calendar::current().now()),
+      m_since(m_integrated_until) {}
 
 void lane_meter::set(double lanes) {
-    settle();
+    integrate();
     m_lanes = lanes;
 }
 
-void lane_meter::settle() const {
+void lane_meter::integrate() const {
     const auto now = calendar::current().now();
-    m_sum += m_lanes * static_cast<double>(now - m_settled);
-    while (m_settled < now) {
+    m_sum += m_lanes * static_cast<double>(now - m_integrated_until);
+    while (m_integrated_until < now) {
         const auto window = m_over_time.window();
-        const auto next = std::min(now, m_since + ((m_settled - m_since) / window + 1) * window);
-        m_over_time.add(m_settled, m_lanes * static_cast<double>(next - m_settled));
-        m_settled = next;
+        const auto next = std::min(now, m_since + ((m_integrated_until - m_since) / window + 1) * window);
+        m_over_time.add(m_integrated_until, m_lanes * static_cast<double>(next - m_integrated_until));
+        m_integrated_until = next;
     }
 }
 
 double lane_meter::mean() const {
-    settle();
-    return m_settled > m_since ? m_sum / static_cast<double>(m_settled - m_since) : m_lanes;
+    integrate();
+    return m_integrated_until > m_since ? m_sum / static_cast<double>(m_integrated_until - m_since) : m_lanes;
 }
 
 /// Reported before its series, whose name is longer: that is up to date then.
@@ -40,7 +40,7 @@ void lane_meter::report(statistics_snapshot& to) const { to[path() + ".mean"] = 
 
 void lane_meter::restart() {
     m_over_time.restart();
-    m_since = m_settled = calendar::current().now();
+    m_since = m_integrated_until = calendar::current().now();
     m_sum = 0;
 }
 

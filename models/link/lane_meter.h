@@ -20,10 +20,10 @@ public:
     void restart() override;
 
 private:
-    void settle() const;
+    void integrate() const;
 
     mutable time_series m_over_time;  // up to m_settled
-    mutable ticks m_settled;
+    mutable ticks m_integrated_until;
     mutable double m_sum = 0;  // of lane-time
     ticks m_since;             // start of the region of interest
     double m_lanes = 0;

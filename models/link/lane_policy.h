@@ -9,24 +9,24 @@
 #include <utility>
 
 #include "base/parameters.h"
-#include "link/pair.h"
+#include "link/duplex_link.h"
 
 namespace fabricvp::link {
 
-enum class lane_policy_kind { none, published, symmetric, predictive };
+enum class lane_policy_kind { none, milic2017, symmetric, predictive };
 
 /// What happened to a link in a sample.
 struct lane_sample {
     struct direction {
-        double busy = 0;          ///< share of the sample in which its lanes carried something, 0 to 1
-        std::uint64_t bytes = 0;  ///< sent in the sample
-        std::uint64_t lanes = 0;  ///< that serve it now
-        std::int64_t turned = 0;  ///< how many more it has than it was configured with
+        double busy = 0;            ///< share of the sample in which its lanes carried something, 0 to 1
+        std::uint64_t bytes = 0;    ///< sent in the sample
+        std::uint64_t lanes = 0;    ///< that serve it now
+        std::int64_t reversed = 0;  ///< how many more it has than it was configured with
     };
-    std::array<direction, 2> ways;  ///< by side
-    std::uint64_t turning = 0;      ///< lanes that serve neither direction now
+    std::array<direction, 2> directions;  ///< by side
+    std::uint64_t reversing = 0;          ///< lanes that serve neither direction now
     ticks length = 0;
-    const direction& of(side s) const { return ways[static_cast<unsigned>(s)]; }
+    const direction& of(side s) const { return directions[static_cast<unsigned>(s)]; }
 };
 
 class lane_policy {
@@ -46,7 +46,7 @@ std::unique_ptr<lane_policy> make_lane_policy(lane_policy_kind kind, double thre
 
 /// As published for NUMA-aware GPUs (Milic et al., MICRO 2017): one lane turns to a direction that is saturated from
 /// one that is not.
-std::unique_ptr<lane_policy> make_published_policy(double threshold);
+std::unique_ptr<lane_policy> make_milic2017_policy(double threshold);
 /// The same, and one lane turns back while both are saturated and the lanes are not as configured.
 std::unique_ptr<lane_policy> make_symmetric_policy(double threshold);
 /// Works out how many lanes both directions need, and turns all of them at once.
@@ -66,7 +66,7 @@ template <>
 struct choice_traits<link::lane_policy_kind> {
     static constexpr std::pair<link::lane_policy_kind, const char*> names[] = {
         {link::lane_policy_kind::none, "none"},
-        {link::lane_policy_kind::published, "published"},
+        {link::lane_policy_kind::milic2017, "milic2017"},
         {link::lane_policy_kind::symmetric, "symmetric"},
         {link::lane_policy_kind::predictive, "predictive"}};
 };

@@ -26,25 +26,25 @@ public:
     void restart() override { *this = predictive_policy(m_threshold); }
 
     decision decide(const lane_sample& s) override {
-        if (s.turning) return {};
+        if (s.reversing) return {};
         side to;
-        if (one_saturated(s, m_threshold, to)) return towards(s, to);
-        if (s.of(side::a).busy >= m_threshold) return back(s);
-        m_turned = m_both = 0;
+        if (one_saturated(s, m_threshold, to)) return widen(s, to);
+        if (s.of(side::a).busy >= m_threshold) return restore_half(s);
+        m_reversed = m_both_saturated = 0;
         return {};
     }
 
 private:
-    static constexpr double tolerance = 1.02;     // what a direction may need beyond the lanes that it is left
-    static constexpr double least_growth = 1.02;  // from which something can be learnt
-    static constexpr unsigned most_patience = 64;
+    static constexpr double tolerance = 1.02;   // what a direction may need beyond the lanes that it is left
+    static constexpr double min_growth = 1.02;  // from which something can be learnt
+    static constexpr unsigned max_backoff = 64;
 
-    decision towards(const lane_sample& s, side to) {
+    decision widen(const lane_sample& s, side to) {
         const auto &wide = s.of(to), &narrow = s.of(other(to));
         learn(to, wide.bytes, narrow.bytes);
-        if (m_gave_back && to == m_gave_from) m_patience = std::min(2 * m_patience, most_patience);
-        m_gave_back = false;
-        m_both = 0;
+        if (m_restored && to == m_restored_from) m_restore_backoff = std::min(2 * m_restore_backoff, max_backoff);
+        m_restored = false;
+        m_both_saturated = 0;
         const auto all = wide.lanes + narrow.lanes;
         const double needed = narrow.busy * static_cast<double>(narrow.lanes);  // lanes, at the present rate
         auto lanes = wide.lanes;
@@ -52,42 +52,42 @@ private:
                needed * std::pow(static_cast<double>(lanes + 1) / static_cast<double>(wide.lanes), m_coupling) <=
                    static_cast<double>(all - lanes - 1) * tolerance)
             ++lanes;
-        m_turned = lanes - wide.lanes;
+        m_reversed = lanes - wide.lanes;
         m_to = to;
         m_bytes = {wide.bytes, narrow.bytes};
-        return {to, m_turned};
+        return {to, m_reversed};
     }
 
-    decision back(const lane_sample& s) {
-        m_turned = 0;
-        const auto turned = s.of(side::a).turned;
-        if (turned == 0 || ++m_both < m_patience) return {};
-        m_both = 0;
-        m_gave_back = true;
-        m_gave_from = turned > 0 ? side::a : side::b;
-        return {other(m_gave_from), static_cast<std::uint64_t>(std::abs(turned) + 1) / 2};
+    decision restore_half(const lane_sample& s) {
+        m_reversed = 0;
+        const auto reversed = s.of(side::a).reversed;
+        if (reversed == 0 || ++m_both_saturated < m_restore_backoff) return {};
+        m_both_saturated = 0;
+        m_restored = true;
+        m_restored_from = reversed > 0 ? side::a : side::b;
+        return {other(m_restored_from), static_cast<std::uint64_t>(std::abs(reversed) + 1) / 2};
     }
 
     /// What the last turn did: the other direction's bytes grew with a power of the saturated one's.
     void learn(side to, std::uint64_t wide, std::uint64_t narrow) {
-        if (!m_turned || to != m_to || !m_bytes[0] || !m_bytes[1] || !narrow) return;
+        if (!m_reversed || to != m_to || !m_bytes[0] || !m_bytes[1] || !narrow) return;
         const auto growth = [](std::uint64_t now, std::uint64_t before) {
             return static_cast<double>(now) / static_cast<double>(before);
         };
         const auto wide_growth = growth(wide, m_bytes[0]);
-        if (wide_growth < least_growth) return;
+        if (wide_growth < min_growth) return;
         m_coupling = std::clamp(std::log(growth(narrow, m_bytes[1])) / std::log(wide_growth), 0.0, 1.0);
     }
 
     double m_threshold;
-    double m_coupling = 1.0;     // 1: the other direction carries in proportion; 0: the same whatever happens
-    std::uint64_t m_turned = 0;  // by the last sample
+    double m_coupling = 1.0;       // 1: the other direction carries in proportion; 0: the same whatever happens
+    std::uint64_t m_reversed = 0;  // by the last sample
     side m_to = side::a;
     std::array<std::uint64_t, 2> m_bytes{};  // of that sample, in the direction that lanes turned to and in the other
-    unsigned m_both = 0;                     // samples in which both were saturated, one after the other
-    unsigned m_patience = 1;                 // how many it takes to turn lanes back
-    bool m_gave_back = false;                // the last turn was one back
-    side m_gave_from = side::a;
+    unsigned m_both_saturated = 0;           // samples in which both were saturated, one after the other
+    unsigned m_restore_backoff = 1;          // how many it takes to turn lanes back
+    bool m_restored = false;                 // the last turn was one back
+    side m_restored_from = side::a;
 };
 
 }  // namespace

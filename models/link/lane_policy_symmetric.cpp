@@ -10,13 +10,13 @@ public:
     explicit symmetric_policy(double threshold) : m_threshold(threshold) {}
 
     decision decide(const lane_sample& s) override {
-        if (s.turning) return {};
+        if (s.reversing) return {};
         side to;
         if (one_saturated(s, m_threshold, to)) return {to, 1};
         if (s.of(side::a).busy < m_threshold) return {};
-        const auto turned = s.of(side::a).turned;
-        if (turned == 0) return {};
-        return {turned > 0 ? side::b : side::a, 1};
+        const auto reversed = s.of(side::a).reversed;
+        if (reversed == 0) return {};
+        return {reversed > 0 ? side::b : side::a, 1};
     }
 
 private:

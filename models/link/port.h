@@ -39,7 +39,7 @@
 #include "base/statistics.h"
 #include "link/channel.h"
 #include "link/credits.h"
-#include "link/pair.h"
+#include "link/duplex_link.h"
 #include "link/phase.h"
 
 namespace fabricvp::link {
@@ -79,8 +79,8 @@ public:
     /// The end at the other side; null if it is in another simulation.
     end* partner() const { return m_partner; }
     /// Both directions' lanes, and which of them this end sends on.
-    pair& lanes_of_both() const { return *m_pair; }
-    side here() const { return m_side; }
+    duplex_link& duplex() const { return *m_duplex_link; }
+    side local_side() const { return m_side; }
 
     /// What the partner has room for. To be called before anything is sent; join() does.
     void set_credits(const buffers& of_partner) {
@@ -89,13 +89,13 @@ public:
     }
 
     /// Credits of class `c` are here again at `when`.
-    void credits_return(unsigned c, const amounts& freed, ticks when) {
-        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].give_back(freed[k], when);
+    void credits_returned(unsigned c, const amounts& freed, ticks when) {
+        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].replenish(freed[k], when);
         if (m_waits_for_credit) wake_by(std::max(when, now()));
     }
 
     /// What waited for this transmitter has been given up.
-    void forget_waits() { m_waiting_since.fill(never); }
+    void clear_wait_times() { m_waiting_since.fill(never); }
     /// For the watchdog: the credits that a packet has been waiting for longest.
     std::optional<wait> waits() const override {
         if (m_stopped_since != never) return wait{m_stopped_since, "its link to come up"};
@@ -120,7 +120,7 @@ public:
         m_waits_for_credit = false;
         m_stopped_since = never;
         model::reset();
-        m_pair->reset();
+        m_duplex_link->reset();
     }
 
 protected:
@@ -156,18 +156,18 @@ protected:
         for (unsigned k = 0; k < Traits::kinds; ++k) all &= m_credits[c][k].covers(needed[k], now());
         return all;
     }
-    void take_credits(const packet& p) { take_credits(Traits::class_of(p), Traits::credits_of(p)); }
-    void take_credits(unsigned c, const amounts& needed) {
+    void consume_credits(const packet& p) { consume_credits(Traits::class_of(p), Traits::credits_of(p)); }
+    void consume_credits(unsigned c, const amounts& needed) {
         m_waiting_since[c] = never;
-        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].take(needed[k]);
+        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].consume(needed[k]);
     }
     /// Takes credits away for good.
-    void lose_credits(unsigned c, const amounts& lost) {
-        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].lose(lost[k], now());
+    void drop_credits(unsigned c, const amounts& lost) {
+        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].drop(lost[k], now());
     }
 
     /// Lets a packet arrive whose passage over the transmitter has been worked out.
-    void launch(packet& p, ticks head_arrival) {
+    void transmit_packet(packet& p, ticks head_arrival) {
         auto what = phase::transfer;
         auto delay = sc_core::sc_time::from_value(head_arrival - now());
         tx->nb_transport_fw(p, what, delay);
@@ -210,13 +210,13 @@ private:
     tlm::tlm_sync_enum nb_transport_fw(packet& p, phase&, sc_core::sc_time& delay) override {
         if (m_arrivals.full()) m_arrivals.set_capacity(2 * m_arrivals.capacity());
         // What came first goes on first, whatever the owner says.
-        m_last_due = std::max(m_last_due, self().announced(p, now() + delay.value()));
+        m_last_due = std::max(m_last_due, self().arrival_time(p, now() + delay.value()));
         m_arrivals.push_back({m_last_due, packet_pointer(&p)});
         if (!m_arrive.scheduled()) schedule(m_arrive, m_last_due);
         return tlm::TLM_ACCEPTED;
     }
     tlm::tlm_sync_enum nb_transport_bw(packet& p, phase&, sc_core::sc_time& delay) override {
-        credits_return(Traits::class_of(p), Traits::credits_of(p), now() + delay.value());
+        credits_returned(Traits::class_of(p), Traits::credits_of(p), now() + delay.value());
         return tlm::TLM_ACCEPTED;
     }
     void b_transport(packet&, sc_core::sc_time&) override {
@@ -245,7 +245,7 @@ private:
     std::array<std::array<credit_account, Traits::kinds>, classes> m_credits;
     boost::circular_buffer<arrival> m_arrivals;
     end* m_partner = nullptr;
-    std::shared_ptr<pair> m_pair = std::make_shared<pair>(transmitter);
+    std::shared_ptr<duplex_link> m_duplex_link = std::make_shared<duplex_link>(transmitter);
     side m_side = side::a;
     std::array<ticks, classes> m_waiting_since;
     bool m_waits_for_credit = false;
@@ -265,7 +265,7 @@ void join(port<Traits>& a, const typename port<Traits>::buffers& of_a, port<Trai
     b.m_partner = &a.self();
     a.set_credits(of_b);
     b.set_credits(of_a);
-    a.m_pair = b.m_pair = std::make_shared<pair>(a.transmitter, &b.transmitter);
+    a.m_duplex_link = b.m_duplex_link = std::make_shared<duplex_link>(a.transmitter, &b.transmitter);
     b.m_side = side::b;
 }
 

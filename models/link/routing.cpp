@@ -13,7 +13,7 @@ namespace fabricvp::link {
 
 namespace {
 
-constexpr auto far = std::numeric_limits<std::size_t>::max();
+constexpr auto unreachable = std::numeric_limits<std::size_t>::max();
 
 struct neighbour {
     std::size_t vertex, link;
@@ -32,7 +32,7 @@ neighbours neighbours_of(const topology& t) {
 /// Distances to a vertex over steps that `may` be taken (from, to); terminals other than it are not passed through.
 template <class May>
 std::vector<std::size_t> distances(const topology& t, const neighbours& n, std::size_t to, May may) {
-    std::vector<std::size_t> d(t.vertices(), far);
+    std::vector<std::size_t> d(t.vertices(), unreachable);
     std::deque<std::size_t> open{to};
     d[to] = 0;
     while (!open.empty()) {
@@ -40,7 +40,7 @@ std::vector<std::size_t> distances(const topology& t, const neighbours& n, std::
         open.pop_front();
         if (v != to && v < t.terminals) continue;
         for (const auto& w : n[v])
-            if (d[w.vertex] == far && may(w.vertex, v)) {
+            if (d[w.vertex] == unreachable && may(w.vertex, v)) {
                 d[w.vertex] = d[v] + 1;
                 open.push_back(w.vertex);
             }
@@ -51,12 +51,12 @@ std::vector<std::size_t> distances(const topology& t, const neighbours& n, std::
 /// Of the links that are as good as any, the one whose turn it is for this terminal.
 template <class Cost>
 std::size_t best_link(const std::vector<neighbour>& from, std::size_t terminal, Cost cost) {
-    auto least = far;
-    for (const auto& w : from) least = std::min(least, cost(w.vertex));
-    if (least == far) return no_link;
-    const auto equal = [&](const neighbour& w) { return cost(w.vertex) == least; };
-    auto turn = terminal % static_cast<std::size_t>(std::count_if(from.begin(), from.end(), equal));
-    return std::find_if(from.begin(), from.end(), [&](const neighbour& w) { return equal(w) && turn-- == 0; })->link;
+    auto min_cost = unreachable;
+    for (const auto& w : from) min_cost = std::min(min_cost, cost(w.vertex));
+    if (min_cost == unreachable) return no_link;
+    const auto equal = [&](const neighbour& w) { return cost(w.vertex) == min_cost; };
+    auto skip = terminal % static_cast<std::size_t>(std::count_if(from.begin(), from.end(), equal));
+    return std::find_if(from.begin(), from.end(), [&](const neighbour& w) { return equal(w) && skip-- == 0; })->link;
 }
 
 routing_table shortest(const topology& t, const neighbours& n) {
@@ -64,9 +64,9 @@ routing_table shortest(const topology& t, const neighbours& n) {
     for (std::size_t d = 0; d < t.terminals; ++d) {
         const auto distance = distances(t, n, d, [](auto, auto) { return true; });
         for (std::size_t v = 0; v < t.vertices(); ++v) {
-            if (v == d || distance[v] == far) continue;
-            table[v][d] =
-                best_link(n[v], d, [&](std::size_t w) { return w == d || w >= t.terminals ? distance[w] : far; });
+            if (v == d || distance[v] == unreachable) continue;
+            table[v][d] = best_link(
+                n[v], d, [&](std::size_t w) { return w == d || w >= t.terminals ? distance[w] : unreachable; });
         }
     }
     return table;
@@ -75,12 +75,12 @@ routing_table shortest(const topology& t, const neighbours& n) {
 routing_table up_down(const topology& t, const neighbours& n) {
     // Levels by distance from the first switch of each part; a link goes up to the lower level, or number at equal
     // levels.
-    std::vector<std::size_t> level(t.vertices(), far);
+    std::vector<std::size_t> level(t.vertices(), unreachable);
     for (std::size_t root = t.terminals; root < t.vertices(); ++root) {
-        if (level[root] != far) continue;
+        if (level[root] != unreachable) continue;
         const auto d = distances(t, n, root, [](auto, auto) { return true; });
         for (std::size_t v = 0; v < t.vertices(); ++v)
-            if (d[v] != far) level[v] = std::min(level[v], d[v]);
+            if (d[v] != unreachable) level[v] = std::min(level[v], d[v]);
     }
     const auto up = [&](std::size_t from, std::size_t to) {
         return std::make_pair(level[to], to) < std::make_pair(level[from], from);
@@ -89,19 +89,20 @@ routing_table up_down(const topology& t, const neighbours& n) {
     for (std::size_t d = 0; d < t.terminals; ++d) {
         const auto down = distances(t, n, d, [&](std::size_t from, std::size_t to) { return !up(from, to); });
         // Whoever cannot go down all the way goes up; levels grow upwards, so this is worked out from the top.
-        std::vector<std::size_t> order(t.vertices()), cost(t.vertices(), far);
+        std::vector<std::size_t> order(t.vertices()), cost(t.vertices(), unreachable);
         for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
         std::sort(order.begin(), order.end(),
                   [&](auto a, auto b) { return std::make_pair(level[a], a) < std::make_pair(level[b], b); });
         for (const auto v : order) {
             if (v == d) continue;
-            if (down[v] != far) {
+            if (down[v] != unreachable) {
                 cost[v] = down[v];
-                table[v][d] = best_link(
-                    n[v], d, [&](std::size_t w) { return !up(v, w) && (w == d || w >= t.terminals) ? down[w] : far; });
+                table[v][d] = best_link(n[v], d, [&](std::size_t w) {
+                    return !up(v, w) && (w == d || w >= t.terminals) ? down[w] : unreachable;
+                });
                 continue;
             }
-            const auto over = [&](std::size_t w) { return up(v, w) && w >= t.terminals ? cost[w] : far; };
+            const auto over = [&](std::size_t w) { return up(v, w) && w >= t.terminals ? cost[w] : unreachable; };
             table[v][d] = best_link(n[v], d, over);
             if (table[v][d] == no_link) continue;
             const auto& l = t.links[table[v][d]];
@@ -113,14 +114,14 @@ routing_table up_down(const topology& t, const neighbours& n) {
 
 }  // namespace
 
-bool can_deadlock(const topology& t, const routing_table& table, std::size_t among, const waits& others) {
+bool can_deadlock(const topology& t, const routing_table& table, std::size_t among, const buffer_dependencies& others) {
     // Vertices are the buffers behind each direction of each link, edges say that a packet in one waits for the other.
     using graph = boost::adjacency_list<boost::setS, boost::vecS, boost::directedS>;
     graph behind(2 * t.links.size());
     const auto direction = [&](std::size_t link, std::size_t from) {
         return 2 * link + (t.links[link].first == from ? 0 : 1);
     };
-    std::vector<std::size_t> seen(t.vertices(), far);  // the destination on whose way a vertex has been met
+    std::vector<std::size_t> seen(t.vertices(), unreachable);  // the destination on whose way a vertex has been met
     among = std::min(among, t.terminals);
     for (std::size_t d = 0; d < among; ++d)
         for (std::size_t s = 0; s < among; ++s) {

@@ -30,15 +30,15 @@ routing_table up_down_routes(const topology& t);
 routing_table find_routes(const topology& t);
 
 /// The buffer behind one direction of a link: away from a vertex.
-struct one_way {
+struct link_direction {
     std::size_t link, from;
 };
 /// Packets in the first may wait for room in the second.
-using waits = std::vector<std::pair<one_way, one_way>>;
+using buffer_dependencies = std::vector<std::pair<link_direction, link_direction>>;
 
 /// Whether packets can wait for each other in a ring: those that follow the table between the first `among` terminals,
 /// and others that go elsewhere.
 bool can_deadlock(const topology& t, const routing_table& table, std::size_t among = ~std::size_t{0},
-                  const waits& others = {});
+                  const buffer_dependencies& others = {});
 
 }  // namespace fabricvp::link

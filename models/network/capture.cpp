@@ -11,7 +11,7 @@ namespace fabricvp::network {
 
 namespace {
 
-constexpr std::uint32_t pcap_nanoseconds = 0xa1b23c4d, linktype_erf = 197, most_bytes = 65535;
+constexpr std::uint32_t pcap_nanoseconds = 0xa1b23c4d, linktype_erf = 197, snap_length = 65535;
 constexpr std::uint8_t erf_infiniband = 21, erf_varying_length = 4;
 constexpr std::size_t erf_header_bytes = 16;
 
@@ -31,7 +31,7 @@ packet_capture::packet_capture(file_sink to) : m_to(std::move(to)) {
     put_little(head, 2, 2);  // version 2.4
     put_little(head, 4, 2);
     put_little(head, 0, 8);  // time zone, accuracy
-    put_little(head, most_bytes, 4);
+    put_little(head, snap_length, 4);
     put_little(head, linktype_erf, 4);
     m_to(head.data(), head.size());
 }
@@ -62,7 +62,7 @@ void packet_capture::packet_sent(const port&, const packet& p, ticks begin) {
 const char* const packet_table::heading =
     "time_ps,port,vl,sl,dlid,slid,length,opcode,pkey,destination_qp,ack_request,psn,qkey,source_qp,address,rkey,dma_"
     "length,syndrome,msn,"
-    "immediate,payload,damaged";
+    "immediate,payload,corrupted";
 
 packet_table::packet_table(file_sink to) : m_to(std::move(to)) {
     const auto line = std::string(heading) + "\n";
@@ -81,7 +81,7 @@ void packet_table::packet_sent(const port& by, const packet& p, ticks begin) {
                     field(remote, e & has_atomic ? p.atomic.address : p.reth.address),
                     field(remote, e & has_atomic ? p.atomic.rkey : p.reth.rkey), field(e & has_reth, p.reth.length),
                     field(e & has_aeth, p.aeth.syndrome), field(e & has_aeth, p.aeth.msn & 0xffffff),
-                    field(e & has_immediate, p.immediate), p.payload.length, static_cast<unsigned>(p.damaged));
+                    field(e & has_immediate, p.immediate), p.payload.length, static_cast<unsigned>(p.corrupted));
     m_to(line.data(), line.size());
 }
 

@@ -44,7 +44,7 @@ void far_end::signal(bool held, ticks when) {
     m_send(m);
 }
 
-void far_end::hear(const link_message& m) {
+void far_end::receive(const link_message& m) {
     switch (m.what) {
         case link_message::kind::packet: {
             // What was under way when the link went down is lost, also where that is heard of only now.
@@ -54,9 +54,9 @@ void far_end::hear(const link_message& m) {
             out->nb_transport_fw(*m.packet, what, delay);
             return;
         }
-        case link_message::kind::credits: return m_here.credits_return(m.lane, {m.blocks}, m.when);
-        case link_message::kind::signal: return m_here.hear(false, m.held, m.when);
-        case link_message::kind::news: return;  // is the network's
+        case link_message::kind::credits: return m_here.credits_returned(m.lane, {m.blocks}, m.when);
+        case link_message::kind::signal: return m_here.receive(false, m.held, m.when);
+        case link_message::kind::state_change: return;  // is the network's
     }
 }
 
@@ -65,10 +65,10 @@ void connect(port& here, far_end& there, const link_params& cable) {
     here.m_other = &there.params;
     here.m_far = &there;
     here.set_credits(port::room_of(there.params));
-    here.settle();
+    here.update_link();
     here.faults.set_bit_error_rate(cable.bit_error_rate, cable.seed);
-    here.lanes_of_both().set_lanes(lanes_of(here.m_width), lanes_of(here.m_width));
-    here.follow_holds();
+    here.duplex().set_lanes(lanes_of(here.m_width), lanes_of(here.m_width));
+    here.update_link_state();
 }
 
 }  // namespace fabricvp::network

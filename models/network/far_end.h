@@ -26,7 +26,7 @@ public:
             std::function<void(const link_message&)> send);
 
     /// What the other end has said. It counts later than now.
-    void hear(const link_message& m);
+    void receive(const link_message& m);
     /// This end holds the link down, or does no longer; the other one knows it at `when`.
     void signal(bool held, ticks when);
 

@@ -33,7 +33,7 @@ generator::generator(const sc_core::sc_module_name& name, const generator_params
     : model(name),
       params(p),
       link("link", p.port, static_cast<port_owner&>(*this)),
-      m_random(own_seed(*this, p.seed)) {}
+      m_random(block_seed(*this, p.seed)) {}
 
 void generator::set_peers(const std::vector<unsigned>& participants, unsigned self, std::vector<std::uint16_t> lids) {
     m_lids = std::move(lids);
@@ -56,11 +56,11 @@ void generator::begin() {
 }
 
 packet_ptr generator::next() {
-    std::size_t turn = m_turn;
+    std::size_t target_index = m_next_target;
     if (params.pattern == link::traffic_pattern::uniform)
-        turn = static_cast<std::size_t>(m_random() % m_targets.size());
-    const auto target = m_targets[turn % m_targets.size()];
-    const auto sl = m_turn++ % params.service_levels;
+        target_index = static_cast<std::size_t>(m_random() % m_targets.size());
+    const auto target = m_targets[target_index % m_targets.size()];
+    const auto sl = m_next_target++ % params.service_levels;
     const auto p = make_packet();
     p->lrh.dlid = m_lids[target];
     p->lrh.slid = m_lids[m_self];
@@ -100,7 +100,7 @@ void generator::pump() {
 
 void generator::packet_arrived(port& at, const packet_ptr& p) {
     at.release(*p, now());
-    if (p->damaged == damage::payload) {
+    if (p->corrupted == corruption::payload) {
         ++bad_icrc;
         return;
     }
@@ -129,10 +129,10 @@ void generator::reset() {
     cancel(m_pump);
     m_waiting = nullptr;
     m_sent = 0;
-    m_turn = 0;
+    m_next_target = 0;
     std::fill(m_next_psn.begin(), m_next_psn.end(), 0);
     std::fill(m_expected_psn.begin(), m_expected_psn.end(), 0);
-    m_random.seed(own_seed(*this, params.seed));
+    m_random.seed(block_seed(*this, params.seed));
     model::reset();
 }
 

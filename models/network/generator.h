@@ -57,7 +57,7 @@ public:
 
 private:
     void packet_arrived(port& at, const packet_ptr& p) override;
-    void room_again(port&, unsigned) override { pump(); }
+    void space_available(port&, unsigned) override { pump(); }
     void pump();
     packet_ptr next();
 
@@ -70,7 +70,7 @@ private:
     packet_ptr m_waiting;                       // has no room
     std::mt19937_64 m_random;
     std::uint64_t m_sent = 0;
-    std::size_t m_turn = 0;
+    std::size_t m_next_target = 0;
     ticks m_next_time = 0;
     calendar_event m_pump{method<&generator::pump>, this};
 };

@@ -14,10 +14,10 @@ namespace fabricvp::network {
 /// several of them has to know everywhere.
 struct link_message {
     enum class kind : std::uint8_t {
-        packet,   ///< its head and tail say when it arrives
-        credits,  ///< a buffer of the end that sends is free again
-        signal,   ///< the end that sends holds the link down, or does no longer
-        news      ///< of a switch's port, for all: its link has gone down or is up
+        packet,       ///< its head and tail say when it arrives
+        credits,      ///< a buffer of the end that sends is free again
+        signal,       ///< the end that sends holds the link down, or does no longer
+        state_change  ///< of a switch's port, for all: its link has gone down or is up
     };
 
     kind what = kind::signal;

@@ -21,10 +21,10 @@ unsigned width_code(link_width w) {
 }
 
 /// Of all widths up to one: a port can do with fewer lanes.
-unsigned widths_up_to(link_width most) {
+unsigned widths_up_to(link_width max_width) {
     unsigned codes = 0;
     for (const auto w : {link_width::x1, link_width::x2, link_width::x4, link_width::x8, link_width::x12})
-        if (w <= most) codes |= width_code(w);
+        if (w <= max_width) codes |= width_code(w);
     return codes;
 }
 
@@ -62,7 +62,7 @@ unsigned lanes_code(std::uint64_t lanes) {
     return lanes == 1 ? 1 : lanes == 2 ? 2 : lanes == 4 ? 3 : lanes == 8 ? 4 : 5;
 }
 
-void show_abilities(port_attributes& a, const port_params& p) {
+void set_capability_fields(port_attributes& a, const port_params& p) {
     a.width_supported = a.width_enabled = widths_up_to(p.width);
     a.speed_supported = a.speed_enabled = up_to(speed_code(p.rate));
     a.extended_supported = up_to(extended_code(p.rate));
@@ -120,12 +120,12 @@ void write_port_info(std::uint8_t* d, const port_attributes& a, unsigned local_p
                                                          {HCA_PORT_SPEED_ENABLED, a.speed_enabled},
                                                          {HCA_PORT_MTU_ACTIVE, a.mtu_active},
                                                          {HCA_PORT_SM_SL, a.sm_sl},
-                                                         {HCA_PORT_LANES, a.lanes_supported},
+                                                         {HCA_PORT_VLS_SUPPORTED, a.lanes_supported},
                                                          {HCA_PORT_HIGH_LIMIT, a.high_limit},
                                                          {HCA_PORT_ARBITRATION_HIGH, a.arbitration_entries},
                                                          {HCA_PORT_ARBITRATION_LOW, a.arbitration_entries},
                                                          {HCA_PORT_MTU_SUPPORTED, a.mtu_supported},
-                                                         {HCA_PORT_LANES_OPERATIONAL, a.lanes_operational},
+                                                         {HCA_PORT_VLS_OPERATIONAL, a.lanes_operational},
                                                          {HCA_PORT_PKEY_VIOLATIONS, a.pkey_violations},
                                                          {HCA_PORT_QKEY_VIOLATIONS, a.qkey_violations},
                                                          {HCA_PORT_GUIDS, static_cast<std::uint32_t>(a.guids.size())},
@@ -157,7 +157,7 @@ unsigned set_addresses(port_attributes& a, const std::uint8_t* d) {
 
 unsigned set_link(port_attributes& a, port& p, const std::uint8_t* d) {
     const auto wanted = hca_get(d, HCA_PORT_STATE), mtu = hca_get(d, HCA_PORT_MTU_ACTIVE),
-               lanes = hca_get(d, HCA_PORT_LANES_OPERATIONAL);
+               lanes = hca_get(d, HCA_PORT_VLS_OPERATIONAL);
     const auto width = hca_get(d, HCA_PORT_WIDTH_ENABLED), speed = hca_get(d, HCA_PORT_SPEED_ENABLED);
     const auto now_in = static_cast<unsigned>(p.state());
     constexpr unsigned down = 1, initialize = 2, armed = 3, active = 4;
@@ -171,7 +171,7 @@ unsigned set_link(port_attributes& a, port& p, const std::uint8_t* d) {
     p.arbiter.set_limit(static_cast<std::uint8_t>(hca_get(d, HCA_PORT_HIGH_LIMIT)));
     if (wanted == down) {
         p.hold_down();
-        p.let_train();
+        p.start_training();
     } else if (wanted > initialize && wanted != now_in) {
         p.set_state(static_cast<port_state>(wanted));
     }
@@ -233,7 +233,7 @@ unsigned lane_table(bool set, std::uint8_t* data, const std::function<std::uint8
 route_step follow_route(std::uint8_t* d, unsigned input, unsigned ports, unsigned& output) {
     auto& pointer = d[HCA_MAD_HOP_POINTER];
     const unsigned count = d[HCA_MAD_HOP_COUNT];
-    if (count > HCA_MAD_MOST_HOPS || pointer > count + 1u) return route_step::nowhere;
+    if (count > HCA_MAD_MAX_HOPS || pointer > count + 1u) return route_step::nowhere;
     if (!(hca_get(d, HCA_MAD_STATUS) & HCA_MAD_DIRECTION)) {
         if (pointer == 0 || pointer > count)
             return route_step::nowhere;  // whoever sends it counts the first hop; none of count 0 comes by a link
@@ -251,7 +251,7 @@ route_step follow_route(std::uint8_t* d, unsigned input, unsigned ports, unsigne
 }
 
 bool holds_mad(const packet& p) {
-    return p.damaged == damage::none && p.payload.length == HCA_MAD_SIZE &&
+    return p.corrupted == corruption::none && p.payload.length == HCA_MAD_SIZE &&
            transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp < 2;
 }
 

@@ -45,7 +45,7 @@ unsigned mtu_code(std::uint64_t bytes);
 unsigned lanes_code(std::uint64_t data_lanes);
 
 /// What a port can, as PortInfo numbers it.
-void show_abilities(port_attributes& a, const port_params& p);
+void set_capability_fields(port_attributes& a, const port_params& p);
 /// The same of its link, as it is now.
 void show_link(port_attributes& a, const port& p);
 

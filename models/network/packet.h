@@ -83,19 +83,19 @@ struct datagram_header {  ///< DETH
 };
 
 /// What is wrong with the bits of a packet.
-enum class damage : std::uint8_t {
+enum class corruption : std::uint8_t {
     none,
     link,    ///< its VCRC is wrong, or it ends with EBP: whoever has the whole of it drops it
     payload  ///< its ICRC is wrong: the channel adapter at the end drops it
 };
 
 /// What every block on the way looks at, in one cache line.
-struct packet_passage {
+struct packet_transit {
     std::uint16_t wire_bytes = 0;  ///< LRH to VCRC, and the symbols around it
     std::uint16_t blocks = 0;      ///< credits that it takes, of 64 bytes
     std::uint8_t hops = 0;         ///< links crossed
     std::uint8_t route = 0;        ///< in the switch it is in: the port by which it leaves
-    damage damaged = damage::none;
+    corruption corrupted = corruption::none;
     local_route_header lrh;
     ticks head = 0, tail = 0;      ///< on the link it is on: arrival of the local route header, and of its last byte
     std::uint32_t link_epoch = 0;  ///< of the port whose buffer it is in
@@ -114,7 +114,7 @@ struct packet_headers {
     global_route_header grh;
 };
 
-struct packet_fields : packet_passage, packet_headers {};
+struct packet_fields : packet_transit, packet_headers {};
 
 struct packet : pooled<packet>, packet_fields {
     buffer_slice payload;  ///< without the pad bytes; nobody may change what others may see

@@ -61,8 +61,8 @@ const char* name_of(port_state s) {
 }
 
 const char* name_of(drop_reason r) {
-    static constexpr const char* names[] = {"link_down", "inactive", "damaged",  "management_full",
-                                            "too_long",  "injected", "no_route", "switch_dead"};
+    static constexpr const char* names[] = {"link_down", "inactive", "corrupted", "management_full",
+                                            "too_long",  "injected", "no_route",  "switch_dead"};
     return names[static_cast<unsigned>(r)];
 }
 
@@ -79,7 +79,7 @@ port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner
       m_dropped{
           {{*this, "dropped.link_down", "1", "packets lost because the link was down or went down"},
            {*this, "dropped.inactive", "1", "packets that subnet management did not let pass: the port was not active"},
-           {*this, "dropped.damaged", "1", "packets that arrived with a wrong VCRC or a bad end"},
+           {*this, "dropped.corrupted", "1", "packets that arrived with a wrong VCRC or a bad end"},
            {*this, "dropped.management_full", "1", "packets for which virtual lane 15 had no buffer"},
            {*this, "dropped.too_long", "1", "packets longer than the link's MTU"},
            {*this, "dropped.injected", "1", "packets that an injected fault made vanish"},
@@ -95,11 +95,11 @@ port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner
     if (p.data_lanes != 15 && p.data_lanes & (p.data_lanes - 1))
         throw std::invalid_argument(
             fmt::format("{}.data_lanes: {} is not one of 1, 2, 4, 8, 15", this->name(), p.data_lanes));
-    constexpr std::uint64_t most_headers = 128;
-    if (p.buffer.bytes < p.mtu + most_headers)
+    constexpr std::uint64_t max_header_bytes = 128;
+    if (p.buffer.bytes < p.mtu + max_header_bytes)
         throw std::invalid_argument(fmt::format("{}.buffer: {} bytes do not hold the longest packet of {}",
-                                                this->name(), p.buffer.bytes, p.mtu + most_headers));
-    settle();
+                                                this->name(), p.buffer.bytes, p.mtu + max_header_bytes));
+    update_link();
 }
 
 port::buffers port::room_of(const port_params& p) {
@@ -109,7 +109,7 @@ port::buffers port::room_of(const port_params& p) {
 }
 
 /// What follows from both ends and the cable.
-void port::settle() {
+void port::update_link() {
     if (joined()) {
         m_rate = std::min({params.rate, m_other->rate, m_cable.rate});
         m_width = std::min({params.width, m_other->width, m_cable.width});
@@ -130,8 +130,9 @@ void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
     }
     p->lrh.vl = static_cast<std::uint8_t>(lane);
     if (!m_up) return drop(*p, drop_reason::link_down);
-    const bool managing = lane == management_lane;
-    if (!managing && (m_state != port_state::active || lane >= m_data_lanes)) return drop(*p, drop_reason::inactive);
+    const bool is_management = lane == management_lane;
+    if (!is_management && (m_state != port_state::active || lane >= m_data_lanes))
+        return drop(*p, drop_reason::inactive);
     if (p->payload.length > m_mtu) return drop(*p, drop_reason::too_long);
     auto& queue = m_queues[lane];
     if (queue.full()) queue.set_capacity(std::max<std::size_t>(4, 2 * queue.capacity()));
@@ -144,13 +145,13 @@ void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
 unsigned port::next_lane() {
     if (m_filled >> management_lane & 1) return management_lane;
     std::uint32_t able = 0;
-    m_short = false;
+    m_credit_starved = false;
     for (auto rest = m_filled; rest; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
         if (has_credits(lane, {m_queues[lane].front().packet->blocks}))
             able |= 1u << lane;
         else
-            m_short = true;
+            m_credit_starved = true;
     }
     if (!able) return lane_arbiter::no_lane;
     if (!(able & (able - 1))) return static_cast<unsigned>(__builtin_ctz(able));
@@ -162,62 +163,62 @@ void port::transmit() {
     if (!idle()) return call_when_idle();
     const auto lane = next_lane();
     if (lane == lane_arbiter::no_lane) return;
-    launch_from(lane);
+    send_from(lane);
     if (m_filled) call_when_idle();
     if (m_wanted >> lane & 1) {
         m_wanted &= ~(1u << lane);
-        m_owner.room_again(*this, lane);
+        m_owner.space_available(*this, lane);
     }
 }
 
-void port::launch_from(unsigned lane) {
+void port::send_from(unsigned lane) {
     auto& queue = m_queues[lane];
     const auto [p, tail_ready] = std::move(queue.front());
     queue.pop_front();
     if (queue.empty()) m_filled &= ~(1u << lane);
     if (lane != management_lane) {
-        take_credits(*p);
+        consume_credits(*p);
         arbiter.charge(p->blocks);
     }
     constexpr std::uint64_t head_bytes = 8;  // the local route header
-    const auto passage = transmitter.send(now(), tail_ready, p->wire_bytes, head_bytes);
+    const auto transmission = transmitter.send(now(), tail_ready, p->wire_bytes, head_bytes);
     ++packets_sent;
     ++p->hops;
     bytes_sent += p->wire_bytes - 2u;
     payload_sent += p->payload.length;
-    p->head = passage.head_arrival + m_cable.propagation;
-    p->tail = passage.tail_arrival + m_cable.propagation;
+    p->head = transmission.head_arrival + m_cable.propagation;
+    p->tail = transmission.tail_arrival + m_cable.propagation;
     if (span_recorder::on()) {
-        p->pass(queue_span, span_kind::queueing, passage.begin);
-        p->pass(serialisation_span, span_kind::service, passage.head_arrival);
+        p->pass(queue_span, span_kind::queueing, transmission.begin);
+        p->pass(serialisation_span, span_kind::service, transmission.head_arrival);
         p->pass(wire_span, span_kind::service, p->head);
     }
-    const bool lost = faults.any() && faults.befall(*p);
-    if (tap) tap->packet_sent(*this, *p, passage.begin);
-    if (!lost) return launch(*p, p->head);
+    const bool lost = faults.any() && faults.apply(*p);
+    if (tap) tap->packet_sent(*this, *p, transmission.begin);
+    if (!lost) return transmit_packet(*p, p->head);
     drop(*p, drop_reason::injected);
     // Both ends keep count of what has been sent, so the credits come back.
     const auto back = p->tail + params.credit_latency + m_cable.propagation;
-    if (lane != management_lane) credits_return(lane, port_traits::credits_of(*p), back);
+    if (lane != management_lane) credits_returned(lane, port_traits::credits_of(*p), back);
 }
 
-ticks port::announced(packet& p, ticks) { return m_owner.packet_announced(*this, p); }
+ticks port::arrival_time(packet& p, ticks) { return m_owner.packet_announced(*this, p); }
 
 void port::deliver(const packet_ptr& p) {
-    if (!p) return look();
+    if (!p) return process_signals();
     if (!m_up) return drop(*p, drop_reason::link_down);
     p->link_epoch = m_epoch;
-    const bool managing = p->lrh.vl == management_lane;
-    if (managing && ++m_management > params.management_packets) {
+    const bool is_management = p->lrh.vl == management_lane;
+    if (is_management && ++m_management > params.management_packets) {
         release(*p, now());
         return drop(*p, drop_reason::management_full);
     }
     // A switch that cuts through passes a bad packet on before it knows; whoever has the whole of it drops it.
-    if (p->damaged == damage::link && p->tail <= now()) {
+    if (p->corrupted == corruption::link && p->tail <= now()) {
         release(*p, p->tail);
-        return drop(*p, drop_reason::damaged);
+        return drop(*p, drop_reason::corrupted);
     }
-    if (!managing && m_state < port_state::armed) {
+    if (!is_management && m_state < port_state::armed) {
         release(*p, p->tail);
         return drop(*p, drop_reason::inactive);
     }
@@ -264,32 +265,32 @@ void port::hold_down() {
     if (m_held && !m_released) return;
     m_held = true;
     m_released = false;
-    tell_other(true);
-    follow_holds();
+    signal_partner(true);
+    update_link_state();
 }
 
-void port::let_train() {
+void port::start_training() {
     if (m_held && !m_released && !m_trained.scheduled()) schedule(m_trained, now() + params.retrain_time);
 }
 
 /// Both ends are up at the same time.
 void port::trained() {
     m_released = true;
-    hear(true, false, now() + m_cable.propagation);
-    tell_other(false);
+    receive(true, false, now() + m_cable.propagation);
+    signal_partner(false);
 }
 
-void port::tell_other(bool held) {
+void port::signal_partner(bool held) {
     const auto when = now() + m_cable.propagation;
     if (partner())
-        partner()->hear(false, held, when);
+        partner()->receive(false, held, when);
     else if (m_far)
         m_far->signal(held, when);
 }
 
 /// What comes from another simulation may be heard of behind what this end knows already; of one time, the own comes
 /// first.
-void port::hear(bool own, bool held, ticks when) {
+void port::receive(bool own, bool held, ticks when) {
     const auto later = [](const signal& a, const signal& b) {
         return a.when != b.when ? a.when < b.when : a.own && !b.own;
     };
@@ -299,7 +300,7 @@ void port::hear(bool own, bool held, ticks when) {
 }
 
 /// Signals that are here by now, and credits.
-void port::look() {
+void port::process_signals() {
     while (!m_signals.empty() && m_signals.front().when <= now()) {
         const auto s = m_signals.front();
         m_signals.pop_front();
@@ -307,20 +308,20 @@ void port::look() {
             m_other_held = s.held;
         else if (m_released)
             m_held = m_released = false;
-        follow_holds();
+        update_link_state();
     }
     if (!m_signals.empty()) schedule(m_signalled, m_signals.front().when);
     transmit();
 }
 
-void port::follow_holds() {
+void port::update_link_state() {
     const bool may = joined() && !m_held && !m_other_held;
     if (may && !m_up) come_up();
     if (!may && m_up) go_down();
 }
 
 void port::go_down() {
-    m_up = m_short = false;
+    m_up = m_credit_starved = false;
     m_down_since = now();
     ++m_epoch;
     ++link_downs;
@@ -331,7 +332,7 @@ void port::go_down() {
     enter(port_state::down);
     // What waits for room here goes on, to be lost.
     for (auto lanes = std::exchange(m_wanted, 0); lanes; lanes &= lanes - 1)
-        m_owner.room_again(*this, static_cast<unsigned>(__builtin_ctz(lanes)));
+        m_owner.space_available(*this, static_cast<unsigned>(__builtin_ctz(lanes)));
 }
 
 void port::come_up() {
@@ -346,18 +347,18 @@ void port::reset() {
     m_wanted = 0;
     faults.reset();
     link::port<port_traits>::reset();
-    settle();
+    update_link();
     if (!joined()) return;
-    lanes_of_both().set_lanes(lanes_of(m_width), lanes_of(m_width));
+    duplex().set_lanes(lanes_of(m_width), lanes_of(m_width));
     hold_down();
-    let_train();
+    start_training();
 }
 
 void port::power_on() {
     for (auto* e : {&m_signalled, &m_trained}) cancel(*e);
     m_signals.clear();
     m_held = m_released = m_other_held = false;
-    follow_holds();
+    update_link_state();
 }
 
 void connect(port& a, port& b, const link_params& cable) {
@@ -366,11 +367,11 @@ void connect(port& a, port& b, const link_params& cable) {
     b.m_other = &a.params;
     link::join<port_traits>(a, port::room_of(a.params), b, port::room_of(b.params));
     for (auto* p : {&a, &b}) {
-        p->settle();
+        p->update_link();
         p->faults.set_bit_error_rate(cable.bit_error_rate, cable.seed);
     }
-    a.lanes_of_both().set_lanes(lanes_of(a.m_width), lanes_of(a.m_width));
-    for (auto* p : {&a, &b}) p->follow_holds();
+    a.duplex().set_lanes(lanes_of(a.m_width), lanes_of(a.m_width));
+    for (auto* p : {&a, &b}) p->update_link_state();
 }
 
 }  // namespace fabricvp::network

@@ -59,7 +59,7 @@ const char* name_of(port_state s);
 enum class drop_reason : std::uint8_t {
     link_down,
     inactive,
-    damaged,
+    corrupted,
     management_full,
     too_long,
     injected,
@@ -80,7 +80,7 @@ public:
     /// The owner keeps it in the port's buffer until it calls port::release().
     virtual void packet_arrived(port& at, const packet_ptr& p) = 0;
     /// port::has_room() was false for this lane and is true now.
-    virtual void room_again(port& at, unsigned lane) = 0;
+    virtual void space_available(port& at, unsigned lane) = 0;
     /// The port has entered this state.
     virtual void state_changed(port&, port_state) {}
 
@@ -143,7 +143,7 @@ public:
         return transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp == 0 ? management_lane
                                                                                         : sl_to_vl[p.lrh.sl & 15];
     }
-    /// True if the queue of a lane takes one packet more. Otherwise port_owner::room_again() follows.
+    /// True if the queue of a lane takes one packet more. Otherwise port_owner::space_available() follows.
     bool has_room(unsigned lane) {
         if (m_queues[lane].size() < params.queue) return true;
         m_wanted |= 1u << lane;
@@ -183,7 +183,7 @@ public:
 
     /// Takes the link down from this end, or lets it train: it is up after the retrain time and a time of flight.
     void hold_down();
-    void let_train();
+    void start_training();
     /// As at power-on: the link is up at once.
     void power_on();
 
@@ -217,28 +217,28 @@ private:
         bool own, held;
     };
 
-    ticks announced(packet& p, ticks head);
+    ticks arrival_time(packet& p, ticks head);
     void arrived(const packet_ptr& p) { hand_over(p); }
     /// Credits of another end may be known here at any time before they count, so what they let go on has its turn by
     /// path.
-    void ready() { m_short ? take_turn() : transmit(); }
+    void ready() { m_credit_starved ? enqueue_delivery() : transmit(); }
     unsigned debug_access(packet&) { return 0; }
 
     void transmit();
     unsigned next_lane();
-    void launch_from(unsigned lane);
+    void send_from(unsigned lane);
     static buffers room_of(const port_params& p);
     bool joined() const { return m_other != nullptr; }
-    void settle();
+    void update_link();
     void enter(port_state s);
-    void follow_holds();
+    void update_link_state();
     void go_down();
     void come_up();
-    void tell_other(bool held);
-    void hear(bool own, bool held, ticks when);
-    void signalled() { take_turn(); }
-    void take_turn() { hand_over(nullptr); }
-    void look();
+    void signal_partner(bool held);
+    void receive(bool own, bool held, ticks when);
+    void signalled() { enqueue_delivery(); }
+    void enqueue_delivery() { hand_over(nullptr); }
+    void process_signals();
     void trained();
 
     port_owner& m_owner;
@@ -250,7 +250,7 @@ private:
     std::uint32_t m_epoch = 0;       // times the link was down
     ticks m_down_since = 0;          // when the link went down last
     bool m_up = false, m_configured = false;
-    bool m_short = false;  // a lane that was to send lacked credits
+    bool m_credit_starved = false;  // a lane that was to send lacked credits
     bool m_held = false, m_released = false, m_other_held = false;
     port_state m_state = port_state::down;
     std::uint16_t m_lid = 0;

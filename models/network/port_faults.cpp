@@ -14,7 +14,7 @@ namespace fabricvp::network {
 
 void port_faults::loss_arguments::describe(parameter_visitor& v) {
     v.field("rate", rate, between{0, 1}, "chance that a packet is lost");
-    lasting_arguments::describe(v);
+    fault_duration_arguments::describe(v);
 }
 
 void port_faults::drop_arguments::describe(parameter_visitor& v) {
@@ -39,17 +39,17 @@ port_faults::port_faults(port& at)
            [this](const auto& a) {
                m_loss = a.rate;
                m_loss_end.after(a.lasting);
-               look();
+               update_active();
            }),
       drop(at, "drop", "the next packets this way are lost",
            [this](const auto& a) {
                m_drop += a.count;
-               look();
+               update_active();
            }),
       corrupt(at, "corrupt", "the next packets this way arrive with a bit that is wrong",
               [this](const auto& a) {
-                  (a.where == damage::link ? m_corrupt_link : m_corrupt_payload) += a.count;
-                  look();
+                  (a.where == corruption::link ? m_corrupt_link : m_corrupt_payload) += a.count;
+                  update_active();
               }),
       down(at, "down", "the link goes down at both ends: what is under way is lost",
            [this](const auto& a) {
@@ -61,9 +61,9 @@ port_faults::port_faults(port& at)
       m_errors_end([this] { set_rate(m_cable_rate); }),
       m_loss_end([this] {
           m_loss = 0;
-          look();
+          update_active();
       }),
-      m_down_end([this] { m_port.let_train(); }) {}
+      m_down_end([this] { m_port.start_training(); }) {}
 
 void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
     m_cable_rate = rate;
@@ -71,20 +71,20 @@ void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
     set_rate(rate);
 }
 
-void port_faults::look() {
+void port_faults::update_active() {
     m_any = m_bit_error_rate > 0 || m_loss > 0 || m_drop || m_corrupt_link || m_corrupt_payload;
 }
 
 /// Even over [0, 1).
 double port_faults::draw() {
-    if (!m_random) m_random = std::make_unique<std::mt19937_64>(own_seed(m_port, m_seed));
+    if (!m_random) m_random = std::make_unique<std::mt19937_64>(block_seed(m_port, m_seed));
     return static_cast<double>((*m_random)() >> 11) * 0x1p-53;
 }
 
 void port_faults::set_rate(double rate) {
     m_bit_error_rate = rate;
     if (rate > 0) draw_gap();
-    look();
+    update_active();
 }
 
 /// The number of good bits before a bad one is geometric, so a packet without bad bits costs no random number.
@@ -93,29 +93,29 @@ void port_faults::draw_gap() {
     m_gap = gap < 1e18 ? static_cast<std::uint64_t>(gap) : std::numeric_limits<std::uint64_t>::max();
 }
 
-bool port_faults::befall(packet& p) {
+bool port_faults::apply(packet& p) {
     if (m_drop) {
         --m_drop;
-        look();
+        update_active();
         return true;
     }
     if (m_loss > 0 && draw() < m_loss) return true;
     if (m_corrupt_link) {
         --m_corrupt_link;
-        look();
-        p.damaged = damage::link;
+        update_active();
+        p.corrupted = corruption::link;
     }
     if (m_corrupt_payload) {
         --m_corrupt_payload;
-        look();
-        if (p.damaged == damage::none) p.damaged = damage::payload;
+        update_active();
+        if (p.corrupted == corruption::none) p.corrupted = corruption::payload;
     }
-    if (m_bit_error_rate > 0) spoil(p);
+    if (m_bit_error_rate > 0) flip_bits(p);
     return false;
 }
 
 /// Turns the bits whose turn it is. What the CRCs do not notice arrives as it then is.
-void port_faults::spoil(packet& p) {
+void port_faults::flip_bits(packet& p) {
     const auto bits = std::uint64_t{p.wire_bytes} * 8;
     if (m_gap >= bits) {
         m_gap -= bits;
@@ -134,18 +134,18 @@ void port_faults::spoil(packet& p) {
     }
     m_gap = at - bits;
     if (framing || !has_good_variant_crc(bytes)) {
-        p.damaged = damage::link;
+        p.corrupted = corruption::link;
         return;
     }
     packet seen;
     if (decode(bytes.data(), bytes.size(), seen)) {
-        p.damaged = damage::link;
+        p.corrupted = corruption::link;
         return;
     }
     p.lrh = seen.lrh;
     static_cast<packet_headers&>(p) = seen;
     p.payload = seen.payload;
-    if (!has_good_invariant_crc(bytes)) p.damaged = damage::payload;
+    if (!has_good_invariant_crc(bytes)) p.corrupted = corruption::payload;
 }
 
 void port_faults::reset() {

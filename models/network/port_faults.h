@@ -13,9 +13,9 @@
 namespace fabricvp {
 
 template <>
-struct choice_traits<network::damage> {
-    static constexpr std::pair<network::damage, const char*> names[] = {{network::damage::link, "link"},
-                                                                        {network::damage::payload, "payload"}};
+struct choice_traits<network::corruption> {
+    static constexpr std::pair<network::corruption, const char*> names[] = {{network::corruption::link, "link"},
+                                                                            {network::corruption::payload, "payload"}};
 };
 
 }  // namespace fabricvp
@@ -28,7 +28,7 @@ class port;
 /// adapters' affair.
 class port_faults {
 public:
-    struct loss_arguments : link::lasting_arguments {
+    struct loss_arguments : link::fault_duration_arguments {
         double rate = 0.01;
         void describe(parameter_visitor& v);
     };
@@ -38,7 +38,7 @@ public:
     };
     struct corrupt_arguments {
         std::uint64_t count = 1;
-        damage where = damage::link;
+        corruption where = corruption::link;
         void describe(parameter_visitor& v);
     };
 
@@ -48,7 +48,7 @@ public:
     fault_kind<loss_arguments> loss;
     fault_kind<drop_arguments> drop;
     fault_kind<corrupt_arguments> corrupt;
-    fault_kind<link::lasting_arguments> down;
+    fault_kind<link::fault_duration_arguments> down;
 
     /// The cable's.
     void set_bit_error_rate(double rate, std::uint64_t seed);
@@ -56,17 +56,17 @@ public:
     /// True while packets that are about to be sent must be looked at.
     bool any() const { return m_any; }
     /// Spoils the packet if its turn has come. \returns true if it gets lost
-    bool befall(packet& p);
+    bool apply(packet& p);
 
     /// Forgets what was ordered and has not happened yet.
     void reset();
 
 private:
-    void look();
+    void update_active();
     double draw();
     void set_rate(double rate);
     void draw_gap();
-    void spoil(packet& p);
+    void flip_bits(packet& p);
 
     port& m_port;
     bool m_any = false;

@@ -10,34 +10,34 @@
 
 #include "base/described_blocks.h"
 #include "base/log.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 #include "network/switch_agent.h"
 
 namespace fabricvp::network {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "network: " + why); }
+[[noreturn]] void reject(const std::string& origin, const std::string& why) { reject_at(origin, "network: " + why); }
 
 void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {
     if (!is_block_name(name))
-        refuse(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
-    if (!taken.insert(name).second) refuse(origin, fmt::format("the name '{}' is taken twice", name));
+        reject(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
+    if (!taken.insert(name).second) reject(origin, fmt::format("the name '{}' is taken twice", name));
 }
 
 void check_multicast(const subnet_params& p, const std::vector<subnet::adapter>& adapters) {
     std::set<std::uint64_t> lids;
     for (const auto& m : p.multicast) {
         if (p.subnet_manager == manager_kind::guest)
-            refuse(m.where.own(), "multicast needs subnet_manager: configuration; a guest's makes groups by itself");
+            reject(m.where.own(), "multicast needs subnet_manager: configuration; a guest's makes groups by itself");
         if (m.lid < first_multicast_lid || m.lid >= permissive_lid)
-            refuse(m.where.of("lid"), fmt::format("{} is no multicast LID (allowed: {} … {})", m.lid,
+            reject(m.where.of("lid"), fmt::format("{} is no multicast LID (allowed: {} … {})", m.lid,
                                                   first_multicast_lid, permissive_lid - 1));
         if (!lids.insert(m.lid).second)
-            refuse(m.where.of("lid"), fmt::format("the multicast LID {} is taken twice", m.lid));
+            reject(m.where.of("lid"), fmt::format("the multicast LID {} is taken twice", m.lid));
         for (const auto& name : m.members)
             if (std::none_of(adapters.begin(), adapters.end(), [&](const auto& known) { return known.first == name; }))
-                refuse(m.where.of("members"),
+                reject(m.where.of("members"),
                        fmt::format("there is no adapter '{}'{}", name,
                                    adapters.empty() ? "" : "; the first one is " + adapters.front().first));
     }
@@ -53,7 +53,7 @@ const subnet_params& checked(const subnet_params& p, const std::vector<subnet::a
         check_name(g.name, g.origin, "generator", names);
         one_link.insert(g.name);
         if (p.subnet_manager == manager_kind::guest)
-            refuse(g.origin,
+            reject(g.origin,
                    fmt::format(
                        "the generator '{}' has nobody who could give it a LID: it needs subnet_manager: configuration",
                        g.name));
@@ -61,18 +61,18 @@ const subnet_params& checked(const subnet_params& p, const std::vector<subnet::a
     for (const auto& s : p.switches) check_name(s.name, s.origin, "switch", names);
     for (const auto& a : p.adapters)
         if (std::none_of(adapters.begin(), adapters.end(), [&](const auto& known) { return known.first == a.name; }))
-            refuse(a.origin, fmt::format("there is no adapter '{}'{}", a.name,
+            reject(a.origin, fmt::format("there is no adapter '{}'{}", a.name,
                                          adapters.empty() ? "" : "; the first one is " + adapters.front().first));
     for (const auto& l : p.links) {
         for (const auto& end : {l.from, l.to}) {
-            if (!names.count(end)) refuse(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
+            if (!names.count(end)) reject(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
             if (one_link.count(end) && !linked.insert(end).second)
-                refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
+                reject(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
         }
-        if (l.from == l.to) refuse(l.origin, fmt::format("a link goes from '{}' to itself", l.from));
+        if (l.from == l.to) reject(l.origin, fmt::format("a link goes from '{}' to itself", l.from));
     }
     for (const auto& g : p.generators)
-        if (!linked.count(g.name)) refuse(g.origin, fmt::format("no link goes to the generator '{}'", g.name));
+        if (!linked.count(g.name)) reject(g.origin, fmt::format("no link goes to the generator '{}'", g.name));
     check_multicast(p, adapters);
     return p;
 }
@@ -160,7 +160,7 @@ void subnet_params::describe(parameter_visitor& v) {
     describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of nodes");
 }
 
-ticks shortest_flight(const subnet_params& p) {
+ticks min_propagation(const subnet_params& p) {
     ticks shortest = never;
     for (const auto& l : p.links) shortest = std::min(shortest, l.propagation.value);
     return shortest;
@@ -201,7 +201,7 @@ void subnet::assign_lids() {
         m_ends.push_back({who, static_cast<std::uint16_t>(lid)});
         if (!lid) return;
         const auto [at, free] = taken.emplace(lid, who);
-        if (!free) refuse(origin, fmt::format("{} and {} have one LID, {}", at->second, who, lid));
+        if (!free) reject(origin, fmt::format("{} and {} have one LID, {}", at->second, who, lid));
     };
     for (const auto& a : m_adapters) {
         const auto said = std::find_if(params.adapters.begin(), params.adapters.end(),
@@ -218,7 +218,7 @@ void subnet::assign_lids() {
         if (e.lid) continue;
         while (taken.count(next)) ++next;
         if (next >= first_multicast_lid)
-            refuse({}, fmt::format("there are more adapters and switches than LIDs, {}", first_multicast_lid - 1));
+            reject({}, fmt::format("there are more adapters and switches than LIDs, {}", first_multicast_lid - 1));
         e.lid = static_cast<std::uint16_t>(next);
         taken.emplace(next, e.name);
     }
@@ -257,7 +257,7 @@ void subnet::connect_links() {
     }
     for (std::size_t s = 0; s < switches.size(); ++s) {
         if (!switches[s]) continue;
-        switches[s]->settle();
+        switches[s]->update_lane_tables();
         switches[s]->on_state = [this, s](unsigned number, port_state state) {
             state_changed(m_ends_of[s][number - 1], state);
         };
@@ -273,11 +273,11 @@ void subnet::join(std::uint32_t end, port& at, std::uint32_t there, const std::s
     m_far.emplace(end, std::move(far));
 }
 
-void subnet::hear(const link_message& m) {
-    if (m.what == link_message::kind::news)
+void subnet::receive(const link_message& m) {
+    if (m.what == link_message::kind::state_change)
         note(m);
     else
-        m_far.at(m.end)->hear(m);
+        m_far.at(m.end)->receive(m);
 }
 
 void subnet::rank_ports() {
@@ -313,9 +313,9 @@ void subnet::route(bool first) {
         t.links.emplace_back(ends() + s, switch_vertex(s));  // to its own port
     auto table = params.routing == routing_kind::up_down ? link::up_down_routes(t) : link::shortest_routes(t);
     if (params.routing == routing_kind::min_hop &&
-        link::can_deadlock(t, table, ends(), multicast_waits(numbers))) {  // what goes to switches waits for no credits
+        link::can_deadlock(t, table, ends(), multicast_dependencies(numbers))) {  // what goes to switches waits for no credits
         if (first)
-            refuse({},
+            reject({},
                    "on the shortest ways through these switches packets can wait for each other in a ring: routing: "
                    "up_down has none");
         log(log_level::warning, *this,
@@ -323,19 +323,19 @@ void subnet::route(bool first) {
             "instead");
         table = link::up_down_routes(t);
     }
-    if (first) check_ways(t, table);
+    if (first) check_routes(t, table);
     for (std::size_t s = 0; s < switches.size(); ++s) {
         if (!switches[s]) continue;
         const auto v = switch_vertex(s);
         switches[s]->clear_routes();
         for (std::size_t d = 0; d < t.terminals; ++d) {
-            const auto way = table[v][d];
-            if (way == link::no_link) continue;
-            if (way >= cables) {
+            const auto next_link = table[v][d];
+            if (next_link == link::no_link) continue;
+            if (next_link >= cables) {
                 switches[s]->set_route(m_ends[d].lid, network_switch::own_port);
                 continue;
             }
-            switches[s]->set_route(m_ends[d].lid, static_cast<std::uint8_t>(port_number(s, numbers[way])));
+            switches[s]->set_route(m_ends[d].lid, static_cast<std::uint8_t>(port_number(s, numbers[next_link])));
         }
     }
     route_multicast();
@@ -348,13 +348,13 @@ unsigned subnet::port_number(std::size_t s, std::size_t link) const {
                std::find_if(ends.begin(), ends.end(), [&](std::uint32_t e) { return e / 2 == link; }) - ends.begin());
 }
 
-void subnet::check_ways(const link::topology& t, const link::routing_table& table) const {
+void subnet::check_routes(const link::topology& t, const link::routing_table& table) const {
     std::vector<bool> linked(t.vertices());
     for (const auto& [a, b] : m_vertices) linked[a] = linked[b] = true;
     for (std::size_t from = 0; from < ends(); ++from)
         for (std::size_t to = 0; to < ends(); ++to)
             if (from != to && linked[from] && linked[to] && table[from][to] == link::no_link)
-                refuse({}, fmt::format("there is no way from {} to {}", m_ends[from].name, m_ends[to].name));
+                reject({}, fmt::format("there is no way from {} to {}", m_ends[from].name, m_ends[to].name));
 }
 
 /// Whoever routes knows it when the news has crossed the shortest cable, in whatever simulation.
@@ -362,31 +362,31 @@ void subnet::state_changed(std::uint32_t end, port_state s) {
     if (!m_running || params.subnet_manager != manager_kind::configuration ||
         (s != port_state::down && s != port_state::active))
         return;
-    link_message news;
-    news.what = link_message::kind::news;
-    news.held = s == port_state::down;
-    news.end = end;
-    news.sent = now();
-    news.when = now() + shortest_flight(params);
-    note(news);
-    if (m_cut.send) m_cut.send({}, news);
+    link_message state_change;
+    state_change.what = link_message::kind::state_change;
+    state_change.held = s == port_state::down;
+    state_change.end = end;
+    state_change.sent = now();
+    state_change.when = now() + min_propagation(params);
+    note(state_change);
+    if (m_cut.send) m_cut.send({}, state_change);
 }
 
-void subnet::note(const link_message& news) {
-    m_news.insert(std::upper_bound(m_news.begin(), m_news.end(), news,
-                                   [](const auto& a, const auto& b) { return a.when < b.when; }),
-                  news);
-    schedule(m_learn, m_news.front().when);
+void subnet::note(const link_message& state_change) {
+    m_state_changes.insert(std::upper_bound(m_state_changes.begin(), m_state_changes.end(), state_change,
+                                            [](const auto& a, const auto& b) { return a.when < b.when; }),
+                           state_change);
+    schedule(m_apply_state_changes, m_state_changes.front().when);
 }
 
-void subnet::learn() {
-    while (!m_news.empty() && m_news.front().when <= now()) {
-        const auto news = m_news.front();
-        m_news.pop_front();
-        m_down[news.end] = news.held;
-        if (!m_sweep.scheduled()) schedule(m_sweep, std::max(news.sent + params.sweep, now()));
+void subnet::apply_state_changes() {
+    while (!m_state_changes.empty() && m_state_changes.front().when <= now()) {
+        const auto state_change = m_state_changes.front();
+        m_state_changes.pop_front();
+        m_down[state_change.end] = state_change.held;
+        if (!m_sweep.scheduled()) schedule(m_sweep, std::max(state_change.sent + params.sweep, now()));
     }
-    if (!m_news.empty()) schedule(m_learn, m_news.front().when);
+    if (!m_state_changes.empty()) schedule(m_apply_state_changes, m_state_changes.front().when);
 }
 
 void subnet::resweep() {
@@ -456,7 +456,7 @@ std::uint64_t subnet::sum_delivered() const {
     for (const auto& g : generators)
         if (g) sum += g->link.packets_received.total();
     for (const auto& s : switches)
-        if (s) sum += s->managed.total();
+        if (s) sum += s->local_packets.total();
     return sum;
 }
 
@@ -470,8 +470,8 @@ std::uint64_t subnet::sum_dropped() const {
 
 void subnet::reset() {
     cancel(m_sweep);
-    cancel(m_learn);
-    m_news.clear();
+    cancel(m_apply_state_changes);
+    m_state_changes.clear();
     std::fill(m_down.begin(), m_down.end(), 0);
     m_order.clear();
     m_running = false;
@@ -481,7 +481,7 @@ void subnet::reset() {
             if (p) p->power_on();
     if (params.subnet_manager == manager_kind::configuration) configure();
     m_running = true;
-    m_forgotten = sum_sent() + sum_copied() - sum_delivered() - sum_dropped();
+    m_in_flight_at_reset = sum_sent() + sum_copied() - sum_delivered() - sum_dropped();
     for (auto& g : generators)
         if (g) g->begin();
 }

@@ -16,7 +16,7 @@
 
 #include "base/model.h"
 #include "base/parameters.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 #include "link/routing.h"
 #include "network/far_end.h"
 #include "network/generator.h"
@@ -51,7 +51,7 @@ struct subnet_params {
     struct multicast_node {
         std::uint64_t lid = 0;
         std::vector<std::string> members;  ///< adapters; none: all
-        written_at where;
+        parameter_origin where;
         void describe(parameter_visitor& v);
     };
 
@@ -78,7 +78,7 @@ struct subnet_cut {
 };
 
 /// The shortest time in which one end of a link learns of anything that the other one does: a cable's time of flight.
-ticks shortest_flight(const subnet_params& p);
+ticks min_propagation(const subnet_params& p);
 
 class subnet final : public model {
 public:
@@ -100,10 +100,10 @@ public:
                     [this] { return static_cast<double>(sum_dropped()); }};
     derived copied{*this, "packets.copied", "1", "copies of multicast packets that switches made",
                    [this] { return static_cast<double>(sum_copied()); }};
-    derived under_way{
-        *this, "packets.under_way", "1", "packets and copies that have neither arrived nor been dropped", [this] {
-            return static_cast<double>(
-                static_cast<std::int64_t>(sum_sent() + sum_copied() - sum_delivered() - sum_dropped() - m_forgotten));
+    derived in_flight{
+        *this, "packets.in_flight", "1", "packets and copies that have neither arrived nor been dropped", [this] {
+            return static_cast<double>(static_cast<std::int64_t>(sum_sent() + sum_copied() - sum_delivered() -
+                                                                 sum_dropped() - m_in_flight_at_reset));
         }};
 
     /// A channel adapter's port, by the name that links call it; null: in another simulation.
@@ -114,7 +114,7 @@ public:
            subnet_cut cut = {});
 
     /// What another simulation has to say.
-    void hear(const link_message& m);
+    void receive(const link_message& m);
 
     struct link_ends {
         std::string from, to;
@@ -148,13 +148,13 @@ private:
     void rank_ports();
     void configure();
     void route(bool first);
-    void check_ways(const link::topology& t, const link::routing_table& table) const;
+    void check_routes(const link::topology& t, const link::routing_table& table) const;
     bool here(const std::string& name) const { return !m_cut.here || m_cut.here(name); }
     void join(std::uint32_t here, port& at, std::uint32_t there, const std::string& name, const port_params& params,
               const link_params& cable);
     void state_changed(std::uint32_t end, port_state s);
-    void note(const link_message& news);
-    void learn();
+    void note(const link_message& state_change);
+    void apply_state_changes();
     void resweep();
     std::uint64_t sum_sent() const;
     std::uint64_t sum_copied() const;
@@ -173,7 +173,7 @@ private:
     };
     std::vector<branch> multicast_tree() const;
     void route_multicast();
-    link::waits multicast_waits(const std::vector<std::size_t>& numbers) const;
+    link::buffer_dependencies multicast_dependencies(const std::vector<std::size_t>& numbers) const;
     std::uint64_t sum_delivered() const;
     std::uint64_t sum_dropped() const;
     template <class Function>
@@ -185,13 +185,13 @@ private:
     std::vector<vertex> m_ends;  // adapters, generators, own ports of switches
     std::vector<link_ends> m_links;
     std::vector<std::pair<std::size_t, std::size_t>> m_vertices;  // of the links' ends
-    std::uint64_t m_forgotten = 0;                                // packets that were under way at resets
+    std::uint64_t m_in_flight_at_reset = 0;                       // packets that were under way at resets
     bool m_running = false;
     std::map<std::uint32_t, std::unique_ptr<far_end>> m_far;  // by the end here
     std::vector<std::vector<std::uint32_t>> m_ends_of;        // by switch: ends of links at its ports
     std::vector<std::uint8_t> m_down;                         // by end of a switch: what whoever routes knows
-    std::deque<link_message> m_news;                          // by when they are known
-    calendar_event m_learn{method<&subnet::learn>, this};
+    std::deque<link_message> m_state_changes;                 // by when they are known
+    calendar_event m_apply_state_changes{method<&subnet::apply_state_changes>, this};
     calendar_event m_sweep{method<&subnet::resweep>, this};
 };
 

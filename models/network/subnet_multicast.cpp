@@ -28,8 +28,8 @@ std::vector<subnet::branch> subnet::multicast_tree() const {
 }
 
 /// What holds up packets of groups: at each switch of the tree they go on by all of its links but the one they came by.
-link::waits subnet::multicast_waits(const std::vector<std::size_t>& numbers) const {
-    link::waits found;
+link::buffer_dependencies subnet::multicast_dependencies(const std::vector<std::size_t>& numbers) const {
+    link::buffer_dependencies found;
     if (params.multicast.empty()) return found;
     const auto tree = multicast_tree();
     const auto in_topology = [&](std::size_t l) {

@@ -26,21 +26,21 @@ network_switch::network_switch(const sc_core::sc_module_name& name, const switch
       params(p),
       m_lanes((names.size() + 1) * (names.size() + 1) * 16),
       m_inputs(names.size()),
-      m_takers(names.size()) {
-    if (names.size() > most_ports)
+      m_waiters(names.size()) {
+    if (names.size() > max_ports)
         throw std::invalid_argument(
-            fmt::format("{}: {} links, a switch has at most {} ports", this->name(), names.size(), most_ports));
+            fmt::format("{}: {} links, a switch has at most {} ports", this->name(), names.size(), max_ports));
     for (const auto& n : names)
         ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this),
                                                static_cast<unsigned>(ports.size())));
     constexpr std::uint64_t guids = 0x0002'c902'00f0'0000;  // of switches
     agent = std::make_unique<switch_agent>("agent", *this, guids + number, params.management_latency);
-    settle();
+    update_lane_tables();
 }
 
 network_switch::~network_switch() = default;
 
-void network_switch::settle() {
+void network_switch::update_lane_tables() {
     m_fastest = 0;
     for (const auto& p : ports)
         m_fastest = std::max(m_fastest, lane_rate(p->rate()).bytes_per_second * lanes_of(p->width()));
@@ -76,24 +76,24 @@ ticks network_switch::packet_announced(port&, packet& p) {
 void network_switch::packet_arrived(port& at, const packet_ptr& p) {
     p->pass(m_pipeline_span, span_kind::service, now());
     const auto input = at.index + 1;
-    const bool managing = p->lrh.vl == management_lane;
-    if (route_of(p->lrh.dlid) == own_port || (managing && p->lrh.dlid == permissive_lid)) {
+    const bool is_management = p->lrh.vl == management_lane;
+    if (route_of(p->lrh.dlid) == own_port || (is_management && p->lrh.dlid == permissive_lid)) {
         if (on_management)
             on_management(input, p);
         else
-            lose(at, p, drop_reason::no_route);
+            drop(at, p, drop_reason::no_route);
         return;
     }
-    pass_on(input, p);
+    forward(input, p);
 }
 
-void network_switch::pass_on(unsigned input, const packet_ptr& p) {
-    if (is_multicast(p->lrh.dlid) && p->lrh.vl != management_lane) return pass_on_to_many(input, p);
-    pass_to(input, p, route_of(p->lrh.dlid));
+void network_switch::forward(unsigned input, const packet_ptr& p) {
+    if (is_multicast(p->lrh.dlid) && p->lrh.vl != management_lane) return forward_multicast(input, p);
+    forward_to(input, p, route_of(p->lrh.dlid));
 }
 
 /// All but the last are copies, which are in nobody's buffer; behind them the packet itself frees its own.
-void network_switch::pass_on_to_many(unsigned input, const packet_ptr& p) {
+void network_switch::forward_multicast(unsigned input, const packet_ptr& p) {
     constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
     const auto outputs = multicast_of(p->lrh.dlid);
     unsigned last = 0;
@@ -105,26 +105,27 @@ void network_switch::pass_on_to_many(unsigned input, const packet_ptr& p) {
         copy->link_epoch = no_epoch;
         copy->spans.follow(p->spans);
         ++copied;
-        pass_to(input, copy, static_cast<std::uint8_t>(n));
+        forward_to(input, copy, static_cast<std::uint8_t>(n));
     }
-    pass_to(input, p, last ? static_cast<std::uint8_t>(last) : no_port);
+    forward_to(input, p, last ? static_cast<std::uint8_t>(last) : no_port);
 }
 
-void network_switch::pass_to(unsigned input, const packet_ptr& p, std::uint8_t output) {
+void network_switch::forward_to(unsigned input, const packet_ptr& p, std::uint8_t output) {
     auto& from = *ports[input - 1];
-    if (output == no_port || output > ports.size()) return lose(from, p, drop_reason::no_route);
-    const bool managing = p->lrh.vl == management_lane;
-    const auto to = managing ? static_cast<std::uint8_t>(management_lane) : lane(input, output, p->lrh.sl & 15);
-    if (!managing && to >= management_lane) return lose(from, p, drop_reason::no_route);
+    if (output == no_port || output > ports.size()) return drop(from, p, drop_reason::no_route);
+    const bool is_management = p->lrh.vl == management_lane;
+    const auto to = is_management ? static_cast<std::uint8_t>(management_lane) : lane(input, output, p->lrh.sl & 15);
+    if (!is_management && to >= management_lane) return drop(from, p, drop_reason::no_route);
     const entry e{p, output, to};
-    if (managing) return ports[output - 1]->has_room(to) ? move(input, e) : lose(from, p, drop_reason::management_full);
+    if (is_management)
+        return ports[output - 1]->has_room(to) ? move(input, e) : drop(from, p, drop_reason::management_full);
     auto& waiting = m_inputs[input - 1][p->lrh.vl];
-    if (waiting.empty() && m_takers[output - 1][to].empty() && ports[output - 1]->has_room(to)) return move(input, e);
+    if (waiting.empty() && m_waiters[output - 1][to].empty() && ports[output - 1]->has_room(to)) return move(input, e);
     ++blocked;
     ++m_waiting;
     if (waiting.full()) waiting.set_capacity(std::max<std::size_t>(8, 2 * waiting.capacity()));
     waiting.push_back(e);
-    if (waiting.size() == 1) wait(input, p->lrh.vl);
+    if (waiting.size() == 1) enqueue_waiter(input, p->lrh.vl);
 }
 
 void network_switch::move(unsigned input, const entry& e) {
@@ -135,17 +136,17 @@ void network_switch::move(unsigned input, const entry& e) {
 }
 
 /// The first packet of an input's lane joins those that want its place.
-void network_switch::wait(unsigned input, unsigned lane) {
+void network_switch::enqueue_waiter(unsigned input, unsigned lane) {
     const auto& first = m_inputs[input - 1][lane].front();
-    auto& queue = m_takers[first.output - 1][first.lane];
+    auto& queue = m_waiters[first.output - 1][first.lane];
     if (queue.full()) queue.set_capacity(std::max<std::size_t>(8, 2 * queue.capacity()));
     queue.push_back(static_cast<std::uint16_t>(input * virtual_lanes + lane));
     if (queue.size() == 1 && ports[first.output - 1]->has_room(first.lane))
-        room_again(*ports[first.output - 1], first.lane);
+        space_available(*ports[first.output - 1], first.lane);
 }
 
-void network_switch::room_again(port& at, unsigned lane) {
-    auto& queue = m_takers[at.index][lane];
+void network_switch::space_available(port& at, unsigned lane) {
+    auto& queue = m_waiters[at.index][lane];
     while (!queue.empty() && at.has_room(lane)) {
         const auto from = queue.front();
         queue.pop_front();
@@ -161,10 +162,10 @@ void network_switch::advance(unsigned input, unsigned lane) {
     --m_waiting;
     e.packet->pass(m_blocked_span, span_kind::queueing, now());
     move(input, e);
-    if (!waiting.empty()) wait(input, lane);
+    if (!waiting.empty()) enqueue_waiter(input, lane);
 }
 
-void network_switch::lose(port& at, const packet_ptr& p, drop_reason why) {
+void network_switch::drop(port& at, const packet_ptr& p, drop_reason why) {
     at.release(*p, std::max(now(), p->tail));
     at.drop(*p, why);
 }
@@ -191,12 +192,12 @@ void network_switch::empty_inputs(drop_reason why) {
             for (const auto& e : q) ports[i]->drop(*e.packet, why);
             q.clear();
         }
-    for (auto& output : m_takers)
+    for (auto& output : m_waiters)
         for (auto& t : output) t.clear();
     m_waiting = 0;
 }
 
-void network_switch::die() {
+void network_switch::fail() {
     if (std::exchange(m_dead, true)) return;
     log(log_level::warning, *this, "the switch is dead");
     empty_inputs(drop_reason::switch_dead);
@@ -207,7 +208,7 @@ void network_switch::reset() {
     m_dead = false;
     empty_inputs(drop_reason::link_down);
     clear_routes();
-    settle();
+    update_lane_tables();
     model::reset();
 }
 

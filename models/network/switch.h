@@ -41,7 +41,7 @@ class switch_agent;
 
 class network_switch final : public model, private port_owner {
 public:
-    static constexpr unsigned most_ports = 254;
+    static constexpr unsigned max_ports = 254;
     static constexpr std::uint8_t no_port = 255, own_port = 0;
 
     const switch_params params;
@@ -50,7 +50,7 @@ public:
     counter blocked{*this, "blocked", "1", "packets that waited in an input buffer for room at their output"};
 
     counter copied{*this, "copied", "1", "copies made of multicast packets, beyond one for each"};
-    counter managed{*this, "managed", "1", "packets for the switch itself"};
+    counter local_packets{*this, "local_packets", "1", "packets for the switch itself"};
 
     std::vector<std::unique_ptr<port>> ports;
 
@@ -62,7 +62,7 @@ public:
     ~network_switch() override;
 
     fault_kind<> dead{*this, "dead", "the switch is dead for good: its links go down, what it holds is lost",
-                      [this](const auto&) { die(); }};
+                      [this](const auto&) { fail(); }};
 
     /// Linear forwarding table: the port by which packets for a LID leave; `no_port`: they are dropped.
     void set_route(std::uint16_t lid, std::uint8_t port);
@@ -73,7 +73,7 @@ public:
     }
     /// Multicast forwarding table: the ports (by number) that packets for a LID leave by, but for the one that they
     /// came in by.
-    using port_set = std::bitset<most_ports + 1>;
+    using port_set = std::bitset<max_ports + 1>;
     void set_multicast(std::uint16_t lid, const port_set& ports);
     port_set multicast_of(std::uint16_t lid) const;
     /// Virtual lane by which packets of a service level leave; 15: they are dropped. Ports by number; input 0: the
@@ -98,7 +98,7 @@ public:
     std::function<void(unsigned port, port_state)> on_state;
 
     /// After the ports have been connected: each input and output has the lanes of the output's service levels.
-    void settle();
+    void update_lane_tables();
 
     void reset() override;
 
@@ -109,11 +109,11 @@ private:
     };
     using queue = boost::circular_buffer<entry>;
     /// Inputs whose first packet waits for a place, in the order in which they have come to wait.
-    using takers = boost::circular_buffer<std::uint16_t>;
+    using waiters = boost::circular_buffer<std::uint16_t>;
 
     ticks packet_announced(port& at, packet& p) override;
     void packet_arrived(port& at, const packet_ptr& p) override;
-    void room_again(port& at, unsigned lane) override;
+    void space_available(port& at, unsigned lane) override;
     void state_changed(port& at, port_state s) override;
 
     std::size_t index_of(unsigned input, unsigned output, unsigned sl) const {
@@ -122,22 +122,22 @@ private:
     std::uint8_t& lane_entry(unsigned input, unsigned output, unsigned sl) {
         return m_lanes[index_of(input, output, sl)];
     }
-    void pass_on(unsigned input, const packet_ptr& p);
-    void pass_on_to_many(unsigned input, const packet_ptr& p);
-    void pass_to(unsigned input, const packet_ptr& p, std::uint8_t output);
+    void forward(unsigned input, const packet_ptr& p);
+    void forward_multicast(unsigned input, const packet_ptr& p);
+    void forward_to(unsigned input, const packet_ptr& p, std::uint8_t output);
     void move(unsigned input, const entry& e);
-    void wait(unsigned input, unsigned lane);
-    void lose(port& at, const packet_ptr& p, drop_reason why);
+    void enqueue_waiter(unsigned input, unsigned lane);
+    void drop(port& at, const packet_ptr& p, drop_reason why);
     void advance(unsigned input, unsigned lane);
-    void die();
+    void fail();
     void empty_inputs(drop_reason why);
 
     span_stage m_pipeline_span{*this, "pipeline"}, m_blocked_span{*this, "blocked"};
-    std::vector<std::uint8_t> m_forwarding;                   // by LID
-    std::map<std::uint16_t, port_set> m_multicast;            // the same of multicast LIDs
-    std::vector<std::uint8_t> m_lanes;                        // by input, output and service level
-    std::vector<std::array<queue, virtual_lanes>> m_inputs;   // by port
-    std::vector<std::array<takers, virtual_lanes>> m_takers;  // by output and its lane: input × 16 + lane
+    std::vector<std::uint8_t> m_forwarding;                     // by LID
+    std::map<std::uint16_t, port_set> m_multicast;              // the same of multicast LIDs
+    std::vector<std::uint8_t> m_lanes;                          // by input, output and service level
+    std::vector<std::array<queue, virtual_lanes>> m_inputs;     // by port
+    std::vector<std::array<waiters, virtual_lanes>> m_waiters;  // by output and its lane: input × 16 + lane
     std::size_t m_waiting = 0;
     std::uint64_t m_fastest = 0;  // bytes a second of the fastest port
     bool m_dead = false;

@@ -19,18 +19,18 @@ switch_agent::switch_agent(const sc_core::sc_module_name& name, network_switch& 
                            duration latency)
     : model(name), m_switch(owner), m_latency(latency), m_node{HCA_NODE_SWITCH, 0, device, 0, guid, guid, guid,
                                                                owner.name()} {
-    m_switch.on_management = [this](unsigned input, const packet_ptr& p) { take(input, p); };
-    forget();
+    m_switch.on_management = [this](unsigned input, const packet_ptr& p) { receive(input, p); };
+    clear();
 }
 
-void switch_agent::take(unsigned input, const packet_ptr& p) {
+void switch_agent::receive(unsigned input, const packet_ptr& p) {
     task t{std::max(now(), p->tail) + m_latency, input, p, {}};
     const bool good = holds_mad(*p) && p->bth.destination_qp == 0 && p->lrh.vl == management_lane;
     if (good) std::copy_n(p->payload.data(), t.data.size(), t.data.begin());
     m_switch.ports[input - 1]->release(*p, std::max(now(), p->tail));
     if (!good) {
         ++discarded;
-        ++m_switch.managed;
+        ++m_switch.local_packets;
         return;
     }
     m_tasks.push_back(std::move(t));
@@ -54,21 +54,21 @@ void switch_agent::handle(task& t) {
     if (type == HCA_MAD_SUBNET_DIRECTED)
         step = follow_route(t.data.data(), t.input, static_cast<unsigned>(m_switch.ports.size()), output);
     if (step == route_step::onward) {
-        ++passed_on;
+        ++forwarded;
         t.packet->payload = allocate_slice(t.data.size());
         std::copy(t.data.begin(), t.data.end(), t.packet->payload.data());
         m_switch.send_management(output, t.packet);
         return;
     }
-    ++m_switch.managed;
+    ++m_switch.local_packets;
     const auto method = hca_get(t.data.data(), HCA_MAD_METHOD);
     if (step == route_step::nowhere || (method != HCA_MAD_GET && method != HCA_MAD_SET))
         ++discarded;
     else
-        answer(t, method == HCA_MAD_SET);
+        send_response(t, method == HCA_MAD_SET);
 }
 
-void switch_agent::answer(task& t, bool set) {
+void switch_agent::send_response(task& t, bool set) {
     auto* d = t.data.data();
     ++requests;
     const auto status =
@@ -193,7 +193,7 @@ port_attributes& switch_agent::of_port(unsigned number) {
         const auto& p = *m_switch.ports[m_ports.size()];
         m_ports.emplace_back();
         auto& a = m_ports.back();
-        show_abilities(a, p.params);
+        set_capability_fields(a, p.params);
         a.pkeys = {0xffff};  // nothing is filtered here
         a.mtu_active = mtu_code(p.mtu());
         a.lanes_operational = lanes_code(p.data_lanes());
@@ -201,7 +201,7 @@ port_attributes& switch_agent::of_port(unsigned number) {
     return m_ports[number - 1];
 }
 
-void switch_agent::forget() {
+void switch_agent::clear() {
     m_own = {};
     m_own.guids = {m_node.port_guid};
     m_own.pkeys = {0xffff};
@@ -217,7 +217,7 @@ void switch_agent::forget() {
 void switch_agent::reset() {
     m_tasks.clear();
     cancel(m_work);
-    forget();
+    clear();
     model::reset();
 }
 

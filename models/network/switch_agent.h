@@ -18,7 +18,7 @@ namespace fabricvp::network {
 class switch_agent final : public model {
 public:
     counter requests{*this, "requests", "1", "management requests answered"};
-    counter passed_on{*this, "passed_on", "1", "directed-route packets passed on"};
+    counter forwarded{*this, "forwarded", "1", "directed-route packets passed on"};
     counter discarded{*this, "discarded", "1", "management packets that made no sense here"};
 
     /// \param guid of the node \param latency from a request to its answer, or to its being passed on
@@ -29,7 +29,7 @@ public:
     void set_lid(std::uint16_t lid) { m_own.lid = lid; }
 
     /// What the switch takes for itself. \param input port that it came in by
-    void take(unsigned input, const packet_ptr& p);
+    void receive(unsigned input, const packet_ptr& p);
 
     /// A port of the switch has changed its state.
     void port_changed() { m_changed = true; }
@@ -46,7 +46,7 @@ private:
 
     void work();
     void handle(task& t);
-    void answer(task& t, bool set);
+    void send_response(task& t, bool set);
     unsigned subnet(bool set, unsigned attribute, std::uint32_t modifier, unsigned input, std::uint8_t* data);
     unsigned switch_info(bool set, std::uint8_t* data);
     unsigned port_info(bool set, unsigned number, unsigned input, std::uint8_t* data);
@@ -54,7 +54,7 @@ private:
     unsigned multicast(bool set, std::uint32_t modifier, std::uint8_t* data);
     unsigned lanes(bool set, unsigned input, unsigned output, std::uint8_t* data);
     port_attributes& of_port(unsigned number);
-    void forget();
+    void clear();
 
     network_switch& m_switch;
     const duration m_latency;

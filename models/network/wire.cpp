@@ -177,10 +177,10 @@ std::vector<std::uint8_t> encode(const packet& p) {
     if (p.payload.length) w.copy(p.payload.data(), p.payload.length);
     w.put(0, p.bth.pad);
     auto icrc = invariant_crc(bytes.data(), bytes.size());
-    if (p.damaged == damage::payload) icrc = ~icrc;
+    if (p.corrupted == corruption::payload) icrc = ~icrc;
     for (unsigned i = 0; i < icrc_bytes; ++i) bytes.push_back(static_cast<std::uint8_t>(icrc >> 8 * i));
     auto vcrc = variant_crc(bytes.data(), bytes.size());
-    if (p.damaged == damage::link) vcrc = static_cast<std::uint16_t>(~vcrc);
+    if (p.corrupted == corruption::link) vcrc = static_cast<std::uint16_t>(~vcrc);
     for (unsigned i = 0; i < vcrc_bytes; ++i) bytes.push_back(static_cast<std::uint8_t>(vcrc >> 8 * i));
     return bytes;
 }

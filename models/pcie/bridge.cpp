@@ -101,11 +101,11 @@ void bridge::link_changed(const port& p, link_event what, bool expected) {
         case link_event::speed:
             if (was_training) space.set_bits(link, 2, 0x4000);  // link bandwidth management status
             break;
-        case link_event::pulled:
+        case link_event::removed:
             space.clear_bits(slot, 2, 0x0040);
             space.set_bits(slot, 2, 0x0008);
             break;
-        case link_event::plugged: space.set_bits(slot, 2, 0x0048); break;  // presence, and that it changed
+        case link_event::inserted: space.set_bits(slot, 2, 0x0048); break;  // presence, and that it changed
         case link_event::training: break;
     }
     // Where a slot says that devices may be pulled out, losing one is no error.

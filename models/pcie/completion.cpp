@@ -13,7 +13,7 @@ tlp_ptr make_completion(const tlp& request, std::uint16_t completer, completion_
     c->completer = completer;
     c->tag = request.tag;
     c->relaxed_ordering = request.relaxed_ordering;
-    c->descend_from(request);
+    c->inherit_access(request);
     c->byte_count = static_cast<std::uint16_t>(request.kind == tlp_kind::memory_read ? request.bytes & 0xfff : 4);
     return c;
 }

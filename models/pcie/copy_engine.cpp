@@ -25,7 +25,7 @@ const copy_engine_params& checked(const copy_engine_params& p) {
 void copy_engine_params::describe(parameter_visitor& v) {
     endpoint_params::describe(v);
     v.field("memory", memory, between{4096, 64.0 * (1ull << 30)}, "the device's own memory (BAR 2); a power of two");
-    v.field("channels", channels, between{1, COPY_ENGINE_MOST_CHANNELS},
+    v.field("channels", channels, between{1, COPY_ENGINE_MAX_CHANNELS},
             "DMA channels, each with a descriptor ring; they share the link TLP by TLP");
     v.field("chunk", chunk, between{128, 1 << 20},
             "bytes that a channel fetches from the device's own memory at a time");
@@ -57,7 +57,7 @@ void copy_engine::bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t by
         return;
     }
     std::memset(to, 0, bytes);
-    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) {
+    for_each_word(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) {
         registers.read(where, to + done, size);
     });
 }
@@ -69,7 +69,7 @@ void copy_engine::bar_write(const bar_hit& at, const std::uint8_t* from, std::ui
         if (!m_watched.empty()) note_arrival(at.offset, bytes);
         return;
     }
-    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) {
+    for_each_word(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) {
         registers.write(where, from + done, size);
     });
 }
@@ -146,10 +146,10 @@ void copy_engine::advance() {
     m_advancing = true;
     auto idle = std::uint32_t{0};  // channels that had nothing to do for now
     while (m_working && outbox_is_empty()) {
-        m_queues[m_last]->settle();
+        m_queues[m_last]->retire_finished();
         const auto candidates = m_working & ~idle;
         if (!candidates || !outbox_is_empty()) break;
-        const auto later = candidates & (~std::uint32_t{0} << m_turn);
+        const auto later = candidates & (~std::uint32_t{0} << m_next_channel);
         const auto c = static_cast<unsigned>(__builtin_ctz(later ? later : candidates));
         auto& queue = *m_queues[c];
         const auto before = queue.bytes_moved;
@@ -157,7 +157,7 @@ void copy_engine::advance() {
         bytes_copied += queue.bytes_moved - before;
         if (queue.empty()) m_working &= ~(std::uint32_t{1} << c);
         m_last = c;
-        m_turn = (c + 1) % 32;
+        m_next_channel = (c + 1) % 32;
     }
     m_advancing = false;
 }

@@ -75,7 +75,7 @@ private:
 
     std::vector<std::unique_ptr<copy_queue>> m_queues;  // by channel
     std::uint32_t m_working = 0;                        // bit c: channel c has jobs
-    unsigned m_turn = 0;                                // the channel that comes next
+    unsigned m_next_channel = 0;                        // the channel that comes next
     unsigned m_last = 0;                                // the channel that came last
     bool m_advancing = false;
     std::vector<watched> m_watched;

@@ -15,34 +15,34 @@ bool copy_queue::step() {
     auto& j = m_jobs.front();
     if (m_failed || m_written == j.length) {
         if (m_failed && m_reading) return false;  // their answers must not meet the next job
-        settle();
+        retire_finished();
         return true;
     }
     if (!j.local_source && m_requested < j.length && m_requested - m_written < m_window) {
-        read_piece(j);
+        read_segment(j);
         return true;
     }
-    if (j.local_source && m_pieces.empty()) fetch_chunk(j);
-    if (!m_pieces.front().arrived) return false;
-    write_piece(j);
+    if (j.local_source && m_segments.empty()) fetch_chunk(j);
+    if (!m_segments.front().arrived) return false;
+    write_segment(j);
     return true;
 }
 
 void copy_queue::fetch_chunk(copy_job& j) {
     const auto bytes = std::min(m_chunk, j.length - m_written);
-    m_pieces.push_back({allocate_slice(bytes), true});
-    m_memory.read(j.source + m_written, m_pieces.back().data.data(), bytes);
+    m_segments.push_back({allocate_slice(bytes), true});
+    m_memory.read(j.source + m_written, m_segments.back().data.data(), bytes);
 }
 
-void copy_queue::read_piece(copy_job& j) {
+void copy_queue::read_segment(copy_job& j) {
     const auto from = j.source + m_requested;
     const auto limit = m_dma.max_read_request;
     const auto bytes = std::min<std::uint64_t>(j.length - m_requested, limit - from % limit);
-    m_pieces.push_back({allocate_slice(bytes), false});
-    const auto sequence = m_first + static_cast<std::uint32_t>(m_pieces.size()) - 1;
+    m_segments.push_back({allocate_slice(bytes), false});
+    const auto sequence = m_first + static_cast<std::uint32_t>(m_segments.size()) - 1;
     m_requested += bytes;
     ++m_reading;
-    m_dma.read(from, m_pieces.back().data,
+    m_dma.read(from, m_segments.back().data,
                [this, epoch = m_epoch, sequence](request_status s) { arrived(epoch, sequence, s); });
 }
 
@@ -50,12 +50,12 @@ void copy_queue::arrived(std::uint32_t epoch, std::uint32_t sequence, request_st
     if (epoch != m_epoch) return;
     --m_reading;
     if (s != request_status::ok) m_failed = true;
-    m_pieces[sequence - m_first].arrived = true;
+    m_segments[sequence - m_first].arrived = true;
     m_wake();
 }
 
-void copy_queue::write_piece(copy_job& j) {
-    auto& data = m_pieces.front().data;
+void copy_queue::write_segment(copy_job& j) {
+    auto& data = m_segments.front().data;
     const auto to = j.destination + m_written;
     std::uint64_t bytes = data.length;
     if (j.local_destination) {
@@ -69,19 +69,19 @@ void copy_queue::write_piece(copy_job& j) {
     data.offset += bytes;
     data.length -= bytes;
     if (data.length) return;
-    m_pieces.pop_front();
+    m_segments.pop_front();
     ++m_first;
 }
 
-void copy_queue::settle() {
+void copy_queue::retire_finished() {
     if (m_jobs.empty()) return;
     auto& j = m_jobs.front();
     if (m_failed ? m_reading > 0 : m_written < j.length) return;
     const auto finished = std::move(j.finished);
     const bool ok = !m_failed;
     m_jobs.pop_front();
-    m_first += static_cast<std::uint32_t>(m_pieces.size());
-    m_pieces.clear();
+    m_first += static_cast<std::uint32_t>(m_segments.size());
+    m_segments.clear();
     m_requested = m_written = 0;
     m_failed = false;
     if (finished) finished(ok);
@@ -90,7 +90,7 @@ void copy_queue::settle() {
 void copy_queue::clear() {
     ++m_epoch;
     m_jobs.clear();
-    m_pieces.clear();
+    m_segments.clear();
     m_requested = m_written = 0;
     m_failed = false;
     m_reading = 0;

@@ -30,20 +30,20 @@ public:
     /// Moves the next piece: one TLP, or a chunk inside own memory. \returns false if nothing can be done now
     bool step();
     /// Ends the first job if all of it has been handed over. To be called when that has left.
-    void settle();
+    void retire_finished();
     /// Forgets everything; answers to reads that are under way are ignored.
     void clear();
 
     std::uint64_t bytes_moved = 0;
 
 private:
-    struct piece {
+    struct segment {
         buffer_slice data;
         bool arrived;
     };
-    void read_piece(copy_job& j);
+    void read_segment(copy_job& j);
     void fetch_chunk(copy_job& j);
-    void write_piece(copy_job& j);
+    void write_segment(copy_job& j);
     void arrived(std::uint32_t epoch, std::uint32_t sequence, request_status s);
 
     requester& m_dma;
@@ -55,9 +55,9 @@ private:
     // Of the first job:
     std::uint64_t m_requested = 0, m_written = 0;  // bytes
     bool m_failed = false;
-    std::uint32_t m_reading = 0;  // reads under way
-    std::deque<piece> m_pieces;   // asked for and not yet written, in order
-    std::uint32_t m_first = 0;    // sequence number of the first of them
+    std::uint32_t m_reading = 0;     // reads under way
+    std::deque<segment> m_segments;  // asked for and not yet written, in order
+    std::uint32_t m_first = 0;       // sequence number of the first of them
     std::uint32_t m_epoch = 0;
 };
 

@@ -23,17 +23,17 @@ disk_image::disk_image(const std::string& path, disk_mode mode, std::uint64_t bl
         throw std::invalid_argument(fmt::format("{}: cannot be opened{}: {}", path,
                                                 mode == disk_mode::writable ? " for writing" : "",
                                                 std::strerror(errno)));
-    const auto refuse = [&](const std::string& why) {
+    const auto reject = [&](const std::string& why) {
         ::close(m_file);
         throw std::invalid_argument(fmt::format("{}: {}", path, why));
     };
     struct stat s {};
-    if (::fstat(m_file, &s) != 0) refuse(std::strerror(errno));
-    if (!S_ISREG(s.st_mode)) refuse("is no regular file");
-    if (s.st_size == 0 || s.st_size % 512) refuse(fmt::format("has {} bytes: a disk has a multiple of 512", s.st_size));
+    if (::fstat(m_file, &s) != 0) reject(std::strerror(errno));
+    if (!S_ISREG(s.st_mode)) reject("is no regular file");
+    if (s.st_size == 0 || s.st_size % 512) reject(fmt::format("has {} bytes: a disk has a multiple of 512", s.st_size));
     // A disk that writes has its image for itself, in this machine and beside others.
     if (::flock(m_file, (mode == disk_mode::writable ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        refuse(mode == disk_mode::writable
+        reject(mode == disk_mode::writable
                    ? "another disk uses it, here or in another run: a writable image is for one disk alone"
                    : "another disk writes to it, here or in another run");
     m_size = static_cast<std::uint64_t>(s.st_size);

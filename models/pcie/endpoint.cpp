@@ -156,7 +156,7 @@ void endpoint::send_queued() {
 }
 
 void endpoint::tlp_arrived(port&, const tlp_ptr& t) {
-    if (m_arrived.empty() && t->tail <= now() && can_take()) {
+    if (m_arrived.empty() && t->tail <= now() && can_accept()) {
         link.release(*t, now());
         process(t);
         return;
@@ -165,12 +165,12 @@ void endpoint::tlp_arrived(port&, const tlp_ptr& t) {
     if (!m_take.scheduled()) schedule(m_take, std::max(t->tail, now()));
 }
 
-void endpoint::take_more() {
+void endpoint::resume_accepting() {
     if (!m_arrived.empty() && !m_take.scheduled()) schedule(m_take, std::max(m_arrived.front()->tail, now()));
 }
 
 void endpoint::take_arrived() {
-    if (!can_take()) return;
+    if (!can_accept()) return;
     const auto t = m_arrived.front();
     m_arrived.pop_front();
     if (!m_arrived.empty()) schedule(m_take, std::max(m_arrived.front()->tail, now()));
@@ -197,37 +197,37 @@ void endpoint::process(const tlp_ptr& t) {
     }
 }
 
-void endpoint::answer(const tlp_ptr& completion, ticks when) {
-    m_answers.push_back({when, completion});
-    if (!m_answer.scheduled()) schedule(m_answer, when);
+void endpoint::send_completion(const tlp_ptr& completion, ticks when) {
+    m_completions.push_back({when, completion});
+    if (!m_send_completions.scheduled()) schedule(m_send_completions, when);
 }
 
-void endpoint::send_answers() {
-    while (!m_answers.empty() && m_answers.front().when <= now()) {
-        const auto t = m_answers.front().packet;
-        m_answers.pop_front();
+void endpoint::send_due_completions() {
+    while (!m_completions.empty() && m_completions.front().when <= now()) {
+        const auto t = m_completions.front().packet;
+        m_completions.pop_front();
         t->pass(service_span, span_kind::service, now());
         transmit(t);
     }
-    if (!m_answers.empty()) schedule(m_answer, m_answers.front().when);
+    if (!m_completions.empty()) schedule(m_send_completions, m_completions.front().when);
 }
 
 void endpoint::configuration_request(const tlp_ptr& t) {
     const auto when = now() + endpoint_parameters.read_latency;
     const auto id = static_cast<std::uint16_t>(t->address >> 16);
     if (id & 0xff) {  // one function, and a link leads to device 0 alone
-        answer(make_completion(*t, dma.id, completion_status::unsupported_request), when);
+        send_completion(make_completion(*t, dma.id, completion_status::unsupported_request), when);
         return;
     }
     if (now() < m_ready_at) {
         ++retries;
-        answer(make_completion(*t, id, completion_status::configuration_retry), when);
+        send_completion(make_completion(*t, id, completion_status::configuration_retry), when);
         return;
     }
     if (t->kind == tlp_kind::configuration_write) dma.id = id;  // tells a device its bus and device number
     const auto completion = access_configuration(config.space, *t, id);
     apply_control();
-    answer(completion, when);
+    send_completion(completion, when);
 }
 
 void endpoint::apply_control() {
@@ -247,21 +247,21 @@ void endpoint::apply_control() {
 }
 
 /// What a reset of the function takes with it, whatever its cause.
-void endpoint::forget() {
+void endpoint::clear_function_state() {
     config.reset(false);
     show_link(config.space, link);
     if (m_msix) m_msix->reset();
     dma.abandon();
     m_outbox.clear();
-    link.forget_waits();
-    m_answers.clear();
-    cancel(m_answer);
+    link.clear_wait_times();
+    m_completions.clear();
+    cancel(m_send_completions);
     m_ready_at = now() + endpoint_parameters.ready_after_reset;
 }
 
 void endpoint::begin_function_reset() {
     log(log_level::info, *this, "function-level reset");
-    forget();
+    clear_function_state();
     set_intx(false);
     apply_control();
     function_reset();
@@ -270,7 +270,7 @@ void endpoint::begin_function_reset() {
 void endpoint::link_changed(port&, link_event what) {
     if (what == link_event::down) {
         log(log_level::info, *this, "hot reset");
-        forget();
+        clear_function_state();
         m_arrived.clear();
         cancel(m_take);
         m_intx = m_intx_wanted = false;  // the port above lets the line go
@@ -289,13 +289,13 @@ void endpoint::memory_request(const tlp_ptr& t) {
     const bool posted = t->flow() == flow_class::posted;
     if (t->poisoned) {
         ++poisoned;
-        refuse(t, aer::poisoned, completion_status::unsupported_request);  // the data are discarded
+        reject(t, aer::poisoned, completion_status::unsupported_request);  // the data are discarded
         return;
     }
     if (!hit) {
         ++unsupported;
         log(log_level::warning, *this, "no BAR claims {:#x} + {}", t->address, t->bytes);
-        refuse(t, aer::unsupported_request, completion_status::unsupported_request);
+        reject(t, aer::unsupported_request, completion_status::unsupported_request);
         return;
     }
     const auto when = now() + endpoint_parameters.read_latency;
@@ -312,9 +312,9 @@ void endpoint::memory_request(const tlp_ptr& t) {
     } else {
         auto old = allocate_slice(t->kind == tlp_kind::compare_swap ? t->bytes / 2 : t->bytes);
         if (bar_atomic(*hit, *t, old.data())) {
-            answer(make_data_completion(*t, dma.id, old), when);
+            send_completion(make_data_completion(*t, dma.id, old), when);
         } else {
-            refuse(t, aer::unsupported_request, completion_status::unsupported_request);
+            reject(t, aer::unsupported_request, completion_status::unsupported_request);
         }
     }
 }
@@ -323,15 +323,15 @@ void endpoint::finish_read(const tlp_ptr& t, const buffer_slice& data) {
     const auto when = now() + endpoint_parameters.read_latency;
     make_read_completions(*t, dma.id, data, dma.max_payload,
                           static_cast<std::uint32_t>(endpoint_parameters.completion_boundary),
-                          [&](const tlp_ptr& c) { answer(c, when); });
+                          [&](const tlp_ptr& c) { send_completion(c, when); });
 }
 
 /// Whoever waits for an answer decides how bad it is; nobody else will say that a posted request was lost.
-void endpoint::refuse(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status) {
+void endpoint::reject(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status) {
     const bool posted = t->flow() == flow_class::posted;
     config.errors.uncorrectable(aer_bit, t.get(),
                                 posted ? error_reporter::weight::full : error_reporter::weight::advisory);
-    if (!posted) answer(make_completion(*t, dma.id, status), now() + endpoint_parameters.read_latency);
+    if (!posted) send_completion(make_completion(*t, dma.id, status), now() + endpoint_parameters.read_latency);
 }
 
 void endpoint::write_bar(const bar_hit& at, const tlp& t) {
@@ -377,10 +377,10 @@ void endpoint::reset() {
     if (m_msix) m_msix->reset();
     m_intx = m_intx_wanted = false;
     m_arrived.clear();
-    m_answers.clear();
+    m_completions.clear();
     m_outbox.clear();
     cancel(m_take);
-    cancel(m_answer);
+    cancel(m_send_completions);
     dma.id = 0;
     apply_control();
     function_reset();

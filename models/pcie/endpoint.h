@@ -93,8 +93,8 @@ protected:
     void finish_read(const tlp_ptr& t, const buffer_slice& data);
     /// Whether the device can take one more request; TLPs wait in the port's buffer, and keep their credits, until it
     /// calls take_more().
-    virtual bool can_take() const { return true; }
-    void take_more();
+    virtual bool can_accept() const { return true; }
+    void resume_accepting();
     /// An AtomicOp on a BAR; the default has none (unsupported request).
     virtual bool bar_atomic(const bar_hit&, tlp&, std::uint8_t* old_value) { return false; }
     /// Function-level reset or hot reset: the device's own state; registers in `config` are done.
@@ -120,14 +120,14 @@ private:
     void configuration_request(const tlp_ptr& t);
     void write_bar(const bar_hit& at, const tlp& t);
     void read_bar(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes);
-    void answer(const tlp_ptr& completion, ticks when);
-    void send_answers();
+    void send_completion(const tlp_ptr& completion, ticks when);
+    void send_due_completions();
     void send_intx();
     void send_queued();
     void apply_control();
     void begin_function_reset();
-    void forget();
-    void refuse(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status);
+    void clear_function_state();
+    void reject(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status);
 
     std::unique_ptr<msix_table> m_msix;
     unsigned m_msix_bar = 0;
@@ -142,10 +142,10 @@ private:
         ticks when;
         tlp_ptr packet;
     };
-    std::deque<due> m_answers;
+    std::deque<due> m_completions;
     ingress_buffer m_outbox;
     calendar_event m_take{method<&endpoint::take_arrived>, this};
-    calendar_event m_answer{method<&endpoint::send_answers>, this};
+    calendar_event m_send_completions{method<&endpoint::send_due_completions>, this};
 };
 
 }  // namespace fabricvp::pcie

@@ -22,13 +22,13 @@ void function::add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetc
     space.declare(0x10 + 4 * bar, wide ? 8 : 4, flags, address_bits);
 }
 
-void function::add_resizable_bar(unsigned bar, std::uint64_t least, std::uint64_t most) {
-    add_bar(bar, least, true, true);
+void function::add_resizable_bar(unsigned bar, std::uint64_t min_size, std::uint64_t max_size) {
+    add_bar(bar, min_size, true, true);
     m_resizable = bar;
-    m_resizable_least = least;
+    m_resizable_min_size = min_size;
     const auto code = [](std::uint64_t size) { return static_cast<unsigned>(__builtin_ctzll(size)) - 20; };
-    const auto sizes = ((std::uint32_t{2} << code(most)) - 1) & ~((std::uint32_t{1} << code(least)) - 1);
-    const auto at = pcie::add_resizable_bar(space, bar, sizes, code(least));
+    const auto sizes = ((std::uint32_t{2} << code(max_size)) - 1) & ~((std::uint32_t{1} << code(min_size)) - 1);
+    const auto at = pcie::add_resizable_bar(space, bar, sizes, code(min_size));
     space.on_write(at + 8, 4, [this, bar, at] { resize(bar, at); });
 }
 
@@ -44,7 +44,7 @@ void function::resize(unsigned bar, std::size_t at) {
 }
 
 void function::reset(bool power_on) {
-    if (m_resizable < m_bars.size()) add_bar(m_resizable, m_resizable_least, true, true);
+    if (m_resizable < m_bars.size()) add_bar(m_resizable, m_resizable_min_size, true, true);
     space.reset(power_on);
 }
 

@@ -44,7 +44,7 @@ public:
     void add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetchable);
     /// The same for a prefetchable 64-bit BAR that software may resize from `least` to `most` bytes (powers of two, 1
     /// MiB and more) through a Resizable BAR capability. It starts at `least`.
-    void add_resizable_bar(unsigned bar, std::uint64_t least, std::uint64_t most);
+    void add_resizable_bar(unsigned bar, std::uint64_t min_size, std::uint64_t max_size);
     /// Registers return to their reset values, sticky ones only if `power_on`; BARs to their first sizes.
     void reset(bool power_on);
     /// Routes an interrupt pin (1: INTA … 4: INTD).
@@ -76,7 +76,7 @@ private:
 
     std::array<bar, 6> m_bars{};
     unsigned m_resizable = 6;  // BAR; 6: none
-    std::uint64_t m_resizable_least = 0;
+    std::uint64_t m_resizable_min_size = 0;
 };
 
 }  // namespace fabricvp::pcie

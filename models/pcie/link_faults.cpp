@@ -6,9 +6,8 @@
 namespace fabricvp::pcie {
 
 void link_faults::training_arguments::describe(parameter_visitor& v) {
-    v.field("lanes", lanes, between{0, static_cast<double>(most_lanes)},
-            "lanes each way; 0: as many as both ends have");
-    v.field("generation", generation, between{0, static_cast<double>(most_generation)},
+    v.field("lanes", lanes, between{0, static_cast<double>(max_lanes)}, "lanes each way; 0: as many as both ends have");
+    v.field("generation", generation, between{0, static_cast<double>(max_generation)},
             "generation; 0: the highest of both ends");
 }
 
@@ -43,7 +42,7 @@ link_faults::link_faults(port& at)
              [this](const auto& a) { add(m_poison, a); }),
       lose_credit(at, "lose_credit", "this end loses credits and does not get them back while the link is up",
                   [this](const credit_arguments& a) {
-                      m_port.lose_credits(static_cast<unsigned>(a.flow), {a.headers, a.data / 16});
+                      m_port.drop_credits(static_cast<unsigned>(a.flow), {a.headers, a.data / 16});
                   }),
       m_port(at),
       m_errors_end([this] { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }),

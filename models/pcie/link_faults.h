@@ -28,7 +28,7 @@ class link_faults {
 public:
     struct training_arguments {
         std::uint64_t lanes = 0, generation = 0;
-        std::uint64_t most_lanes = 32, most_generation = 6;  ///< that both ends have
+        std::uint64_t max_lanes = 32, max_generation = 6;  ///< that both ends have
         void describe(parameter_visitor& v);
     };
     struct packet_arguments {
@@ -46,7 +46,7 @@ public:
     explicit link_faults(port& at);
 
     fault_kind<link::bit_error_arguments> bit_errors;
-    fault_kind<link::lasting_arguments> link_down;
+    fault_kind<link::fault_duration_arguments> link_down;
     fault_kind<training_arguments> retrain;
     fault_kind<packet_arguments> drop;
     fault_kind<packet_arguments> poison;

@@ -78,27 +78,27 @@ ticks port::send(const tlp_ptr& t, ticks tail_ready) {
         ++dropped;
         return now();
     }
-    take_credits(*t);
+    consume_credits(*t);
     const auto generation = m_generation;
     const auto payload = t->payload_bytes();
     const auto header = t->header_bytes() + framing_bytes(generation) / 2;
-    const auto passage =
+    const auto transmission =
         transmitter.send(now(), tail_ready, header + payload + (framing_bytes(generation) + 1) / 2, header);
     ++tlps_sent;
     payload_sent += payload;
-    if ((transmitter.bit_error_rate() > 0 || faults.any()) && disturb(*t, passage)) return passage.end;
-    t->tail = passage.tail_arrival;
+    if ((transmitter.bit_error_rate() > 0 || faults.any()) && inject_errors(*t, transmission)) return transmission.end;
+    t->tail = transmission.tail_arrival;
     if (span_recorder::on()) {
         t->pass(arbitration_span, span_kind::queueing, now());
-        t->pass(lanes_span, span_kind::queueing, passage.begin);
-        t->pass(serialisation_span, span_kind::service, passage.head_arrival - params.propagation);
-        t->pass(wire_span, span_kind::service, passage.head_arrival);
+        t->pass(lanes_span, span_kind::queueing, transmission.begin);
+        t->pass(serialisation_span, span_kind::service, transmission.head_arrival - params.propagation);
+        t->pass(wire_span, span_kind::service, transmission.head_arrival);
     }
-    launch(*t, passage.head_arrival);
-    return passage.end;
+    transmit_packet(*t, transmission.head_arrival);
+    return transmission.end;
 }
 
-ticks port::announced(tlp& t, ticks head) {
+ticks port::arrival_time(tlp& t, ticks head) {
     // Time for acknowledgements and credit updates on the way back is taken from our transmitter.
     const auto dllp = dllp_bytes(m_generation);
     ++m_received;
@@ -120,18 +120,19 @@ void port::release(tlp& t, ticks when) {
 }
 
 /// Replays, faults. \returns true if the TLP does not arrive
-bool port::disturb(tlp& t, const link::channel::passage& passage) {
+bool port::inject_errors(tlp& t, const link::channel::transmission& transmission) {
     if (const auto attempts = transmitter.replays.total(); attempts != m_replays) {
         m_replays = attempts;
         partner()->m_link_errors |= aer::bad_tlp;
-        if (!partner()->m_attend.scheduled()) partner()->schedule(partner()->m_attend, std::max(now(), passage.end));
+        if (!partner()->m_report_errors.scheduled())
+            partner()->schedule(partner()->m_report_errors, std::max(now(), transmission.end));
     }
     if (const auto trainings = transmitter.retrains.total(); trainings != m_trainings) {
         m_trainings = trainings;
         m_link_errors |= aer::replay_rollover;
-        if (!m_attend.scheduled()) schedule(m_attend, std::max(now(), passage.end));
+        if (!m_report_errors.scheduled()) schedule(m_report_errors, std::max(now(), transmission.end));
     }
-    if (passage.lost) {
+    if (transmission.lost) {
         m_failed = true;
         ++dropped;
         return true;
@@ -139,18 +140,19 @@ bool port::disturb(tlp& t, const link::channel::passage& passage) {
     if (!faults.any()) return false;
     if (faults.poisons(t)) {
         t.poisoned = true;
-        const auto spoilt = allocate_slice(t.data.length);  // a copy: others may hold the good data
-        for (std::size_t i = 0; i < spoilt.length; ++i) spoilt.data()[i] = static_cast<std::uint8_t>(~t.data.data()[i]);
-        t.data = spoilt;
+        const auto corrupted = allocate_slice(t.data.length);  // a copy: others may hold the good data
+        for (std::size_t i = 0; i < corrupted.length; ++i)
+            corrupted.data()[i] = static_cast<std::uint8_t>(~t.data.data()[i]);
+        t.data = corrupted;
     }
     if (!faults.drops(t)) return false;
     ++dropped;
     // The receiver's link layer has acknowledged it: its buffer is free again.
-    credits_return(port_traits::class_of(t), port_traits::credits_of(t), passage.end + params.credit_latency);
+    credits_returned(port_traits::class_of(t), port_traits::credits_of(t), transmission.end + params.credit_latency);
     return true;
 }
 
-void port::attend() {
+void port::report_errors() {
     if (const auto errors = std::exchange(m_link_errors, 0)) m_owner.link_errors(*this, errors);
     if (!std::exchange(m_failed, false) || !m_up) return;
     log(log_level::warning, *this, "training does not help: the link goes down");
@@ -178,13 +180,13 @@ void port::take_down() {
 
 void port::train(std::uint64_t lanes, unsigned generation) {
     if (!partner() || !m_present || m_held || partner()->m_held) return;
-    const auto most_lanes = std::min(params.width, partner()->params.width);
-    const auto most = static_cast<unsigned>(std::min(params.generation, partner()->params.generation));
-    lanes = lanes == 0 ? most_lanes : std::min(lanes, most_lanes);
-    generation = generation == 0 ? most : std::min(generation, most);
+    const auto max_lanes = std::min(params.width, partner()->params.width);
+    const auto max_generation = static_cast<unsigned>(std::min(params.generation, partner()->params.generation));
+    lanes = lanes == 0 ? max_lanes : std::min(lanes, max_lanes);
+    generation = generation == 0 ? max_generation : std::min(generation, max_generation);
     log(log_level::info, *this, "the link trains: {} lanes, generation {}", lanes, generation);
     for (auto* p : {this, partner()}) {
-        p->settle(lanes, generation);
+        p->set_link_state(lanes, generation);
         p->transmitter.retrain(lane_rate(generation));
         cancel(p->m_trained);
     }
@@ -217,9 +219,9 @@ void port::trained() {
     }
 }
 
-void port::settle(std::uint64_t lanes, unsigned generation) {
+void port::set_link_state(std::uint64_t lanes, unsigned generation) {
     m_generation = generation;
-    lanes_of_both().set_lanes(lanes, lanes);
+    duplex().set_lanes(lanes, lanes);
 }
 
 void port::set_present(bool present) {
@@ -229,13 +231,13 @@ void port::set_present(bool present) {
         p->m_present = present;
         cancel(p->m_trained);
     }
-    for (auto* p : {this, partner()}) p->m_owner.link_changed(*p, present ? link_event::plugged : link_event::pulled);
+    for (auto* p : {this, partner()}) p->m_owner.link_changed(*p, present ? link_event::inserted : link_event::removed);
     if (present) train();
 }
 
 void port::reset() {
     cancel(m_trained);
-    cancel(m_attend);
+    cancel(m_report_errors);
     faults.reset();
     ++m_epoch;
     m_up = m_present = true;
@@ -244,8 +246,8 @@ void port::reset() {
     m_failed = false;
     link::port<port_traits>::reset();
     if (!partner()) return;
-    settle(std::min(params.width, partner()->params.width),
-           static_cast<unsigned>(std::min(params.generation, partner()->params.generation)));
+    set_link_state(std::min(params.width, partner()->params.width),
+                   static_cast<unsigned>(std::min(params.generation, partner()->params.generation)));
     transmitter.set_lane_rate(lane_rate(m_generation));
     m_owner.link_changed(*this, link_event::speed);
 }
@@ -255,9 +257,9 @@ void connect(port& a, port& b) {
     const auto generation = static_cast<unsigned>(std::min(a.params.generation, b.params.generation));
     const auto lanes = std::min(a.params.width, b.params.width);
     for (auto* p : {&a, &b}) {
-        p->faults.retrain.usual.most_lanes = lanes;
-        p->faults.retrain.usual.most_generation = generation;
-        p->settle(lanes, generation);
+        p->faults.retrain.defaults.max_lanes = lanes;
+        p->faults.retrain.defaults.max_generation = generation;
+        p->set_link_state(lanes, generation);
         p->transmitter.set_lane_rate(lane_rate(generation));
         p->m_owner.link_changed(*p, link_event::speed);
     }

@@ -36,7 +36,7 @@ class port;
 
 /// What becomes of a link: it is down; it trains; it is up with all credits; it is up as before, but with another width
 /// or speed; the device at the other end has been pulled out or plugged in.
-enum class link_event { down, training, up, speed, pulled, plugged };
+enum class link_event { down, training, up, speed, removed, inserted };
 
 /// The device behind a port.
 class port_owner {
@@ -112,7 +112,7 @@ public:
     bool training() const { return m_trained.scheduled() || (partner() && partner()->m_trained.scheduled()); }
     unsigned generation() const { return m_generation; }
     /// Lanes each way, as trained.
-    std::uint64_t lanes() const { return lanes_of_both().configured(here()); }
+    std::uint64_t lanes() const { return duplex().configured(local_side()); }
     /// Keeps the link down (in hot reset, or disabled), or lets it train.
     void hold(bool down);
     /// Pulls the device at either end, or plugs it in again and trains.
@@ -126,16 +126,16 @@ private:
     friend class link_faults;
     friend void connect(port& a, port& b);
 
-    ticks announced(tlp& t, ticks head);
+    ticks arrival_time(tlp& t, ticks head);
     void arrived(const tlp_ptr& t);
     void ready() { m_owner.transmitter_ready(*this); }
     unsigned debug_access(tlp& t) { return m_owner.debug_request(*this, t); }
 
     void trained();
-    void attend();
+    void report_errors();
     void drop_link();
-    void settle(std::uint64_t lanes, unsigned generation);
-    bool disturb(tlp& t, const link::channel::passage& passage);
+    void set_link_state(std::uint64_t lanes, unsigned generation);
+    bool inject_errors(tlp& t, const link::channel::transmission& transmission);
     static buffers room_of(const port_params& p);
 
     port_owner& m_owner;
@@ -149,7 +149,7 @@ private:
     std::uint64_t m_replays = 0, m_trainings = 0;  // of the transmitter, as seen last
     std::uint64_t m_received = 0;
     calendar_event m_trained{method<&port::trained>, this};
-    calendar_event m_attend{method<&port::attend>, this};
+    calendar_event m_report_errors{method<&port::report_errors>, this};
 };
 
 /// Joins two ports to a link. Each one's buffers become the other's credits; width and generation become the lesser of

@@ -126,10 +126,10 @@ void requester::submit(const tlp_ptr& t, std::uint32_t operation, const buffer_s
         t->last_be = 0;
     }
     m_waiting.push_back({t, operation, into});
-    if (m_waiting.size() == 1 && !m_free_tags.empty()) launch_next();
+    if (m_waiting.size() == 1 && !m_free_tags.empty()) issue_next();
 }
 
-void requester::launch_next() {
+void requester::issue_next() {
     const auto w = std::move(m_waiting.front());
     m_waiting.pop_front();
     const auto tag = m_free_tags.back();
@@ -161,9 +161,10 @@ void requester::write(std::uint64_t address, const buffer_slice& from, bool pois
     }
 }
 
-void requester::write_last(std::uint64_t address, const buffer_slice& from, const whole& of, const span_trail& before) {
+void requester::write_last(std::uint64_t address, const buffer_slice& from, const parent_access& of,
+                           const span_trail& before) {
     const auto t = make_tlp();
-    t->part_of = of;
+    t->parent_write = of;
     t->spans.follow(before);
     post(address, from, t);
 }
@@ -189,7 +190,7 @@ bool requester::complete(tlp& c) {
     auto& slot = m_tags[c.tag];
     const std::uint32_t remaining = c.byte_count ? c.byte_count : boundary;  // with this one
     const bool last = c.status != completion_status::successful || remaining <= c.bytes || c.bytes == 0;
-    if (slot.resting) {
+    if (slot.quarantined) {
         ++late;
         if (last) free_tag(c.tag);
         return true;
@@ -213,7 +214,7 @@ bool requester::complete(tlp& c) {
     slot.received += static_cast<std::uint32_t>(bytes);
     if (slot.received < slot.into.length) return true;
     if (span_recorder::on())
-        span_recorder::current().finish(c.spans, c.born, now(), this, name_of(slot.kind), slot.address);
+        span_recorder::current().finish(c.spans, c.injected_at, now(), this, name_of(slot.kind), slot.address);
     finish_tag(c.tag, request_status::ok);
     return true;
 }
@@ -224,7 +225,7 @@ void requester::finish_tag(std::size_t tag, request_status status, bool more) {
     const auto o = slot.operation;
     --m_busy;
     if (more)
-        rest(tag);
+        quarantine(tag);
     else
         free_tag(tag);
     auto& op = m_operations[o];
@@ -237,20 +238,20 @@ void requester::finish_tag(std::size_t tag, request_status status, bool more) {
     if (finished) finished(result);
 }
 
-void requester::rest(std::size_t tag) {
+void requester::quarantine(std::size_t tag) {
     auto& slot = m_tags[tag];
     slot.into = {};
-    slot.resting = true;
+    slot.quarantined = true;
     slot.deadline = now() + params.completion_timeout;
     if (!m_deadline.scheduled()) schedule(m_deadline, slot.deadline);
 }
 
 void requester::free_tag(std::size_t tag) {
     auto& slot = m_tags[tag];
-    slot.used = slot.resting = false;
+    slot.used = slot.quarantined = false;
     slot.into = {};
     m_free_tags.push_back(static_cast<std::uint16_t>(tag));
-    if (!m_waiting.empty()) launch_next();
+    if (!m_waiting.empty()) issue_next();
 }
 
 void requester::check_deadlines() {
@@ -258,7 +259,7 @@ void requester::check_deadlines() {
     for (std::size_t t = 0; t < m_tags.size(); ++t) {
         if (!m_tags[t].used) continue;
         if (m_tags[t].deadline <= now()) {
-            if (m_tags[t].resting) {
+            if (m_tags[t].quarantined) {
                 free_tag(t);
             } else {
                 ++timeouts;
@@ -278,7 +279,7 @@ void requester::abandon() {
     m_waiting.clear();
     m_busy = 0;
     for (std::size_t t = 0; t < m_tags.size(); ++t)
-        if (m_tags[t].used && !m_tags[t].resting) rest(t);
+        if (m_tags[t].used && !m_tags[t].quarantined) quarantine(t);
 }
 
 void requester::reset() {

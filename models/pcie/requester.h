@@ -63,7 +63,7 @@ public:
     /// Writes a slice, which must not change until it has left. Posted: nobody says when it has arrived.
     void write(std::uint64_t address, const buffer_slice& from, bool poisoned = false);
     /// The same for the last write of something whose spans are `before`, in one TLP.
-    void write_last(std::uint64_t address, const buffer_slice& from, const whole& of, const span_trail& before);
+    void write_last(std::uint64_t address, const buffer_slice& from, const parent_access& of, const span_trail& before);
     /// FetchAdd, Swap (operand) or CAS (compare, then operand) of 4 or 8 bytes; the old value lands in `result`.
     void atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
                 const buffer_slice& result, done finished);
@@ -93,7 +93,7 @@ private:
     };
     struct tagged {
         bool used = false;
-        bool resting = false;  ///< given up: late completions must not meet another request
+        bool quarantined = false;  ///< given up: late completions must not meet another request
         std::uint32_t operation = 0;
         buffer_slice into;
         std::uint32_t received = 0;
@@ -110,9 +110,9 @@ private:
     std::uint32_t open_operation(done finished);
     void post(std::uint64_t address, const buffer_slice& from, const tlp_ptr& t);
     void submit(const tlp_ptr& t, std::uint32_t operation, const buffer_slice& into, std::uint8_t enabled = 0);
-    void launch_next();
+    void issue_next();
     void finish_tag(std::size_t tag, request_status status, bool more = false);
-    void rest(std::size_t tag);
+    void quarantine(std::size_t tag);
     void free_tag(std::size_t tag);
     void check_deadlines();
 

@@ -116,7 +116,7 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
     }
     if (!t->is_completion() && !bridges[ingress]->bus_master()) {
         at(ingress).release(*t, now());
-        refuse(*t, ingress, completion_status::unsupported_request);
+        reject(*t, ingress, completion_status::unsupported_request);
         return;
     }
     ++peer_to_peer;
@@ -128,14 +128,14 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
     for (std::uint32_t at = 0; at < t->bytes;) {
         const auto address = t->address + at;
         const auto bytes = std::min<std::uint64_t>(t->bytes - at, limit - address % limit);
-        auto piece = make_tlp();
-        static_cast<tlp_fields&>(*piece) = *t;
-        piece->address = address;
-        piece->bytes = static_cast<std::uint32_t>(bytes);
-        piece->data = t->data.part(at, bytes);
-        piece->descend_from(*t);
+        auto segment = make_tlp();
+        static_cast<tlp_fields&>(*segment) = *t;
+        segment->address = address;
+        segment->bytes = static_cast<std::uint32_t>(bytes);
+        segment->data = t->data.part(at, bytes);
+        segment->inherit_access(*t);
         at += static_cast<std::uint32_t>(bytes);
-        enqueue(piece, ingress, egress, at == t->bytes ? t : nullptr);
+        enqueue(segment, ingress, egress, at == t->bytes ? t : nullptr);
     }
 }
 
@@ -162,13 +162,13 @@ void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
         else if (bridges[ingress]->passes_error(t->code))
             receive_error(ingress, t->code, t->requester);
     } else if (!bridges[ingress]->bus_master()) {
-        refuse(*t, ingress, completion_status::unsupported_request);
+        reject(*t, ingress, completion_status::unsupported_request);
     } else {
         memory_request(t, ingress);
     }
 }
 
-void root_complex::refuse(const tlp& t, unsigned ingress, completion_status status) {
+void root_complex::reject(const tlp& t, unsigned ingress, completion_status status) {
     ++unsupported;
     log(log_level::warning, *this, "root port {}: {:#x} of {:04x} is refused", ingress, t.address, t.requester);
     const bool posted = t.flow() == flow_class::posted;
@@ -241,7 +241,7 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
     const auto& t = *a.request;
     const bool atomic = t.kind != tlp_kind::memory_read && t.kind != tlp_kind::memory_write;
     if (!a.payload->is_response_ok() || (atomic && !a.atomic.performed)) {
-        refuse(t, a.ingress,
+        reject(t, a.ingress,
                atomic && a.payload->is_response_ok() ? completion_status::completer_abort
                                                      : completion_status::unsupported_request);
         return;
@@ -263,7 +263,7 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
 }
 
 void root_complex::send_later(const tlp_ptr& completion, ticks when) {
-    completion->pass(answer_span, span_kind::service, when);  // what came from memory says itself what it took
+    completion->pass(completion_span, span_kind::service, when);  // what came from memory says itself what it took
     m_due.emplace(when, completion);
     if (!m_send.scheduled() || m_send.when() > when) schedule(m_send, std::max(when, now()));
 }

@@ -54,8 +54,8 @@ public:
     counter system_errors{*this, "system_errors", "1", "error messages that Root Control makes system errors"};
     counter host_errors{*this, "host_errors", "1", "requests of harts that ended with an error"};
 
-    span_stage answer_span{*this, "answer"};  ///< of the root complex itself, to configuration requests say
-    span_stage memory_span{*this, "memory"};  ///< host memory, and what else the host's bus has
+    span_stage completion_span{*this, "completion"};  ///< of the root complex itself, to configuration requests say
+    span_stage memory_span{*this, "memory"};          ///< host memory, and what else the host's bus has
 
     root_complex(const sc_core::sc_module_name& name, const root_complex_params& params);
     ~root_complex() override;
@@ -96,7 +96,7 @@ private:
     void memory_request(const tlp_ptr& t, unsigned ingress);
     void memory_done(const memory_access& a, ticks when);
     requester::done counted(requester::done finished);
-    void refuse(const tlp& t, unsigned ingress, completion_status status);
+    void reject(const tlp& t, unsigned ingress, completion_status status);
     void interrupt_message(const tlp& t, unsigned ingress);
     void port_changed(unsigned index, link_event what) override;
     void port_errors(unsigned index, std::uint32_t correctable) override {

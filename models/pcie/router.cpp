@@ -53,16 +53,16 @@ void router::arbitrate(unsigned egress) {
     }
     const auto sources = static_cast<unsigned>(m_ingress.size());
     for (unsigned tried = 0; tried < sources; ++tried) {
-        const auto ingress = e.turn;
+        const auto ingress = e.next_grant;
         if (grant(egress, ingress)) {
-            if (++e.taken >= m_weights[ingress]) {
-                e.taken = 0;
-                e.turn = (ingress + 1) % sources;
+            if (++e.consecutive_grants >= m_weights[ingress]) {
+                e.consecutive_grants = 0;
+                e.next_grant = (ingress + 1) % sources;
             }
             return;
         }
-        e.taken = 0;
-        e.turn = (ingress + 1) % sources;
+        e.consecutive_grants = 0;
+        e.next_grant = (ingress + 1) % sources;
     }
 }
 

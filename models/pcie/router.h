@@ -26,7 +26,7 @@ public:
 
     /// Turns that a port's traffic gets one after the other at every egress (weighted round robin; 1 for all by
     /// default).
-    void set_weight(unsigned ingress, unsigned turns) { m_weights[ingress] = turns; }
+    void set_weight(unsigned ingress, unsigned weight) { m_weights[ingress] = weight; }
 
     void reset() override;
 
@@ -71,8 +71,8 @@ private:
     std::vector<ingress_buffer> m_ingress{1};  // one a port, then the router's own
     std::vector<unsigned> m_weights{1u};
     struct egress_state {
-        unsigned turn = 0;   // the ingress whose turn it is
-        unsigned taken = 0;  // how many of its turns it has had
+        unsigned next_grant = 0;          // the ingress whose turn it is
+        unsigned consecutive_grants = 0;  // how many of its turns it has had
         std::uint64_t queued = 0;
     };
     std::vector<egress_state> m_egress;

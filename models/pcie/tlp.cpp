@@ -16,10 +16,10 @@ tlp_ptr make_tlp() {
 void end_write(tlp& t, ticks when, const sc_core::sc_object& at) {
     if (!span_recorder::on() || t.spans.empty()) return;
     auto& recorder = span_recorder::current();
-    if (const auto& m = t.part_of; m.who)
+    if (const auto& m = t.parent_write; m.who)
         recorder.finish(t.spans, t.spans.spans().front().begin, when, m.who, m.what, m.number);
     else
-        recorder.finish(t.spans, t.born, when, &at, "write", t.address);
+        recorder.finish(t.spans, t.injected_at, when, &at, "write", t.address);
 }
 
 }  // namespace fabricvp::pcie

@@ -59,7 +59,7 @@ using tlp_ptr = pooled_ptr<tlp>;
 
 /// What a posted write is the last part of, if it is more than an access of its own: its spans go on from those of
 /// that.
-struct whole {
+struct parent_access {
     const sc_core::sc_object* who = nullptr;  ///< null: an access of its own
     const char* what = "";
     std::uint64_t number = 0;
@@ -81,10 +81,10 @@ struct tlp_fields {
     std::uint64_t address = 0;  ///< memory: of the first byte; configuration: bus/device/function << 16 | register
     std::uint32_t bytes = 0;    ///< carried, or asked for
     buffer_slice data;          ///< what it carries; null if it carries nothing
-    whole part_of;
+    parent_access parent_write;
 
     ticks tail = 0;                ///< on the link it is on: when its last byte arrives
-    ticks born = 0;                ///< when its access began
+    ticks injected_at = 0;         ///< when its access began
     std::uint32_t order = 0;       ///< in the buffer it is in: how many came before it
     std::uint32_t link_epoch = 0;  ///< of the link it came over last: how often that had been down
 };
@@ -95,12 +95,12 @@ struct tlp : pooled<tlp>, tlp_fields {
     void pass(const span_stage& stage, span_kind kind, ticks until) { spans.pass(stage, kind, until); }
     /// A new access begins.
     void begin_access(ticks now) {
-        born = now;
+        injected_at = now;
         spans.resume(now);
     }
     /// Takes over the spans of the TLP that it comes of.
-    void descend_from(const tlp& parent) {
-        born = parent.born;
+    void inherit_access(const tlp& parent) {
+        injected_at = parent.injected_at;
         spans.follow(parent.spans);
     }
     flow_class flow() const {

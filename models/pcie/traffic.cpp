@@ -85,20 +85,20 @@ private:
 using engine_list = std::vector<copy_engine*>;
 
 void check(const engine_list& engines, const message& m, std::size_t index) {
-    const auto refuse = [&](const std::string& why) {
+    const auto reject = [&](const std::string& why) {
         throw std::invalid_argument(fmt::format("message {}: {}", index, why));
     };
     for (const auto end : {m.source, m.destination}) {
-        if (end >= engines.size()) refuse(fmt::format("there is no endpoint {}: there are {}", end, engines.size()));
+        if (end >= engines.size()) reject(fmt::format("there is no endpoint {}: there are {}", end, engines.size()));
         const auto& config = engines[end]->config;
         if (!config.memory_enabled() || !config.bus_master() || !config.bar_base(COPY_ENGINE_BAR_MEMORY))
-            refuse(fmt::format("endpoint {} has not been enumerated", end));
+            reject(fmt::format("endpoint {} has not been enumerated", end));
     }
-    if (m.source == m.destination) refuse(fmt::format("endpoint {} would send to itself", m.source));
-    if (m.bytes == 0) refuse("it is empty");
+    if (m.source == m.destination) reject(fmt::format("endpoint {} would send to itself", m.source));
+    if (m.bytes == 0) reject("it is empty");
     const auto channels = engines[m.source]->params.channels;
     if (m.channel != message::any_channel && m.channel >= channels)
-        refuse(fmt::format("there is no channel {}: endpoint {} has {}", m.channel, m.source, channels));
+        reject(fmt::format("there is no channel {}: endpoint {} has {}", m.channel, m.source, channels));
 }
 
 /// Where messages lie in the memories of their engines.

@@ -20,10 +20,10 @@ std::uint64_t children_of(const tree_params& p, const std::string& where) {
                                       std::count_if(p.slots.begin(), p.slots.end(), below));
 }
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "pcie: " + why); }
+[[noreturn]] void reject(const std::string& origin, const std::string& why) { reject_at(origin, "pcie: " + why); }
 
 void check_power_of_two(std::uint64_t value, const std::string& what, const std::string& origin) {
-    if (value == 0 || value & (value - 1)) refuse(origin, fmt::format("{} is {}: give a power of two", what, value));
+    if (value == 0 || value & (value - 1)) reject(origin, fmt::format("{} is {}: give a power of two", what, value));
 }
 
 /// The root complex with as many ports as the description plugs into it, once the description has been checked.
@@ -31,13 +31,13 @@ root_complex_params checked_root(const tree_params& p) {
     std::set<std::string> names{"root"};
     const auto check = [&](const auto& n, const char* kind) {
         if (!is_block_name(n.name))
-            refuse(n.where.of("name"), fmt::format("'{}' is no name for {}: give letters, digits and _", n.name, kind));
+            reject(n.where.of("name"), fmt::format("'{}' is no name for {}: give letters, digits and _", n.name, kind));
         if (!names.count(n.below))
-            refuse(
+            reject(
                 n.where.of("below"),
                 fmt::format("{} '{}' is below '{}', which is neither root nor a switch listed before it (allowed: {})",
                             kind, n.name, n.below, allowed_names(names)));
-        if (names.count(n.name)) refuse(n.where.of("name"), fmt::format("the name '{}' is taken twice", n.name));
+        if (names.count(n.name)) reject(n.where.of("name"), fmt::format("the name '{}' is taken twice", n.name));
     };
     for (const auto& s : p.switches) {
         check(s, "switch");
@@ -48,7 +48,7 @@ root_complex_params checked_root(const tree_params& p) {
                            s.where.of("downstream_port"));
         const auto ports = children_of(p, s.name);
         if (ports < 1 || ports > 31)
-            refuse(s.where.own(), fmt::format("switch '{}' has {} ports in use: 1 … 31", s.name, ports));
+            reject(s.where.own(), fmt::format("switch '{}' has {} ports in use: 1 … 31", s.name, ports));
     }
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
@@ -56,22 +56,22 @@ root_complex_params checked_root(const tree_params& p) {
         check_power_of_two(e.device.settings().endpoint().link.max_payload, e.name + ".link.max_payload",
                            e.where.of("link"));
         if (!endpoints.insert(e.name).second)
-            refuse(e.where.of("name"), fmt::format("the name '{}' is taken twice", e.name));
+            reject(e.where.of("name"), fmt::format("the name '{}' is taken twice", e.name));
     }
     for (const auto& s : p.slots) {
         check(s, "device");
         if (!endpoints.insert(s.name).second)
-            refuse(s.where.own(), fmt::format("the name '{}' is taken twice", s.name));
+            reject(s.where.own(), fmt::format("the name '{}' is taken twice", s.name));
     }
     check_power_of_two(p.root.root_port.max_payload, "root.root_port.max_payload", p.where.of("root"));
     check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload", p.where.of("root"));
     auto root = p.root;
     root.root_ports = children_of(p, "root");
-    if (root.root_ports > 31) refuse(p.where.own(), "more than 31 links below the root complex");
+    if (root.root_ports > 31) reject(p.where.own(), "more than 31 links below the root complex");
     return root;
 }
 
-constexpr const char* turns_help =
+constexpr const char* arbitration_weight_help =
     "TLPs from here that may pass one after the other where ports share an egress (weighted round robin)";
 
 }  // namespace
@@ -82,8 +82,8 @@ void tree_params::switch_node::describe(parameter_visitor& v) {
     v.field("below", below, "root, or a switch listed before");
     v.group("upstream_port", upstream_port, "the port towards the root");
     v.group("downstream_port", downstream_port, "every port away from the root");
-    v.field("turns", turns, between{1, 1024}, turns_help);
-    v.field("turns_from_above", turns_from_above, between{1, 1024},
+    v.field("arbitration_weight", arbitration_weight, between{1, 1024}, arbitration_weight_help);
+    v.field("upstream_arbitration_weight", upstream_arbitration_weight, between{1, 1024},
             "the same for what comes into this switch from above");
     v.field("hot_plug", hot_plug,
             "devices below may be pulled out and plugged in: their going is an event, not an error");
@@ -93,7 +93,7 @@ void tree_params::endpoint_node::describe(parameter_visitor& v) {
     where.note(v, {"name", "below", "link"});
     v.field("name", name, "name of the endpoint");
     v.field("below", below, "root, or a switch");
-    v.field("turns", turns, between{1, 1024}, turns_help);
+    v.field("arbitration_weight", arbitration_weight, between{1, 1024}, arbitration_weight_help);
     device.describe(v);
 }
 
@@ -112,17 +112,17 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p)
         w.upstream_port = s.upstream_port;
         w.downstream_port = s.downstream_port;
         w.hot_plug = s.hot_plug;
-        auto& port = next_port_below(s.below, s.turns);
+        auto& port = next_port_below(s.below, s.arbitration_weight);
         switches.push_back(std::make_unique<pcie_switch>(s.name.c_str(), w));
-        switches.back()->set_weight(0, static_cast<unsigned>(s.turns_from_above));
+        switches.back()->set_weight(0, static_cast<unsigned>(s.upstream_arbitration_weight));
         connect(port, switches.back()->upstream_port());
     }
     for (const auto& e : params.endpoints) {
-        auto& port = next_port_below(e.below, e.turns);
+        auto& port = next_port_below(e.below, e.arbitration_weight);
         try {
             endpoints.push_back(e.device.settings().make(e.name));
         } catch (const std::invalid_argument& refused) {
-            refuse(e.where.own(), fmt::format("{}: {}", e.name, refused.what()));
+            reject(e.where.own(), fmt::format("{}: {}", e.name, refused.what()));
         }
         connect(port, endpoints.back()->link);
     }
@@ -136,9 +136,9 @@ std::vector<copy_engine*> tree::copy_engines() const {
     return found;
 }
 
-port& tree::next_port_below(const std::string& where, std::uint64_t turns) {
+port& tree::next_port_below(const std::string& where, std::uint64_t arbitration_weight) {
     const auto index = m_plugged[where]++;
-    const auto weight = static_cast<unsigned>(turns);
+    const auto weight = static_cast<unsigned>(arbitration_weight);
     if (where == "root") {
         root.set_weight(index, weight);
         return root.root_port(index);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/parameters.h"
-#include "base/refusal.h"
+#include "base/rejection.h"
 #include "pcie/copy_engine.h"
 #include "pcie/device_kind.h"
 #include "pcie/root_complex.h"
@@ -20,28 +20,28 @@ namespace fabricvp::pcie {
 struct tree_params {
     struct switch_node {
         std::string name, below = "root";
-        written_at where;  ///< not described
+        parameter_origin where;  ///< not described
         port_params upstream_port, downstream_port;
         bool hot_plug = false;
-        std::uint64_t turns = 1, turns_from_above = 1;
+        std::uint64_t arbitration_weight = 1, upstream_arbitration_weight = 1;
         void describe(parameter_visitor& v);
     };
     struct endpoint_node {
         std::string name, below = "root";
-        written_at where;
+        parameter_origin where;
         chosen_device device;
-        std::uint64_t turns = 1;
+        std::uint64_t arbitration_weight = 1;
         void describe(parameter_visitor& v);
     };
 
     /// Where a device that is not this tree's is plugged in (a GPU, an RDMA adapter).
     struct slot_node {
         std::string name, below = "root";
-        written_at where;
+        parameter_origin where;
     };
 
     root_complex_params root;
-    written_at where;
+    parameter_origin where;
     std::vector<switch_node> switches;
     std::vector<endpoint_node> endpoints;
     std::vector<slot_node> slots;  ///< filled in by whoever builds the devices, so not described
@@ -68,7 +68,7 @@ public:
 
 private:
     /// \param turns what comes from there gets at every egress, one after the other
-    port& next_port_below(const std::string& where, std::uint64_t turns = 1);
+    port& next_port_below(const std::string& where, std::uint64_t arbitration_weight = 1);
 
     std::map<std::string, unsigned> m_plugged;  // children so far
     std::vector<port*> m_slots;

@@ -12,7 +12,7 @@ namespace fabricvp::pcie {
 
 namespace {
 
-constexpr std::uint64_t piece = 64 << 10;  // bytes moved at a time
+constexpr std::uint64_t segment_bytes = 64 << 10;  // bytes moved at a time
 
 virtio_settings settings(const virtio_blk_params& p) {
     virtio_settings s;
@@ -41,7 +41,8 @@ void virtio_blk_params::describe(parameter_visitor& v) {
     v.field("capacity", capacity, between{4096, 1024.0 * (1ull << 30)}, "size of a blank disk");
     v.field("queues", queues, between{1, 16}, "request queues");
     v.field("queue_size", queue_size, between{4, 1024}, "descriptors of a queue at most; a power of two");
-    v.field("requests_at_once", requests_at_once, between{1, 1024}, "requests that the disk works on at a time");
+    v.field("max_requests_in_flight", max_requests_in_flight, between{1, 1024},
+            "requests that the disk works on at a time");
     v.field(
         "configuration_window", configuration_window,
         "a window on the BARs in configuration space, for software that cannot reach them; lspci knows no name for it");
@@ -75,7 +76,7 @@ void virtio_blk::serve(virtio_chain&& chain) {
 }
 
 void virtio_blk::start_waiting() {
-    while (m_active < params.requests_at_once && !m_waiting.empty()) {
+    while (m_active < params.max_requests_in_flight && !m_waiting.empty()) {
         const auto r = m_waiting.front();
         m_waiting.pop_front();
         ++m_active;
@@ -114,7 +115,7 @@ void virtio_blk::begin(const request_ptr& r) {
 }
 
 void virtio_blk::advance(const request_ptr& r) {
-    const auto bytes = std::min(piece, r->bytes - r->done);
+    const auto bytes = std::min(segment_bytes, r->bytes - r->done);
     if (bytes == 0) {
         end(r, VIRTIO_BLK_OK);
         return;

@@ -22,7 +22,7 @@ struct virtio_blk_params : endpoint_params {
     byte_size capacity{std::uint64_t{64} << 20};
     std::uint64_t queues = 1;
     std::uint64_t queue_size = 128;
-    std::uint64_t requests_at_once = 16;
+    std::uint64_t max_requests_in_flight = 16;
     bool configuration_window = false;
     duration latency{20'000'000};
     bandwidth rate{2'000'000'000};

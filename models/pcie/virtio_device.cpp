@@ -174,7 +174,7 @@ void virtio_device::needs_reset(const char* why) {
     for (auto& q : m_queues) q.stop();
     m_status |= VIRTIO_STATUS_NEEDS_RESET;
     device_status.set(m_status);
-    forget_requests();
+    clear_requests();
     if (!(m_status & VIRTIO_STATUS_DRIVER_OK)) return;
     if (msi_x_enabled()) {
         if (config_vector() != VIRTIO_NO_VECTOR) raise(static_cast<unsigned>(config_vector()));
@@ -198,7 +198,7 @@ void virtio_device::chain_returned(unsigned queue) {
 
 void virtio_device::gather(const virtio_chain& chain, std::uint64_t from, const buffer_slice& into,
                            std::function<void()> then) {
-    const auto parts = cut(chain.readable, from, into.length);
+    const auto parts = segments_of_range(chain.readable, from, into.length);
     const auto left = std::make_shared<std::size_t>(parts.size());
     std::size_t at = 0;
     for (const auto& p : parts) {
@@ -215,7 +215,7 @@ void virtio_device::gather(const virtio_chain& chain, std::uint64_t from, const 
 
 void virtio_device::scatter(const virtio_chain& chain, std::uint64_t to, const buffer_slice& data) {
     std::size_t at = 0;
-    for (const auto& p : cut(chain.writable, to, data.length)) {
+    for (const auto& p : segments_of_range(chain.writable, to, data.length)) {
         dma.write(p.address, data.part(at, p.length));
         at += p.length;
     }
@@ -270,10 +270,10 @@ void virtio_device::function_reset() {
     m_status = m_isr = 0;
     set_intx(false);
     show_selected();
-    forget_requests();
+    clear_requests();
 }
 
-void virtio_device::forget_requests() {
+void virtio_device::clear_requests() {
     ++m_epoch;
     device_reset();
 }

@@ -99,7 +99,7 @@ private:
     void connect_registers();
     virtio_queue* selected();
     void show_selected();
-    void forget_requests();
+    void clear_requests();
     void write_status(std::uint8_t status);
     std::uint8_t take_isr();
     std::uint16_t valid_vector(std::uint64_t wanted) const;

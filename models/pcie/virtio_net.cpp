@@ -42,9 +42,10 @@ void virtio_net_params::describe(parameter_visitor& v) {
     v.group("port", port, "the port to the Ethernet");
     v.field("address", address,
             "address of the station, such as 02:00:00:00:00:01; empty: it follows from the block's name");
-    v.field("mtu", mtu, between{68, static_cast<double>(ethernet::most_mtu)}, "longest payload of a frame, in bytes");
+    v.field("mtu", mtu, between{68, static_cast<double>(ethernet::max_mtu)}, "longest payload of a frame, in bytes");
     v.field("queue_size", queue_size, between{4, 1024}, "descriptors of a queue at most; a power of two");
-    v.field("frames_at_once", frames_at_once, between{1, 1024}, "frames that are fetched from memory at a time");
+    v.field("max_frames_in_flight", max_frames_in_flight, between{1, 1024},
+            "frames that are fetched from memory at a time");
     v.field("receive_buffer", receive_buffer, between{1, 1e6},
             "frames that wait for a buffer of the driver; more are lost");
     v.field("latency", latency, between{0, 1e12}, "from a frame's being fetched to its being handed to the port");
@@ -60,7 +61,7 @@ void virtio_net::read_device_configuration(std::uint64_t offset, std::uint8_t* t
     virtio_net_config c{};
     for (unsigned i = 0; i < VIRTIO_NET_ADDRESS_BYTES; ++i)
         c.address[i] = static_cast<std::uint8_t>(m_station >> 8 * (5 - i));
-    c.status = port.joined() ? VIRTIO_NET_LINK_UP : 0;
+    c.status = port.connected() ? VIRTIO_NET_LINK_UP : 0;
     c.pairs = 1;
     c.mtu = static_cast<std::uint16_t>(params.mtu);
     if (offset >= sizeof c) return;
@@ -83,7 +84,7 @@ void virtio_net::serve(virtio_chain&& chain) {
 // --- from the driver to the port ---
 
 void virtio_net::fetch_frames() {
-    while (m_sending.size() < params.frames_at_once && !m_posted.empty()) {
+    while (m_sending.size() < params.max_frames_in_flight && !m_posted.empty()) {
         auto chain = std::move(m_posted.front());
         m_posted.pop_front();
         const auto bytes = chain.readable_bytes - header;
@@ -92,7 +93,7 @@ void virtio_net::fetch_frames() {
             continue;
         }
         // Short ones are filled up with zeros.
-        const auto whole = allocate_slice(header + std::max<std::size_t>(bytes, ethernet::shortest_frame));
+        const auto whole = allocate_slice(header + std::max<std::size_t>(bytes, ethernet::min_frame_bytes));
         std::memset(whole.data() + header + bytes, 0, whole.length - header - bytes);
         m_sending.push_back({m_fetched++, std::move(chain), whole, never});
         gather(m_sending.back().chain, 0, whole.part(0, header + bytes), [this, number = m_sending.back().number] {
@@ -121,7 +122,7 @@ void virtio_net::send_ready() {
                     s.chain.readable_bytes - header);
             ++malformed;
         } else {
-            if (port.joined() && !port.has_room()) return;
+            if (port.connected() && !port.has_space()) return;
             ++frames_sent;
             port.send(ethernet::make_frame(s.bytes.part(header, s.bytes.length - header)));
         }
@@ -130,7 +131,7 @@ void virtio_net::send_ready() {
         finish(chain, 0);
     }
     if (!m_sending.empty() && m_sending.front().ready != never) schedule(m_send, m_sending.front().ready);
-    if (!m_posted.empty() && m_sending.size() < params.frames_at_once) fetch_frames();
+    if (!m_posted.empty() && m_sending.size() < params.max_frames_in_flight) fetch_frames();
 }
 
 // --- from the port to the driver ---

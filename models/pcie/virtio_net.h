@@ -18,7 +18,7 @@ struct virtio_net_params : endpoint_params {
     std::string address;  ///< empty: it follows from the block's name
     std::uint64_t mtu = 1'500;
     std::uint64_t queue_size = 256;
-    std::uint64_t frames_at_once = 8;
+    std::uint64_t max_frames_in_flight = 8;
     std::uint64_t receive_buffer = 64;
     duration latency{1'000'000};
     virtio_net_params() { link.width = 4; }
@@ -48,7 +48,7 @@ private:
     void read_device_configuration(std::uint64_t offset, std::uint8_t* to, std::uint32_t bytes) override;
     void device_reset() override;
     void frame_arrived(ethernet::port&, const ethernet::frame_ptr& f) override;
-    void room_again(ethernet::port&) override { send_ready(); }
+    void space_available(ethernet::port&) override { send_ready(); }
 
     void fetch_frames();
     void send_ready();

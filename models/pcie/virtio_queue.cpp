@@ -9,7 +9,7 @@ namespace fabricvp::pcie {
 
 namespace {
 
-constexpr std::size_t heads_at_once = 16;
+constexpr std::size_t max_heads_per_fetch = 16;
 
 std::uint16_t half(const buffer_slice& data, std::size_t at) {
     std::uint16_t value;
@@ -19,7 +19,8 @@ std::uint16_t half(const buffer_slice& data, std::size_t at) {
 
 }  // namespace
 
-std::vector<virtio_segment> cut(const std::vector<virtio_segment>& segments, std::uint64_t from, std::uint64_t bytes) {
+std::vector<virtio_segment> segments_of_range(const std::vector<virtio_segment>& segments, std::uint64_t from,
+                                              std::uint64_t bytes) {
     std::vector<virtio_segment> parts;
     for (const auto& s : segments) {
         if (bytes == 0) break;
@@ -35,8 +36,8 @@ std::vector<virtio_segment> cut(const std::vector<virtio_segment>& segments, std
     return parts;
 }
 
-virtio_queue::virtio_queue(virtio_queue_owner& owner, requester& dma, unsigned index, std::uint16_t most)
-    : size(most), m_owner(owner), m_dma(dma), m_index(index), m_most(most) {}
+virtio_queue::virtio_queue(virtio_queue_owner& owner, requester& dma, unsigned index, std::uint16_t max_size)
+    : size(max_size), m_owner(owner), m_dma(dma), m_index(index), m_max_size(max_size) {}
 
 void virtio_queue::enable() {
     if (m_enabled) return;
@@ -46,7 +47,7 @@ void virtio_queue::enable() {
 
 void virtio_queue::reset() {
     ++m_epoch;
-    size = m_most;
+    size = m_max_size;
     vector = VIRTIO_NO_VECTOR;
     descriptors = driver = device = 0;
     m_enabled = m_broken = m_busy = m_again = false;
@@ -61,7 +62,7 @@ void virtio_queue::fail(const char* why) {
     m_owner.queue_broken(m_index, why);
 }
 
-void virtio_queue::fetch(std::uint64_t address, std::size_t bytes, taker then) {
+void virtio_queue::fetch(std::uint64_t address, std::size_t bytes, fetch_handler then) {
     const auto data = allocate_slice(bytes);
     m_dma.read(address, data, [this, data, then, epoch = m_epoch](request_status s) {
         if (epoch != m_epoch) return;
@@ -83,10 +84,10 @@ void virtio_queue::notify(bool indirect_allowed) {
 
 void virtio_queue::fetch_index() {
     m_again = false;
-    fetch(driver, 4, &virtio_queue::take_index);
+    fetch(driver, 4, &virtio_queue::index_fetched);
 }
 
-void virtio_queue::take_index(const buffer_slice& data) {
+void virtio_queue::index_fetched(const buffer_slice& data) {
     const auto waiting = static_cast<std::uint16_t>(half(data, 2) - m_next);
     if (waiting == 0) {
         if (m_again)
@@ -97,11 +98,11 @@ void virtio_queue::take_index(const buffer_slice& data) {
     }
     if (waiting + m_outstanding > size) return fail("it has more chains than descriptors");
     const auto at = m_next % size;
-    const auto heads = std::min<std::size_t>({waiting, std::size_t{size} - at, heads_at_once});
-    fetch(driver + 4 + 2 * at, 2 * heads, &virtio_queue::take_heads);
+    const auto heads = std::min<std::size_t>({waiting, std::size_t{size} - at, max_heads_per_fetch});
+    fetch(driver + 4 + 2 * at, 2 * heads, &virtio_queue::heads_fetched);
 }
 
-void virtio_queue::take_heads(const buffer_slice& data) {
+void virtio_queue::heads_fetched(const buffer_slice& data) {
     for (std::size_t i = 0; i < data.length; i += 2) m_heads.push_back(half(data, i));
     next_chain();
 }
@@ -123,7 +124,7 @@ void virtio_queue::next_chain() {
 
 void virtio_queue::fetch_descriptor(std::uint16_t index) {
     if (index >= size) return fail("a descriptor's number is too large");
-    fetch(descriptors + 16 * std::uint64_t{index}, sizeof(virtio_descriptor), &virtio_queue::take_descriptor);
+    fetch(descriptors + 16 * std::uint64_t{index}, sizeof(virtio_descriptor), &virtio_queue::descriptor_fetched);
 }
 
 bool virtio_queue::add(const virtio_descriptor& d) {
@@ -142,14 +143,14 @@ bool virtio_queue::add(const virtio_descriptor& d) {
     return true;
 }
 
-void virtio_queue::take_descriptor(const buffer_slice& data) {
+void virtio_queue::descriptor_fetched(const buffer_slice& data) {
     virtio_descriptor d;
     std::memcpy(&d, data.data(), sizeof d);
     if (d.flags & VIRTIO_DESC_INDIRECT) {
         if (!m_indirect || d.flags & VIRTIO_DESC_NEXT || d.length == 0 || d.length % sizeof d ||
             d.length / sizeof d > size)
             return fail("an indirect table is out of order");
-        fetch(d.address, d.length, &virtio_queue::take_table);
+        fetch(d.address, d.length, &virtio_queue::table_fetched);
         return;
     }
     if (!add(d)) return;
@@ -158,7 +159,7 @@ void virtio_queue::take_descriptor(const buffer_slice& data) {
     if (!m_broken && m_enabled) next_chain();
 }
 
-void virtio_queue::take_table(const buffer_slice& data) {
+void virtio_queue::table_fetched(const buffer_slice& data) {
     const auto count = data.length / sizeof(virtio_descriptor);
     for (std::size_t i = 0;;) {
         virtio_descriptor d;

@@ -28,7 +28,8 @@ struct virtio_chain {
 };
 
 /// The segments that hold bytes [from, from + bytes) of a list of segments.
-std::vector<virtio_segment> cut(const std::vector<virtio_segment>& segments, std::uint64_t from, std::uint64_t bytes);
+std::vector<virtio_segment> segments_of_range(const std::vector<virtio_segment>& segments, std::uint64_t from,
+                                              std::uint64_t bytes);
 
 /// The device that a queue belongs to.
 class virtio_queue_owner {
@@ -44,7 +45,7 @@ protected:
 class virtio_queue {
 public:
     /// \param most descriptors at most, a power of two
-    virtio_queue(virtio_queue_owner& owner, requester& dma, unsigned index, std::uint16_t most);
+    virtio_queue(virtio_queue_owner& owner, requester& dma, unsigned index, std::uint16_t max_size);
 
     /// Registers.
     std::uint16_t size, vector = VIRTIO_NO_VECTOR;
@@ -60,22 +61,22 @@ public:
     void reset();
 
 private:
-    using taker = void (virtio_queue::*)(const buffer_slice&);
-    void fetch(std::uint64_t address, std::size_t bytes, taker then);
+    using fetch_handler = void (virtio_queue::*)(const buffer_slice&);
+    void fetch(std::uint64_t address, std::size_t bytes, fetch_handler then);
     void fetch_index();
-    void take_index(const buffer_slice& data);
-    void take_heads(const buffer_slice& data);
+    void index_fetched(const buffer_slice& data);
+    void heads_fetched(const buffer_slice& data);
     void next_chain();
     void fetch_descriptor(std::uint16_t index);
-    void take_descriptor(const buffer_slice& data);
-    void take_table(const buffer_slice& data);
+    void descriptor_fetched(const buffer_slice& data);
+    void table_fetched(const buffer_slice& data);
     bool add(const virtio_descriptor& d);
     void fail(const char* why);
 
     virtio_queue_owner& m_owner;
     requester& m_dma;
     const unsigned m_index;
-    const std::uint16_t m_most;
+    const std::uint16_t m_max_size;
     bool m_enabled = false, m_broken = false, m_indirect = false;
     bool m_busy = false, m_again = false;
     std::uint16_t m_next = 0, m_used = 0;  // counts of chains ever taken and returned

@@ -48,8 +48,8 @@ void hart::implementation::append(const instruction& i, unsigned offset) {
     if (is_float(op) && !state.float_enabled()) op = opcode::illegal;
     const auto format = info(op).format;
     block_op o{};
-    const bool heard = op == opcode::fence && order_on_bus;
-    o.handler = m_labels[heard ? static_cast<unsigned>(internal_op::bus_fence) : static_cast<unsigned>(op)];
+    const bool sent_to_bus = op == opcode::fence && order_on_bus;
+    o.handler = m_labels[sent_to_bus ? static_cast<unsigned>(internal_op::bus_fence) : static_cast<unsigned>(op)];
     o.immediate = i.immediate;
     if (format == operand_format::upper_pc || format == operand_format::jump || format == operand_format::branch)
         o.immediate += static_cast<std::int32_t>(offset);
@@ -75,7 +75,7 @@ block* hart::implementation::finish_block(block* to, const std::uint8_t* host, u
     return to;
 }
 
-block* hart::implementation::build(std::uint64_t pc, const memory_target& at, unsigned most) {
+block* hart::implementation::build(std::uint64_t pc, const memory_target& at, unsigned max_instructions) {
     m_ops.clear();
     m_positions.clear();
     m_cost = m_instructions = 0;
@@ -85,11 +85,12 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
     }
     const auto in_page = static_cast<unsigned>(page_size - (pc & (page_size - 1)));
     // Where the page is not in the TLB, what holds for an instruction's first half need not hold for its second.
-    const bool by_halves = most == 1 && memory.fetch_view().execute[tlb_set::index(pc)].tag != (pc & ~(page_size - 1));
+    const bool by_halves =
+        max_instructions == 1 && memory.fetch_view().execute[tlb_set::index(pc)].tag != (pc & ~(page_size - 1));
     unsigned offset = 0;
     memory_target second;
     bool ended = false;
-    while (!ended && m_instructions < most && offset < in_page) {
+    while (!ended && m_instructions < max_instructions && offset < in_page) {
         if (offset && m_debugging && m_splits[split_index(pc + offset)]) break;
         const auto* low = at.host + offset;
         const auto* high = low + 2;
@@ -118,7 +119,7 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
             {m_cost, static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(m_instructions), 0});
     }
     const auto op_count = static_cast<unsigned>(m_ops.size());
-    if (most == 1) {
+    if (max_instructions == 1) {
         auto* b = new (m_scratch.data()) block;
         b->op_count = op_count;
         return finish_block(b, at.host, offset);
@@ -174,7 +175,7 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
         }
         auto* b = blocks.find(at.host, state.float_enabled());
         if (b && is_here(b)) {
-            if (!watched) remember(pc, b);
+            if (!watched) cache_target(pc, b);
             return b;
         }
     }
@@ -191,7 +192,7 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
         return build(pc, at, 1);
     }
     if (blocks.full()) {
-        forget_code();
+        clear_code();
         link = nullptr;
     }
     auto* b = blocks.find(at.host, state.float_enabled());
@@ -206,16 +207,16 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
             b = nullptr;
         }
     }
-    if (!b) b = build(pc, at, most_instructions);
-    if (b && !watched) remember(pc, b);
+    if (!b) b = build(pc, at, max_block_instructions);
+    if (b && !watched) cache_target(pc, b);
     return b;
 }
 
-void hart::implementation::remember(std::uint64_t pc, block* b) {
+void hart::implementation::cache_target(std::uint64_t pc, block* b) {
     jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, code_context, b};
 }
 
-void hart::implementation::forget_code() {
+void hart::implementation::clear_code() {
     blocks.clear();
     code_epoch();
 }

@@ -32,10 +32,10 @@ public:
     bool holds_page(const sparse_memory& memory, std::uint64_t page) const;
     void clear();
     /// True if clear() is due before more is allocated. Only between blocks.
-    bool full() const { return m_used > most_bytes; }
+    bool full() const { return m_used > max_bytes; }
 
 private:
-    static constexpr std::size_t chunk_bytes = 64 * 1024, most_bytes = 48 * 1024 * 1024;
+    static constexpr std::size_t chunk_bytes = 64 * 1024, max_bytes = 48 * 1024 * 1024;
 
     struct code_page {
         std::uint64_t lines = 0;  ///< one bit for each 64 bytes that hold code

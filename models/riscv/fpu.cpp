@@ -165,11 +165,11 @@ typename F::bits general<F>::from_integer(bool negative, std::uint64_t magnitude
 template <class F>
 std::uint64_t general<F>::to_integer(bits a, int width, bool is_signed, unsigned rm, std::uint32_t& flags) {
     using f = format<F>;
-    const std::uint64_t most = ~std::uint64_t(0) >> (64 - width + is_signed);
-    const std::uint64_t least = is_signed ? ~most : 0;
+    const std::uint64_t max_value = ~std::uint64_t(0) >> (64 - width + is_signed);
+    const std::uint64_t min_value = is_signed ? ~max_value : 0;
     const auto out_of_range = [&](bool low) {
         flags |= invalid;
-        return low ? least : most;
+        return low ? min_value : max_value;
     };
     if (f::is_nan(a)) return out_of_range(false);
     if (!f::magnitude(a)) return 0;
@@ -180,7 +180,7 @@ std::uint64_t general<F>::to_integer(bits a, int width, bool is_signed, unsigned
     if (drop < 64) return out_of_range(v.negative);
     auto s = split_at(v.significand, drop);
     if (rounds_up(rm, v.negative, s.kept & 1, s.half, s.rest)) ++s.kept;
-    if (s.kept > (v.negative ? wide(0) + (0 - least) : wide(most))) return out_of_range(v.negative);
+    if (s.kept > (v.negative ? wide(0) + (0 - min_value) : wide(max_value))) return out_of_range(v.negative);
     if (s.half || s.rest) flags |= inexact;
     const auto magnitude = static_cast<std::uint64_t>(s.kept);
     return v.negative ? 0 - magnitude : magnitude;

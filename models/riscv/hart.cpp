@@ -76,7 +76,7 @@ void hart::attach_memory_timing(memory_timing* timing) {
 
 void hart::order_on_bus(bool on) {
     m->order_on_bus = on;
-    m->forget_code();
+    m->clear_code();
 }
 
 std::uint64_t hart::id() const { return m->hart_id; }

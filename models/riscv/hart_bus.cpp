@@ -43,24 +43,24 @@ void hart::implementation::begin_access(opcode op, access_type kind, unsigned rd
     exit = exit_reason::pending;
 }
 
-void hart::implementation::send_piece() {
-    auto& piece = m_access.pieces[m_access.current];
+void hart::implementation::send_segment() {
+    auto& segment = m_access.segments[m_access.current];
     auto* const data = m_access.data.data() + m_access.done;
-    if (piece.to.place == memory_target::where::direct) {
+    if (segment.to.place == memory_target::where::direct) {
         if (m_access.kind == access_type::read)
-            std::memcpy(data, piece.to.host, piece.size);
-        else if (piece.to.plain)  // the one beside it, in the next page, is not
-            std::memcpy(piece.to.host, data, piece.size);
+            std::memcpy(data, segment.to.host, segment.size);
+        else if (segment.to.plain)  // the one beside it, in the next page, is not
+            std::memcpy(segment.to.host, data, segment.size);
         else
-            write_marked(piece.to, data, piece.size);
-        piece_done();
+            write_marked(segment.to, data, segment.size);
+        segment_done();
         return;
     }
-    if (is_shared_memory(piece.to)) {
+    if (is_shared_memory(segment.to)) {
         const auto use = m_access.kind == access_type::read ? memory_timing::use::load : memory_timing::use::store;
-        m_access.cost += memory_cost(piece.to, piece.size, use);
-        reach_shared(piece.to, data, piece.size, m_access.kind);
-        piece_done();
+        m_access.cost += memory_cost(segment.to, segment.size, use);
+        access_shared_memory(segment.to, data, segment.size, m_access.kind);
+        segment_done();
         return;
     }
     ++owner.bus_accesses;
@@ -71,10 +71,10 @@ void hart::implementation::send_piece() {
     m_payload->set_command(m_access.is_atomic || ordered        ? tlm::TLM_IGNORE_COMMAND
                            : m_access.kind == access_type::read ? tlm::TLM_READ_COMMAND
                                                                 : tlm::TLM_WRITE_COMMAND);
-    m_payload->set_address(piece.to.physical);
+    m_payload->set_address(segment.to.physical);
     m_payload->set_data_ptr(data);
-    m_payload->set_data_length(piece.size);
-    m_payload->set_streaming_width(piece.size);
+    m_payload->set_data_length(segment.size);
+    m_payload->set_streaming_width(segment.size);
     m_payload->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     m_initiator.initiator = &owner;
     m_payload->set_extension(&m_initiator);
@@ -87,7 +87,7 @@ void hart::implementation::send_piece() {
         m_payload->set_extension(&m_order);
     }
     m_phase = phase::response;
-    m_answered = false;
+    m_response_ready = false;
     tlm::tlm_phase protocol = tlm::BEGIN_REQ;
     auto delay = sc_core::SC_ZERO_TIME;
     const auto answer = owner.bus->nb_transport_fw(*m_payload, protocol, delay);
@@ -98,7 +98,7 @@ void hart::implementation::send_piece() {
     }
     const bool responded = answer == tlm::TLM_UPDATED && protocol == tlm::BEGIN_RESP;
     if (answer != tlm::TLM_COMPLETED && !responded) return;
-    m_answered = true;
+    m_response_ready = true;
     owner.schedule(m_wake, owner.now() + delay.value());
     if (responded) {
         protocol = tlm::END_RESP;
@@ -112,7 +112,7 @@ tlm::tlm_sync_enum hart::implementation::response(tlm::tlm_phase& protocol, sc_c
     if (m_payload_stale) {  // what a reset left behind
         finish_reset();
     } else {
-        m_answered = true;
+        m_response_ready = true;
         owner.schedule(m_wake, owner.now() + delay.value());
     }
     return tlm::TLM_COMPLETED;
@@ -135,11 +135,11 @@ void hart::implementation::drop_payload() {
     m_payload = nullptr;
 }
 
-void hart::implementation::piece_done() {
-    auto& piece = m_access.pieces[m_access.current];
-    m_access.done += piece.size;
-    if (++m_access.current < m_access.piece_count)
-        send_piece();
+void hart::implementation::segment_done() {
+    auto& segment = m_access.segments[m_access.current];
+    m_access.done += segment.size;
+    if (++m_access.current < m_access.segment_count)
+        send_segment();
     else
         finish_access();
 }
@@ -167,7 +167,7 @@ void hart::implementation::finish_access() {
         const auto unused = 64 - 8 * size;
         state.x[m_access.rd] =
             is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(raw << unused) >> unused) : raw;
-        if (format == operand_format::load_reserved) bus_reservation = m_access.pieces[0].to.physical;
+        if (format == operand_format::load_reserved) bus_reservation = m_access.segments[0].to.physical;
     }
     state.pc += m_access.length;
     ++retired;

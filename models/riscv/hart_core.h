@@ -47,7 +47,7 @@ enum class exit_reason : std::uint8_t {
 struct hart::implementation final : csr_environment {
     static constexpr unsigned cost_bits = 10;  ///< fixed-point cycles: 1/1024
     static constexpr unsigned jump_entries = 2048;
-    static constexpr unsigned most_instructions = 64;
+    static constexpr unsigned max_block_instructions = 64;
 
     struct jump_entry {
         std::uint64_t pc = 1;
@@ -66,14 +66,14 @@ struct hart::implementation final : csr_environment {
     // --- finding blocks (block_builder.cpp)
     /// The block at state.pc = `pc`, or null with `exit` set. `link` is cleared if it must not be remembered.
     block* find_block(std::uint64_t pc, block_link*& link);
-    block* build(std::uint64_t pc, const memory_target& at, unsigned most);
+    block* build(std::uint64_t pc, const memory_target& at, unsigned max_instructions);
     void append(const instruction& i, unsigned offset);
     block* finish_block(block* to, const std::uint8_t* host, unsigned length);
     std::int64_t fetch_lines(block& b);  ///< what the cache lacks of a block \returns the cost
-    void forget_code();                  ///< drops all blocks and links
+    void clear_code();                   ///< drops all blocks and links
     void translation_epoch();  ///< translation changed: links between pages and the jump cache are to be checked anew
     void code_epoch();         ///< code changed: all links and the jump cache are invalid
-    void remember(std::uint64_t pc, block* b);
+    void cache_target(std::uint64_t pc, block* b);
     void update_context();
 
     // --- memory (hart_memory.cpp)
@@ -90,7 +90,7 @@ struct hart::implementation final : csr_environment {
     std::int64_t memory_cost(const memory_target& to, unsigned size, memory_timing::use u);
     bool is_shared_memory(const memory_target& to) const;
     bool is_first_in_time() const;
-    void reach_shared(const memory_target& to, std::uint8_t* data, unsigned size, access_type kind);
+    void access_shared_memory(const memory_target& to, std::uint8_t* data, unsigned size, access_type kind);
     slow_result fault(cause c, std::uint64_t value);
     void write_marked(const memory_target& to, const void* from, unsigned size);
     void after_marked_write(sparse_memory& memory, std::uint64_t offset, std::uint64_t size);
@@ -100,7 +100,7 @@ struct hart::implementation final : csr_environment {
                              const memory_observer* writer);
 
     // --- bus (hart_bus.cpp)
-    struct access_piece {
+    struct access_segment {
         memory_target to;
         unsigned size = 0;
     };
@@ -109,8 +109,8 @@ struct hart::implementation final : csr_environment {
         access_type kind = access_type::read;
         unsigned rd = 0;
         std::uint64_t address = 0;  ///< virtual
-        std::array<access_piece, 2> pieces;
-        unsigned piece_count = 0, current = 0, done = 0;
+        std::array<access_segment, 2> segments;
+        unsigned segment_count = 0, current = 0, done = 0;
         alignas(8) std::array<std::uint8_t, 16> data{};
         bool is_atomic = false;
         std::uint32_t bits = 0;  ///< the instruction
@@ -118,8 +118,8 @@ struct hart::implementation final : csr_environment {
         std::int64_t cost = 0;
     };
     void begin_access(opcode op, access_type kind, unsigned rd, std::uint64_t address, std::uint64_t value);
-    void send_piece();
-    void piece_done();
+    void send_segment();
+    void segment_done();
     void finish_access();
     tlm::tlm_sync_enum response(tlm::tlm_phase& phase, sc_core::sc_time& delay);
     void drop_payload();
@@ -166,7 +166,7 @@ struct hart::implementation final : csr_environment {
     void update_debugging();
     void insert_breakpoint(std::set<std::uint64_t>& into, std::uint64_t address);
     bool breaks_at(std::uint64_t pc) const { return m_breakpoints.count(pc) || m_hardware_breakpoints.count(pc); }
-    void let_go();
+    void leave_debug_halt();
     bool debug_stop_before(std::uint64_t pc);
     void settle_debug();
     void stop(stop_reason reason, std::uint64_t address);
@@ -218,7 +218,7 @@ struct hart::implementation final : csr_environment {
     bool m_in_slice = false;
     bool m_code_overwritten = false;
     unsigned m_reservation_age = 0;     ///< slices that ended since LR
-    bool m_reservation_shared = false;  ///< the page carries `reserved` for us
+    bool m_reservation_marked = false;  ///< the page carries `reserved` for us
     ticks m_slice_start = 0;
     ticks m_local = 0;  ///< local time when not in a slice
     std::int64_t m_slice_budget = 0;
@@ -234,9 +234,9 @@ struct hart::implementation final : csr_environment {
     // Bus.
     pending_access m_access;
     bus_payload* m_payload = nullptr;
-    bool m_payload_stale = false;  ///< reset came while it was under way
-    bool m_restart_due = false;    ///< start again once that is over
-    bool m_answered = false;       ///< the answer is known and takes effect at the next wake
+    bool m_payload_stale = false;   ///< reset came while it was under way
+    bool m_restart_due = false;     ///< start again once that is over
+    bool m_response_ready = false;  ///< the answer is known and takes effect at the next wake
     atomic_extension m_atomic;
     order_extension m_order;
     initiator_extension m_initiator;
@@ -250,12 +250,12 @@ struct hart::implementation final : csr_environment {
     };
     std::vector<watchpoint> m_watchpoints;
     static constexpr unsigned splits = sparse_memory::page_size / 2;
-    static constexpr std::uint64_t nowhere = 1;  // odd: no program counter
+    static constexpr std::uint64_t no_breakpoint = 1;  // odd: no program counter
     std::bitset<splits> m_splits;  ///< page offsets where blocks begin, because a breakpoint is or was there
     bool m_debugging = false;      ///< find_block() has to look
     bool m_single = false;         ///< instruction by instruction
     bool m_lockstep = false, m_halted = false, m_stepping = false, m_executed = false;
-    std::uint64_t m_skip_breakpoint = nowhere;  ///< where the hart was let go on a breakpoint
+    std::uint64_t m_skip_breakpoint = no_breakpoint;  ///< where the hart was let go on a breakpoint
     stop_reason m_watch_hit = stop_reason::none;
     std::uint64_t m_watch_address = 0;
 };

@@ -32,15 +32,15 @@ void hart::implementation::insert_breakpoint(std::set<std::uint64_t>& into, std:
     const auto index = split_index(address);
     if (!m_splits[index]) {
         m_splits.set(index);
-        forget_code();  // blocks run across the address
+        clear_code();  // blocks run across the address
     }
     update_debugging();
 }
 
 /// A hart that stands on a breakpoint goes on from there.
-void hart::implementation::let_go() {
+void hart::implementation::leave_debug_halt() {
     m_halted = false;
-    m_skip_breakpoint = breaks_at(state.pc) ? state.pc : nowhere;
+    m_skip_breakpoint = breaks_at(state.pc) ? state.pc : no_breakpoint;
     update_debugging();
     if (m_phase == phase::running) continue_at(m_local);
 }
@@ -62,7 +62,7 @@ bool hart::implementation::debug_stop_before(std::uint64_t pc) {
         stop(m_hardware_breakpoints.count(pc) ? stop_reason::hardware_breakpoint : stop_reason::breakpoint, pc);
         return true;
     }
-    m_skip_breakpoint = nowhere;
+    m_skip_breakpoint = no_breakpoint;
     m_executed = true;
     return m_halted;
 }
@@ -231,7 +231,7 @@ void hart::halt() {
 
 void hart::resume() {
     m->m_stepping = false;
-    m->let_go();
+    m->leave_debug_halt();
 }
 
 void hart::step() {
@@ -239,7 +239,7 @@ void hart::step() {
     m->m_stepping = true;
     if (m->m_phase == phase::waiting) m->m_phase = phase::running;
     m->m_executed = m->m_phase == phase::request || m->m_phase == phase::response;  // what is under way is the step
-    m->let_go();
+    m->leave_debug_halt();
 }
 
 bool hart::halted() const { return m->m_halted; }

@@ -45,7 +45,7 @@ public:
     virtual void set_debug_listener(debug_listener* listener) = 0;
 
     /// Registers in GDB's RISC-V numbering: 0–31 x, 32 pc, 33–64 f, 65 + n CSR n, 4161 priv,
-    /// 4162 + n further_register(n). \returns false if absent.
+    /// 4162 + n additional_register(n). \returns false if absent.
     virtual bool read_register(unsigned number, std::uint64_t& value) = 0;
     virtual bool write_register(unsigned number, std::uint64_t value) = 0;
     /// True if the CSR exists (for the target description).
@@ -84,7 +84,7 @@ public:
     /// Shows, of what the target consists of, the part that goes on next.
     virtual void show_next() {}
     /// Names of registers 4162, 4163, …; null behind the last one.
-    virtual const char* further_register(unsigned n) const { return nullptr; }
+    virtual const char* additional_register(unsigned n) const { return nullptr; }
     /// How many lanes it consists of, and the one whose registers and memory are shown.
     virtual unsigned lanes() const { return 1; }
     virtual unsigned lane() const { return 0; }

@@ -52,7 +52,8 @@ bool hart::implementation::is_first_in_time() const {
            !sc_core::sc_pending_activity();
 }
 
-void hart::implementation::reach_shared(const memory_target& to, std::uint8_t* data, unsigned size, access_type kind) {
+void hart::implementation::access_shared_memory(const memory_target& to, std::uint8_t* data, unsigned size,
+                                                access_type kind) {
     to.memory->reached_by_hart(to.offset);
     if (kind == access_type::read)
         std::memcpy(data, to.host, size);
@@ -70,42 +71,43 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
         }
     }
     const unsigned first_size = size < in_page ? size : in_page;
-    auto& pieces = m_access.pieces;
-    pieces[0] = {memory.resolve_cached(address, first_size, access_type::read), first_size};
-    if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
-    bool direct = pieces[0].to.place == memory_target::where::direct;
-    m_access.piece_count = 1;
+    auto& segments = m_access.segments;
+    segments[0] = {memory.resolve_cached(address, first_size, access_type::read), first_size};
+    if (segments[0].to.place == memory_target::where::fault) return fault(segments[0].to.fault, address);
+    bool direct = segments[0].to.place == memory_target::where::direct;
+    m_access.segment_count = 1;
     if (first_size != size) {
-        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_type::read), size - first_size};
-        if (pieces[1].to.place == memory_target::where::fault) return fault(pieces[1].to.fault, address + first_size);
-        direct = direct && pieces[1].to.place == memory_target::where::direct;
-        m_access.piece_count = 2;
+        segments[1] = {memory.resolve(address + first_size, size - first_size, access_type::read), size - first_size};
+        if (segments[1].to.place == memory_target::where::fault)
+            return fault(segments[1].to.fault, address + first_size);
+        direct = direct && segments[1].to.place == memory_target::where::direct;
+        m_access.segment_count = 2;
     }
     if (!m_watchpoints.empty()) note_watch(address, size, access_type::read);
     if (!direct) {
-        if (!pieces[0].to.host && address % size != 0)
+        if (!segments[0].to.host && address % size != 0)
             return fault(cause::load_access, address);  // devices want aligned accesses
         m_access.is_atomic = false;
         const auto format = info(op).format;
-        if (m_access.piece_count == 1 && format == operand_format::load && is_shared_memory(pieces[0].to) &&
+        if (m_access.segment_count == 1 && format == operand_format::load && is_shared_memory(segments[0].to) &&
             is_first_in_time()) {
             std::uint64_t raw = 0;
-            reach_shared(pieces[0].to, reinterpret_cast<std::uint8_t*>(&raw), size, access_type::read);
-            return {extend(op, raw), walk_cost() + memory_cost(pieces[0].to, size, memory_timing::use::load)};
+            access_shared_memory(segments[0].to, reinterpret_cast<std::uint8_t*>(&raw), size, access_type::read);
+            return {extend(op, raw), walk_cost() + memory_cost(segments[0].to, size, memory_timing::use::load)};
         }
         begin_access(op, access_type::read, rd, address, 0);
         return slow_result::stopped();
     }
     std::uint64_t raw = 0;
-    std::memcpy(&raw, pieces[0].to.host, first_size);
+    std::memcpy(&raw, segments[0].to.host, first_size);
     if (first_size != size) {
         std::uint64_t high = 0;
-        std::memcpy(&high, pieces[1].to.host, size - first_size);
+        std::memcpy(&high, segments[1].to.host, size - first_size);
         raw |= high << (8 * first_size);
     }
     auto cost = walk_cost();
-    for (unsigned i = 0; i < m_access.piece_count; ++i)
-        cost += memory_cost(pieces[i].to, pieces[i].size, memory_timing::use::load);
+    for (unsigned i = 0; i < m_access.segment_count; ++i)
+        cost += memory_cost(segments[i].to, segments[i].size, memory_timing::use::load);
     return {extend(op, raw), cost};
 }
 
@@ -118,26 +120,27 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
         }
     }
     const unsigned first_size = size < in_page ? size : in_page;
-    auto& pieces = m_access.pieces;
-    pieces[0] = {memory.resolve_cached(address, first_size, access_type::write), first_size};
-    if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
-    bool direct = pieces[0].to.place == memory_target::where::direct;
-    m_access.piece_count = 1;
+    auto& segments = m_access.segments;
+    segments[0] = {memory.resolve_cached(address, first_size, access_type::write), first_size};
+    if (segments[0].to.place == memory_target::where::fault) return fault(segments[0].to.fault, address);
+    bool direct = segments[0].to.place == memory_target::where::direct;
+    m_access.segment_count = 1;
     if (first_size != size) {
-        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_type::write), size - first_size};
-        if (pieces[1].to.place == memory_target::where::fault) return fault(pieces[1].to.fault, address + first_size);
-        direct = direct && pieces[1].to.place == memory_target::where::direct;
-        m_access.piece_count = 2;
+        segments[1] = {memory.resolve(address + first_size, size - first_size, access_type::write), size - first_size};
+        if (segments[1].to.place == memory_target::where::fault)
+            return fault(segments[1].to.fault, address + first_size);
+        direct = direct && segments[1].to.place == memory_target::where::direct;
+        m_access.segment_count = 2;
     }
     if (!m_watchpoints.empty()) note_watch(address, size, access_type::write);
     if (!direct) {
-        if (!pieces[0].to.host && address % size != 0) return fault(cause::store_access, address);
+        if (!segments[0].to.host && address % size != 0) return fault(cause::store_access, address);
         m_access.is_atomic = false;
-        if (m_access.piece_count == 1 && info(op).format == operand_format::store && is_shared_memory(pieces[0].to) &&
-            is_first_in_time()) {
-            reach_shared(pieces[0].to, reinterpret_cast<std::uint8_t*>(&value), size, access_type::write);
+        if (m_access.segment_count == 1 && info(op).format == operand_format::store &&
+            is_shared_memory(segments[0].to) && is_first_in_time()) {
+            access_shared_memory(segments[0].to, reinterpret_cast<std::uint8_t*>(&value), size, access_type::write);
             if (!std::exchange(m_code_overwritten, false))
-                return {0, walk_cost() + memory_cost(pieces[0].to, size, memory_timing::use::store)};
+                return {0, walk_cost() + memory_cost(segments[0].to, size, memory_timing::use::store)};
             exit = exit_reason::resync;
             return slow_result::stopped();
         }
@@ -146,13 +149,13 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
     }
     auto cost = walk_cost();
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
-    for (unsigned i = 0; i < m_access.piece_count; ++i) {
-        cost += memory_cost(pieces[i].to, pieces[i].size, memory_timing::use::store);
-        if (pieces[i].to.plain)
-            std::memcpy(pieces[i].to.host, bytes, pieces[i].size);
+    for (unsigned i = 0; i < m_access.segment_count; ++i) {
+        cost += memory_cost(segments[i].to, segments[i].size, memory_timing::use::store);
+        if (segments[i].to.plain)
+            std::memcpy(segments[i].to.host, bytes, segments[i].size);
         else
-            write_marked(pieces[i].to, bytes, pieces[i].size);
-        bytes += pieces[i].size;
+            write_marked(segments[i].to, bytes, segments[i].size);
+        bytes += segments[i].size;
     }
     if (m_code_overwritten) {
         m_code_overwritten = false;
@@ -193,13 +196,13 @@ void hart::implementation::marked_page_written(sparse_memory& m, std::uint64_t o
         code_epoch();
         if (m_in_slice) m_code_overwritten = true;
     }
-    if (writer == &owner || !reservation || !m_reservation_shared) return;
+    if (writer == &owner || !reservation || !m_reservation_marked) return;
     // While suspended, the reservation set is the whole page.
     const auto from = m.data() + (offset & ~(page_size - 1));
     const auto to = m.data() + ((offset + size + page_size - 1) & ~(page_size - 1));
     if (reservation >= from && reservation < to) {
         reservation = nullptr;
-        m_reservation_shared = false;
+        m_reservation_marked = false;
     }
 }
 
@@ -211,16 +214,16 @@ void hart::implementation::protect_reservation() {
         reservation = nullptr;
         return;
     }
-    m_reservation_shared = true;
+    m_reservation_marked = true;
     m->set_mark(static_cast<std::uint64_t>(reservation - m->data()) >> sparse_memory::page_bits,
                 sparse_memory::reserved);
 }
 
 slow_result hart::implementation::fence_slow(opcode op) {
-    m_access.pieces[0] = {};
-    m_access.pieces[0].to.place = memory_target::where::bus;
-    m_access.pieces[0].size = 1;
-    m_access.piece_count = 1;
+    m_access.segments[0] = {};
+    m_access.segments[0].to.place = memory_target::where::bus;
+    m_access.segments[0].size = 1;
+    m_access.segment_count = 1;
     begin_access(op, access_type::write, 0, 0, 0);
     return slow_result::stopped();
 }
@@ -233,8 +236,8 @@ slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned si
     if (!m_watchpoints.empty()) note_watch(address, size, access_type::write);
     const auto kind = static_cast<atomic_extension::operation>(operation);
     if (to.place == memory_target::where::bus) {
-        m_access.pieces[0] = {to, size};
-        m_access.piece_count = 1;
+        m_access.segments[0] = {to, size};
+        m_access.segment_count = 1;
         m_atomic.op = kind;
         begin_access(op, access_type::write, rd, address, operand);
         m_access.is_atomic = true;
@@ -259,8 +262,8 @@ slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsi
     reservation = nullptr;
     bus_reservation = no_reservation;
     if (to.place == memory_target::where::bus) {
-        m_access.pieces[0] = {to, size};
-        m_access.piece_count = 1;
+        m_access.segments[0] = {to, size};
+        m_access.segment_count = 1;
         m_atomic.op = atomic_extension::operation::load_reserved;
         begin_access(op, access_type::read, rd, address, 0);
         m_access.is_atomic = true;
@@ -270,7 +273,7 @@ slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsi
     std::memcpy(&raw, to.host, size);
     reservation = to.host;
     m_reservation_age = 0;
-    m_reservation_shared = false;
+    m_reservation_marked = false;
     return {extend_atomic(size, raw), walk_cost() + memory_cost(to, size, memory_timing::use::load)};
 }
 
@@ -286,8 +289,8 @@ slow_result hart::implementation::store_conditional_slow(std::uint64_t address, 
     bus_reservation = no_reservation;
     if (to.place == memory_target::where::bus) {
         if (held_on_bus != to.physical) return {1, walk_cost()};
-        m_access.pieces[0] = {to, size};
-        m_access.piece_count = 1;
+        m_access.segments[0] = {to, size};
+        m_access.segment_count = 1;
         m_atomic.op = atomic_extension::operation::store_conditional;
         begin_access(op, access_type::write, rd, address, value);
         m_access.is_atomic = true;

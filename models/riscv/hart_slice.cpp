@@ -160,7 +160,7 @@ void hart::implementation::wake() {
             retired = 0;
             m_slice_budget = budget = 0;
             m_slice_start = owner.now();
-            send_piece();
+            send_segment();
             if (m_phase == phase::request) account();  // it was direct memory after all
             if (m_debugging) settle_debug();
             break;
@@ -174,7 +174,7 @@ void hart::implementation::wake() {
             drop_payload();
             m_phase = phase::request;
             if (ok)
-                piece_done();
+                segment_done();
             else
                 fail_access();
             if (m_phase == phase::request) account();
@@ -216,12 +216,12 @@ void hart::implementation::run_slice() {
     for (;;) {
         const auto why = run_one_slice();
         if (why == exit_reason::pending) {
-            const bool shared = g_separate && m_access.piece_count == 1 && is_shared_memory(m_access.pieces[0].to);
+            const bool shared = g_separate && m_access.segment_count == 1 && is_shared_memory(m_access.segments[0].to);
             if (shared && may_go_on()) {
                 retired = 0;
                 m_slice_budget = budget = 0;
                 m_slice_start = m_local;
-                send_piece();
+                send_segment();
                 account();
                 if (may_go_on()) continue;
             } else {
@@ -250,7 +250,7 @@ exit_reason hart::implementation::run_one_slice() {
     }
     budget = m_slice_budget;
     retired = 0;
-    m_end_slice = m_code_overwritten = m_reservation_shared = false;
+    m_end_slice = m_code_overwritten = m_reservation_marked = false;
     exit = exit_reason::budget;
     m_in_slice = true;
     const int code = state.interrupt_to_take();
@@ -291,13 +291,13 @@ void hart::implementation::stop() {
     m_remainder = 0;
     reservation = nullptr;
     bus_reservation = no_reservation;
-    m_reservation_shared = false;
+    m_reservation_marked = false;
     state.reset(owner.params, reset_pc);
     csrs.reset();
     protection.update();
     memory.flush();
-    forget_code();
-    if (m_payload && m_answered) drop_payload();
+    clear_code();
+    if (m_payload && m_response_ready) drop_payload();
     if (m_payload) m_payload_stale = true;
 }
 

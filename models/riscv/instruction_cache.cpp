@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "base/misfit.h"
+#include "base/invalid_parameter.h"
 #include "base/sparse_memory.h"
 
 namespace fabricvp::riscv {
 
 namespace {
 
-misfit misfit_of(const instruction_cache_params& p) {
+invalid_parameter check_parameters(const instruction_cache_params& p) {
     constexpr auto line = instruction_cache::line;
     if (p.size % (p.ways * line))
         return {"size",
@@ -29,12 +29,12 @@ void instruction_cache_params::describe(parameter_visitor& v) {
     v.field("size", size, between{0, 256 << 10}, "capacity, in lines of 64 bytes; 0: none, code is always there");
     v.field("ways", ways, between{1, 64}, "lines of a set; size / ways is at most a page of 4 KiB");
     v.field("miss", miss, between{0, 1e9}, "for which the hart stands when a line is fetched");
-    refuse(v, misfit_of(*this));
+    reject(v, check_parameters(*this));
 }
 
 instruction_cache::instruction_cache(const sc_core::sc_module_name& name, const instruction_cache_params& p)
     : model(name), params(p), m_sets(p.size / p.ways / line), m_lines(p.size / line), m_oldest(m_sets) {
-    refuse("instruction_cache", misfit_of(p));
+    reject("instruction_cache", check_parameters(p));
 }
 
 bool instruction_cache::fetch(const std::uint8_t* byte) {
@@ -43,12 +43,12 @@ bool instruction_cache::fetch(const std::uint8_t* byte) {
     auto* const ways = &m_lines[set * params.ways];
     if (std::find(ways, ways + params.ways, number) != ways + params.ways) return false;
     ++misses;
-    auto& taken = ways[m_oldest[set]];
-    if (taken) {
+    auto& victim = ways[m_oldest[set]];
+    if (victim) {
         ++evictions;
         ++m_generation;
     }
-    taken = number;
+    victim = number;
     m_oldest[set] = static_cast<std::uint8_t>((m_oldest[set] + 1) % params.ways);
     return true;
 }

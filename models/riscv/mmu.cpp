@@ -173,8 +173,8 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_type kin
     to.place = memory_target::where::direct;
     to.plain = kind != access_type::write || !(marks & (sparse_memory::decoded | sparse_memory::reserved));
     const auto page = address & ~page_mask;
-    const bool remember = kind == access_type::execute || data_in_tlb;
-    if (remember && to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
+    const bool cache_target = kind == access_type::execute || data_in_tlb;
+    if (cache_target && to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
         auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
         auto& entry = set.of(kind)[tlb_set::index(address)];
         if (entry.tag == tlb_entry::empty) note_filled(entry);

@@ -15,10 +15,10 @@ int execute(const options::variables_map&) {
     fmt::print("{:<12} {:>12}  {:<14} {:>12}  {}\n", "name", "default size", "counts", "device MiB", "what it does");
     for (const auto& a : gpu_apps())
         fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit, a.footprint() / (1 << 20), a.help);
-    fmt::print("\n{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", "--option of", "key", "least", "most", "default",
+    fmt::print("\n{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", "--option of", "key", "min", "max", "default",
                "what it does");
     for (const auto& o : gpu_app_options())
-        fmt::print("{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", o.app, o.key, o.least, o.most, o.otherwise, o.help);
+        fmt::print("{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", o.app, o.key, o.min, o.max, o.default_value, o.help);
     return status::ok;
 }
 

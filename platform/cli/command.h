@@ -51,16 +51,16 @@ options::options_description kernel_options();
 
 /// A platform from `config`, `--set` and further overrides; `others`: the run's other processes. \throws input_error
 std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {},
-                                        ranks::exchange* others = nullptr);
+                                        ranks::communicator* communicator = nullptr);
 /// Images that launch it; none where no kernel is given. \throws input_error
 std::optional<image_set> kernel_images(const options::variables_map& given);
 /// Loads what the command line and the configuration name, into all nodes. \throws input_error
 void load_images(platform& p, const options::variables_map& given);
 
 /// \param complaint what is wrong with a run that ended by itself or by a time limit; empty if nothing is
-int exit_status(const run_result& result, const std::string& complaint);
+int exit_status(const run_result& result, const std::string& failure_message);
 /// One line on standard error.
-void report(const platform& p, const run_result& result, const std::string& complaint);
+void report(const platform& p, const run_result& result, const std::string& failure_message);
 /// Values of --time; never unless given. \throws input_error
 ticks time_limit(const options::variables_map& given);
 
@@ -72,7 +72,6 @@ std::string text_option(const options::variables_map& given, const char* name);
 /// Values of a repeatable option by node: VALUE is for node0, nodeN=VALUE for any. \throws input_error
 std::map<std::size_t, std::string> by_node(const options::variables_map& given, const char* name, const platform& p);
 /// A number in digits. \throws input_error
-std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most,
-                            const std::string& option);
+std::uint64_t number_option(const std::string& text, std::uint64_t min, std::uint64_t max, const std::string& option);
 
 }  // namespace fabricvp::cli

@@ -14,8 +14,8 @@ constexpr const char* app_names[] = {"size", "gpus", "placement", "dispatch", "o
 
 auto repeatable(const char* value) { return options::value<arguments>()->value_name(value); }
 
-std::uint64_t size_of(const std::string& text, const char* option, std::uint64_t most) {
-    return text.empty() ? 0 : number_option(text, 1, most, std::string("--") + option);
+std::uint64_t size_of(const std::string& text, const char* option, std::uint64_t max) {
+    return text.empty() ? 0 : number_option(text, 1, max, std::string("--") + option);
 }
 
 /// What the options say about one node.
@@ -90,12 +90,11 @@ std::string text_option(const options::variables_map& given, const char* name) {
     return given.count(name) ? given[name].as<std::string>() : std::string();
 }
 
-std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most,
-                            const std::string& option) {
+std::uint64_t number_option(const std::string& text, std::uint64_t min, std::uint64_t max, const std::string& option) {
     const bool digits = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
-    const auto value = digits ? std::stoull(text) : most + 1;
-    if (value < least || value > most)
-        throw input_error(fmt::format("{} {}: must be a number from {} to {}", option, quoted(text), least, most));
+    const auto value = digits ? std::stoull(text) : max + 1;
+    if (value < min || value > max)
+        throw input_error(fmt::format("{} {}: must be a number from {} to {}", option, quoted(text), min, max));
     return value;
 }
 
@@ -129,10 +128,10 @@ platform::overrides overrides_of(const options::variables_map& given) {
 }
 
 std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more,
-                                        ranks::exchange* others) {
+                                        ranks::communicator* communicator) {
     auto set = overrides_of(given);
     set.insert(set.end(), more.begin(), more.end());
-    return platform::from_config(given["CONFIG"].as<std::string>(), set, others);
+    return platform::from_config(given["CONFIG"].as<std::string>(), set, communicator);
 }
 
 void load_images(platform& p, const options::variables_map& given) {

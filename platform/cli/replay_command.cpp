@@ -19,9 +19,10 @@ options::options_description describe() {
     options::options_description replay("replay");
     replay.add_options()("time", options::value<std::string>()->value_name("TIME"),
                          "end after this simulated time, e.g. 10ms")(
-        "tiles", options::value<std::string>()->value_name("beside|across"),
-        "where the machine has several times as many GPUs as the recording, each as many play it: neighbours (beside), "
-        "or GPU n of all together (across)")(
+        "replica-placement", options::value<std::string>()->value_name("contiguous|interleaved"),
+        "where the machine has several times as many GPUs as the recording, each as many play it: neighbours "
+        "(contiguous), "
+        "or GPU n of all together (interleaved)")(
         "out", options::value<std::string>()->value_name("DIR"),
         "write stats.json, stats.csv, regions.json, config.resolved.yaml, run.json and fabric.svg there")(
         "quiet", "no progress and no summary");
@@ -33,7 +34,7 @@ int execute(const options::variables_map& given) {
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
     auto p = platform::from_recording(text_option(given, "FILE"), text_option(given, "CONFIG"), overrides_of(given),
-                                      given.count("tiles") ? text_option(given, "tiles") : "");
+                                      given.count("replica-placement") ? text_option(given, "replica-placement") : "");
     p->set_command(command_line());
     if (quiet) set_log_threshold(log_level::error);
     const signal_scope signals(*p);
@@ -46,12 +47,13 @@ int execute(const options::variables_map& given) {
     const auto result = p->run_until(limit);
     progress.reset();
     if (given.count("out")) p->write_results(text_option(given, "out"));
-    const auto complaint = p->complaint();
-    const int exit = exit_status(result, complaint);
+    const auto failure_message = p->failure_message();
+    const int exit = exit_status(result, failure_message);
     if (!quiet || exit == status::guest_failed) {
         const auto values = p->statistics();
         fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s\n",
-                   complaint.empty() ? result.detail : complaint, values.at("sim.time_s"), values.at("sim.wall_s"));
+                   failure_message.empty() ? result.detail : failure_message, values.at("sim.time_s"),
+                   values.at("sim.wall_s"));
     }
     return exit;
 }

@@ -50,10 +50,10 @@ void start_trace(platform& p, const options::variables_map& given) {
         from = quantity<duration>(window.substr(0, dots), parameter_kind::duration, "--trace-window");
         to = quantity<duration>(window.substr(dots + 2), parameter_kind::duration, "--trace-window");
     }
-    std::uint64_t most = 256 << 20;
+    std::uint64_t max = 256 << 20;
     if (given.count("trace-size"))
-        most = quantity<byte_size>(text_option(given, "trace-size"), parameter_kind::byte_size, "--trace-size");
-    p.start_trace(from, to, text_option(given, "trace-filter"), most);
+        max = quantity<byte_size>(text_option(given, "trace-size"), parameter_kind::byte_size, "--trace-size");
+    p.start_trace(from, to, text_option(given, "trace-filter"), max);
 }
 
 bool attach_consoles(platform& p, const options::variables_map& given, bool quiet) {
@@ -112,11 +112,11 @@ options::options_description describe() {
 }
 
 /// The machine with its images, as far as this process has them.
-std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::exchange* others) {
+std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator) {
     auto p = make_platform(given,
                            given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}}
                                                 : platform::overrides{},
-                           others);
+                           communicator);
     load_images(*p, given);
     p->set_command(command_line());
     if (given.count("quiet")) set_log_threshold(log_level::error);
@@ -125,11 +125,11 @@ std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::ex
 }
 
 /// The last line of a run.
-void conclude(const platform& p, const run_result& result, const std::string& complaint, int exit, bool quiet) {
-    if (result.outcome == run_outcome::refused)
+void conclude(const platform& p, const run_result& result, const std::string& failure_message, int exit, bool quiet) {
+    if (result.outcome == run_outcome::rejected)
         fmt::print(stderr, "fabricvp: {}\n", result.detail);
     else if (!quiet || exit == status::guest_failed)
-        report(p, result, complaint);
+        report(p, result, failure_message);
 }
 
 /// What only a process that has the whole machine can do.
@@ -148,8 +148,8 @@ void check_with_ranks(const options::variables_map& given) {
 }
 
 /// One rank of several: all of them come here.
-int execute_rank(const options::variables_map& given, ranks::process_exchange& others) {
-    const bool first = others.rank() == 0;
+int execute_rank(const options::variables_map& given, ranks::process_communicator& communicator) {
+    const bool first = communicator.rank() == 0;
     const bool quiet = given.count("quiet") > 0 || !first;
     std::unique_ptr<platform> p;
     ticks limit = never;
@@ -158,7 +158,7 @@ int execute_rank(const options::variables_map& given, ranks::process_exchange& o
     try {
         check_with_ranks(given);
         limit = time_limit(given);
-        p = prepare(given, &others);
+        p = prepare(given, &communicator);
         for (const auto& [node, where] : by_node(given, "console", *p))
             if (p->has(node)) p->serial(node).attach(where);
         if (first && given.count("out")) p->open_results(text_option(given, "out"));
@@ -167,12 +167,13 @@ int execute_rank(const options::variables_map& given, ranks::process_exchange& o
     } catch (const std::bad_alloc&) {
         error = "out of memory";
     }
-    std::vector<ranks::bytes> to(others.count(), ranks::bytes(error.begin(), error.end())), from(others.count());
-    others.trade(to, from);
-    from[others.rank()] = to[0];
+    std::vector<ranks::bytes> to(communicator.count(), ranks::bytes(error.begin(), error.end())),
+        from(communicator.count());
+    communicator.all_to_all(to, from);
+    from[communicator.rank()] = to[0];
     for (const auto& e : from) {
         if (e.empty()) continue;
-        others.finish();
+        communicator.finish();
         if (!first) return status::ok;
         throw input_error(std::string(e.begin(), e.end()));
     }
@@ -190,29 +191,29 @@ int execute_rank(const options::variables_map& given, ranks::process_exchange& o
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");
     p->gather();
     if (!first) {
-        others.finish();
+        communicator.finish();
         return status::ok;  // the first one says how it ended
     }
-    const auto complaint = p->complaint();
-    const int exit = exit_status(result, complaint);
+    const auto failure_message = p->failure_message();
+    const int exit = exit_status(result, failure_message);
     try {
         if (given.count("out")) p->write_results(given["out"].as<std::string>());
     } catch (const input_error&) {
-        others.finish();
+        communicator.finish();
         throw;
     }
-    conclude(*p, result, complaint, exit, quiet);
-    others.finish();
+    conclude(*p, result, failure_message, exit, quiet);
+    communicator.finish();
     return exit;
 }
 
 /// Where a run has several ranks, or is to have them. \returns the exit status; nothing for a run of one process
 std::optional<int> execute_ranks(const options::variables_map& given) {
-    const auto here = ranks::place_in_world();
+    const auto here = ranks::launched_rank();
     std::optional<std::uint64_t> wanted;
     try {
         if (given.count("ranks"))
-            wanted = number_option(text_option(given, "ranks"), 1, machine_params::most_nodes, "--ranks");
+            wanted = number_option(text_option(given, "ranks"), 1, machine_params::max_nodes, "--ranks");
         if (here && wanted && *wanted != here->count)
             throw input_error(fmt::format("--ranks {}: mpirun has started {}", *wanted, here->count));
         if (wanted.value_or(1) > 1 || (here && here->count > 1)) {
@@ -224,8 +225,8 @@ std::optional<int> execute_ranks(const options::variables_map& given) {
         throw;
     }
     if (here && here->count > 1) {
-        const auto others = ranks::open_mpi();
-        return execute_rank(given, *others);
+        const auto communicator = ranks::open_mpi();
+        return execute_rank(given, *communicator);
     }
     if (wanted.value_or(1) > 1) return ranks::launch(static_cast<unsigned>(*wanted));
     return std::nullopt;
@@ -275,9 +276,9 @@ int execute(const options::variables_map& given) {
         const auto told = p->finish_recording();
         if (!quiet) fmt::print(stderr, "fabricvp: {}\n", told);
     }
-    const auto complaint = p->complaint();
-    const int exit = exit_status(result, complaint);
-    conclude(*p, result, complaint, exit, quiet);
+    const auto failure_message = p->failure_message();
+    const int exit = exit_status(result, failure_message);
+    conclude(*p, result, failure_message, exit, quiet);
     return exit;
 }
 
@@ -289,22 +290,22 @@ ticks time_limit(const options::variables_map& given) {
                : never;
 }
 
-int exit_status(const run_result& result, const std::string& complaint) {
+int exit_status(const run_result& result, const std::string& failure_message) {
     switch (result.outcome) {
         case run_outcome::power_off:
-        case run_outcome::time_limit: return complaint.empty() ? status::ok : status::guest_failed;
-        case run_outcome::event: return complaint.empty() ? status::ok : status::guest_failed;
-        case run_outcome::refused: return status::bad_input;
+        case run_outcome::time_limit: return failure_message.empty() ? status::ok : status::guest_failed;
+        case run_outcome::event: return failure_message.empty() ? status::ok : status::guest_failed;
+        case run_outcome::rejected: return status::bad_input;
         case run_outcome::interrupted: return signal_scope::seen() ? status::interrupted : status::ok;
         default: return status::guest_failed;
     }
 }
 
-void report(const platform& p, const run_result& result, const std::string& complaint) {
+void report(const platform& p, const run_result& result, const std::string& failure_message) {
     const auto values = p.statistics();
     const double wall = values.at("sim.wall_s");
-    const bool told = complaint.empty() || result.outcome == run_outcome::guest_failure;
-    const auto why = told ? result.detail : fmt::format("{}; {}", complaint, result.detail);
+    const bool told = failure_message.empty() || result.outcome == run_outcome::guest_failure;
+    const auto why = told ? result.detail : fmt::format("{}; {}", failure_message, result.detail);
     fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", why,
                values.at("sim.time_s"), wall, static_cast<std::uint64_t>(values.at("sim.instructions")),
                wall > 0 ? values.at("sim.instructions") / wall / 1e6 : 0.0);

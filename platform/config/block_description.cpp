@@ -27,7 +27,7 @@ public:
     std::vector<row> rows;
     std::set<std::string> groups;
 
-    void rest(std::vector<loose_value>& values, const char* help) override {
+    void rest(std::vector<unparsed_value>& values, const char* help) override {
         for (const auto& v : values) rows.push_back({joined(v.key), v.text, help});
     }
 

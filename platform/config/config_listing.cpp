@@ -14,7 +14,7 @@ void config_listing::visit(parameter& p) {
                        allowed.empty() ? p.help : fmt::format("{} ({})", p.help, allowed)});
 }
 
-void config_listing::rest(std::vector<loose_value>& values, const char* help) {
+void config_listing::rest(std::vector<unparsed_value>& values, const char* help) {
     for (const auto& v : values) m_lines.push_back({fmt::format("{:{}}{} = {}", "", 2 * m_depth, v.key, v.text), help});
 }
 

@@ -13,7 +13,7 @@ class config_listing final : public named_blocks {
 public:
     std::string text() const;
 
-    void rest(std::vector<loose_value>& values, const char* help) override;
+    void rest(std::vector<unparsed_value>& values, const char* help) override;
 
 protected:
     void visit(parameter& p) override;

@@ -55,7 +55,7 @@ void config_printer::visit(parameter& p) {
     m_text += " " + (words ? yaml_scalar(p.text()) : p.text()) + "\n";
 }
 
-void config_printer::rest(std::vector<loose_value>& values, const char*) {
+void config_printer::rest(std::vector<unparsed_value>& values, const char*) {
     for (const auto& v : values) {
         key(v.key);
         m_text += " " + yaml_scalar(v.text) + "\n";

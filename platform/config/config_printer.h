@@ -12,7 +12,7 @@ class config_printer final : public parameter_visitor {
 public:
     const std::string& text() const { return m_text; }
 
-    void rest(std::vector<loose_value>& values, const char* help) override;
+    void rest(std::vector<unparsed_value>& values, const char* help) override;
 
 protected:
     void visit(parameter& p) override;

@@ -45,7 +45,7 @@ const char* shape_name(shape kind) {
     }
 }
 
-void refuse_unknown_keys(const config_tree& tree, const std::string& path, const std::vector<std::string>& known) {
+void reject_unknown_keys(const config_tree& tree, const std::string& path, const std::vector<std::string>& known) {
     for (const auto& e : tree.entries) {
         if (std::find(known.begin(), known.end(), e.key) != known.end()) continue;
         const auto hint = nearest_name(e.key, known);
@@ -77,7 +77,7 @@ void config_reader::check(const level& l) {
         known.push_back(b.name);
     }
     for (const auto& each : l.layers)
-        if (each.tree->kind == shape::mapping) refuse_unknown_keys(*each.tree, each.path, known);
+        if (each.tree->kind == shape::mapping) reject_unknown_keys(*each.tree, each.path, known);
 }
 
 std::vector<config_reader::layer> config_reader::children(const std::string& name) {
@@ -112,7 +112,7 @@ void config_reader::visit(parameter& p) {
     }
 }
 
-void config_reader::rest(std::vector<loose_value>& values, const char*) {
+void config_reader::rest(std::vector<unparsed_value>& values, const char*) {
     auto& here = m_levels.back();
     for (const auto& l : here.layers)
         for (const auto& e : l.tree->entries) {

@@ -24,7 +24,7 @@ public:
     /// To be called after the described struct: refuses keys that nobody asked for. \throws input_error
     void finish() const;
 
-    void rest(std::vector<loose_value>& values, const char* help) override;
+    void rest(std::vector<unparsed_value>& values, const char* help) override;
     std::string origin_of(const char* name) override;
     void expect_blocks(const char* prefix, const std::vector<std::string>& names) override;
 
@@ -69,6 +69,6 @@ private:
 const char* shape_name(config_tree::shape kind);
 
 /// Refuses keys of `tree` that are not in `known`, with a hint. \throws input_error
-void refuse_unknown_keys(const config_tree& tree, const std::string& path, const std::vector<std::string>& known);
+void reject_unknown_keys(const config_tree& tree, const std::string& path, const std::vector<std::string>& known);
 
 }  // namespace fabricvp

@@ -35,7 +35,7 @@ void config_reference::visit(parameter& p) {
                     cell(p.allowed()), cell(p.help));
 }
 
-void config_reference::rest(std::vector<loose_value>&, const char* help) {
+void config_reference::rest(std::vector<unparsed_value>&, const char* help) {
     m_sections[m_open.back()].rows += fmt::format("| others | – | – | {} |\n", cell(help));
 }
 

@@ -15,7 +15,7 @@ public:
     config_reference(std::string path, std::string help);
     std::string text() const;
 
-    void rest(std::vector<loose_value>& values, const char* help) override;
+    void rest(std::vector<unparsed_value>& values, const char* help) override;
     bool wants_kinds() const override { return true; }
     void enter_kind(const char* name, const char* help) override;
     void leave_kind() override;

@@ -70,7 +70,7 @@ void config_schema::visit(parameter& p) {
     m_levels.back()["properties"][p.name] = std::move(entry);
 }
 
-void config_schema::rest(std::vector<loose_value>&, const char* help) {
+void config_schema::rest(std::vector<unparsed_value>&, const char* help) {
     m_levels.back()["additionalProperties"] = {{"description", help}, {"type", {"string", "number", "boolean"}}};
 }
 
@@ -125,7 +125,7 @@ std::string machine_schema() {
     json root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "FabricVP machine"}};
     root.update(head.schema());
     const json reference = {{"$ref", "#/$defs/node"}};
-    const auto most = machine_params::most_nodes;
+    const auto max = machine_params::max_nodes;
     root["properties"]["base"] = {
         {"description",
          "another configuration, over which this one lies: a file, from this one's folder, or the name of a stock one"},
@@ -135,10 +135,10 @@ std::string machine_schema() {
     root["properties"]["nodes"] = {
         {"description", "the nodes, each laid over `node`, or the number of nodes that are all alike"},
         {"oneOf",
-         {{{"type", "integer"}, {"minimum", 1}, {"maximum", most}},
+         {{{"type", "integer"}, {"minimum", 1}, {"maximum", max}},
           {{"type", "array"},
            {"minItems", 1},
-           {"maxItems", most},
+           {"maxItems", max},
            {"items", {{"oneOf", {{{"type", "null"}}, reference}}}}}}},
         {"default", 1}};
     root["$defs"] = {{"node", node.schema()}};

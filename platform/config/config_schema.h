@@ -17,7 +17,7 @@ public:
     /// The schema of what has been described so far: an object that allows no other keys.
     const nlohmann::ordered_json& schema() const { return m_levels.front(); }
 
-    void rest(std::vector<loose_value>& values, const char* help) override;
+    void rest(std::vector<unparsed_value>& values, const char* help) override;
     void expect_blocks(const char*, const std::vector<std::string>&) override;
     bool wants_kinds() const override { return true; }
 

@@ -93,16 +93,16 @@ const config_tree* config_tree::find(const std::string& key) const {
 }
 
 std::string quoted(const std::string& text) {
-    constexpr std::size_t most = 60;
+    constexpr std::size_t max = 60;
     std::string out = "'";
-    for (const char c : text.substr(0, most)) {
+    for (const char c : text.substr(0, max)) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x20 || byte >= 0x7f)
             out += fmt::format("\\x{:02x}", byte);
         else
             out += c;
     }
-    return out + (text.size() > most ? "…'" : "'");
+    return out + (text.size() > max ? "…'" : "'");
 }
 
 config_tree parse_config(const std::string& yaml, const std::string& name) {

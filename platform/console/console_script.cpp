@@ -34,8 +34,8 @@ std::string without_comment(const std::string& line) {
 }
 
 std::string tail_of(const std::string& text) {
-    constexpr std::size_t most = 60;
-    return text.size() > most ? text.substr(text.size() - most) : text;
+    constexpr std::size_t max = 60;
+    return text.size() > max ? text.substr(text.size() - max) : text;
 }
 
 }  // namespace
@@ -172,15 +172,15 @@ void console_script::advance(ticks now) {
     if (done()) return;
     const auto timeout = m_steps[m_next].timeout;
     m_deadline = now > never - timeout ? never : now + timeout;
-    m_look = true;  // what is there already counts
+    m_search = true;  // what is there already counts
 }
 
-void console_script::saw(char c, ticks now) {
+void console_script::on_byte(char c, ticks now) {
     m_unread += c;
     if (!waiting()) return;
     const auto& s = m_steps[m_next];
     if (s.pattern) {
-        m_look = true;
+        m_search = true;
     } else if (m_unread.size() >= s.text.size() &&
                m_unread.compare(m_unread.size() - s.text.size(), s.text.size(), s.text) == 0) {
         m_unread.clear();
@@ -203,7 +203,7 @@ std::size_t console_script::find() const {
 
 void console_script::poll(ticks now) {
     if (!m_begun) begin(now);
-    while (waiting() && std::exchange(m_look, false)) {
+    while (waiting() && std::exchange(m_search, false)) {
         const auto end = find();
         if (end == std::string::npos) break;
         m_unread.erase(0, end);
@@ -211,11 +211,11 @@ void console_script::poll(ticks now) {
         advance(now);
     }
     if (!waiting() || now < m_deadline) return;
-    m_failure = fmt::format("{}: not seen within {:g} s of simulated time; the console ends with {}", present(),
+    m_failure = fmt::format("{}: not seen within {:g} s of simulated time; the console ends with {}", current_line(),
                             static_cast<double>(m_steps[m_next].timeout) / ticks_per_second, quoted(tail_of(m_unread)));
 }
 
-std::string console_script::present() const {
+std::string console_script::current_line() const {
     if (done()) return {};
     const auto& s = m_steps[m_next];
     return fmt::format("{}:{}: {}", m_name, s.line, s.source);

@@ -35,7 +35,7 @@ public:
 
     void begin(ticks now);
     /// The guest printed a byte.
-    void saw(char c, ticks now);
+    void on_byte(char c, ticks now);
     /// To be called now and then: regular expressions and time-outs are looked at.
     void poll(ticks now);
 
@@ -48,7 +48,7 @@ public:
     /// What went wrong, with file and line; empty so far.
     const std::string& failure() const { return m_failure; }
     /// The line that is under way, for messages about a guest that ended meanwhile; empty if done.
-    std::string present() const;
+    std::string current_line() const;
 
 private:
     enum class kind { expect, type };
@@ -72,8 +72,8 @@ private:
     std::size_t m_next = 0;
     bool m_begun = false;
     ticks m_deadline = never;
-    std::string m_unread;  ///< what no line has seen
-    bool m_look = false;   ///< the present line may find in it what it waits for
+    std::string m_unread;   ///< what no line has seen
+    bool m_search = false;  ///< the present line may find in it what it waits for
     std::string m_failure;
 };
 

@@ -26,10 +26,10 @@ void breakpoint_table::apply(const entry& e, bool inserted) {
 
 bool breakpoint_table::insert(kind k, std::uint64_t address, std::uint64_t size) {
     const bool watch = k != kind::software && k != kind::hardware;
-    if (watch && (size == 0 || size > longest_watch || address + (size - 1) < address)) return false;
+    if (watch && (size == 0 || size > max_watch_bytes || address + (size - 1) < address)) return false;
     const auto e = make(k, address, size);
     if (m_entries.count(e)) return true;
-    if (m_entries.size() == most_entries) return false;
+    if (m_entries.size() == max_entries) return false;
     m_entries.insert(e);
     apply(e, true);
     return true;

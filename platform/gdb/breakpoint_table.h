@@ -17,8 +17,8 @@ class breakpoint_table {
 public:
     /// Z packet types.
     enum class kind : unsigned { software = 0, hardware = 1, write = 2, read = 3, access = 4 };
-    static constexpr std::size_t most_entries = 4096;
-    static constexpr std::uint64_t longest_watch = 0x10000;
+    static constexpr std::size_t max_entries = 4096;
+    static constexpr std::uint64_t max_watch_bytes = 0x10000;
 
     explicit breakpoint_table(const std::vector<riscv::debug_target*>& threads) : m_threads(threads) {}
 

@@ -20,7 +20,7 @@ connection::connection(asio::ip::tcp::socket socket) : m_socket(std::move(socket
 void connection::put(std::string_view bytes) {
     if (!open()) return;
     m_unsent += bytes;
-    if (m_unsent.size() > most_unsent) close();
+    if (m_unsent.size() > max_unsent) close();
 }
 
 void connection::send(std::string_view payload) {

@@ -16,7 +16,7 @@ namespace fabricvp::gdb {
 class connection {
 public:
     /// A debugger that does not read its replies is dropped when this many bytes wait for it.
-    static constexpr std::size_t most_unsent = std::size_t{4} << 20;
+    static constexpr std::size_t max_unsent = std::size_t{4} << 20;
 
     explicit connection(boost::asio::ip::tcp::socket socket);
 

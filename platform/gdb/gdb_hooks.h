@@ -25,7 +25,7 @@ struct gdb_process {
     unsigned id = 1;   ///< process id: node + 1
     /// They outlive the server. Thread id = index + 1, and this many more for each incarnation.
     std::vector<riscv::debug_target*> threads;
-    std::size_t in_step =
+    std::size_t lockstep_threads =
         ~std::size_t{0};             ///< so many threads, the first ones, are kept in lockstep (if more than one)
     std::vector<gdb_region> memory;  ///< empty: no map, and GDB may read everywhere
 };

@@ -27,7 +27,7 @@ using boost::asio::ip::tcp;
 constexpr int wait_ms = 20;
 /// A debugger that comes while another one is there is kept this long, because the first may be about to go: nothing
 /// orders the end of one connection before the beginning of another.
-constexpr std::chrono::milliseconds newcomer_patience{1000};
+constexpr std::chrono::milliseconds pending_client_timeout{1000};
 
 }  // namespace
 
@@ -42,13 +42,13 @@ struct gdb_server::implementation {
 
     const gdb_process process;
     const gdb_hooks hooks;
-    gdb::run_control run{process.threads, hooks, process.in_step};
+    gdb::run_control run{process.threads, hooks, process.lockstep_threads};
     boost::asio::io_context io;
     tcp::acceptor acceptor{io};
     std::optional<gdb::connection> client;
     std::optional<gdb::session> session;
-    std::optional<tcp::socket> newcomer;
-    std::chrono::steady_clock::time_point newcomer_until;
+    std::optional<tcp::socket> pending_client;
+    std::chrono::steady_clock::time_point pending_client_deadline;
     bool waiting = false;
 };
 
@@ -58,18 +58,18 @@ void gdb_server::implementation::accept() {
         tcp::socket socket(io);
         acceptor.accept(socket, error);
         if (error) break;
-        if (newcomer) continue;  // the socket closes here
-        newcomer.emplace(std::move(socket));
-        newcomer_until = std::chrono::steady_clock::now() + newcomer_patience;
+        if (pending_client) continue;  // the socket closes here
+        pending_client.emplace(std::move(socket));
+        pending_client_deadline = std::chrono::steady_clock::now() + pending_client_timeout;
     }
-    if (!newcomer) return;
+    if (!pending_client) return;
     if (client) {
-        if (std::chrono::steady_clock::now() > newcomer_until) newcomer.reset();
+        if (std::chrono::steady_clock::now() > pending_client_deadline) pending_client.reset();
         return;
     }
     waiting = false;
-    client.emplace(std::move(*newcomer));
-    newcomer.reset();
+    client.emplace(std::move(*pending_client));
+    pending_client.reset();
     run.attach();
     session.emplace(process, hooks, run, [this](std::string_view payload) { client->send(payload); });
 }
@@ -150,7 +150,7 @@ bool gdb_server::attached() const { return m->run.attached(); }
 void gdb_server::abandon() {
     boost::system::error_code ignored;
     m->acceptor.close(ignored);
-    m->newcomer.reset();
+    m->pending_client.reset();
     m->waiting = false;
     m->drop();
 }

@@ -99,10 +99,10 @@ std::string monitor::lane(const std::string& argument) {
 
 std::string monitor::queue_pair(const std::string& number) const {
     if (!m_hooks.queue_pair) return "there is no RDMA adapter\n";
-    constexpr std::size_t most_digits = 8;
+    constexpr std::size_t max_digits = 8;
     const bool hexadecimal = number.compare(0, 2, "0x") == 0;
     const auto digits = hexadecimal ? number.substr(2) : number;
-    if (digits.empty() || digits.size() > most_digits ||
+    if (digits.empty() || digits.size() > max_digits ||
         digits.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") != std::string::npos)
         return "usage: monitor qp N, its number, decimal or 0x…\n";
     const auto text =

@@ -18,7 +18,7 @@ void packet_parser::begin() {
 }
 
 void packet_parser::append(char byte) {
-    if (m_payload.size() < most_payload)
+    if (m_payload.size() < max_payload)
         m_payload.push_back(byte);
     else
         m_bad = true;

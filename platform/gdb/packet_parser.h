@@ -13,10 +13,10 @@ namespace fabricvp::gdb {
 enum class packet_event { packet, bad_packet, acknowledge, retransmit, interrupt };
 
 /// Cuts a byte stream into packets `$payload#checksum`. It knows nothing of sockets or commands, takes any bytes, and
-/// holds at most `most_payload` of them.
+/// holds at most `max_payload` of them.
 class packet_parser {
 public:
-    static constexpr std::size_t most_payload = 0x4000;
+    static constexpr std::size_t max_payload = 0x4000;
 
     /// \returns what is complete with this byte.
     std::optional<packet_event> feed(char byte);

@@ -9,11 +9,12 @@ namespace fabricvp::gdb {
 
 using riscv::stop_reason;
 
-run_control::run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks, std::size_t in_step)
+run_control::run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks,
+                         std::size_t lockstep_threads)
     : breakpoints(threads),
       m_threads(threads),
       m_hooks(hooks),
-      m_in_step(std::min(in_step, threads.size())),
+      m_lockstep_threads(std::min(lockstep_threads, threads.size())),
       m_active(threads.size()) {}
 
 run_control::~run_control() { detach(); }
@@ -103,8 +104,8 @@ void run_control::stopped(riscv::debug_target& target, stop_reason reason, std::
 }
 
 void run_control::set_lockstep(bool on) {
-    if (m_in_step == 1) return;  // nobody to be ahead of: it runs at full speed under the debugger
-    for (std::size_t n = 0; n < m_in_step; ++n) m_threads[n]->set_lockstep(on);
+    if (m_lockstep_threads == 1) return;  // nobody to be ahead of: it runs at full speed under the debugger
+    for (std::size_t n = 0; n < m_lockstep_threads; ++n) m_threads[n]->set_lockstep(on);
 }
 
 bool run_control::still_due(const stop& s) const {

@@ -26,7 +26,7 @@ public:
 
     /// Both must outlive this object.
     run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks,
-                std::size_t in_step = ~std::size_t{0});
+                std::size_t lockstep_threads = ~std::size_t{0});
     virtual ~run_control();
 
     breakpoint_table breakpoints;
@@ -57,7 +57,7 @@ private:
 
     const std::vector<riscv::debug_target*>& m_threads;
     const gdb_hooks& m_hooks;
-    const std::size_t m_in_step;
+    const std::size_t m_lockstep_threads;
     std::deque<stop> m_stops;    // not reported yet; several threads may stop before the simulation comes to a halt
     std::vector<bool> m_active;  // threads that the last resume() let go
     bool m_attached = false;

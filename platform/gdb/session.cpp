@@ -101,7 +101,7 @@ void session::read_register(field_reader fields) {
     // One description serves threads of several kinds: what only others have is not available, and no error.
     std::uint64_t value = 0;
     const auto n = static_cast<unsigned>(number);
-    const bool alike = m_process.in_step >= m_process.threads.size();
+    const bool alike = m_process.lockstep_threads >= m_process.threads.size();
     if (alike && !m_process.threads[m_selected]->read_register(n, value)) return reply_ok(false);
     reply(register_text(m_selected, n));
 }
@@ -119,7 +119,7 @@ void session::read_memory(field_reader fields, bool binary) {
     std::uint64_t address = 0, size = 0;
     if (!fields.number(address) || !fields.take(',') || !fields.number(size) || !fields.done()) return reply_ok(false);
     // Both forms double a byte at worst. A short answer is allowed; GDB asks for the rest.
-    size = std::min<std::uint64_t>(size, packet_parser::most_payload / 2 - 1);
+    size = std::min<std::uint64_t>(size, packet_parser::max_payload / 2 - 1);
     if (size) size = std::min(size - 1, ~address) + 1;
     std::string bytes(size, '\0');
     bytes.resize(m_process.threads[m_selected]->read_memory(address, bytes.data(), bytes.size()));

@@ -43,7 +43,7 @@ void session::negotiate(field_reader features) {
     reply(
         fmt::format("PacketSize={:x};qXfer:features:read+;{}vContSupported+;multiprocess+;swbreak+;hwbreak+;"
                     "QStartNoAckMode+",
-                    packet_parser::most_payload, m_process.memory.empty() ? "" : "qXfer:memory-map:read+;"));
+                    packet_parser::max_payload, m_process.memory.empty() ? "" : "qXfer:memory-map:read+;"));
 }
 
 void session::transfer(field_reader fields) {
@@ -61,7 +61,7 @@ void session::transfer(field_reader fields) {
     if (!fields.number(offset) || !fields.take(',') || !fields.number(size) || !fields.done()) return reply_ok(false);
     if (offset > document.size()) return reply_ok(false);
     // XML holds none of the characters that need an escape.
-    size = std::min<std::uint64_t>(size, packet_parser::most_payload - 8);
+    size = std::min<std::uint64_t>(size, packet_parser::max_payload - 8);
     const bool more = document.size() - offset > size;
     reply((more ? "m" : "l") + document.substr(offset, size));
 }
@@ -70,7 +70,7 @@ void session::list_threads(bool first) {
     if (first) m_listed = 0;
     const std::size_t count = m_run.attached() ? m_process.threads.size() : 0;
     std::string text;
-    for (; m_listed < count && text.size() < packet_parser::most_payload - 64; ++m_listed)
+    for (; m_listed < count && text.size() < packet_parser::max_payload - 64; ++m_listed)
         if (m_process.threads[m_listed]->alive()) text += (text.empty() ? "m" : ",") + id_text(m_listed);
     reply(text.empty() ? "l" : text);
 }
@@ -88,7 +88,7 @@ void session::command(std::string_view hex) {
     std::string line;
     if (!from_hex(hex, line)) return reply_ok(false);
     const std::string text = m_monitor.execute(line);
-    constexpr std::size_t chunk = packet_parser::most_payload / 2 - 64;
+    constexpr std::size_t chunk = packet_parser::max_payload / 2 - 64;
     for (std::size_t at = 0; at < text.size(); at += chunk) reply("O" + to_hex(text.substr(at, chunk)));
     reply_ok();
 }

@@ -64,11 +64,11 @@ std::string describe_target(riscv::debug_target& target, const std::vector<riscv
         xml += "</feature>\n";
     }
     const auto wide =
-        std::find_if(threads.begin(), threads.end(), [](auto* t) { return t->further_register(0) != nullptr; });
+        std::find_if(threads.begin(), threads.end(), [](auto* t) { return t->additional_register(0) != nullptr; });
     if (wide != threads.end()) {
         xml += "<feature name=\"org.fabricvp.gpu\">\n";
-        for (unsigned n = 0; (*wide)->further_register(n); ++n)
-            add(xml, (*wide)->further_register(n), first_further + n, "uint64");
+        for (unsigned n = 0; (*wide)->additional_register(n); ++n)
+            add(xml, (*wide)->additional_register(n), first_further + n, "uint64");
         xml += "</feature>\n";
     }
     return xml + "</target>\n";

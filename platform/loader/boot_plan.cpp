@@ -27,19 +27,19 @@ struct linux_header {
 
 }  // namespace
 
-std::string_view boot_plan::keep(std::string bytes) {
+std::string_view boot_plan::retain(std::string bytes) {
     m_contents.push_back(std::move(bytes));
     return m_contents.back();
 }
 
-void boot_plan::check(const piece& p) const {
+void boot_plan::check(const load_region& p) const {
     if (p.size == 0) throw input_error(p.what + ": the file is empty");
     const auto offset = p.address - m_memory.base;
     if (p.address < m_memory.base || offset >= m_memory.size || p.size > m_memory.size - offset)
         throw input_error(fmt::format("{}: {:#x} … {:#x} lies outside of the memory of {} ({:#x} … {:#x})", p.what,
                                       p.address, p.address + (p.size - 1), m_memory.node, m_memory.base,
                                       m_memory.end() - 1));
-    for (const auto* placed : {&m_pieces, &m_reserved})
+    for (const auto* placed : {&m_load_regions, &m_reserved})
         for (const auto& other : *placed)
             if (p.address < other.address + other.size && other.address < p.address + p.size)
                 throw input_error(fmt::format("{} ({:#x} … {:#x}) overlaps {} ({:#x} … {:#x})", p.what, p.address,
@@ -47,13 +47,13 @@ void boot_plan::check(const piece& p) const {
                                               other.address + other.size - 1));
 }
 
-void boot_plan::place(piece p) {
+void boot_plan::place(load_region p) {
     check(p);
-    m_pieces.push_back(std::move(p));
+    m_load_regions.push_back(std::move(p));
 }
 
 void boot_plan::reserve(const std::string& what, std::uint64_t address, std::uint64_t size) {
-    piece wanted{what, address, size, {}};
+    load_region wanted{what, address, size, {}};
     check(wanted);
     m_reserved.push_back(std::move(wanted));
 }
@@ -72,19 +72,19 @@ void boot_plan::place_raw(std::string_view contents, const std::string& path, co
 }
 
 std::uint64_t boot_plan::add_elf(const std::string& path, const char* role) {
-    return add_elf(read_file(path, image_bytes), path, role);
+    return add_elf(read_file(path, max_image_bytes), path, role);
 }
 
 std::uint64_t boot_plan::add_elf(std::string contents, const std::string& name, const char* role) {
-    return place_elf(keep(std::move(contents)), name, role);
+    return place_elf(retain(std::move(contents)), name, role);
 }
 
 void boot_plan::add_raw(const std::string& path, const char* role, std::uint64_t address) {
-    place_raw(keep(read_file(path, image_bytes)), path, role, address);
+    place_raw(retain(read_file(path, max_image_bytes)), path, role, address);
 }
 
 std::uint64_t boot_plan::add_stage(const std::string& path, const char* role, std::uint64_t raw_address) {
-    const auto contents = keep(read_file(path, image_bytes));
+    const auto contents = retain(read_file(path, max_image_bytes));
     if (elf_image::recognised(contents)) return place_elf(contents, path, role);
     place_raw(contents, path, role, raw_address);
     return raw_address;
@@ -100,8 +100,8 @@ void boot_plan::add_stages(const image_set& images) {
 
 std::pair<std::uint64_t, std::uint64_t> boot_plan::add_initrd(const std::string& path) {
     constexpr std::uint64_t alignment = 4096;
-    const auto bytes = keep(read_file(path, image_bytes));
-    auto top = m_memory.base < highest ? std::min(m_memory.end(), highest) : m_memory.end();
+    const auto bytes = retain(read_file(path, max_image_bytes));
+    auto top = m_memory.base < max_address ? std::min(m_memory.end(), max_address) : m_memory.end();
     for (const auto& r : m_reserved)
         if (r.address > m_memory.base) top = std::min(top, r.address);
     const auto room = top - m_memory.base;

@@ -26,16 +26,16 @@ struct memory_range {
 class boot_plan {
 public:
     /// A stretch of memory to be written: the bytes, then zeros up to `size`.
-    struct piece {
+    struct load_region {
         std::string what;
         std::uint64_t address;
         std::uint64_t size;
         std::string_view bytes;
     };
 
-    static constexpr std::uint64_t kernel_offset = 0x200000;  ///< where fw_jump and QEMU put the next stage
-    static constexpr std::uint64_t highest = 0xc0000000;      ///< 32-bit firmware looks no further for its blobs
-    static constexpr std::uint64_t image_bytes = 1ull << 31;  ///< largest file taken
+    static constexpr std::uint64_t kernel_offset = 0x200000;      ///< where fw_jump and QEMU put the next stage
+    static constexpr std::uint64_t max_address = 0xc0000000;      ///< 32-bit firmware looks no further for its blobs
+    static constexpr std::uint64_t max_image_bytes = 1ull << 31;  ///< largest file taken
 
     explicit boot_plan(memory_range memory) : m_memory(std::move(memory)) {}
 
@@ -56,22 +56,22 @@ public:
     /// Physical address of a symbol in the kernel or else the firmware. \throws input_error
     std::optional<std::uint64_t> symbol(const std::string& name) const;
 
-    const std::vector<piece>& pieces() const { return m_pieces; }
+    const std::vector<load_region>& load_regions() const { return m_load_regions; }
     const memory_range& memory() const { return m_memory; }
 
 private:
-    std::string_view keep(std::string bytes);
-    void check(const piece& p) const;
-    void place(piece p);
+    std::string_view retain(std::string bytes);
+    void check(const load_region& p) const;
+    void place(load_region p);
     std::uint64_t place_elf(std::string_view contents, const std::string& path, const char* role);
     void place_raw(std::string_view contents, const std::string& path, const char* role, std::uint64_t address);
     std::uint64_t add_stage(const std::string& path, const char* role, std::uint64_t raw_address);
 
     memory_range m_memory;
     std::deque<std::string> m_contents;  // a deque: pieces and ELF files point into its strings
-    std::vector<piece> m_pieces;
+    std::vector<load_region> m_load_regions;
     std::vector<elf_image> m_elfs;
-    std::vector<piece> m_reserved;
+    std::vector<load_region> m_reserved;
     std::uint64_t m_entry = 0, m_next_stage = 0;
 };
 

@@ -45,9 +45,9 @@ private:
     };
     template <class T>
     T read(std::uint64_t offset, const char* what) const;
-    table checked_table(std::uint64_t offset, std::uint64_t count, std::uint64_t stride, std::uint64_t least,
+    table checked_table(std::uint64_t offset, std::uint64_t count, std::uint64_t stride, std::uint64_t min,
                         const char* what) const;
-    [[noreturn]] void refuse(const std::string& why) const;
+    [[noreturn]] void reject(const std::string& why) const;
     void read_segments(const table& headers);
 
     std::string_view m_contents;

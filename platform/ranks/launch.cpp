@@ -29,7 +29,7 @@ namespace {
 
 volatile std::sig_atomic_t g_mpirun = 0;
 
-extern "C" void pass_on(int signal) {
+extern "C" void forward_signal(int signal) {
     if (g_mpirun > 0) ::kill(static_cast<pid_t>(g_mpirun), signal);
 }
 
@@ -41,9 +41,9 @@ std::vector<std::string> own_command() {
 }
 
 /// What mpirun itself has to say stands between two lines of dashes; all else is the ranks'.
-class listener {
+class output_filter {
 public:
-    explicit listener(int from) : m_from(from) {}
+    explicit output_filter(int from) : m_from(from) {}
 
     void listen() {
         char buffer[4096];
@@ -59,7 +59,7 @@ public:
         if (!m_text.empty()) line(m_text);
     }
     /// What mpirun has said.
-    const std::string& told() const { return m_told; }
+    const std::string& messages() const { return m_messages; }
 
 private:
     void line(const std::string& text) {
@@ -67,20 +67,20 @@ private:
         if (dashes)
             m_mpirun = !m_mpirun;
         else if (m_mpirun)
-            m_told += text + ' ';
+            m_messages += text + ' ';
         else
             std::fputs((text + '\n').c_str(), stderr);
     }
 
     int m_from;
     bool m_mpirun = false;
-    std::string m_text, m_told;
+    std::string m_text, m_messages;
 };
 
 /// How a rank has died, by mpirun's words.
-std::string death(const std::string& told) {
+std::string exit_report(const std::string& messages) {
     std::smatch found;
-    if (std::regex_search(told, found, std::regex(R"(process rank (\d+) .*exited on signal (\d+) \(([^)]*)\))")))
+    if (std::regex_search(messages, found, std::regex(R"(process rank (\d+) .*exited on signal (\d+) \(([^)]*)\))")))
         return fmt::format("rank {} has died of signal {} ({}): the run has ended, and left no results", found[1].str(),
                            found[2].str(), found[3].str());
     return {};
@@ -117,10 +117,10 @@ int launch(unsigned count) {
     g_mpirun = mpirun;
     struct sigaction action {
     }, interrupt, terminate;
-    action.sa_handler = pass_on;
+    action.sa_handler = forward_signal;
     sigaction(SIGINT, &action, &interrupt);
     sigaction(SIGTERM, &action, &terminate);
-    listener said(ends[0]);
+    output_filter said(ends[0]);
     said.listen();
     ::close(ends[0]);
     int status = 0;
@@ -130,12 +130,12 @@ int launch(unsigned count) {
     sigaction(SIGTERM, &terminate, nullptr);
 
     const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (const auto how = death(said.told()); !how.empty()) {
+    if (const auto how = exit_report(said.messages()); !how.empty()) {
         std::fputs(fmt::format("fabricvp: {}\n", how).c_str(), stderr);
         return exit ? exit : 1;
     }
     if (exit > 2 && exit != 130)
-        std::fputs(fmt::format("fabricvp: a rank has failed: {}\n", said.told()).c_str(), stderr);
+        std::fputs(fmt::format("fabricvp: a rank has failed: {}\n", said.messages()).c_str(), stderr);
     return exit;
 }
 

@@ -41,23 +41,23 @@ std::string library() {
 
 }  // namespace
 
-std::optional<place> place_in_world() {
+std::optional<rank_info> launched_rank() {
     const auto number = [](const char* name) {
         const char* text = std::getenv(name);
         return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : 0;
     };
     if (!std::getenv("OMPI_COMM_WORLD_SIZE")) return std::nullopt;
-    return place{number("OMPI_COMM_WORLD_RANK"), number("OMPI_COMM_WORLD_SIZE")};
+    return rank_info{number("OMPI_COMM_WORLD_RANK"), number("OMPI_COMM_WORLD_SIZE")};
 }
 
 void check_mpi() { library(); }
 
-std::unique_ptr<process_exchange> open_mpi() {
+std::unique_ptr<process_communicator> open_mpi() {
     // Open MPI loads parts of its own, which want to find its symbols.
     void* loaded = dlopen(library().c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!loaded) throw input_error(fmt::format("MPI cannot be loaded: {}", dlerror()));
-    using opener = process_exchange* (*)();
-    return std::unique_ptr<process_exchange>(reinterpret_cast<opener>(dlsym(loaded, "fabricvp_open_mpi"))());
+    using opener = process_communicator* (*)();
+    return std::unique_ptr<process_communicator>(reinterpret_cast<opener>(dlsym(loaded, "fabricvp_open_mpi"))());
 }
 
 }  // namespace fabricvp::ranks

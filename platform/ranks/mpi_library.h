@@ -6,25 +6,25 @@
 #include <memory>
 #include <optional>
 
-#include "platform/ranks/exchange.h"
+#include "platform/ranks/communicator.h"
 
 namespace fabricvp::ranks {
 
 /// An exchange between processes that something like mpirun has started.
-class process_exchange : public exchange {
+class process_communicator : public communicator {
 public:
     /// All ranks part in peace. Without it, the end of one process ends all.
     virtual void finish() = 0;
 };
 
 /// Which of how many processes this one is, if Open MPI's mpirun has started it.
-struct place {
+struct rank_info {
     unsigned rank, count;
 };
-std::optional<place> place_in_world();
+std::optional<rank_info> launched_rank();
 
 /// \throws input_error where the platform was built without MPI
-std::unique_ptr<process_exchange> open_mpi();
+std::unique_ptr<process_communicator> open_mpi();
 /// \throws input_error where it cannot be opened
 void check_mpi();
 

@@ -24,7 +24,7 @@ partition::partition(const machine_params& p, unsigned ranks) : m_ranks(ranks) {
     if (p.network.links.empty())
         throw input_error(
             fmt::format("{} ranks: this machine has no network between its nodes that it could be cut at", ranks));
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) m_nodes.push_back(share(i, p.nodes.size()));
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) m_nodes.push_back(block_owner(i, p.nodes.size()));
     place_network(p.network);
     check_ethernet(p);
 }
@@ -37,7 +37,7 @@ void partition::check_scope(std::size_t node, const std::string& scope) const {
 
 void partition::place_network(const network::subnet_params& p) {
     for (std::size_t i = 0; i < p.generators.size(); ++i)
-        m_network[p.generators[i].name] = share(i, p.generators.size());
+        m_network[p.generators[i].name] = block_owner(i, p.generators.size());
     const auto is_switch = [&](const std::string& name) {
         return std::any_of(p.switches.begin(), p.switches.end(), [&](const auto& s) { return s.name == name; });
     };
@@ -47,7 +47,7 @@ void partition::place_network(const network::subnet_params& p) {
     std::vector<std::string> inner;
     for (const auto& s : p.switches)
         if (!m_network.count(s.name)) inner.push_back(s.name);
-    for (std::size_t i = 0; i < inner.size(); ++i) m_network[inner[i]] = share(i, inner.size());
+    for (std::size_t i = 0; i < inner.size(); ++i) m_network[inner[i]] = block_owner(i, inner.size());
 }
 
 /// Ethernet links are not cut.

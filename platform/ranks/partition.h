@@ -27,7 +27,7 @@ public:
     void check_scope(std::size_t node, const std::string& scope) const;
 
 private:
-    unsigned share(std::size_t index, std::size_t count) const {
+    unsigned block_owner(std::size_t index, std::size_t count) const {
         return static_cast<unsigned>(index * m_ranks / count);
     }
     void place_network(const network::subnet_params& p);

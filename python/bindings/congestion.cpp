@@ -51,7 +51,7 @@ pcie_tree tree_of(const std::string& yaml, const std::string& name, const platfo
 }
 
 congestion_form form_of(const std::string& name) {
-    if (name == "published") return congestion_form::published;
+    if (name == "martinasso2016") return congestion_form::martinasso2016;
     if (name == "maxmin") return congestion_form::maxmin;
     throw input_error("form: '" + name + "' is neither published nor maxmin");
 }

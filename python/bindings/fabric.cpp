@@ -32,26 +32,27 @@ const node& with_fabric(session& s, std::size_t index) {
     return n;
 }
 
-fabric_traffic traffic_of(const node& n, const given_values& values, double seconds, const std::string& stretch) {
-    return values ? traffic_from(*n.fabric, *values, seconds, stretch) : measured_traffic(n);
+fabric_traffic traffic_of(const node& n, const given_values& values, double seconds, const std::string& interval) {
+    return values ? traffic_from(*n.fabric, *values, seconds, interval) : measured_traffic(n);
 }
 
-std::string svg(session& s, std::size_t index, const given_values& values, double seconds, const std::string& stretch) {
+std::string svg(session& s, std::size_t index, const given_values& values, double seconds,
+                const std::string& interval) {
     const auto& n = with_fabric(s, index);
-    return fabric_svg(*n.fabric, traffic_of(n, values, seconds, stretch));
+    return fabric_svg(*n.fabric, traffic_of(n, values, seconds, interval));
 }
 
 std::tuple<std::string, double, std::vector<way_row>> traffic(session& s, std::size_t index, const given_values& values,
-                                                              double seconds, const std::string& stretch) {
+                                                              double seconds, const std::string& interval) {
     const auto& n = with_fabric(s, index);
-    const auto t = traffic_of(n, values, seconds, stretch);
+    const auto t = traffic_of(n, values, seconds, interval);
     std::vector<way_row> rows;
     for (std::size_t i = 0; i < t.links.size(); ++i) {
         const auto& l = n.fabric->links()[i];
         rows.emplace_back(l.from, l.to, t.links[i].there.bytes, t.links[i].there.flits, t.links[i].there.busy);
         rows.emplace_back(l.to, l.from, t.links[i].back.bytes, t.links[i].back.flits, t.links[i].back.busy);
     }
-    return {t.stretch, t.seconds, std::move(rows)};
+    return {t.interval, t.seconds, std::move(rows)};
 }
 
 using direction_row =

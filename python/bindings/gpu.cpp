@@ -35,7 +35,7 @@ std::size_t present(gpu::gpu_unit& g, std::uint64_t offset, std::size_t size) {
 }
 
 std::uint64_t physical(gpu::gpu_unit& g, std::uint64_t offset) {
-    return std::uint64_t{g.core.router().where()} << GPU_PA_WHERE_SHIFT | offset;
+    return std::uint64_t{g.core.router().where()} << GPU_PA_APERTURE_SHIFT | offset;
 }
 
 py::bytes read_memory(session& x, std::size_t node, std::size_t index, std::uint64_t offset, std::size_t size) {
@@ -111,10 +111,10 @@ std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& e
     return {py::bytes(image.bytes), std::move(image.contents)};
 }
 
-/// Lets a node wait for jobs in its RAM disk, which begins with `job` and has `room` bytes.
-void serve_kernel_jobs(session& x, std::size_t node, const py::bytes& job, std::size_t room) {
+/// Lets a node wait for jobs in its RAM disk, which begins with `job` and has `size` bytes.
+void serve_kernel_jobs(session& x, std::size_t node, const py::bytes& job, std::size_t size) {
     std::string disk = job;
-    disk.resize(std::max(disk.size(), room));
+    disk.resize(std::max(disk.size(), size));
     image_set images;
     images.firmware = "firmware:gpu_apps.elf";
     images.append = "app=kernel";

@@ -66,8 +66,8 @@ py::list list_regions(platform& p) {
 }
 
 /// (GPUs, PCIe endpoints) of each node that a configuration describes; nothing is built.
-std::vector<std::pair<std::size_t, std::size_t>> parts_of_nodes(const std::string& path,
-                                                                const platform::overrides& set) {
+std::vector<std::pair<std::size_t, std::size_t>> device_counts(const std::string& path,
+                                                               const platform::overrides& set) {
     const auto file = find_config(path);
     std::vector<std::pair<std::size_t, std::size_t>> parts;
     for (const auto& n : read_machine_params(read_file(file, 1 << 24), file, set).nodes)
@@ -179,7 +179,7 @@ void bind_session(py::module_& m) {
         .def("start_capture", [](session& x, const std::string& file,
                                  const std::string& filter) { x.machine().start_capture(file, filter); })
         .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter,
-                               std::uint64_t most) { x.machine().start_trace(from, to, filter, most); })
+                               std::uint64_t max) { x.machine().start_trace(from, to, filter, max); })
         .def("inject", [](session& x, const std::string& target, const std::string& kind, ticks at,
                           const platform::overrides& arguments) { x.machine().inject(target, kind, at, arguments); })
         .def("faults", [](session& x) { return list_faults(x.machine()); })
@@ -236,7 +236,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("config_folder", &config_folder);
     m.def("firmware_folder", &firmware_folder);
     m.def("find_config", &find_config);
-    m.def("parts_of_nodes", &parts_of_nodes);
+    m.def("device_counts", &device_counts);
     m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
     bind_parts(m);
     fabricvp::python::bind_congestion(m);

@@ -32,8 +32,8 @@ session& session::from_text(const std::string& yaml, const std::string& name, co
 }
 
 session& session::from_recording(const std::string& recording, const std::string& path, const platform::overrides& set,
-                                 const std::string& tiles) {
-    return adopt(platform::from_recording(recording, path, set, tiles));
+                                 const std::string& replica_placement) {
+    return adopt(platform::from_recording(recording, path, set, replica_placement));
 }
 
 session& session::adopt(std::unique_ptr<platform> machine) {

@@ -40,7 +40,7 @@ public:
     static session& from_config(const std::string& path, const platform::overrides& set);
     static session& from_text(const std::string& yaml, const std::string& name, const platform::overrides& set);
     static session& from_recording(const std::string& recording, const std::string& path,
-                                   const platform::overrides& set, const std::string& tiles);
+                                   const platform::overrides& set, const std::string& replica_placement);
     static bool exists() { return s_session != nullptr; }
 
     platform& machine() { return *m_platform; }

@@ -10,7 +10,7 @@
 namespace fabricvp::python {
 namespace {
 
-constexpr std::size_t most_elf_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_elf_bytes = std::size_t{1} << 30;
 
 riscv::watch_kind kind_of(const std::string& name) {
     if (name == "write") return riscv::watch_kind::write;
@@ -54,7 +54,7 @@ void session::remove_watchpoint(std::size_t node, std::uint64_t address, std::ui
 std::uint64_t session::symbol(std::size_t node, const std::string& name) {
     const auto& files = at(node).elf_files;
     for (auto file = files.rbegin(); file != files.rend(); ++file) {
-        const auto contents = read_file(*file, most_elf_bytes);
+        const auto contents = read_file(*file, max_elf_bytes);
         if (!elf_image::recognised(contents)) continue;
         if (const auto found = elf_image(contents, *file).symbol(name)) return *found;
     }

@@ -43,7 +43,7 @@ std::vector<path_row> paths() {
 std::vector<span_row> accesses() {
     const auto& recorder = span_recorder::current();
     std::vector<span_row> rows;
-    for (const auto& a : recorder.kept()) {
+    for (const auto& a : recorder.recorded()) {
         for (const auto& s : a.spans)
             rows.emplace_back(a.number, a.who, a.what, a.address, a.begin, a.end, recorder.component_of(s.stage),
                               recorder.name_of(s.stage), s.kind == span_kind::queueing, s.begin, s.end);
@@ -55,7 +55,7 @@ std::vector<span_row> accesses() {
 
 void bind_spans(py::module_& m) {
     m.def("spans_enable", [](bool on) { span_recorder::current().enable(on); });
-    m.def("spans_keep", [](std::size_t most) { span_recorder::current().keep(most); });
+    m.def("spans_record_next", [](std::size_t max_accesses) { span_recorder::current().record_next(max_accesses); });
     m.def("spans_restart", [] { span_recorder::current().restart(); });
     m.def("spans_breakdown", &breakdown);
     m.def("spans_accesses", &accesses);

@@ -48,9 +48,9 @@ _NAMES = {
     "spawning": ("spawn",),
     "units": ("seconds", "to_picoseconds"),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = sorted(_HOMES)
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> object:
@@ -58,9 +58,9 @@ def __getattr__(name: str) -> object:
 
     if name == "_fabricvp" or name in _NAMES:
         return importlib.import_module("." + name, __name__)
-    if name not in _HOMES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'fabricvp' has no attribute '{name}'")
-    value = globals()[name] = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
+    value = globals()[name] = getattr(importlib.import_module("." + _MODULE_OF[name], __name__), name)
     return value
 
 

@@ -21,8 +21,8 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
 
 #: Bytes of address space without which libraries do not start: what aborts there cannot be caught. Simulators say by
 #: themselves what their machines lack; numpy's threads want more than they do.
-LEAST_ROOM = {"experiment": 256 << 20}
-LEAST_ROOM_OF_OTHERS = 48 << 20
+MIN_ADDRESS_SPACE = {"experiment": 256 << 20}
+DEFAULT_MIN_ADDRESS_SPACE = 48 << 20
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,30 +31,30 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", closefd=False)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    argv = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        _reserve(LEAST_ROOM.get(given[0] if given else "", LEAST_ROOM_OF_OTHERS))
-        status = _main(given)
+        _check_address_space(MIN_ADDRESS_SPACE.get(argv[0] if argv else "", DEFAULT_MIN_ADDRESS_SPACE))
+        status = _main(argv)
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of our output is gone; that is its business
-        _drop_output()
+        _discard_output()
         return 0
     except (OSError, ImportError, MemoryError) as error:
-        _drop_output()
-        print(f"fabricvp: {_words(error)}", file=sys.stderr)
+        _discard_output()
+        print(f"fabricvp: {_error_text(error)}", file=sys.stderr)
         return 2
 
 
-def _reserve(room: int) -> None:
+def _check_address_space(required_bytes: int) -> None:
     """Raises `MemoryError` where there is less address space than that (`ulimit -v`)."""
     try:
-        mmap.mmap(-1, room, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ).close()
+        mmap.mmap(-1, required_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ).close()
     except OSError:
-        raise MemoryError(f"{room >> 20} MiB of address space are needed to start") from None
+        raise MemoryError(f"{required_bytes >> 20} MiB of address space are needed to start") from None
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"out of memory{f': {error}' if str(error) else ''}"
     if isinstance(error, OSError) and error.filename is None and error.strerror:
@@ -62,7 +62,7 @@ def _words(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
-def _drop_output() -> None:
+def _discard_output() -> None:
     """What is buffered has nowhere to go, at exit neither."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -45,14 +45,14 @@ class ConsoleText(Condition):
     def arm(self, platform: Platform) -> bool:
         self.match = None
         console = platform.nodes[self.node].console
-        if self._look(console):
+        if self._search(console):
             return True
         if isinstance(self.pattern, str):
             self._watch = platform._core.watch_console_text(
                 self.node, console._position, self.pattern.encode(), self.description
             )
         else:
-            self._watch = platform._core.watch_console(self.node, lambda: self._look(console), self.description)
+            self._watch = platform._core.watch_console(self.node, lambda: self._search(console), self.description)
         return False
 
     def disarm(self, platform: Platform) -> None:
@@ -60,9 +60,9 @@ class ConsoleText(Condition):
             platform._core.unwatch_console(self.node, self._watch)
             del self._watch
         if self.match is None:
-            self._look(platform.nodes[self.node].console)
+            self._search(platform.nodes[self.node].console)
 
-    def _look(self, console: Any) -> bool:
+    def _search(self, console: Any) -> bool:
         unread = console.unread
         if isinstance(self.pattern, str):
             start = unread.find(self.pattern)

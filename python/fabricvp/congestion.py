@@ -8,7 +8,7 @@
     print(solution.finish["3:2"])        # 0.036 s
 
 Endpoints are numbered as the configuration lists them (in `cs_storm` these are the numbers of its GPU processors),
-without disks and network adapters; behind them come GPUs. Two forms: "published" (the paper's rules) and "maxmin"
+without disks and network adapters; behind them come GPUs. Two forms: "martinasso2016" (the paper's rules) and "maxmin"
 (shared ingress FIFOs with round robin per TLP)."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TAU = 0.1735  #: penalty of the root complex on a CS-Storm, as published
 BANDWIDTH = 11.86e9  #: bytes a second: 300 MB in 25.3 ms, as published
 SIZE = 300e6  #: bytes of a message, as published
 
-Form = Literal["published", "maxmin"]
-FORMS: tuple[Form, ...] = ("published", "maxmin")
+Form = Literal["martinasso2016", "maxmin"]
+FORMS: tuple[Form, ...] = ("martinasso2016", "maxmin")
 Pattern = Literal["2d", "3d", "all"]
 Tree = _fabricvp.PcieTree
 #: Communications (source, destination).
@@ -92,7 +92,7 @@ def model(
     machine: str | os.PathLike[str] | Tree,
     tau: float = TAU,
     bandwidth: float | str = BANDWIDTH,
-    form: Form = "published",
+    form: Form = "martinasso2016",
     crossing_bandwidth: float | str | None = None,
 ) -> _fabricvp.CongestionModel:
     """The model of a tree. ``tau`` is in [0, 0.5), ``bandwidth`` bytes a second or text with unit; so is
@@ -114,7 +114,7 @@ def solve(
     messages: Mapping[tuple[int, int], float | str] | Iterable[Message | tuple],
     tau: float = TAU,
     bandwidth: float | str = BANDWIDTH,
-    form: Form = "published",
+    form: Form = "martinasso2016",
     *,
     in_steps: bool = True,
 ) -> Solution:
@@ -128,11 +128,11 @@ def solve(
         messages = [
             Message(s, d, arguments.size(b) if isinstance(b, str) else float(b)) for (s, d), b in messages.items()
         ]
-    wanted = [Message(*m) for m in messages]
-    names = _names(wanted)
+    requested = [Message(*m) for m in messages]
+    names = _names(requested)
     solver = model(machine, tau, bandwidth, form)
     try:
-        phases, finish = (solver.solve_in_steps if in_steps else solver.solve)([tuple(m) for m in wanted])
+        phases, finish = (solver.solve_in_steps if in_steps else solver.solve)([tuple(m) for m in requested])
     except InputError:
         raise
     except ValueError as error:
@@ -158,7 +158,7 @@ def search(
     tau: float = TAU,
     bandwidth: float | str = BANDWIDTH,
     size: float | str = SIZE,
-    form: Form = "published",
+    form: Form = "martinasso2016",
     bins: int = 50,
 ) -> Search:
     """All orders of an exchange, evaluated exactly: of the COSMO halo exchange on 8 GPUs ("2d": 4 × 2 grid, 20,736
@@ -178,7 +178,7 @@ def search(
 
 
 def natural_order(pattern: Pattern, endpoints: int = 8) -> list[list[int]]:
-    """The order in which nobody thought of congestion: neighbours as the pattern lists them, or in ascending order.
+    """The natural order, which ignores congestion: neighbours as the pattern lists them, or in ascending order.
     Raises `InputError`."""
     if pattern == "all":
         return [[d for d in range(endpoints) if d != s] for s in range(endpoints)]
@@ -202,15 +202,15 @@ def gathers(endpoints: int) -> list[list[tuple[int, int]]]:
 
 
 def all_to_all(endpoints: int) -> list[list[tuple[int, int]]]:
-    """Everyone to everyone, for every subset of at least two endpoints."""
+    """All to all, for every subset of at least two endpoints."""
     return _fabricvp.all_to_all_subsets(endpoints)
 
 
-def random_graphs(shape: Tree, count: int, seed: int, most_edges: int = 8) -> list[list[tuple[int, int]]]:
-    """Random graphs of 1 to ``most_edges`` communications, no two the same up to a relabelling that leaves the tree the
+def random_graphs(shape: Tree, count: int, seed: int, max_edges: int = 8) -> list[list[tuple[int, int]]]:
+    """Random graphs of 1 to ``max_edges`` communications, no two the same up to a relabelling that leaves the tree the
     same; the same seed gives the same graphs everywhere. Raises `InputError` if there are not that many."""
     try:
-        return _fabricvp.random_graphs(shape, count, seed, most_edges)
+        return _fabricvp.random_graphs(shape, count, seed, max_edges)
     except ValueError as error:
         raise InputError(str(error)) from None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def main(given: list[str]) -> int:
+def main(argv: list[str]) -> int:
     """`fabricvp congestion`: the closed form for messages of the command line."""
     parser = arguments.ArgumentParser(
         "congestion",
@@ -28,7 +28,7 @@ def main(given: list[str]) -> int:
     parser.add_argument(
         "messages", nargs="+", metavar="SRC:DST=SIZE", help="a message between two endpoints, e.g. 0:2=300MB"
     )
-    options = parser.parse_args(given)
+    options = parser.parse_args(argv)
     messages = [_message(text) for text in options.messages]
     solution = congestion.solve(options.config, messages, options.tau, options.bandwidth, options.form)
     if options.json:
@@ -45,7 +45,7 @@ def main(given: list[str]) -> int:
     return 0
 
 
-def search_main(given: list[str]) -> int:
+def search_main(argv: list[str]) -> int:
     """`fabricvp congestion-search`: the best order of a halo exchange."""
     parser = arguments.ArgumentParser(
         "congestion-search",
@@ -58,12 +58,12 @@ def search_main(given: list[str]) -> int:
         "--pattern",
         choices=("2d", "3d", "all"),
         required=True,
-        help="4 x 2 grid, 2 x 2 x 2 cube, or everybody with everybody (up to 5)",
+        help="4 x 2 grid, 2 x 2 x 2 cube, or all with all (up to 5)",
     )
     parser.add_argument(
         "--size", type=arguments.size, default=congestion.SIZE, help="bytes of every message (default: 300MB)"
     )
-    options = parser.parse_args(given)
+    options = parser.parse_args(argv)
     begin = time.perf_counter()
     found = congestion.search(
         options.config, options.pattern, options.tau, options.bandwidth, options.size, options.form
@@ -90,7 +90,7 @@ def _add_common(parser: arguments.ArgumentParser) -> None:
     parser.add_argument(
         "--form",
         choices=congestion.FORMS,
-        default="published",
+        default="martinasso2016",
         help="the paper's rules, or round robin per TLP with shared FIFOs (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")

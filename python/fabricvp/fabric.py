@@ -2,7 +2,7 @@
 """The fabric between a node's GPUs: what its links carried.
 
 fabric = platform.nodes[0].fabric
-fabric.to_pandas()               # each way of each link: bytes, flits, busy
+fabric.to_pandas()               # each direction of each link: bytes, flits, busy
 fabric.draw("traffic.svg")       # the topology with it
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Way:
+class LinkTraffic:
     """One direction of a link. ``bytes`` count padding; ``busy`` is a share of the time, 0 to 1."""
 
     source: str
@@ -97,11 +97,13 @@ class Fabric:
         """GPUs by number, traffic generators, switches; with their clusters."""
         return [Vertex(*row) for row in _fabricvp.fabric_vertices(self._core, self._node)]
 
-    def traffic(self, values: Mapping[str, float] | None = None, seconds: float = 0.0, title: str = "") -> list[Way]:
+    def traffic(
+        self, values: Mapping[str, float] | None = None, seconds: float = 0.0, title: str = ""
+    ) -> list[LinkTraffic]:
         """What each direction carried; a link's two follow each other, links in the order of the configuration."""
         return [
-            Way(*row)
-            for row in _fabricvp.fabric_traffic(self._core, self._node, *self._given(values, seconds, title))[2]
+            LinkTraffic(*row)
+            for row in _fabricvp.fabric_traffic(self._core, self._node, *self._validated(values, seconds, title))[2]
         ]
 
     def to_pandas(self, values: Mapping[str, float] | None = None, seconds: float = 0.0) -> pandas.DataFrame:
@@ -121,7 +123,7 @@ class Fabric:
     ) -> str:
         """The topology as SVG, with bytes and utilisation on each direction of each link. ``path`` is where it is
         written, too. Raises `InputError` if it cannot be."""
-        text = _fabricvp.fabric_svg(self._core, self._node, *self._given(values, seconds, title))
+        text = _fabricvp.fabric_svg(self._core, self._node, *self._validated(values, seconds, title))
         if path is not None:
             try:
                 Path(path).write_text(text)
@@ -133,7 +135,7 @@ class Fabric:
         return self.draw()
 
     @staticmethod
-    def _given(
+    def _validated(
         values: Mapping[str, float] | None, seconds: float, title: str
     ) -> tuple[dict[str, float] | None, float, str]:
         if values is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
 from .errors import AddressError
-from .launch import Arguments, Launch, collect, default_group, three
+from .launch import Arguments, Launch, collect, default_group, to_3d
 from .memory import Memory
 from .nodes import by_node
 from .units import Time
@@ -53,34 +53,34 @@ PerNode = Any
 def check_app(
     name: str, size: int | None, gpus: int | None, placement: str, dispatch: str, initrd: str, option: str
 ) -> None:
-    """Raises `InputError` for an unknown name, policy or option or a wish without effect, `ValueError` for numbers
+    """Raises `InputError` for an unknown name, policy or option or an option without effect, `ValueError` for numbers
     below 1."""
     if (size is not None and size < 1) or (gpus is not None and gpus < 1):
         raise ValueError(f"application {name} with size={size}, gpus={gpus}: 1 or more")
     _fabricvp.check_app(name, size or 0, gpus or 0, placement, dispatch, initrd, option)
 
 
-def app_wishes(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
+def parse_app_requests(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
     """What `Platform.load_app()` is to be called with, checked: once for each node that has an application. Options
     that are no mappings are for all of them.
 
-    Raises as `check_app()`, and `TypeError` for a wish without an application.
+    Raises as `check_app()`, and `TypeError` for an option without an application.
     """
     apps = by_node(app)
     given = {name: value for name, value in options.items() if value not in (None, "")}
     for name, value in given.items():
         if not apps or (isinstance(value, Mapping) and set(by_node(value)) - set(apps)):
             raise TypeError(f"{name}= is about an application: give app= too")
-    wishes = []
+    app_requests = []
     for node, name in apps.items():
         own = {key: by_node(value).get(node) if isinstance(value, Mapping) else value for key, value in given.items()}
-        wish = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": "", "option": ""} | {
+        app_request = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": "", "option": ""} | {
             k: v for k, v in own.items() if v is not None
         }
-        wish["initrd"] = os.fspath(wish["initrd"])
-        check_app(name, **wish)
-        wishes.append({"name": name, "node": node, **wish})
-    return wishes
+        app_request["initrd"] = os.fspath(app_request["initrd"])
+        check_app(name, **app_request)
+        app_requests.append({"name": name, "node": node, **app_request})
+    return app_requests
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Gpu:
         lds: int = 0,
         outputs: Sequence[Any] | None = None,
         all_gpus: bool = False,
-        room: int = 0,
+        max_job_bytes: int = 0,
         limit: Time | None = None,
     ) -> Launch:
         """Runs a kernel of an ELF file (`fabricvp new kernel` makes a project with one) and waits for its end.
@@ -183,14 +183,14 @@ class Gpu:
 
         ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
         work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node. ``limit`` is simulated time for all
-        of it. ``room`` is how many bytes the largest job will have, where later ones are larger than twice the first.
+        of it. ``max_job_bytes`` is the size of the largest job, where later ones are larger than twice the first.
 
         The project's driver does it on the simulated host: buffers travel over PCIe, the launch goes through a queue.
         So the node must not run anything else, and the first launch boots it.
 
         Raises `KernelFault` where a lane goes wrong, `InputError` for what cannot be launched, `GuestStopped` at the
         limit, `TypeError` and `ValueError` for arguments that are none."""
-        items = three(grid, "grid")
+        items = to_3d(grid, "grid")
         arguments = Arguments(args, buffers or {}, outputs)
         jobs = self._platform.nodes[self._node].kernel_jobs
         time, values, contents = jobs.run(
@@ -198,10 +198,10 @@ class Gpu:
             elf,
             kernel,
             items,
-            three(group, "group") if group is not None else default_group(items),
+            to_3d(group, "group") if group is not None else default_group(items),
             lds,
             arguments,
-            room,
+            max_job_bytes,
             limit,
         )
         return Launch(time, self._short(values), collect(arguments, contents))

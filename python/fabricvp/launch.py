@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (firmware/abi/kernel_job.h)
 _LABEL = "kernels"  # of the region that the driver marks around a launch
-_LEAST_ROOM = 16 << 20
+_MIN_DISK_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,25 @@ class Arguments:
     def __init__(self, args: Sequence[Any], buffers: Mapping[str, Any], outputs: Sequence[Any] | None) -> None:
         self.block, self._alignment = bytearray(), 1
         self.buffers: list[tuple[int, bytes | None, bool, int]] = []
-        self.back: list[tuple[Any, Any]] = []  #: of each buffer: key, array or None
+        self.sources: list[tuple[Any, Any]] = []  #: of each buffer: key, array or None
         named = dict(buffers)
-        for place, argument in enumerate(args):
+        for index, argument in enumerate(args):
             if isinstance(argument, str):
                 if argument not in named:
                     raise ValueError(
-                        f"argument {place}: no buffer '{argument}', or it is there twice; there are:"
+                        f"argument {index}: no buffer '{argument}', or it is there twice; there are:"
                         f" {', '.join(buffers) or 'none'}"
                     )
                 self._buffer(argument, named.pop(argument))
             elif _is_array(argument):
-                self._buffer(place, argument)
+                self._buffer(index, argument)
             else:
-                self._value(place, argument)
+                self._value(index, argument)
         self.block += bytes(-len(self.block) % self._alignment)
         if named:
             raise ValueError(f"no argument points to {', '.join(named)}: name each buffer among the arguments")
         if outputs is not None:
-            keys = {key for key, _ in self.back}
+            keys = {key for key, _ in self.sources}
             unknown = [key for key in outputs if key not in keys]
             if unknown:
                 raise ValueError(
@@ -69,7 +69,7 @@ class Arguments:
                 )
             self.buffers = [
                 (size, contents, key in outputs, at)
-                for (size, contents, _, at), (key, _) in zip(self.buffers, self.back)
+                for (size, contents, _, at), (key, _) in zip(self.buffers, self.sources)
             ]
 
     def _buffer(self, key: Any, given: Any) -> None:
@@ -86,23 +86,23 @@ class Arguments:
         if size < 1:
             raise ValueError(f"buffer {key!r} is empty")
         self.buffers.append((size, contents, True, self._put(bytes(8))))
-        self.back.append((key, given if contents is not None else None))
+        self.sources.append((key, given if contents is not None else None))
 
-    def _value(self, place: int, value: Any) -> None:
+    def _value(self, index: int, value: Any) -> None:
         if isinstance(value, (ctypes._SimpleCData, ctypes.Structure)):
             self._put(bytes(value), ctypes.alignment(value))
         elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a scalar of numpy
             self._put(value.tobytes())
         elif isinstance(value, bool) or not isinstance(value, (int, float)):
             raise TypeError(
-                f"argument {place}: a number, a value of ctypes or numpy, an array or the name of a buffer, not"
+                f"argument {index}: a number, a value of ctypes or numpy, an array or the name of a buffer, not"
                 f" {type(value).__name__}"
             )
         elif isinstance(value, float):
             self._put(bytes(ctypes.c_double(value)))
         else:
             if not -(1 << 63) <= value < 1 << 64:
-                raise ValueError(f"argument {place}: {value} does not fit 64 bits")
+                raise ValueError(f"argument {index}: {value} does not fit 64 bits")
             self._put((value & (1 << 64) - 1).to_bytes(8, "little"))
 
     def _put(self, data: bytes, alignment: int | None = None) -> int:
@@ -117,7 +117,7 @@ def _is_array(value: Any) -> bool:
     return hasattr(value, "tobytes") and getattr(value, "shape", ()) != ()
 
 
-def three(sizes: int | Sequence[int], what: str) -> tuple[int, int, int]:
+def to_3d(sizes: int | Sequence[int], what: str) -> tuple[int, int, int]:
     """One to three sizes, as three. Raises `ValueError`."""
     given = (sizes,) if isinstance(sizes, int) or hasattr(sizes, "__index__") else tuple(sizes)
     whole = [int(size) for size in given]
@@ -142,20 +142,22 @@ class Jobs:
         group: tuple[int, int, int],
         lds: int,
         arguments: Arguments,
-        room: int,
+        max_job_bytes: int,
         limit: Time | None,
     ) -> tuple[float, dict[str, float], list[bytes]]:
         """Time, statistics when the kernel ended, contents of the buffers. Raises as `Gpu.launch()`."""
-        job, places = _fabricvp.kernel_job(
+        job, offsets = _fabricvp.kernel_job(
             os.fspath(elf), kernel, items, group, lds, bytes(arguments.block), arguments.buffers, gpu
         )
-        self._begin(job, room)
+        self._begin(job, max_job_bytes)
         start, _ = self._disk or (0, 0)
-        began, statistics = self._platform.now, {}
+        started, statistics = self._platform.now, {}
         while True:
-            left = None if limit is None else began + to_picoseconds(limit) / 1e12 - self._platform.now
+            remaining = None if limit is None else started + to_picoseconds(limit) / 1e12 - self._platform.now
             index = self._node.index
-            result = self._platform.run(left, until=[Marker(_LABEL, "dump", index), Marker("job ended", "note", index)])
+            result = self._platform.run(
+                remaining, until=[Marker(_LABEL, "dump", index), Marker("job ended", "note", index)]
+            )
             if result.outcome != Outcome.EVENT:
                 raise GuestStopped(
                     f"{result.outcome} ({result.detail}) before the kernel had ended; the console ends with "
@@ -168,34 +170,37 @@ class Jobs:
         state, fault, nanoseconds = _fabricvp.read_kernel_job(
             self._node.memory.read(start, _fabricvp.kernel_job_head()[0])
         )
-        said = self._node.console.unread.replace("\r", "").strip()
+        console_text = self._node.console.unread.replace("\r", "").strip()
         if state == _FAULT:
-            raise KernelFault(f"the kernel ended with a fault:\n{said[-1000:]}", fault)
+            raise KernelFault(f"the kernel ended with a fault:\n{console_text[-1000:]}", fault)
         if state != _DONE:
-            raise InputError(said.splitlines()[-1] if said else "the driver refused the job")
+            raise InputError(console_text.splitlines()[-1] if console_text else "the driver refused the job")
         return (
             nanoseconds / 1e9,
             statistics,
             [
                 self._node.memory.read(start + at, size) if out else b""
-                for (size, _, out, _), at in zip(arguments.buffers, places)
+                for (size, _, out, _), at in zip(arguments.buffers, offsets)
             ],
         )
 
-    def _begin(self, job: bytes, room: int) -> None:
+    def _begin(self, job: bytes, max_job_bytes: int) -> None:
         self._node.console.skip()
         if self._disk is None:
             if self._platform.now_ps:
                 raise InputError(
                     f"node {self._node.index} runs other software: launch kernels on a machine that has not run yet"
                 )
-            _fabricvp.serve_kernel_jobs(self._core, self._node.index, job, max(room, _LEAST_ROOM, 2 * len(job)))
+            _fabricvp.serve_kernel_jobs(
+                self._core, self._node.index, job, max(max_job_bytes, _MIN_DISK_BYTES, 2 * len(job))
+            )
             self._disk = _fabricvp.initrd(self._core, self._node.index)
             return
         start, end = self._disk
         if len(job) > end - start:
             raise InputError(
-                f"a job of {len(job)} bytes, and there is room for {end - start}: give the first launch room={len(job)}"
+                f"a job of {len(job)} bytes, and the RAM disk has {end - start}: give the first launch"
+                f" max_job_bytes={len(job)}"
             )
         head, at = _fabricvp.kernel_job_head()
         memory = self._node.memory
@@ -218,7 +223,7 @@ def collect(arguments: Arguments, contents: Sequence[bytes]) -> dict[Any, numpy.
     import numpy
 
     found = {}
-    for (key, array), data, (_, _, out, _) in zip(arguments.back, contents, arguments.buffers):
+    for (key, array), data, (_, _, out, _) in zip(arguments.sources, contents, arguments.buffers):
         if out:
             whole = numpy.frombuffer(bytearray(data), numpy.uint8 if array is None else array.dtype)
             found[key] = whole if array is None else whole.reshape(array.shape)

@@ -18,7 +18,7 @@ class Memory:
     ``memory[address]`` is one byte, ``memory[start:stop]`` bytes (a copy); both can be assigned to. Writes tell the
     harts, so that changed instructions are decoded anew and reservations are lost, as for any other writer.
 
-    Two ways lead to numpy: `array()` gives a *copy* to keep; `view()` gives a read-only `memoryview` onto the bytes
+    Two methods lead to numpy: `array()` gives a *copy* to keep; `view()` gives a read-only `memoryview` onto the bytes
     themselves, without a copy, whose contents change as the machine runs. Addresses beyond what is mapped raise
     `AddressError`.
     """
@@ -50,11 +50,11 @@ class Memory:
         """Writes a little-endian integer of ``size`` bytes. Raises `OverflowError` if it does not fit."""
         self.write(address, int(value).to_bytes(size, "little", signed=value < 0))
 
-    def read_string(self, address: int, most: int = 4096) -> str:
-        """Text up to a zero byte or ``most`` bytes."""
+    def read_string(self, address: int, max_bytes: int = 4096) -> str:
+        """Text up to a zero byte or ``max_bytes`` bytes."""
         data = b""
-        while len(data) < most:
-            chunk = self.read(address + len(data), min(64 - (address + len(data)) % 64, most - len(data)))
+        while len(data) < max_bytes:
+            chunk = self.read(address + len(data), min(64 - (address + len(data)) % 64, max_bytes - len(data)))
             head, zero, _ = chunk.partition(b"\0")
             data += head
             if zero:

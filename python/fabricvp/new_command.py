@@ -19,7 +19,7 @@ KINDS = {
     "device": "a device in Python on the host's bus, with a driver in C",
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
-_TAKEN = {
+_RESERVED_NAMES = {
     "auto",
     "break",
     "case",
@@ -62,7 +62,7 @@ _TAKEN = {
 }
 
 
-def main(given: list[str]) -> int:
+def main(argv: list[str]) -> int:
     """`fabricvp new KIND NAME`: 0, or `InputError`."""
     kinds = "\n".join(f"  {name:<9} {text}" for name, text in KINDS.items())
     parser = ArgumentParser(
@@ -81,7 +81,7 @@ def main(given: list[str]) -> int:
         default=".",
         help="folder that the project's folder goes into (default: here)",
     )
-    options = parser.parse_args(given)
+    options = parser.parse_args(argv)
     folder = make(options.kind, options.name, Path(options.where))
     print(
         f"made {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}\nbuild and run it with: make -C"
@@ -94,7 +94,7 @@ def make(kind: str, name: str, where: Path) -> Path:
     """Makes a project and gives its folder. Raises `InputError`; nothing is left half made then."""
     if kind not in KINDS:
         raise InputError(f"no kind of project '{kind}' (there are: {', '.join(KINDS)})")
-    if not _NAME.fullmatch(name) or name in _TAKEN:
+    if not _NAME.fullmatch(name) or name in _RESERVED_NAMES:
         raise InputError(
             f"'{name}' is no name for a project: give up to 31 small letters, digits and _, a letter first, and no word"
             " of C"
@@ -103,12 +103,12 @@ def make(kind: str, name: str, where: Path) -> Path:
     if folder.exists():
         raise InputError(f"{folder}: is there already")
     sdk_folder()  # says so if the project could not be built
-    filled = {"@NAME@": name, "@PYTHON@": sys.executable}
+    substitutions = {"@NAME@": name, "@PYTHON@": sys.executable}
     texts = {}
     for template in sorted((_TEMPLATES / kind).iterdir()):
         text = template.read_text()
-        for mark, value in filled.items():
-            text = text.replace(mark, value)
+        for placeholder, value in substitutions.items():
+            text = text.replace(placeholder, value)
         texts[template.name.replace("@NAME@", name)] = text
     try:
         folder.mkdir(parents=True)
@@ -119,13 +119,13 @@ def make(kind: str, name: str, where: Path) -> Path:
     return folder
 
 
-def sdk_main(given: list[str]) -> int:
+def sdk_main(argv: list[str]) -> int:
     """`fabricvp sdk`: prints the folder that firmware and kernels are built with."""
     ArgumentParser(
         "sdk",
         "Prints the folder with the headers, sources and linker scripts that firmware and kernels outside of the tree"
         " are built with; Makefiles include fabricvp.mk there.",
         "make -f Makefile SDK=$(fabricvp sdk)",
-    ).parse_args(given)
+    ).parse_args(argv)
     print(sdk_folder())
     return 0

@@ -18,11 +18,11 @@ from .data import resolve_config
 from .devices import Timer
 from .errors import ExpectTimeout, GuestStopped
 from .faults import FaultArgument, FaultKind
-from .gpu import PerNode, app_wishes, check_app
+from .gpu import PerNode, check_app, parse_app_requests
 from .node import Node
 from .nodes import node_index
 from .overrides import flatten
-from .remote import RemotePlatform, reap_child, refuse_without_main_guard
+from .remote import RemotePlatform, reap_child, require_main_guard
 from .results import NodeOutcome, Outcome, RunResult, region_columns
 from .spans import Spans
 from .statistics import Region, Statistics
@@ -73,12 +73,12 @@ class Platform:
 
         Raises `InputError` with one line that names file, line and key; `RuntimeError` if the process has had a
         platform."""
-        _refuse_second()
-        wishes = app_wishes(
+        _check_single_platform()
+        app_requests = parse_app_requests(
             app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option
         )
         core = _fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items()))
-        return cls(core)._with_apps(wishes)
+        return cls(core)._with_apps(app_requests)
 
     @classmethod
     def from_text(
@@ -97,12 +97,12 @@ class Platform:
         **keywords: Any,
     ) -> Platform:
         """Builds a machine from YAML in a string; ``name`` stands for the file in messages. Else as `from_config()`."""
-        _refuse_second()
-        wishes = app_wishes(
+        _check_single_platform()
+        app_requests = parse_app_requests(
             app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option
         )
         core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
-        return cls(core)._with_apps(wishes)
+        return cls(core)._with_apps(app_requests)
 
     @classmethod
     def from_recording(
@@ -111,7 +111,7 @@ class Platform:
         path: str | os.PathLike[str],
         *,
         overrides: Mapping[str, Any] | None = None,
-        tiles: str = "",
+        replica_placement: str = "",
         **keywords: Any,
     ) -> Platform:
         """The fabric of a configuration with a recording in the place of its GPUs and their software (see `record()`).
@@ -119,15 +119,19 @@ class Platform:
         `run()` plays it and ends with outcome "power_off"; its one region of interest has the label and the statistics
         of the fabric that the measured part of the software has. ``overrides`` and keywords are those of
         `from_config()`. Where the machine has several times as many GPUs as the recording (up to 4,096), each as many
-        play it: neighbours (``tiles`` "beside", as without it), or GPU n of all of them together ("across").
+        play it: neighbours (``replica_placement`` "contiguous", as without it), or GPU n of all of them together
+        ("interleaved").
 
         Raises `InputError` with one line if the recording is of another version, cut short or damaged, or if it does
         not fit: no multiple of its GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask
         for); `RuntimeError` if the process has had a platform."""
-        _refuse_second()
+        _check_single_platform()
         return cls(
             _fabricvp.Session.from_recording(
-                os.fspath(recording), resolve_config(path), list(flatten(overrides, keywords).items()), tiles
+                os.fspath(recording),
+                resolve_config(path),
+                list(flatten(overrides, keywords).items()),
+                replica_placement,
             )
         )
 
@@ -142,9 +146,9 @@ class Platform:
         cannot be written."""
         return self._core.finish_recording()
 
-    def _with_apps(self, wishes: list[dict[str, Any]]) -> Platform:
-        for wish in wishes:
-            self.load_app(**wish)
+    def _with_apps(self, app_requests: list[dict[str, Any]]) -> Platform:
+        for app_request in app_requests:
+            self.load_app(**app_request)
         return self
 
     @cached_property
@@ -191,7 +195,7 @@ class Platform:
         them, ``initrd`` is a file that it works on (`spmv`: Matrix Market) instead of making its input, ``option`` what
         it can be told beside that, as `fabricvp apps` lists it: ``"density=0.02"``, with commas between several. When
         the node has ended, its `app_ok` is the verdict. Raises `InputError` for an unknown name, policy or option, for
-        a wish that would have no effect, and if the node has no GPU or fewer than ``gpus``."""
+        an option that would have no effect, and if the node has no GPU or fewer than ``gpus``."""
         check_app(name, size, gpus, placement, dispatch, os.fspath(initrd), option)
         _fabricvp.load_app(
             self._core, node_index(node), name, size or 0, gpus or 0, placement, dispatch, os.fspath(initrd), option
@@ -414,11 +418,11 @@ class Platform:
         self._core.write_results(os.fspath(folder))
 
     def start_trace(
-        self, start: Time = 0, end: Time | None = None, filter: str = "", most_bytes: int = 64 << 20
+        self, start: Time = 0, end: Time | None = None, filter: str = "", max_bytes: int = 64 << 20
     ) -> None:
         """Records a Perfetto trace of a window of simulated time, for components whose path contains ``filter``, up to
-        ``most_bytes``; `write_results()` writes it."""
-        self._core.start_trace(to_picoseconds(start), NEVER if end is None else to_picoseconds(end), filter, most_bytes)
+        ``max_bytes``; `write_results()` writes it."""
+        self._core.start_trace(to_picoseconds(start), NEVER if end is None else to_picoseconds(end), filter, max_bytes)
 
     def start_capture(self, file: str | os.PathLike[str], filter: str = "") -> None:
         """Writes packets of the network between nodes into ``file`` as they leave ports, from now on: as a capture for
@@ -441,8 +445,8 @@ class Platform:
         return f"<Platform with {len(self.nodes)} node{'s' * (len(self.nodes) != 1)} at {self.now:.9g} s>"
 
 
-def _refuse_second() -> None:
-    refuse_without_main_guard("Platform.from_config()")
+def _check_single_platform() -> None:
+    require_main_guard("Platform.from_config()")
     if _fabricvp.Session.exists():
         raise RuntimeError(
             "this process has a platform already (SystemC elaborates once a process); "

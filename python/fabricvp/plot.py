@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of statistics. Each function draws into a matplotlib Axes, a new one unless given, and returns it."""
+"""Plots of statistics. Each function draws into a matplotlib Axes, a new one unless given, and returns it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def bars(
     values: Mapping[str, float] | Mapping[str, Mapping[str, float]],
     pattern: str = "*",
     *,
-    most: int = 30,
+    max_paths: int = 30,
     ax: Axes | None = None,
 ) -> Axes:
     """Horizontal bars of the statistics whose path matches ``pattern`` ("*.hart*.instructions").
 
     ``values`` maps paths to numbers (`Platform.statistics`, a region's, a pandas Series), or names of runs to such
-    mappings, which are then drawn side by side. At most ``most`` paths are drawn, the largest. Raises `ValueError` if
-    no path matches."""
+    mappings, which are then drawn side by side. At most ``max_paths`` paths are drawn, the largest. Raises `ValueError`
+    if no path matches."""
     import pandas
 
     runs = values if _is_runs(values) else {"": values}
@@ -40,7 +40,7 @@ def bars(
     frame = frame.loc[[path for path in frame.index if fnmatchcase(str(path), pattern)]]
     if frame.empty:
         raise ValueError(f"no statistic matches {pattern!r}")
-    frame = frame.loc[frame.abs().max(axis=1).nlargest(most).index][::-1]
+    frame = frame.loc[frame.abs().max(axis=1).nlargest(max_paths).index][::-1]
     ax = _axes(ax)
     height = 0.8 / len(frame.columns)
     for number, (name, column) in enumerate(frame.items()):

@@ -35,7 +35,7 @@ class MissingMainGuard(RuntimeError):
     """A script starts machines when it is imported."""
 
 
-def refuse_without_main_guard(what: str) -> None:
+def require_main_guard(what: str) -> None:
     """In a child that imports the parent's script, for a function in it, nothing may be started again."""
     if importing_parent_main:
         raise MissingMainGuard(
@@ -84,7 +84,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _Channel:
-    """Requests to one child and its answers, one at a time."""
+    """Requests to one child and its responses, one at a time."""
 
     def __init__(self, connection: Connection, pid: int) -> None:
         self.connection = connection
@@ -129,15 +129,15 @@ class Pending:
 
     def __init__(self, channel: _Channel) -> None:
         self._channel = channel
-        self._answer: tuple[bool, Any] | None = None
+        self._response: tuple[bool, Any] | None = None
 
     def done(self) -> bool:
         """True if result() will not wait."""
-        return self._answer is not None or self._channel.connection.poll()
+        return self._response is not None or self._channel.connection.poll()
 
     def interrupt(self) -> None:
         """Ends the operation as Ctrl-C does: result() raises `KeyboardInterrupt`, unless it was done already."""
-        if self._answer is None:
+        if self._response is None:
             self._channel.interrupts += 1
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._channel.pid, signal.SIGINT)
@@ -148,18 +148,18 @@ class Pending:
         ``timeout`` is wall-clock seconds; `TimeoutError` leaves the operation under way. Ctrl-C interrupts the
         operation in the child, which stays usable, and then raises `KeyboardInterrupt`.
         """
-        if self._answer is None:
+        if self._response is None:
             try:
                 if timeout is not None and not self._channel.connection.poll(timeout):
-                    raise TimeoutError(f"no answer from the platform's process within {timeout} s")
-                self._answer = self._channel.receive()
+                    raise TimeoutError(f"no response from the platform's process within {timeout} s")
+                self._response = self._channel.receive()
             except KeyboardInterrupt:
                 self.interrupt()
-                self._answer = self._channel.receive()
+                self._response = self._channel.receive()
                 self._channel.pending = None
                 raise
             self._channel.pending = None
-        succeeded, value = self._answer
+        succeeded, value = self._response
         if not succeeded:
             raise value
         return value
@@ -263,17 +263,17 @@ class RemotePlatform(Remote):
 
     def fork(self) -> RemotePlatform:
         """Branches the machine in the child as it stands; see `Platform.fork()`. The branch belongs to this process."""
-        ours, theirs = socket.socketpair()
+        own_end, child_end = socket.socketpair()
         pending = self._channel.send("fork")
         channel = socket.socket(fileno=os.dup(self._channel.connection.fileno()))
-        with channel, theirs:
-            socket.send_fds(channel, [b"f"], [theirs.fileno()])
+        with channel, child_end:
+            socket.send_fds(channel, [b"f"], [child_end.fileno()])
         try:
             pid = pending.result()
         except BaseException:
-            ours.close()
+            own_end.close()
             raise
-        return RemotePlatform(Connection(ours.detach()), pid, _wait_until_gone(pid))
+        return RemotePlatform(Connection(own_end.detach()), pid, _wait_until_ended(pid))
 
     def close(self) -> None:
         """Ends the child process; the machine in it is gone. May be called again."""
@@ -300,10 +300,10 @@ class RemotePlatform(Remote):
         return f"<RemotePlatform in process {self._channel.pid}, {state}>"
 
 
-def _wait_until_gone(pid: int) -> Callable[[float], bool]:
-    """For processes whose parent is another child, or nobody any more."""
+def _wait_until_ended(pid: int) -> Callable[[float], bool]:
+    """For processes whose parent is another child, or has ended."""
 
-    def gone() -> bool:
+    def has_ended() -> bool:
         try:
             with open(f"/proc/{pid}/stat") as file:
                 return file.read().rpartition(")")[2].split()[0] == "Z"
@@ -312,9 +312,9 @@ def _wait_until_gone(pid: int) -> Callable[[float], bool]:
 
     def wait(timeout: float) -> bool:
         end = time.monotonic() + timeout
-        while not gone() and time.monotonic() < end:
+        while not has_ended() and time.monotonic() < end:
             time.sleep(0.005)
-        return gone()
+        return has_ended()
 
     return wait
 
@@ -337,7 +337,7 @@ def reap_child(pid: int) -> Callable[[float], bool]:
     return wait
 
 
-def forget_in_child() -> None:
+def close_parent_connections() -> None:
     """After a fork, in the child: the parent's children are not ours, and their pipes must not stay open here."""
     for connection in list(_open_connections):
         connection.close()

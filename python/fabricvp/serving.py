@@ -18,7 +18,7 @@ from typing import Any
 
 from . import config, console, devices, fabric, gpu, memory, node, pcie, platform, remote, spans, statistics
 from .errors import RemoteError
-from .remote import PARENT_MAIN, forget_in_child
+from .remote import PARENT_MAIN, close_parent_connections
 
 #: Objects of these classes belong to the running machine: the parent gets references to them.
 LIVE_CLASSES = (
@@ -119,7 +119,7 @@ class Server:
         self.objects[key] = obj  # keeps it alive, so that its id stays its own
         return key
 
-    def answer(self, succeeded: bool, value: Any) -> None:
+    def send_response(self, succeeded: bool, value: Any) -> None:
         try:
             buffer = io.BytesIO()
             _Pickler(buffer, self).dump((succeeded, value))
@@ -186,38 +186,40 @@ class Server:
                     error.add_note("in the platform's process:\n" + traceback.format_exc().rstrip())
                 succeeded, value = False, error
             try:
-                self.answer(succeeded, value)
+                self.send_response(succeeded, value)
             except OSError:
                 return
 
 
 def serve(machine: platform.Platform, connection: Connection, main_path: str = "") -> None:
-    """Answers the parent until it closes the connection."""
+    """Serves the parent until it closes the connection."""
     server = Server(connection, machine, main_path)
     signal.signal(signal.SIGINT, server.interrupted)
     machine._core.stop_when_closed(connection.fileno())
     server.serve()
 
 
-def fork_and_serve(machine: platform.Platform, ours: Connection, theirs: Connection, main_path: str = "") -> int:
-    """Forks; gives the child's pid. The child serves `ours`, closes `theirs` and never returns."""
+def fork_and_serve(
+    machine: platform.Platform, child_end: Connection, parent_end: Connection, main_path: str = ""
+) -> int:
+    """Forks; gives the child's pid. The child serves `child_end`, closes `parent_end` and never returns."""
     sys.stdout.flush()
     sys.stderr.flush()
     machine._core.before_fork()
     pid = os.fork()
     if pid:
-        ours.close()
+        child_end.close()
         return pid
     status = 1
     try:
-        theirs.close()
-        forget_in_child()
+        parent_end.close()
+        close_parent_connections()
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)  # the terminal's Ctrl-C goes to the parent alone, which passes it on
-        with open(os.devnull) as nothing:
-            os.dup2(nothing.fileno(), 0)  # what is typed is the parent's
+        with open(os.devnull) as null_device:
+            os.dup2(null_device.fileno(), 0)  # what is typed is the parent's
         machine._core.after_fork_in_child()
-        serve(machine, ours, main_path)
+        serve(machine, child_end, main_path)
         status = 0
     except BaseException:
         traceback.print_exc()

@@ -26,12 +26,12 @@ class Spans:
     While it is on, results of runs (`Platform.statistics`, stats.json) have its sums, and a trace shows every span.
     """
 
-    def start(self, *, keep: int = 1000) -> None:
-        """Starts recording from zero. The first ``keep`` accesses are kept whole for `accesses()`."""
-        if keep < 0:
-            raise ValueError(f"keep={keep}: a number of accesses, 0 or more")
+    def start(self, *, max_accesses: int = 1000) -> None:
+        """Starts recording from zero. The first ``max_accesses`` accesses are recorded in full for `accesses()`."""
+        if max_accesses < 0:
+            raise ValueError(f"max_accesses={max_accesses}: a number of accesses, 0 or more")
         _fabricvp.spans_restart()
-        _fabricvp.spans_keep(keep)
+        _fabricvp.spans_record_next(max_accesses)
         _fabricvp.spans_enable(True)
 
     def stop(self) -> None:
@@ -88,7 +88,7 @@ class Spans:
         return pandas.DataFrame(rows, columns=[*index, "queueing", "service", "spans", "accesses"]).set_index(index)
 
     def accesses(self) -> pandas.DataFrame:
-        """Every span of the accesses that were kept: columns ``access`` (its number, counted in order of
+        """Every span of the accesses that were recorded: columns ``access`` (its number, counted in order of
         their ends; the trace shows the same), ``who`` (the reader, or the target of a
         posted write), ``what``, ``address``, ``begin`` and ``end`` of the access, ``component``, ``stage``, ``kind``
         ("queueing" or "service"), ``from`` and ``to`` of the span, and ``time``; times in seconds."""
@@ -132,18 +132,18 @@ class Spans:
         )
 
     def access(self, number: int) -> pandas.DataFrame:
-        """One access that was kept, its spans in order of time: columns ``component``, ``stage``, ``kind``, ``from``
-        (seconds after its begin) and ``time`` (seconds). Raises `IndexError` if it was not kept."""
+        """One access that was recorded, its spans in order of time: columns ``component``, ``stage``, ``kind``,
+        ``from`` (seconds after its begin) and ``time`` (seconds). Raises `IndexError` if it was not recorded."""
         frame = self.accesses()
         frame = frame[frame["access"] == number].sort_values("from", kind="stable")
         if frame.empty:
-            raise IndexError(f"access {number} was not kept")
+            raise IndexError(f"access {number} was not recorded")
         frame = frame.assign(**{"from": frame["from"] - frame["begin"]})
         return frame[["component", "stage", "kind", "from", "time"]].reset_index(drop=True)
 
     def plot(self, number: int | None = None, ax: Axes | None = None) -> Axes:
         """Draws the mean time of an access in each component and stage, queueing and service in two colours; or one
-        access that was kept, along time."""
+        recorded access, along time."""
         if ax is None:
             from matplotlib import pyplot
 

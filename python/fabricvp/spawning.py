@@ -13,9 +13,9 @@ from typing import Any
 
 from .data import resolve_config
 from .errors import RemoteError
-from .gpu import PerNode, app_wishes
+from .gpu import PerNode, parse_app_requests
 from .overrides import flatten
-from .remote import RemotePlatform, refuse_without_main_guard
+from .remote import RemotePlatform, require_main_guard
 
 
 def spawn(
@@ -43,8 +43,8 @@ def spawn(
     script that a child imports for its functions, which needs ``if __name__ == "__main__":`` around what it does."""
     if (path is None) == (text is None):
         raise TypeError("spawn() takes a configuration file or text=, one of them")
-    refuse_without_main_guard("spawn()")
-    wish = {
+    require_main_guard("spawn()")
+    app_request = {
         "app": app,
         "size": size,
         "gpus": gpus,
@@ -53,12 +53,12 @@ def spawn(
         "initrd": initrd,
         "option": option,
     }
-    app_wishes(**wish)
+    parse_app_requests(**app_request)
     request = {
         "path": None if path is None else resolve_config(path),
         "text": text,
         "name": name,
-        "app": wish,
+        "app": app_request,
         "overrides": flatten(overrides, keywords),
         "sys_path": sys.path,
         "command": sys.argv,

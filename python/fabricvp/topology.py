@@ -99,7 +99,7 @@ class Shape:
 
 def star(devices: int, *, link: Options | None = None, switch: Options | None = None) -> Shape:
     """One switch with all devices."""
-    _at_least("star", devices=(devices, 1))
+    _check_minimum("star", devices=(devices, 1))
     return Shape(
         f"a star of {devices}", devices, _switches(1, switch), [_link(n, "switch0", link) for n in range(devices)]
     )
@@ -110,7 +110,7 @@ def ring(
 ) -> Shape:
     """As many switches in a ring, a device at each; ``outer`` are options of the links between switches (else
     ``link``)."""
-    _at_least("ring", devices=(devices, 3))
+    _check_minimum("ring", devices=(devices, 3))
     switches = _switches(devices, switch)
     links = [_link(n, f"switch{n}", link) for n in range(devices)]
     links += [_link(f"switch{n}", f"switch{(n + 1) % devices}", outer or link) for n in range(devices)]
@@ -128,7 +128,7 @@ def mesh(
 ) -> Shape:
     """A switch with a device at each crossing of a grid; device ``row * columns + column``. With ``torus`` its rows and
     columns of three and more are closed to rings."""
-    _at_least("mesh", columns=(columns, 1), rows=(rows, 1))
+    _check_minimum("mesh", columns=(columns, 1), rows=(rows, 1))
     devices = columns * rows
     links = [_link(n, f"switch{n}", link) for n in range(devices)]
     for row in range(rows):
@@ -162,7 +162,7 @@ def fat_tree(
 ) -> Shape:
     """Leaf switches with devices, each joined to every spine switch. With as many spines as devices a leaf, and equal
     links, it is without blocking (Leiserson 1985; a folded Clos network)."""
-    _at_least("fat tree", leaves=(leaves, 1), devices_each=(devices_each, 1), spines=(spines, 1))
+    _check_minimum("fat tree", leaves=(leaves, 1), devices_each=(devices_each, 1), spines=(spines, 1))
     switches = [{"name": f"spine{s}", **(switch or {})} for s in range(spines)] + [
         {"name": f"leaf{n}", **(switch or {})} for n in range(leaves)
     ]
@@ -186,7 +186,7 @@ def clusters(
 ) -> Shape:
     """Clusters of devices on a switch of their own, every two of which have a link: ``inner`` are options of the links
     inside, ``outer`` of those between clusters. `configs/netcrafter_quad.yaml` is 2 × 2."""
-    _at_least("clusters", count=(count, 1), devices_each=(devices_each, 1))
+    _check_minimum("clusters", count=(count, 1), devices_each=(devices_each, 1))
     switches = [{"name": f"cluster{c}", "cluster": c, **(switch or {})} for c in range(count)]
     links = [_link(c * devices_each + n, f"cluster{c}", inner) for c in range(count) for n in range(devices_each)]
     links += [_link(f"cluster{a}", f"cluster{b}", outer or inner) for a, b in combinations(range(count), 2)]
@@ -207,7 +207,7 @@ def dragonfly(
     """Groups of switches, in each of which every two have a link (options ``local``, else ``link``), and every two
     groups have one (``outer``, else ``local``); each switch has ``devices_each`` devices and at most ``global_each``
     links to other groups (Kim et al., ISCA 2008)."""
-    _at_least(
+    _check_minimum(
         "dragonfly",
         groups=(groups, 2),
         switches_each=(switches_each, 1),
@@ -238,10 +238,10 @@ def dragonfly(
     )
 
 
-def _at_least(what: str, **given: tuple[int, int]) -> None:
-    for name, (value, least) in given.items():
-        if not isinstance(value, int) or value < least:
-            raise InputError(f"{what}: {name}={value!r} must be a whole number of at least {least}")
+def _check_minimum(what: str, **given: tuple[int, int]) -> None:
+    for name, (value, minimum) in given.items():
+        if not isinstance(value, int) or value < minimum:
+            raise InputError(f"{what}: {name}={value!r} must be a whole number of at least {minimum}")
 
 
 def _switches(count: int, options: Options | None) -> list[dict[str, Any]]:

@@ -23,11 +23,11 @@ def need(*files):
 @measurement("boot_uboot_s", 'reset to U-Boot\'s "Hit any key", against QEMU', "s", goal="under 1 s")
 def uboot():
     need(OPENSBI, U_BOOT)
-    wanted = "Hit any key"
+    prompt = "Hit any key"
     value, baseline = alternately(
         tools.sized(5, 1),
-        lambda: tools.seconds_to_text(tools.fabricvp("uboot.yaml"), wanted)[0],
-        lambda: tools.seconds_to_text(tools.qemu("-bios", OPENSBI, "-kernel", U_BOOT), wanted)[0],
+        lambda: tools.seconds_to_text(tools.fabricvp("uboot.yaml"), prompt)[0],
+        lambda: tools.seconds_to_text(tools.qemu("-bios", OPENSBI, "-kernel", U_BOOT), prompt)[0],
     )
     return Result(value, baseline, "s")
 
@@ -56,15 +56,15 @@ def linux_seconds():
 
 @measurement("boot_linux_s", "reset to the Linux shell, against QEMU", "s", goal="under 15 s")
 def linux():
-    ours, theirs = linux_seconds()
-    return Result(ours[0], theirs[0], "s")
+    own, theirs = linux_seconds()
+    return Result(own[0], theirs[0], "s")
 
 
 @measurement("iss_vs_qemu_linux", "Linux boot under Sv39, against QEMU TCG", "boots/min", goal="ratio ≥ 0.16")
 def linux_speed():
-    ours, theirs = linux_seconds()
+    own, theirs = linux_seconds()
     return Result(
-        60 / ours[1],
+        60 / own[1],
         60 / theirs[1],
         "boots/min",
         note="of processor time, since QEMU sits out the guest's waits in real time",

@@ -24,7 +24,7 @@ using namespace fabricvp;
 namespace {
 
 constexpr unsigned timers = 1'000, foreign_threads = 8;
-constexpr ticks longest = 1'000'000;
+constexpr ticks max_delay = 1'000'000;
 
 std::uint64_t fired = 0;
 
@@ -35,7 +35,7 @@ struct random_delay {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        return 1 + ((state >> 32) * longest >> 32);
+        return 1 + ((state >> 32) * max_delay >> 32);
     }
     std::uint64_t state;
 };
@@ -85,14 +85,14 @@ struct waking_thread : sc_core::sc_module {
 double measure(bool with_calendar, ticks span) {
     std::unique_ptr<calendar> c;
     if (with_calendar) c = std::make_unique<calendar>();
-    std::vector<std::unique_ptr<calendar_timer>> ours;
-    std::vector<std::unique_ptr<systemc_timer>> theirs;
+    std::vector<std::unique_ptr<calendar_timer>> calendar_side;
+    std::vector<std::unique_ptr<systemc_timer>> systemc_side;
     std::vector<std::unique_ptr<waking_thread>> threads;
     for (unsigned i = 0; i < timers; ++i) {
         if (with_calendar)
-            ours.push_back(std::make_unique<calendar_timer>(i + 1));
+            calendar_side.push_back(std::make_unique<calendar_timer>(i + 1));
         else
-            theirs.push_back(std::make_unique<systemc_timer>(sc_core::sc_gen_unique_name("timer"), i + 1));
+            systemc_side.push_back(std::make_unique<systemc_timer>(sc_core::sc_gen_unique_name("timer"), i + 1));
     }
     for (unsigned i = 0; i < foreign_threads; ++i)
         threads.push_back(std::make_unique<waking_thread>(sc_core::sc_gen_unique_name("thread"), i * 125));
@@ -142,12 +142,12 @@ int sc_main(int argc, char* argv[]) {
         std::fputs("usage: calendar_bench [ROUNDS [systemc]]\n", stderr);
         return 2;
     }
-    std::vector<double> ours, theirs;
+    std::vector<double> calendar_side, systemc_side;
     for (unsigned long i = 0; i < rounds; ++i) {
-        if (!only_systemc) ours.push_back(in_child(true, 1'000'000'000));
-        theirs.push_back(in_child(false, 150'000'000));
+        if (!only_systemc) calendar_side.push_back(in_child(true, 1'000'000'000));
+        systemc_side.push_back(in_child(false, 150'000'000));
     }
-    const double baseline = median(theirs), value = only_systemc ? baseline : median(ours);
+    const double baseline = median(systemc_side), value = only_systemc ? baseline : median(calendar_side);
     if (value == 0 || baseline == 0) {
         std::fputs("calendar_bench: a round failed\n", stderr);
         return 1;

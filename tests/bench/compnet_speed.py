@@ -7,7 +7,7 @@ import statistics
 import tools
 from registry import Result, measurement
 
-SENDERS, TALKERS = 4, 32  #: work-groups of a node
+SENDERS, WORK_GROUPS = 4, 32  #: work-groups of a node
 FEW = 10  #: messages or rounds of the run whose time is taken off: start-up and end
 
 
@@ -29,14 +29,14 @@ def messages():
         rate(f"work=3 groups={SENDERS}", "messages", tools.sized(4_000, 500), SENDERS),
         None,
         "messages/s",
-        note=f"{SENDERS} work-groups of one node, nobody answers, two harts serve; processor time, start-up taken off",
+        note=f"{SENDERS} work-groups of one node, unanswered, two harts serve; processor time, start-up taken off",
     )
 
 
 @measurement("compnet_plain_messages_per_s", "the same, there and back by 32 work-groups", "messages/s")
 def plain():
     return Result(
-        rate(f"work=0 groups={TALKERS}", "rounds", tools.sized(300, 40), 2 * TALKERS),
+        rate(f"work=0 groups={WORK_GROUPS}", "rounds", tools.sized(300, 40), 2 * WORK_GROUPS),
         None,
         "messages/s",
         note="each waits for its answer",

@@ -105,7 +105,7 @@ struct linked_gpu {
         : memory(fmt::format("memory{}", index).c_str(), {}, index, clock_domain(frequency{1'000'000'000}),
                  compute_units),
           port(fmt::format("port{}", index).c_str(), memory.router) {
-        const std::uint64_t here = std::uint64_t{memory.router.where()} << GPU_PA_WHERE_SHIFT;
+        const std::uint64_t here = std::uint64_t{memory.router.where()} << GPU_PA_APERTURE_SHIFT;
         const auto put = [&](std::uint64_t at, std::uint64_t physical, unsigned flags) {
             const std::uint64_t e = physical >> 12 << GPU_PTE_PPN_SHIFT | GPU_PTE_VALID | flags;
             memory.memory.bytes.write(at, &e, 8);
@@ -114,7 +114,7 @@ struct linked_gpu {
         put(tables + 0x1000 + (base >> 30 & 511) * 8, here | (tables + 0x2000), 0);
         for (std::uint64_t p = 0; p < pages; ++p)
             put(tables + 0x2000 + p * 8,
-                std::uint64_t{GPU_PA_GPU0 + p % gpus} << GPU_PA_WHERE_SHIFT | (data + (p << 21)),
+                std::uint64_t{GPU_PA_GPU0 + p % gpus} << GPU_PA_APERTURE_SHIFT | (data + (p << 21)),
                 GPU_PTE_READ | GPU_PTE_WRITE);
         memory.gmmu.set_root(1, here | tables);
     }
@@ -155,7 +155,7 @@ int run(std::uint64_t requests, std::uint64_t accesses) {
         for (auto& c : clients) c->go();
     });
     for (const auto& g : alone.generators)
-        if (!g->finished() || g->corrupt.value()) throw std::runtime_error("a packet was lost or spoilt");
+        if (!g->finished() || g->corrupt.value()) throw std::runtime_error("a packet was lost or corrupted");
     for (const auto& c : clients)
         if (c->left) throw std::runtime_error("a client did not finish");
     fmt::print(

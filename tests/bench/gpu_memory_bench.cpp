@@ -85,7 +85,7 @@ struct client final : access_client {
 };
 
 void map(gpu_memory_system& m, const pattern& p) {
-    const std::uint64_t home = std::uint64_t{m.router.where()} << GPU_PA_WHERE_SHIFT;
+    const std::uint64_t home = std::uint64_t{m.router.where()} << GPU_PA_APERTURE_SHIFT;
     std::uint64_t free = tables + 0x1000;
     const auto entry = [&](std::uint64_t table, std::uint64_t address, unsigned level) {
         return table + (address >> (12 + 9 * level) & 511) * 8;

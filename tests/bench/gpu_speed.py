@@ -35,11 +35,11 @@ def total(found, suffix):
 
 
 def instructions(found):
-    return total(found, ".wavefront_instructions_in_all")
+    return total(found, ".wavefront_instructions_total")
 
 
 def transactions(found):
-    return total(found, ".l1.transactions_in_all")
+    return total(found, ".l1.transactions_total")
 
 
 def applications():

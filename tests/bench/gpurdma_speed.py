@@ -13,9 +13,10 @@ def seconds(options, messages):
     return tools.processor_seconds_of_run("gpurdma_pair.yaml", f"nodes=2 runs=1 size=8 messages={messages} {options}")
 
 
-def rate(options, teams, messages):
+def rate(options, poster_groups, messages):
     return statistics.median(
-        teams * messages / (seconds(options, messages + FEW) - seconds(options, FEW)) for _ in range(tools.sized(3, 1))
+        poster_groups * messages / (seconds(options, messages + FEW) - seconds(options, FEW))
+        for _ in range(tools.sized(3, 1))
     )
 
 

@@ -2,7 +2,7 @@
 // Runs an ELF or raw binary on one hart with plain memory and reports its speed as JSON. The program ends by writing
 // 0x5555 (pass) or 0x3333 | code << 16 (fail) to the test finisher at 0x100000.
 //
-//     iss_bench [--quantum NS] [--clock HZ] [--memory MIB] [--most SECONDS] PROGRAM
+//     iss_bench [--quantum NS] [--clock HZ] [--memory MIB] [--max-time SECONDS] PROGRAM
 #include <elf.h>
 
 #include <chrono>
@@ -89,7 +89,7 @@ std::uint64_t load(const std::string& path, sparse_memory& memory) {
 int run(const std::vector<std::string>& arguments) {
     std::string program;
     std::uint64_t quantum_ns = 1000, clock = 1'000'000'000, memory_mib = 256;
-    double most_seconds = 3600;
+    double max_seconds = 3600;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const auto& a = arguments[i];
         if (a.rfind("--", 0) == 0) {
@@ -101,8 +101,8 @@ int run(const std::vector<std::string>& arguments) {
                 clock = std::stoull(value);
             else if (a == "--memory")
                 memory_mib = std::stoull(value);
-            else if (a == "--most")
-                most_seconds = std::stod(value);
+            else if (a == "--max-time")
+                max_seconds = std::stod(value);
             else
                 throw std::runtime_error("unknown option " + a);
         } else {
@@ -125,7 +125,7 @@ int run(const std::vector<std::string>& arguments) {
     hart.start();
 
     const auto begin = std::chrono::steady_clock::now();
-    const auto reached = timeline.run_until(static_cast<ticks>(most_seconds * 1e12));
+    const auto reached = timeline.run_until(static_cast<ticks>(max_seconds * 1e12));
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     const auto instructions = hart.instructions.total();
     fmt::print(

@@ -16,7 +16,7 @@ ITERATIONS = {
 }
 
 
-def ours(elf):
+def run_own(elf):
     out = tools.WORK / "iss"
     took = tools.seconds(tools.fabricvp("bare.yaml", "--firmware", elf, out=out))
     return took, tools.statistics_of(out)["sim.instructions"]
@@ -27,19 +27,19 @@ def million_a_second(loop):
     few, many = (n // tools.sized(1, 4) for n in ITERATIONS[loop])
     empty, short, long = (tools.compile_loop(loop, n) for n in (0, few, many))
     each = tools.instructions_per_iteration(loop)
-    start, retired_at_start = ours(empty)
+    start, retired_at_start = run_own(empty)
 
     def speed():
-        took, retired = ours(short)
+        took, retired = run_own(short)
         if abs(retired - retired_at_start - few * each) > 1000:
             raise RuntimeError(f"{retired - retired_at_start} instructions retired; the loop has {few * each}")
         return few * each / (took - start) / 1e6
 
     bare = [*tools.qemu(memory="128M"), "-serial", "none", "-bios", "none", "-kernel"]
-    their_start = min(tools.seconds([*bare, empty]) for _ in range(3))
-    start = min(start, *(ours(empty)[0] for _ in range(2)))
+    qemu_start = min(tools.seconds([*bare, empty]) for _ in range(3))
+    start = min(start, *(run_own(empty)[0] for _ in range(2)))
     value, baseline = alternately(
-        ROUNDS, speed, lambda: many * each / (tools.seconds([*bare, long]) - their_start) / 1e6
+        ROUNDS, speed, lambda: many * each / (tools.seconds([*bare, long]) - qemu_start) / 1e6
     )
     return Result(value, baseline, "MIPS")
 

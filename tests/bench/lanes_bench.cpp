@@ -48,7 +48,7 @@ struct machine : dispatch_client {
             dispatcher.attach(*units.back());
         }
         // One table of each level; large pages, virtual address = offset + GPU_GLOBAL_BASE.
-        const auto base = std::uint64_t{memory.router.where()} << GPU_PA_WHERE_SHIFT;
+        const auto base = std::uint64_t{memory.router.where()} << GPU_PA_APERTURE_SHIFT;
         const auto tables = mapped;
         const auto entry = [&](std::uint64_t table, std::uint64_t index, std::uint64_t physical, unsigned flags) {
             const std::uint64_t e = (physical >> 12) << GPU_PTE_PPN_SHIFT | flags | GPU_PTE_VALID;
@@ -96,11 +96,11 @@ struct machine : dispatch_client {
     }
 
     /// Wavefront-instructions a second.
-    double measure(const std::string& name, std::uint32_t groups, std::uint32_t turns) {
+    double measure(const std::string& name, std::uint32_t groups, std::uint32_t iterations) {
         const struct {
             std::uint64_t out;
-            std::uint32_t turns;
-        } values{data, turns};
+            std::uint32_t iterations;
+        } values{data, iterations};
         write(arguments, &values, sizeof values);
         const auto d = find(name);
         dispatch what;
@@ -111,13 +111,13 @@ struct machine : dispatch_client {
         what.group = {256, 1, 1};
         what.lds_bytes = d.lds_bytes;
         what.address_space = 1;
-        if (const char* why = dispatcher.refusal(what)) throw std::runtime_error(why);
+        if (const char* why = dispatcher.rejection_reason(what)) throw std::runtime_error(why);
         const auto before = instructions();
         const auto begin = std::clock();  // of this process: other load does not count
         dispatcher.submit(what);
         timeline.run_until(never - 1);
         const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-        if (dispatcher.under_way() || faulted) throw std::runtime_error(name + " did not end well");
+        if (dispatcher.in_flight() || faulted) throw std::runtime_error(name + " did not end well");
         return static_cast<double>(instructions() - before) / seconds;
     }
 };
@@ -131,11 +131,11 @@ int sc_main(int argc, char** argv) {
     std::printf("{\"operations\": \"%s\"", lane_operations::best().name);
     const struct {
         const char* name;
-        std::uint32_t groups, turns;
+        std::uint32_t groups, iterations;
     } runs[] = {{"alu", 256, 500}, {"divergent", 256, 200}, {"local", 256, 200}, {"stream", 256, 64}};
     for (const auto& r : runs) {
         if (argc > 2 && std::string(argv[2]) != r.name) continue;
-        std::printf(", \"%s_wavefront_instructions_per_s\": %.0f", r.name, m.measure(r.name, r.groups, r.turns));
+        std::printf(", \"%s_wavefront_instructions_per_s\": %.0f", r.name, m.measure(r.name, r.groups, r.iterations));
         std::fflush(stdout);
     }
     std::printf("}\n");

@@ -64,7 +64,7 @@ figures measure(fabric::interconnect& net) {
         timeline.run_until(timeline.next_event_time() + ticks_per_second / 1000);
     const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     for (const auto* g : net.generators)
-        if (!g->finished() || g->corrupt.value()) throw std::runtime_error("a packet was lost or spoilt");
+        if (!g->finished() || g->corrupt.value()) throw std::runtime_error("a packet was lost or corrupted");
     const auto carried = static_cast<double>(net.packet_hops() - hops);
     return {carried / took, static_cast<double>(timeline.executed() - events) / carried};
 }

@@ -54,7 +54,7 @@ int run(std::uint64_t packets, std::uint64_t payload) {
     const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     for (const auto& g : net.generators)
         if (!g->finished() || g->corrupt.value() || g->missed.value() || g->late.value())
-            throw std::runtime_error("a packet was lost or spoilt");
+            throw std::runtime_error("a packet was lost or corrupted");
     const auto hops = net.packet_hops();
     fmt::print("{{\"value\": {:.0f}, \"unit\": \"packet-hops/s\", \"hops\": {}, \"events_per_hop\": {:.3f}}}\n",
                static_cast<double>(hops) / took, hops,

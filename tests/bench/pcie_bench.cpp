@@ -13,7 +13,7 @@
 
 #include "base/statistics.h"
 #include "pcie/traffic.h"
-#include "unit/pcie/storm_bench.h"
+#include "unit/pcie/cs_storm_bench.h"
 
 namespace {
 
@@ -62,7 +62,7 @@ int run(std::uint64_t bytes) {
     calendar timeline;
     port_params port;  // Gen3 x16
     port.max_payload = 256;
-    test::storm_bench bench("bench", port, 256);
+    test::cs_storm_bench bench("bench", port, 256);
     std::vector<copy_engine*> engines;
     for (auto& e : bench.engines) engines.push_back(e.get());
     std::vector<message> all;

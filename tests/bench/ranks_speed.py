@@ -13,12 +13,12 @@ import tools
 from registry import Result, Unavailable, alternately, measurement
 
 NODES = 4
-FLIGHT = SWITCH = "100 ns"
+PROPAGATION = SWITCH = "100 ns"
 
 
 def machine(folder):
     """`compnet_4` with links and a switch of a machine room."""
-    links = "".join(f"    - {{from: node{i}.hca0, to: switch0, propagation: {FLIGHT}}}\n" for i in range(NODES))
+    links = "".join(f"    - {{from: node{i}.hca0, to: switch0, propagation: {PROPAGATION}}}\n" for i in range(NODES))
     file = pathlib.Path(folder) / "machine.yaml"
     file.write_text(
         f"base: {tools.TREE}/configs/compnet_4.yaml\nnetwork:\n  switches:\n    - {{name: switch0, latency:"

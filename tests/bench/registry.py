@@ -10,7 +10,7 @@ class Unavailable(Exception):
     """A measurement cannot be made on this machine; the text says why."""
 
 
-def a_second(unit):
+def per_second(unit):
     """What one of a rate's unit is in things a second; None for what is no rate."""
     if unit.endswith("/s"):
         return 1
@@ -37,7 +37,7 @@ class Result:
 
     @property
     def of_systemc(self):
-        one = a_second(self.unit)
+        one = per_second(self.unit)
         return self.value * one / self.systemc if self.value is not None and self.systemc and one else None
 
     @property

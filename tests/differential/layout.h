@@ -16,7 +16,7 @@
 #define LAYOUT_TRAPS_END 0x83f00000
 #define LAYOUT_END 0x84000000
 
-#define LAYOUT_MOST_SEQUENCES 1000
+#define LAYOUT_MAX_SEQUENCES 1000
 #define LAYOUT_ALIAS_OFFSET 0xffffffff00000000 /* supervisor's view of DRAM under translation */
 
 /* Descriptor of a sequence */
@@ -37,7 +37,7 @@
 #define LOG_CSRS 15
 
 #define TRAP_SIZE 32 /* cause, epc, value, status */
-#define TRAPS_A_SEQUENCE 1000
+#define MAX_TRAPS_PER_SEQUENCE 1000
 
 /* Header */
 #define HEADER_COUNT 0

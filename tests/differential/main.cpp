@@ -33,8 +33,8 @@ void report(const options& o, const program& p, const image_options& image, cons
     const auto n = static_cast<std::size_t>(d.sequence);
     program smaller(image);
     if (o.minimise) {
-        if (const auto least = minimise(smaller, n, b))
-            fmt::print("\nReduced to:\n{}", least->what);
+        if (const auto smallest = minimise(smaller, n, b))
+            fmt::print("\nReduced to:\n{}", smallest->what);
         else
             fmt::print("\nDoes not happen when the sequence runs alone.\n");
     }

@@ -46,8 +46,8 @@ std::optional<difference> bench::try_program(const program& p, long only) {
 }
 
 std::uint64_t bench::random_instructions() const {
-    constexpr std::uint64_t a_sequence = 280, a_trap = 64;  // at most
-    const auto around = m_sequences * a_sequence + traps() * a_trap;
+    constexpr std::uint64_t per_sequence = 280, per_trap = 64;  // at most
+    const auto around = m_sequences * per_sequence + traps() * per_trap;
     return m_instructions > around ? m_instructions - around : 0;
 }
 

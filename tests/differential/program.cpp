@@ -26,7 +26,7 @@ std::uint32_t get_word(const std::vector<std::uint8_t>& bytes, std::size_t at) {
 }  // namespace
 
 program::program(const image_options& options) : m_options(options), m_random(options.seed) {
-    if (options.sequences > LAYOUT_MOST_SEQUENCES) throw std::invalid_argument("too many sequences");
+    if (options.sequences > LAYOUT_MAX_SEQUENCES) throw std::invalid_argument("too many sequences");
     build_page_sets();
     m_sequences.resize(options.sequences);
     for (std::size_t n = 0; n < m_sequences.size(); ++n) build_sequence(n);

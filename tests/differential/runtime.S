@@ -39,7 +39,7 @@ next_sequence:
     ld t0, HEADER_COUNT(s2)
     beq s1, t0, power_off
     la t0, traps_left
-    li t1, TRAPS_A_SEQUENCE
+    li t1, MAX_TRAPS_PER_SEQUENCE
     sd t1, 0(t0)
     li t0, DESCRIPTOR_SIZE
     mul t0, t0, s1
@@ -241,7 +241,7 @@ log_state:
     la t0, trap_pointer
     ld t0, 0(t0)
     sd t0, LOG_CSR + 8 * 14(t2)
-    li t1, LAYOUT_TRAPS_END - TRAP_SIZE * (TRAPS_A_SEQUENCE + 1)
+    li t1, LAYOUT_TRAPS_END - TRAP_SIZE * (MAX_TRAPS_PER_SEQUENCE + 1)
     bltu t0, t1, next_sequence
     li t0, LAYOUT_HEADER
     li t1, 2

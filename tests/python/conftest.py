@@ -113,12 +113,12 @@ def command(tmp_path):
     return run
 
 
-class Ran:
+class ExperimentRun:
     """What an experiment has left: `result` is its result.json, `rows` those of it by figure, `measured` their values;
-    and `told`, what it said meanwhile."""
+    and `stderr`, what it said meanwhile."""
 
-    def __init__(self, folder: Path, told: str):
-        self.told = told
+    def __init__(self, folder: Path, stderr: str):
+        self.stderr = stderr
         self.result = json.loads((folder / "result.json").read_text())
         self.rows = {row["figure"]: row for row in self.result["rows"]}
         self.measured = {figure: row.get("measured") for figure, row in self.rows.items()}
@@ -129,7 +129,7 @@ def experiment(tmp_path):
     """Runs an experiment in its quick form by the installed launcher, into the folder `found`; all its checks, as many
     as given, have to hold."""
 
-    def run(name, *arguments, checks: int | None = None, timeout: float = 580) -> Ran:
+    def run(name, *arguments, checks: int | None = None, timeout: float = 580) -> ExperimentRun:
         done = subprocess.run(
             [LAUNCHER, "experiment", name, "--quick", *arguments, "--out", "found"],
             capture_output=True,
@@ -139,7 +139,7 @@ def experiment(tmp_path):
             cwd=tmp_path,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        ran = Ran(tmp_path / "found", done.stderr)
+        ran = ExperimentRun(tmp_path / "found", done.stderr)
         found = ran.result["checks"]
         assert ran.result["experiment"] == name and all(c["ok"] for c in found)
         assert checks is None or len(found) == checks, found

@@ -108,7 +108,7 @@ def test_ports_and_consoles(machine):
 GPU = "{below: switch0, compute_units: 1, memory: {capacity: 64 MiB}}"
 
 
-def told(tmp_path, text, **options):
+def error_of(tmp_path, text, **options):
     """The refusal of a configuration that stands in machine.yaml, without the folder."""
     config = tmp_path / "machine.yaml"
     config.write_text(text)
@@ -187,7 +187,7 @@ def pcie_tree(*lines):
     ],
 )
 def test_pcie_trees_are_refused_where_they_are_written(tmp_path, lines, refusal):
-    assert told(tmp_path, pcie_tree(*lines)) == refusal
+    assert error_of(tmp_path, pcie_tree(*lines)) == refusal
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_pcie_trees_are_refused_where_they_are_written(tmp_path, lines, refusal)
         ),
     ],
 )
-def test_values_that_do_not_fit_each_other_are_refused_where_they_are_written(tmp_path, lines, refusal):
-    assert told(tmp_path, "node:\n" + "".join(f"  {line}\n" for line in lines)) == refusal
+def test_inconsistent_values_are_rejected_at_their_line(tmp_path, lines, refusal):
+    assert error_of(tmp_path, "node:\n" + "".join(f"  {line}\n" for line in lines)) == refusal
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_values_that_do_not_fit_each_other_are_refused_where_they_are_written(tm
 )
 def test_devices_below_nothing_are_refused_where_they_are_written(tmp_path, lines, refusal):
     tree = pcie_tree("{switches: [{name: switch0}], endpoints: [{name: disk, kind: virtio_blk, below: switch0}]}")
-    assert told(tmp_path, tree + "".join(f"  {line}\n" for line in lines)) == refusal
+    assert error_of(tmp_path, tree + "".join(f"  {line}\n" for line in lines)) == refusal
 
 
 def fabric(*lines, gpus=2):
@@ -318,10 +318,10 @@ LINKS = ["links:", "  - {from: gpu0, to: s}", "  - {from: gpu1, to: s}"]  # behi
                 "  - from: gpu0",
                 "    to: s",
                 "    lanes: 4",
-                "    lanes_there: 8",
+                "    forward_lanes: 8",
             ],
             (
-                "machine.yaml:12: fabric: lanes_there of 8 from 'gpu0' to 's': the link has 8 lanes, and one at least"
+                "machine.yaml:12: fabric: forward_lanes of 8 from 'gpu0' to 's': the link has 8 lanes, and one at least"
                 " must lead back"
             ),
         ),
@@ -356,7 +356,7 @@ LINKS = ["links:", "  - {from: gpu0, to: s}", "  - {from: gpu1, to: s}"]  # behi
     ],
 )
 def test_fabrics_are_refused_where_they_are_written(tmp_path, lines, refusal):
-    assert told(tmp_path, fabric(*lines)) == refusal
+    assert error_of(tmp_path, fabric(*lines)) == refusal
 
 
 def test_a_window_beyond_the_watchdog_is_refused_where_it_is_written(tmp_path):
@@ -370,7 +370,7 @@ def test_a_window_beyond_the_watchdog_is_refused_where_it_is_written(tmp_path):
         "  - {from: gpu1, to: t}",
         "  - {from: s, to: t}",
     ]
-    refusal = told(tmp_path, "simulation: {watchdog: 1 us}\n" + fabric(*lines))
+    refusal = error_of(tmp_path, "simulation: {watchdog: 1 us}\n" + fabric(*lines))
     assert (
         refusal
         == "machine.yaml:10: fabric: s.netcrafter.window of 100000 cycles is not shorter than simulation.watchdog"
@@ -378,7 +378,7 @@ def test_a_window_beyond_the_watchdog_is_refused_where_it_is_written(tmp_path):
 
 
 def test_overrides_are_named_as_the_place(tmp_path):
-    refusal = told(tmp_path, fabric("switches: [{name: s}]", *LINKS), overrides={"node.fabric.links.1.to": "u"})
+    refusal = error_of(tmp_path, fabric("switches: [{name: s}]", *LINKS), overrides={"node.fabric.links.1.to": "u"})
     assert "--set 'node.fabric.links.1.to=u': fabric: a link goes to 'u'" in refusal
 
 
@@ -399,4 +399,4 @@ def test_multicast_groups_are_refused_where_they_are_written(tmp_path, group, re
         + group
         + "\n  links: [{from: node0.hca0, to: node1.hca0}]\n"
     )
-    assert told(tmp_path, text) == refusal
+    assert error_of(tmp_path, text) == refusal

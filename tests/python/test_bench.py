@@ -84,7 +84,7 @@ def test_unknown_measurement():
 
 
 @pytest.mark.timeout(200)
-def test_what_is_missing_is_said(tmp_path):
+def test_missing_parts_are_reported(tmp_path):
     """A measurement that cannot be made here has no number, and says why."""
     file = tmp_path / "results.json"
     done = bench("--quick", "--output", file, "congestion_3d_s", timeout=150)

@@ -50,16 +50,16 @@ def test_bad_input_is_one_line(command, arguments):
 @pytest.mark.parametrize(
     "arguments, megabytes",
     [
-        *((["run", "hello"], room) for room in (20, 25, 30, 60, 100, 150)),
+        *((["run", "hello"], limit) for limit in (20, 25, 30, 60, 100, 150)),
         (["check", "gpu"], 200),
         (["run", "gpu", "--app", "vectoradd"], 2000),
-        *((["experiment", "pcie-congestion", "--quick", "--out", "found"], room) for room in (30, 100, 150, 250)),
+        *((["experiment", "pcie-congestion", "--quick", "--out", "found"], limit) for limit in (30, 100, 150, 250)),
     ],
 )
 def test_too_little_memory_is_one_line(command, arguments, megabytes):
     """Whatever of it does not fit: libraries, numpy's threads, the machine."""
-    room = megabytes * 1_000_000
-    done = command(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (room, room)))
+    limit = megabytes * 1_000_000
+    done = command(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp") and "Traceback" not in done.stderr, (
         done.stderr

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments with networking from inside of kernels; tests/system/compnet_test.py has the schemes themselves."""
+"""Experiments with intra-kernel networking; tests/system/compnet_test.py has the backends themselves."""
 
 import pandas
 import pytest
 from fabricvp.errors import InputError
-from fabricvp.experiments.compnet_latency.points import Found
-from fabricvp.experiments.compnet_latency.study import joules
+from fabricvp.experiments.compnet_latency.points import Result
+from fabricvp.experiments.compnet_latency.study import energy
 from fabricvp.experiments.compnet_reduction.points import byte_count
 from fabricvp.experiments.compnet_training.projection import minibatch, speedup, time_of
 from fabricvp.experiments.compnet_training.workloads import WORKLOADS
@@ -17,35 +17,35 @@ def test_latency(experiment, tmp_path):
     near = "250 ns at each end of the link to the root complex"
     far = near.replace("250", "500")
     # Who serves from behind the I/O bus pays for it; who does not, does not.
-    assert rows[f"round trip, host threads, {far}"] > rows[f"round trip, host threads, {near}"] + 2
-    for scheme in "command processor", "lanes":
-        assert abs(rows[f"round trip, {scheme}, {far}"] - rows[f"round trip, {scheme}, {near}"]) < 0.3
+    assert rows[f"round trip, GHN, {far}"] > rows[f"round trip, GHN, {near}"] + 2
+    for backend in "ComP-Net", "GPU-native":
+        assert abs(rows[f"round trip, {backend}, {far}"] - rows[f"round trip, {backend}, {near}"]) < 0.3
     # Cores that retire more in a cycle answer sooner.
-    for scheme, (least, most) in {"host threads": (1, 4), "command processor": (1, 2)}.items():
+    for backend, (fewest, most) in {"GHN": (1, 4), "ComP-Net": (1, 2)}.items():
         assert (
-            rows[f"round trip, {scheme}, 16 work-groups, {least} instructions a cycle"]
-            > rows[f"round trip, {scheme}, 16 work-groups, {most} instructions a cycle"]
+            rows[f"round trip, {backend}, 16 work-groups, {fewest} instructions a cycle"]
+            > rows[f"round trip, {backend}, 16 work-groups, {most} instructions a cycle"]
         )
     # On an APU requests and their status stay on the host's bus; only the adapter's part crosses PCIe.
     for size in 8, 64:
         assert (
-            rows[f"round trip, command processor, {size} B"]
-            < rows[f"round trip, host threads, APU, {size} B"]
-            < rows[f"round trip, host threads, {size} B"]
+            rows[f"round trip, ComP-Net, {size} B"]
+            < rows[f"round trip, GHN, APU, {size} B"]
+            < rows[f"round trip, GHN, {size} B"]
         )
     # Kernels that begin and end for each message take longer than one that goes on.
-    assert rows["round trip, queue between kernels, 64 B"] > rows["round trip, command processor, 64 B"]
+    assert rows["round trip, GDS, 64 B"] > rows["round trip, ComP-Net, 64 B"]
     # One hart serves one request after the other; several, several at once.
     assert (
-        rows["round trip, command processor, 16 work-groups, 1 threads"]
-        > 1.5 * rows["round trip, command processor, 16 work-groups, 4 threads"]
+        rows["round trip, ComP-Net, 16 work-groups, 1 threads"]
+        > 1.5 * rows["round trip, ComP-Net, 16 work-groups, 4 threads"]
     )
     threads = pandas.read_csv(tmp_path / "found" / "threads.csv")
-    assert set(threads["threads"]) == {1, 2, 4, 8} and set(threads["scheme"]) == {
-        "command processor",
-        "host threads",
-        "host threads, APU",
-        "lanes",
+    assert set(threads["threads"]) == {1, 2, 4, 8} and set(threads["backend"]) == {
+        "ComP-Net",
+        "GHN",
+        "GHN, APU",
+        "GPU-native",
     }
     assert (threads["slowest_us"] >= threads["round_trip_us"]).all()
     for name in ("sizes.png", "threads.png", "energy.svg", "bus.csv", "index.html"):
@@ -53,11 +53,11 @@ def test_latency(experiment, tmp_path):
 
 
 def test_energy_of_threads_that_poll():
-    found = Found(instructions=4e9, seconds=1.0, messages=1000)
+    found = Result(instructions=4e9, seconds=1.0, messages=1000)
     # Two threads on each of two nodes, awake all the time: four times 0.27 + 0.47 W, and 0.29 nJ an instruction.
-    assert joules("host threads", 2, found) == pytest.approx((4 * 0.74 + 4e9 * 0.29e-9) / 1000)
-    assert joules("command processor", 2, found) == pytest.approx((4 * 0.51 + 4e9 * 0.15e-9) / 1000)
-    assert joules("lanes", 1, found) is None
+    assert energy("GHN", 2, found) == pytest.approx((4 * 0.74 + 4e9 * 0.29e-9) / 1000)
+    assert energy("ComP-Net", 2, found) == pytest.approx((4 * 0.51 + 4e9 * 0.15e-9) / 1000)
+    assert energy("GPU-native", 1, found) is None
 
 
 @pytest.mark.timeout(600)
@@ -80,15 +80,11 @@ def test_locking(experiment, tmp_path):
 def test_jacobi(experiment, tmp_path):
     rows = experiment("compnet-jacobi", checks=4).measured
     # CPUs alone win on small grids and lose on larger ones; a launch for each iteration costs what the driver takes.
-    assert rows["CPUs alone, 32², driver 0 µs"] < rows["command processor, 32², driver 0 µs"]
-    assert rows["CPUs alone, 128², driver 0 µs"] > rows["command processor, 128², driver 0 µs"]
-    assert rows["host between kernels, 128², driver 20 µs"] - rows[
-        "host between kernels, 128², driver 0 µs"
-    ] == pytest.approx(20, abs=1)
-    assert rows["command processor, 128², driver 20 µs"] - rows[
-        "command processor, 128², driver 0 µs"
-    ] == pytest.approx(2, abs=0.4)
-    assert rows["host threads, APU, 32², driver 0 µs"] < rows["host between kernels, 32², driver 0 µs"]
+    assert rows["CPU only, 32², driver 0 µs"] < rows["ComP-Net, 32², driver 0 µs"]
+    assert rows["CPU only, 128², driver 0 µs"] > rows["ComP-Net, 128², driver 0 µs"]
+    assert rows["HDN, 128², driver 20 µs"] - rows["HDN, 128², driver 0 µs"] == pytest.approx(20, abs=1)
+    assert rows["ComP-Net, 128², driver 20 µs"] - rows["ComP-Net, 128², driver 0 µs"] == pytest.approx(2, abs=0.4)
+    assert rows["GHN, APU, 32², driver 0 µs"] < rows["HDN, 32², driver 0 µs"]
     assert (tmp_path / "found" / "sizes.png").stat().st_size > 0
 
 
@@ -96,29 +92,29 @@ def test_jacobi(experiment, tmp_path):
 def test_reduction(experiment, tmp_path):
     rows = experiment("compnet-reduction", checks=4).measured
     # Launches: the host between kernels has three of them on four nodes, one kernel for all needs one for two rounds.
-    slow, fast = "all-reduce, host between kernels, 4 nodes, 65536 B", "all-reduce, command processor, 4 nodes, 65536 B"
+    slow, fast = "all-reduce, HDN, 4 nodes, 65536 B", "all-reduce, ComP-Net, 4 nodes, 65536 B"
     assert rows[f"{slow}, ring, driver 20 µs"] - rows[slow] == pytest.approx(60, abs=3)
     assert rows[f"{fast}, ring, driver 20 µs"] - rows[fast] == pytest.approx(10, abs=3)
     # The APU's threads poll as well.
     for nodes in 2, 4:
-        assert rows[f"APU against command processor, energy of cores, {nodes} nodes, 65536 B"] > 1
+        assert rows[f"APU against ComP-Net, energy of cores, {nodes} nodes, 65536 B"] > 1
     # The queue's launches are submitted ahead: the driver's time is partly hidden behind what was submitted before.
-    ahead = "all-reduce, queue between kernels, 4 nodes, 65536 B"
+    ahead = "all-reduce, GDS, 4 nodes, 65536 B"
     assert 10 < rows[f"{ahead}, ring, driver 20 µs"] - rows[ahead] < 55
     # Threads of the host that poll cost more than those of the command processor.
     assert rows["the same of cores alone"] > 1
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
-    assert set(frame["nodes"]) == {2, 4} and set(frame["scheme"]) == {
-        "CPUs alone",
-        "host between kernels",
-        "queue between kernels",
-        "host threads",
-        "host threads, APU",
-        "command processor",
-        "lanes",
+    assert set(frame["nodes"]) == {2, 4} and set(frame["backend"]) == {
+        "CPU only",
+        "HDN",
+        "GDS",
+        "GHN",
+        "GHN, APU",
+        "ComP-Net",
+        "GPU-native",
     }
     assert (
-        frame[frame["nodes"] == 4].set_index("scheme")["mJ"] > frame[frame["nodes"] == 2].set_index("scheme")["mJ"]
+        frame[frame["nodes"] == 4].set_index("backend")["mJ"] > frame[frame["nodes"] == 2].set_index("backend")["mJ"]
     ).all()
     assert (tmp_path / "found" / "parts.png").stat().st_size > 0
 
@@ -150,7 +146,7 @@ def test_projection_of_training():
 def test_training(experiment):
     result = experiment("compnet-training", checks=3)
     for name, bound in (("AN4 LSTM", 2.0), ("CIFAR", 1 / 0.96)):
-        gain = result.measured[f"training, {name}, command processor, 20 µs a launch for the driver"]
+        gain = result.measured[f"training, {name}, ComP-Net, 20 µs a launch for the driver"]
         assert 1 < gain < bound
 
 
@@ -161,12 +157,6 @@ def test_scaling(experiment):
     assert rate[2] > 1.5 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
     assert rows["work-groups from which on lanes are faster than 1 harts"] <= 32
     # Without answers to wait for, whoever performs the messages has always one to begin with.
-    streams = {harts: rows[f"messages a second that nobody answers, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
+    streams = {harts: rows[f"unanswered messages a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
     assert all(streams[harts] > rate[harts] for harts in streams)
-    assert (
-        streams[1]
-        < streams[2]
-        < streams[4]
-        < streams[8]
-        < rows["messages a second that nobody answers, lanes, at most"]
-    )
+    assert streams[1] < streams[2] < streams[4] < streams[8] < rows["unanswered messages a second, lanes, at most"]

@@ -45,7 +45,7 @@ def test_the_forms_differ_where_an_uplink_is_fed_unequally(command):
         )["phases"][0]
         for form in congestion.FORMS
     }
-    assert first["published"]["factors"] == pytest.approx({"0:4": 1 / 3, "1:3": 1 / 3, "2:6": 2 / 3})
+    assert first["martinasso2016"]["factors"] == pytest.approx({"0:4": 1 / 3, "1:3": 1 / 3, "2:6": 2 / 3})
     assert first["maxmin"]["factors"]["2:6"] == pytest.approx(0.5)
 
 
@@ -143,7 +143,7 @@ def test_help_has_an_example(command, name):
         (["congestion", "cs_storm", "--tau", "0.5", "0:1=1MB"], "below 0.5"),
         (["congestion", "cs_storm", "--tau", "nan", "0:1=1MB"], "tau"),
         (["congestion", "cs_storm", "--bandwidth", "11.86", "0:1=1MB"], "unit"),
-        (["congestion", "cs_storm", "--form", "fair", "0:1=1MB"], "published"),
+        (["congestion", "cs_storm", "--form", "fair", "0:1=1MB"], "martinasso2016"),
         (["congestion", "hello", "0:1=1MB"], "no PCIe tree"),
         (["congestion", "nowhere", "0:1=1MB"], "nowhere"),
         (["congestion-search", "cs_storm"], "--pattern"),
@@ -157,7 +157,7 @@ def test_bad_input_is_one_line(command, arguments, says):
     assert says in done.stderr and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
 
 
-def test_a_tree_of_ones_own():
+def test_a_custom_tree():
     shape = congestion.Tree.from_text(
         "node: {pcie: {switches: [{name: s, below: root}], endpoints: "
         "[{name: a, below: s}, {name: b, below: s}, {name: c, below: root}]}}",
@@ -175,7 +175,7 @@ def test_a_tree_of_ones_own():
         congestion.search(shape, "2d")
 
 
-def test_messages_that_start_when_they_say():
+def test_messages_start_at_their_time():
     solution = congestion.solve(
         "cs_storm",
         [congestion.Message(0, 2, 1e6), congestion.Message(1, 2, 1e6, 0.5e-3)],
@@ -197,4 +197,4 @@ def test_families():
     assert graphs == congestion.random_graphs(shape, 300, seed=5) != congestion.random_graphs(shape, 300, seed=6)
     assert len(congestion.distinct(shape, graphs)) == 300
     with pytest.raises(fabricvp.InputError):
-        congestion.random_graphs(shape, 1000, seed=1, most_edges=1)
+        congestion.random_graphs(shape, 1000, seed=1, max_edges=1)

@@ -3,7 +3,7 @@
 
 import pandas
 import pytest
-from fabricvp.experiments.crossed.points import SCHEMES, WORKLOADS, Found, points
+from fabricvp.experiments.crossed.points import BACKENDS, WORKLOADS, Result, points
 from fabricvp.experiments.crossed.study import _frame, _gains
 
 
@@ -14,9 +14,9 @@ def test_quick(experiment, tmp_path):
     assert len(frame) == 48 and (frame["computing_us"] < frame["step_us"]).all()
     # What is on changes what crosses between clusters; who performs the network does not.
     spmv = frame[frame["workload"] == "spmv"]
-    assert spmv.groupby(["netcrafter", "lanes"])["crossing_KB"].mean().nunique() > 1
+    assert spmv.groupby(["netcrafter", "lanes"])["inter_cluster_KB"].mean().nunique() > 1
     # Queues on the far side of PCIe cost whoever posts.
-    mean = frame[frame["scheme"] == "command processor"].groupby("queues")["step_us"].mean()
+    mean = frame[frame["backend"] == "ComP-Net"].groupby("queues")["step_us"].mean()
     assert mean["GPU"] < mean["host"]
     for name in ("combinations.svg", "gains.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
@@ -27,14 +27,18 @@ def test_gains_are_paired():
 
     def time(p):
         return (
-            1e-5 * (0.5 if p.netcrafter else 1) * (1 + list(SCHEMES).index(p.scheme)) * (2 if p.queues == "host" else 1)
+            1e-5
+            * (0.5 if p.netcrafter else 1)
+            * (1 + list(BACKENDS).index(p.backend))
+            * (2 if p.queues == "host" else 1)
         )
 
     found = {
-        p: Found(time(p), time(p) / 2, True, 0, 0, 0, 0, 0) for p in points(WORKLOADS, tuple(SCHEMES), ("GPU", "host"))
+        p: Result(time(p), time(p) / 2, True, 0, 0, 0, 0, 0)
+        for p in points(WORKLOADS, tuple(BACKENDS), ("GPU", "host"))
     }
     gains = _gains(_frame(found)).set_index(["workload", "factor", "setting"])
     assert gains.loc[("jacobi", "netcrafter", "on"), "saved"] == pytest.approx(50)
     assert gains.loc[("spmv", "lanes", "on"), "saved"] == pytest.approx(0)
     assert gains.loc[("spmv", "queues", "host"), "saved"] == pytest.approx(-100)
-    assert gains.loc[("spmv", "scheme", "lanes"), "least"] == pytest.approx(-200)
+    assert gains.loc[("spmv", "backend", "GPU-native"), "min"] == pytest.approx(-200)

@@ -99,8 +99,8 @@ def test_a_browser_shows_the_page(demo, tmp_path):
     assert "Two nodes of four GPUs" in shown
 
 
-def test_a_part_that_fails_is_told(tmp_path):
-    report = cluster_demo.run(tmp_path, lambda text: None, {**SMALL, "scheme": 9})
+def test_a_part_that_fails_is_reported(tmp_path):
+    report = cluster_demo.run(tmp_path, lambda text: None, {**SMALL, "backend": 9})
     assert not report.ok
     assert {c.name for c in report.checks if c.ok} == set()
     assert "BROKEN" in (tmp_path / "index.html").read_text()

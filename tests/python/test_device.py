@@ -127,7 +127,7 @@ def test_what_a_callback_must_not_do(machine, method):
         platform.call(run_inside, method)
 
 
-def look_inside(platform):
+def access_inside(platform):
     """A device that looks at time, memory and registers while the machine runs."""
     seen = []
 
@@ -144,7 +144,7 @@ def look_inside(platform):
 
 
 def test_what_a_callback_may_do(machine):
-    seen, afterwards = machine(guests.USES_DEVICE).call(look_inside)
+    seen, afterwards = machine(guests.USES_DEVICE).call(access_inside)
     times = [time for time, _, _ in seen]
     assert len(seen) == 4 and times == sorted(times) and times[0] > 0
     assert all(running for _, running, _ in seen) and not afterwards
@@ -217,7 +217,7 @@ node:
 
 
 @pytest.mark.parametrize(
-    "device, told",
+    "device, expected_error",
     [
         ("{kind: uarts, base: 0x10001000}", "kind: 'uarts' is not one of uart, rtc"),
         (
@@ -231,7 +231,7 @@ node:
         ("{kind: rtc, base: 0x10001000, clock: 1 MHz}", "unknown key 'clock'"),
     ],
 )
-def test_a_device_that_cannot_be(command, tmp_path, device, told):
+def test_a_device_that_cannot_be(command, tmp_path, device, expected_error):
     (tmp_path / "machine.yaml").write_text(f"node: {{host: {{devices: [{device}]}}}}\n")
     done = command("run", "machine.yaml", "--time", "1us")
-    assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert done.returncode == 2 and expected_error in done.stderr and done.stderr.count("\n") == 1, done.stderr

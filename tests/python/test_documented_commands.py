@@ -151,7 +151,7 @@ def shown():
                 yield str(page.relative_to(REPOSITORY)), program, rest, output
 
 
-OURS = [
+OWN_PROGRAMS = [
     (page, rest, output) for page, program, rest, output in shown() if program in ("fabricvp", ".venv/bin/fabricvp")
 ]
 
@@ -168,12 +168,12 @@ def scripted(clone):
     return clone
 
 
-def what_runs(arguments):
+def runnable(arguments):
     return CHANGED.get(arguments, (arguments, ""))[0]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("run", sorted({what_runs(rest) for _, rest, _ in OURS}))
+@pytest.mark.parametrize("run", sorted({runnable(rest) for _, rest, _ in OWN_PROGRAMS}))
 def test_command(run, scripted):
     done = subprocess.run(
         f"'{LAUNCHER}' {run}",
@@ -184,11 +184,11 @@ def test_command(run, scripted):
         timeout=590,
         cwd=scripted,
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == FAILING.get(run, 0), said
-    assert "Traceback" not in said
-    printed = [plain(line) for line in said.splitlines()]
-    for page, rest, output in OURS:
+    all_output = done.stdout + done.stderr
+    assert done.returncode == FAILING.get(run, 0), all_output
+    assert "Traceback" not in all_output
+    printed = [plain(line) for line in all_output.splitlines()]
+    for page, rest, output in OWN_PROGRAMS:
         if rest == run:
             missing = [
                 line
@@ -200,8 +200,8 @@ def test_command(run, scripted):
 
 
 def test_the_tables_speak_of_commands_that_pages_show():
-    known = {rest for _, rest, _ in OURS}
+    known = {rest for _, rest, _ in OWN_PROGRAMS}
     assert not set(CHANGED) - known
-    assert not set(FAILING) - {what_runs(rest) for rest in known}
+    assert not set(FAILING) - {runnable(rest) for rest in known}
     programs = {program for _, program, _, _ in shown()} - {"fabricvp", ".venv/bin/fabricvp"}
     assert programs == set(OTHERS)

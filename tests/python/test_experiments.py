@@ -14,11 +14,11 @@ from fabricvp.experiments import Experiment, Missing, PointFailed, Report
 from fabricvp.experiments.frame import Run
 from fabricvp.experiments.gpu_workloads.measure import Point, as_record, measure
 from fabricvp.experiments.gpu_workloads.roles import Counts
-from fabricvp.experiments.kept import Kept
 from fabricvp.experiments.machines import Machine, hash_of_all
 from fabricvp.experiments.points import run_points
-from fabricvp.experiments.progress import Lines, Progress
-from fabricvp.experiments.scale.measure import Load, carry
+from fabricvp.experiments.progress import LineProgress, Progress
+from fabricvp.experiments.result_cache import ResultCache
+from fabricvp.experiments.scale.measure import Load, run_load
 from fabricvp.experiments.writing import write
 
 
@@ -59,7 +59,7 @@ def test_a_report_is_written_whole(tmp_path):
     report.row("speed", "GB/s", 12.5, 11.6, "a paper")
     report.row("nothing", "1", float("nan"), None, "")
     report.row("none", "1", Missing("nobody was there"), 4, "a paper")
-    report.used([Machine("m", "ab", 7), Machine("m", "ab", 7)])
+    report.add_machines([Machine("m", "ab", 7), Machine("m", "ab", 7)])
     report.check("conservation", True, "all <bytes>")
     report.text("Why", "because")
     report.conclude("It <works>.")
@@ -69,7 +69,7 @@ def test_a_report_is_written_whole(tmp_path):
     figure = Figure()
     figure.subplots().plot([1, 2])
     report.plot("line", figure, "a line")
-    report.picture("drawing", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a drawing")
+    report.svg_figure("drawing", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a drawing")
     write(
         tmp_path,
         Experiment("trial", "A trial", "Does it work?", lambda run: None),
@@ -130,16 +130,16 @@ def test_a_report_is_written_whole(tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_kept_points_are_not_run_again(tmp_path, capsys):
+def test_cached_points_are_not_run_again(tmp_path, capsys):
     paths = [str(tmp_path / "a"), str(tmp_path / "b")]
-    kept = Kept(tmp_path / "kept")
+    result_cache = ResultCache(tmp_path / "result_cache")
 
-    first = Run(True, 1, None, Progress(), kept=kept)
-    assert first.map("files", work, ["x"], fresh=True)[0][0] == "x" and not list((tmp_path / "kept").iterdir())
-    values = [kept_value for kept_value, _ in first.map("files", work, paths)]
-    again = Run(True, 1, None, Progress(), kept=kept)
+    first = Run(True, 1, None, Progress(), result_cache=result_cache)
+    assert first.map("files", work, ["x"], fresh=True)[0][0] == "x" and not list((tmp_path / "result_cache").iterdir())
+    values = [value for value, _ in first.map("files", work, paths)]
+    again = Run(True, 1, None, Progress(), result_cache=result_cache)
     assert [v for v, _ in again.map("files", work, [*paths, "new"])] == [*values, "new"]
-    assert "files: 2 of 3 are kept from before" in capsys.readouterr().err
+    assert "files: 2 of 3 are in the result cache" in capsys.readouterr().err
     pids = {pid for _, pid in first.map("files", work, paths)} | {pid for _, pid in again.map("files", work, paths)}
     assert len(pids) == 2  # those of the first time
     assert {pid for _, pid in again.map("files", work, paths, fresh=True)}.isdisjoint(pids)
@@ -149,17 +149,20 @@ def test_kept_points_are_not_run_again(tmp_path, capsys):
 
 
 def test_a_cut_run_loses_nothing(tmp_path):
-    kept = Kept(tmp_path)
+    result_cache = ResultCache(tmp_path)
     with pytest.raises(PointFailed):
-        Run(True, 1, None, Progress(shown=False), kept=kept).map("points", work, ["done", "dies"])
-    assert kept.find(work, "dies") is None and (found := kept.find(work, "done"))[0][0] == "done"
+        Run(True, 1, None, Progress(shown=False), result_cache=result_cache).map("points", work, ["done", "dies"])
+    assert result_cache.find(work, "dies") is None and (found := result_cache.find(work, "done"))[0][0] == "done"
     next(tmp_path.glob("*.point")).write_bytes(b"cut short")
-    assert Run(True, 1, None, Progress(shown=False), kept=kept).map("points", work, ["done"])[0] != found[0]
+    assert (
+        Run(True, 1, None, Progress(shown=False), result_cache=result_cache).map("points", work, ["done"])[0]
+        != found[0]
+    )
 
 
 def test_progress_in_lines(capsys):
     clock = iter([0, 0, 10, 10, 20, 31, 45, 50]).__next__
-    stage = Lines("points", [1.0, 1.0, 2.0], ["a", "b", "c"], clock)
+    stage = LineProgress("points", [1.0, 1.0, 2.0], ["a", "b", "c"], clock)
     stage.alive([0, 1])  # at 0 s
     stage(0)
     stage.alive([1, 2])
@@ -177,7 +180,7 @@ def test_progress_in_lines(capsys):
 
 def test_many_points_do_not_flood_the_log(capsys):
     clock = iter([0.01 * i for i in range(2000)]).__next__
-    stage = Lines("points", [1.0] * 1000, (), clock)
+    stage = LineProgress("points", [1.0] * 1000, (), clock)
     for i in range(1000):
         stage(i)
     lines = capsys.readouterr().err.splitlines()
@@ -256,7 +259,7 @@ def test_netcrafter(experiment, tmp_path):
     assert rows["all: flits saved by stitching, mean"] > 1
     assert "sequencing: flits saved by trimming, mean" not in rows
     runs = pandas.read_csv(tmp_path / "found" / "runs.csv").set_index("point")
-    assert runs["right"].all() and set(runs.index) == {"baseline", "sector-cache", "trimming", "sequencing", "all"}
+    assert runs["correct"].all() and set(runs.index) == {"baseline", "sector-cache", "trimming", "sequencing", "all"}
     for name in ("speedup.png", "saved.png", "speedups.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
@@ -326,9 +329,9 @@ def test_replay(experiment, tmp_path):
 
 def test_a_fabric_of_1024_devices():
     """Built, resolved, and every packet accounted for."""
-    cost = run_points(carry, [Load(1024, "transpose", 2_000)], 1, lambda index: None)[0]
+    cost = run_points(run_load, [Load(1024, "transpose", 2_000)], 1, lambda index: None)[0]
     assert (
-        cost.hops > 500 and cost.sent == cost.received + cost.failed + cost.under_way and cost.wrong == cost.failed == 0
+        cost.hops > 500 and cost.sent == cost.received + cost.failed + cost.in_flight and cost.wrong == cost.failed == 0
     )
 
 
@@ -351,7 +354,7 @@ def test_gpu_workloads(experiment, tmp_path):
     table = pandas.read_csv(tmp_path / "found" / "workloads.csv").set_index(["workload", "machine"])
     shares = table[["local_%", "same_cluster_%", "other_cluster_%"]]
     assert shares.sum(axis=1).to_numpy() == pytest.approx(100, abs=0.01)
-    assert (table["right"]).all() and (table["l1_transactions"] > 0).all()
+    assert (table["correct"]).all() and (table["l1_transactions"] > 0).all()
     # Transpose's input is local; its output is bound to columns that are narrower than a page, so it lies everywhere
     # alike.
     assert table.loc[("transpose", "netcrafter_quad"), "other_cluster_%"] == pytest.approx(25, abs=1.5)
@@ -366,7 +369,7 @@ def test_gpu_workloads(experiment, tmp_path):
         "gups": [1 << 16, 1 << 17, 1 << 18],
     }
     assert (sizes["slowdown"] > 0.9).all()
-    assert "workloads 1/4: " in ran.told and "workloads 4/4: " in ran.told
+    assert "workloads 1/4: " in ran.stderr and "workloads 4/4: " in ran.stderr
     parts = pandas.read_csv(tmp_path / "found" / "attribution.csv")
     sums = parts.groupby(["workload", "memory"])[["queueing_ns", "service_ns", "share_%"]].sum()
     means = parts.groupby(["workload", "memory"])["mean_ns"].first()
@@ -411,7 +414,7 @@ def test_workloads_are_measured_by_roles_and_not_by_names(tmp_path):
     ]
     found = dict(zip(texts, run_points(measure, points, 2, lambda index: None, machines=simulated.extend)))
     assert (
-        all(m.right and m.kernels_s > 0 for m in found.values())
+        all(m.correct and m.kernels_s > 0 for m in found.values())
         and len({m.sha256 for m in simulated}) == len(simulated) == 3
     )
     crossing = found["other_names"]
@@ -462,7 +465,7 @@ def test_the_node_asked_for_is_measured(tmp_path):
         Point("transpose", str(alone), 256),
     ]
     second, first, single = run_points(measure, points, 2, lambda index: None)
-    assert second.right and first.right and single.right
+    assert second.correct and first.correct and single.correct
     keys = ("kernels_s", "wavefront_instructions", "transactions", "l1_misses", "accesses", "page_table_reads")
     assert [getattr(second, key) for key in keys] == [getattr(single, key) for key in keys]
     assert first.kernels_s > 1.2 * second.kernels_s > 0  # it has a quarter of the compute units
@@ -471,7 +474,7 @@ def test_the_node_asked_for_is_measured(tmp_path):
 def test_a_machine_of_several_nodes_is_not_guessed_at(command, tmp_path):
     (tmp_path / "two.yaml").write_text(TWO_NODES)
     given = ["experiment", "gpu-workloads", "--quick", "--only", "reduction", "--out", "found", "--machine", "two.yaml"]
-    for wrong, told in (
+    for wrong, expected_error in (
         ([], "two.yaml: node0 and node1 have a GPU: say which one is measured, as in --node node0"),
         (["--node", "node2"], "--node node2: node2 of two.yaml has no GPU; node0 and node1 have"),
         (["--node", "node3"], "--node node3: two.yaml has 3 nodes, node0 to node2"),
@@ -480,9 +483,11 @@ def test_a_machine_of_several_nodes_is_not_guessed_at(command, tmp_path):
         (["--node", "node1", "--machine", "gpu"], "--node node1: gpu and netcrafter_quad_ideal have node0 alone"),
     ):
         done = command(*given, *wrong)
-        assert done.returncode == 2 and told in done.stderr and done.stderr.splitlines()[-1].startswith("fabricvp"), (
-            done.stderr
-        )
+        assert (
+            done.returncode == 2
+            and expected_error in done.stderr
+            and done.stderr.splitlines()[-1].startswith("fabricvp")
+        ), done.stderr
     done = command(
         "experiment", "pcie-congestion", "--quick", "--out", "found", "--machine", "cs_storm", "--node", "node1"
     )
@@ -530,13 +535,13 @@ def test_what_the_model_does_not_count_is_an_error():
 
 
 def test_gpu_workloads_bad_input(command):
-    for wrong, told in (
+    for wrong, expected_error in (
         (["--only", "doom"], "doom"),
         (["--set", "nonsense"], "--set nonsense: KEY=VALUE"),
         (["--only", "reduction", "--set", "node.gpus.*.memory.l2_tlb.sts=1"], "did you mean 'sets'?"),
     ):
         done = command("experiment", "gpu-workloads", "--quick", *wrong, "--out", "found")
-        assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        assert done.returncode == 2 and expected_error in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 @pytest.mark.timeout(120)

@@ -27,7 +27,7 @@ def test_traffic_and_the_time_of_loads():
             ("cluster1", "cluster0"),
         ] and roles.clusters == 2
         machine.run(until=fabricvp.Marker("kernels", "reset"))
-        machine.spans.start(keep=0)
+        machine.spans.start(max_accesses=0)
         begin = machine.now
         machine.run(until=fabricvp.Marker("kernels", "dump"))
         values, passed = machine.statistics.snapshot("node0."), machine.now - begin
@@ -35,9 +35,9 @@ def test_traffic_and_the_time_of_loads():
         found.add(paths, PartFinder(roles))
         assert machine.run().outcome == "power_off" and machine.app_ok
 
-        ways = {(w.source, w.destination): w for w in fabric.traffic()}
-        assert len(ways) == 10
-        slow = ways["cluster0", "cluster1"]
+        directions = {(w.source, w.destination): w for w in fabric.traffic()}
+        assert len(directions) == 10
+        slow = directions["cluster0", "cluster1"]
         assert (
             slow.bytes == values["node0.fabric.cluster0.to_cluster1.transmitter.bytes"] > 0
             and slow.bytes == 16 * slow.flits
@@ -51,7 +51,7 @@ def test_traffic_and_the_time_of_loads():
 
     # All that compute units say of the latency is found again in the chains of spans.
     latency = sum(v for path, v in values.items() if path.endswith(".load_latency.sum")) / 1e12
-    assert found.returning == pytest.approx(latency, rel=1e-9)
+    assert found.read_latency == pytest.approx(latency, rel=1e-9)
     assert paths.loc[list(set(paths.index.get_level_values("what")) & set(LOADS))][
         ["queueing", "service"]
     ].sum().sum() == pytest.approx(latency, rel=1e-9)
@@ -66,9 +66,9 @@ def test_traffic_and_the_time_of_loads():
     assert ("same cluster", "L2") in found.service and ("own memory", "switch") not in found.service
 
 
-def test_queues_by_destination_let_the_neighbour_pass():
+def test_queues_by_destination_avoid_head_of_line_blocking():
     """Two devices fill the link between the clusters with reads of device 0; its neighbour reads it, too. With one
-    queue a virtual channel its answers wait behind those for the slow link; with queues by destination they pass, and
+    queue a virtual channel its responses wait behind those for the slow link; with queues by destination they pass, and
     the slow link is as full."""
     shape = topology.clusters(2, 2, outer={"lane_rate": "2 GB/s"})
     reads = {"requests": 6000, "outstanding": 512, "pattern": "hot_spot", "hot_spot": 0, "hot_share": 1}
@@ -111,7 +111,7 @@ ROLES = Roles(
         ("node0.gpu1.memory.unit3.l1", "merge", "L1"),
         ("node0.gpu1.memory.unit3", "coalesce", "L1"),
         ("node0.gpu1.memory.router", "request", "crossbar"),
-        ("node0.gpu1.memory.l2.bank7", "answer", "L2"),
+        ("node0.gpu1.memory.l2.bank7", "response", "L2"),
         ("node0.gpu1.memory.hbm", "access", "HBM"),
         ("node0.fabric.gpu2", "held", "GPU's port"),
         ("node0.fabric.gpu2.link", "wire", "GPU's link"),
@@ -154,9 +154,9 @@ def test_sizes_in_u_boots_arguments():
         boot(console, "app=gups size=4294967296 app=mm size=0 app=vectoradd size=1024")
         result = machine.run("1 s")
         assert (result.outcome, result.guest_status) == ("guest_failure", 1)
-        told = console.output[console.output.index("Starting kernel") :]
-        assert "size=4294967296: gups takes 1 to 4294967040" in told and "size=0: mm takes 1 to" in told
-        assert told.count("FAILED") == 2 and told.count(" ok\r\n") == 1
+        output = console.output[console.output.index("Starting kernel") :]
+        assert "size=4294967296: gups takes 1 to 4294967040" in output and "size=0: mm takes 1 to" in output
+        assert output.count("FAILED") == 2 and output.count(" ok\r\n") == 1
 
 
 @pytest.mark.timeout(1800)
@@ -166,7 +166,7 @@ def test_u_boot_starts_applications_on_four_gpus(tmp_path):
         boot(console, "app=transpose size=96 app=mis size=1024 gpus=2 app=reduction size=5000")
         found = observe_all(machine, [Point("transpose", "quad"), Point("mis", "quad"), Point("reduction", "quad")])
         assert machine.run().outcome == "power_off"  # nothing is left that could run
-        assert [m.right for m in found] == [True] * 3 and all(m.kernels_s > 0 for m in found)
+        assert [m.correct for m in found] == [True] * 3 and all(m.kernels_s > 0 for m in found)
         # Command processors of GPUs that rest may still tidy up.
         assert [{g for (g, _), n in m.accesses.items() if n > 0.01 * sum(m.accesses.values())} for m in found] == [
             {0, 1, 2, 3},

@@ -29,7 +29,7 @@ def traffic(machine):
 
 def counts(platform):
     found = platform.statistics.snapshot("node0.fabric.")
-    assert found["node0.fabric.packets_under_way"] == 0
+    assert found["node0.fabric.packets_in_flight"] == 0
     assert found["node0.fabric.device0.responses"] == REQUESTS
     assert found["node0.fabric.device0.unexpected"] == found["node0.fabric.device1.unexpected"] == 0
     return (
@@ -48,17 +48,17 @@ def test_what_the_crc_sees_is_sent_again(traffic, netcrafter):
     assert counts(platform) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("reversible, most", [({}, 8), ({"reversible": {"policy": "published"}}, 15)])
-def test_no_more_lanes_fail_than_a_direction_may_have(machine, reversible, most):
+@pytest.mark.parametrize("reversible, max_lanes", [({}, 8), ({"reversible": {"policy": "milic2017"}}, 15)])
+def test_no_more_lanes_fail_than_a_direction_may_have(machine, reversible, max_lanes):
     text = topology.clusters(2, 1, outer=reversible).traffic_machine(WRITES)
     line = text.count("\n") + 2
-    wrong = rf"lanes: {most + 1} is out of range: give 1 … {most}$"
+    wrong = rf"lanes: {max_lanes + 1} is out of range: give 1 … {max_lanes}$"
     with pytest.raises(fabricvp.InputError, match=rf"text:{line}: faults\.0\.{wrong}"):
-        fabricvp.spawn(text=f"{text}faults:\n  - {{at: 1 us, target: {SLOW}, kind: lanes, lanes: {most + 1}}}\n")
+        fabricvp.spawn(text=f"{text}faults:\n  - {{at: 1 us, target: {SLOW}, kind: lanes, lanes: {max_lanes + 1}}}\n")
     platform = machine(text=text)
     with pytest.raises(fabricvp.InputError, match=wrong):
-        platform.inject(SLOW, "lanes", at="1 us", lanes=most + 1)
-    platform.inject(SLOW, "lanes", at="1 us", lanes=most, lasting="1 us")
+        platform.inject(SLOW, "lanes", at="1 us", lanes=max_lanes + 1)
+    platform.inject(SLOW, "lanes", at="1 us", lanes=max_lanes, lasting="1 us")
     platform.run("100 us")
     assert platform.statistics[f"{SLOW}.faults.lanes"] == 1
     counts(platform)
@@ -107,11 +107,11 @@ def transposes(machine, netcrafter):
 @pytest.mark.parametrize("netcrafter", [False, True])
 def test_a_kernel_whose_links_correct_errors_has_the_right_result(machine, netcrafter):
     platform = transposes(machine, netcrafter)
-    for way in (SLOW, "node0.fabric.cluster1.to_cluster0"):
-        platform.inject(way, "bit_errors", rate="1e-4")
+    for link in (SLOW, "node0.fabric.cluster1.to_cluster0"):
+        platform.inject(link, "bit_errors", rate="1e-4")
     assert platform.run("1 s").outcome == "power_off"
     assert platform.app_ok and platform.statistics[f"{SLOW}.transmitter.replays"] > 10
-    assert platform.statistics["node0.fabric.packets_under_way"] == 0
+    assert platform.statistics["node0.fabric.packets_in_flight"] == 0
 
 
 @pytest.mark.timeout(120)
@@ -124,8 +124,8 @@ def test_a_kernel_notices_what_they_do_not(machine, netcrafter):
         platform.inject(SLOW, "flip", bit=8 * byte)
     platform.run("1 s")
     assert not platform.app_ok
-    said = platform.nodes[0].console.output
-    assert "wrong" in said or "poisoned" in said, said
+    output = platform.nodes[0].console.output
+    assert "wrong" in output or "poisoned" in output, output
 
 
 @pytest.mark.timeout(120)
@@ -135,6 +135,6 @@ def test_a_kernel_whose_link_dies_ends_with_one_clear_error(machine):
     platform.inject(SLOW, "dead")
     result = platform.run("1 s")
     assert result.outcome in ("power_off", "guest_failure") and not platform.app_ok, result
-    said = platform.nodes[0].console.output
-    assert "bus error" in said.lower(), said
-    assert platform.statistics["node0.fabric.packets_under_way"] == 0
+    output = platform.nodes[0].console.output
+    assert "bus error" in output.lower(), output
+    assert platform.statistics["node0.fabric.packets_in_flight"] == 0

@@ -74,7 +74,7 @@ def test_an_application_named_when_the_machine_is_made(make):
     assert ok == "True" and float(instructions) > 100
 
 
-def test_wishes_about_an_application_are_checked_before_the_machine_is_made():
+def test_application_options_are_checked_before_the_machine_is_made():
     with pytest.raises(fabricvp.InputError, match="did you mean 'spmv'"):
         fabricvp.Platform.from_text(SMALL, app="smpv")
     with pytest.raises(fabricvp.InputError, match="nearby"):
@@ -128,7 +128,7 @@ def test_device_memory(machine):
 def test_spans_name_where_loads_spent_their_time():
     # What the host writes lies in L2, so that only a small one leaves something to HBM.
     with fabricvp.spawn(text=SMALL, app="vectoradd", size=4096, node__gpus__0__memory__l2__size="16 KiB") as machine:
-        machine.spans.start(keep=10)
+        machine.spans.start(max_accesses=10)
         machine.run(time="1 s")
         machine.spans.stop()
         frame = machine.spans.to_pandas()
@@ -138,7 +138,7 @@ def test_spans_name_where_loads_spent_their_time():
     assert (gpu_loads["from"] >= gpu_loads["begin"]).all()
 
 
-def test_wrong_wishes_are_refused_with_one_line(machine):
+def test_wrong_options_are_rejected_with_one_line(machine):
     with pytest.raises(fabricvp.InputError, match="did you mean 'spmv'"):
         machine.load_app("smpv")
     with pytest.raises(ValueError):

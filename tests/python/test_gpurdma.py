@@ -26,7 +26,7 @@ def test_one_lane_posts_a_thousand_writes():
     _, seconds, values = run("messages=1024 runs=3")
     assert len(seconds) == 3 and max(seconds) < 1.01 * min(seconds)
     assert (
-        values["node0.hca0.sends.posted"] >= 1024
+        values["node0.hca0.send_queues.posted"] >= 1024
         and values["node0.hca0.bad_doorbells"] == 0
         and values["node0.hca0.retries"] == 0
     )
@@ -54,15 +54,18 @@ def test_one_lane_posts_a_thousand_writes():
         (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),
     ],
 )
-def test_ways_to_post(options, messages):
+def test_posting_methods(options, messages):
     consoles, seconds, values = run(options)
     assert [int(n) for n, _, _ in WRITES.findall(consoles[0])] == [messages] * len(seconds) and seconds
     assert (
-        values["node0.hca0.bad_doorbells"] == values["node0.hca0.retries"] == values["node0.hca0.sends.failures"] == 0
+        values["node0.hca0.bad_doorbells"]
+        == values["node0.hca0.retries"]
+        == values["node0.hca0.send_queues.failures"]
+        == 0
     )
 
 
-def test_what_is_done_together_is_faster():
+def test_batching_is_faster():
     """Nothing but order is asked here; figures stand in the experiments."""
     naive, reused, pipelined, batched, together = (
         run(f"messages=256 runs=1 {how}")[1][0]
@@ -112,7 +115,11 @@ def test_a_worker_answers_every_batch(options, launches):
     _, values = serve(options)
     assert values["node1.gpu0.dispatcher.dispatches"] == launches
     assert (
-        sum(values[f"node{n}.hca0.{what}"] for n in (0, 1) for what in ("retries", "bad_doorbells", "sends.failures"))
+        sum(
+            values[f"node{n}.hca0.{what}"]
+            for n in (0, 1)
+            for what in ("retries", "bad_doorbells", "send_queues.failures")
+        )
         == 0
     )
 
@@ -146,7 +153,7 @@ def test_runs_are_the_same_to_the_picosecond():
         ("size=1048577", "size=1048577: 1 to 1048576 bytes"),
     ],
 )
-def test_what_does_not_fit_is_said(options, why):
+def test_invalid_options_are_reported(options, why):
     with fabricvp.spawn(
         "gpurdma_pair", node__images__append=options if "nodes" in options else f"nodes=2 {options}"
     ) as platform:

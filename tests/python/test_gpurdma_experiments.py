@@ -17,7 +17,7 @@ def test_placement(experiment, tmp_path):
     looked = table[table["completion_queue"] == "host"]["lane_reads_host_us"]
     assert (looked > 0.3).all()
     spans = pandas.read_csv(tmp_path / "found" / "spans.csv")
-    assert {"doorbell", "fetch", "payload", "turn", "receive"} <= set(spans["stage"])
+    assert {"doorbell", "fetch", "payload", "scheduling", "receive"} <= set(spans["stage"])
     for name in ("placement.png", "placement.svg", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 

@@ -22,7 +22,7 @@ CASES = [
 ]
 
 
-def test_lanes_that_do_not_keep_to_the_rules():
+def test_lanes_that_misuse_the_adapter():
     with fabricvp.spawn("gpurdma_pair", node__images__firmware="firmware:gpurdma_misuse.elf") as platform:
         ended = platform.run("100 ms")
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
@@ -39,4 +39,4 @@ def test_lanes_that_do_not_keep_to_the_rules():
         "all ok, powering off",
     ]
     assert values["node0.hca0.bad_doorbells"] == 3 and values["node1.hca0.bad_doorbells"] == 0
-    assert values["node0.hca0.completions.lost"] == 1
+    assert values["node0.hca0.completion_queues.dropped"] == 1

@@ -6,7 +6,7 @@ import re
 import fabricvp
 import pytest
 
-LOOKED = re.compile(
+COUNTS_LINE = re.compile(
     r"^rounds (\d+) wrong (\d+) stale (\d+) early (\d+) words (\d+) found (\d+) missed (\d+) alarms (\d+)", re.MULTILINE
 )
 
@@ -17,13 +17,13 @@ def look(options, commit="on_arrival"):
         "gpurdma_pair",
         node__images__firmware="firmware:ordering.elf",
         node__images__append=options,
-        node__gpus__0__front__peer_writes=commit,
+        node__gpus__0__host_interface__peer_writes=commit,
     ) as platform:
         ended = platform.run("100 ms")
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
         assert all("all ok" in text for text in consoles), consoles
-        values = map(int, LOOKED.search(consoles[0]).groups())
+        values = map(int, COUNTS_LINE.search(consoles[0]).groups())
         return dict(zip(("rounds", "wrong", "stale", "early", "words", "found", "missed", "alarms"), values))
 
 
@@ -75,7 +75,7 @@ def test_a_flag_overtakes_data_that_wait_for_a_busy_bank():
         ("flag=0 flush=1", "flush=1: not with flag=0"),
     ],
 )
-def test_what_does_not_fit_is_said(options, says):
+def test_invalid_options_are_reported(options, says):
     with fabricvp.spawn(
         "gpurdma_pair", node__images__firmware="firmware:ordering.elf", node__images__append=options
     ) as platform:

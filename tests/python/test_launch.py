@@ -10,7 +10,7 @@ import fabricvp
 import numpy
 import pytest
 from fabricvp.data import sdk_folder
-from fabricvp.launch import Arguments, default_group, three
+from fabricvp.launch import Arguments, default_group, to_3d
 
 SOURCE = """
 #include "gpu/gpu.h"
@@ -78,7 +78,7 @@ def test_arrays_go_in_and_come_out_launch_after_launch(elf):
 
 
 @pytest.mark.timeout(200)
-def test_faults_and_limits_are_told_and_survived(elf):
+def test_faults_and_limits_are_reported_and_survived(elf):
     with fabricvp.spawn("gpu", **SMALL) as platform:
         gpu = platform.nodes[0].gpus[0]
         with pytest.raises(fabricvp.KernelFault, match="wild|fault|page") as raised:
@@ -90,7 +90,7 @@ def test_faults_and_limits_are_told_and_survived(elf):
             gpu.launch(elf, 64, [numpy.zeros(1)], kernel="nobody")
         with pytest.raises(fabricvp.InputError, match="no ELF"):
             gpu.launch(Path(__file__), 64, [numpy.zeros(1)])
-        with pytest.raises(fabricvp.InputError, match="room"):
+        with pytest.raises(fabricvp.InputError, match="max_job_bytes"):
             gpu.launch(elf, 64, ["sum", numpy.zeros(50 << 20, numpy.uint8)], {"sum": 8}, kernel="add")
         with pytest.raises(fabricvp.GuestStopped, match="time_limit"):
             gpu.launch(elf, 64, [numpy.zeros(1, "<u8")], kernel="forever", limit="3 ms")
@@ -138,13 +138,13 @@ def test_arguments_are_laid_out_as_in_c():
 
 def test_grids():
     assert (
-        three(5, "grid") == (5, 1, 1)
-        and three((5, 6), "grid") == (5, 6, 1)
-        and three(numpy.int64(7), "grid") == (7, 1, 1)
+        to_3d(5, "grid") == (5, 1, 1)
+        and to_3d((5, 6), "grid") == (5, 6, 1)
+        and to_3d(numpy.int64(7), "grid") == (7, 1, 1)
     )
     for wrong in (0, (), (1, 2, 3, 4), (1 << 32,), (4, -1)):
         with pytest.raises(ValueError, match="grid="):
-            three(wrong, "grid")
+            to_3d(wrong, "grid")
     assert (
         default_group((1000, 1, 1)) == (256, 1, 1)
         and default_group((4, 100, 1)) == (4, 16, 1)

@@ -23,8 +23,8 @@ def run_pair(server, client, tool, arguments):
     """What a tool prints at both ends."""
     server(f"{tool} -d mthca0 {arguments} > /tmp/server 2>&1 &")
     client("sleep 0.3")
-    said = client(f"{tool} -d mthca0 {arguments} 10.0.0.1; echo status $?")
-    return said + server("wait; cat /tmp/server")
+    output = client(f"{tool} -d mthca0 {arguments} 10.0.0.1; echo status $?")
+    return output + server("wait; cat /tmp/server")
 
 
 @WITH_IMAGES
@@ -35,9 +35,9 @@ def test_stock_tools_of_rdma_run_between_two_nodes():
         assert "3 packets received, 0% packet loss" in client("ping -c 3 -i 0.01 10.0.0.1")
         early = platform.statistics.snapshot()
         for tool, arguments, wanted in TOOLS:
-            said = run_pair(server, client, tool, arguments)
-            assert "status 0" in said and re.search(wanted, said), f"{tool} {arguments}: {said}"
-            assert "Failed" not in said and "error" not in said.lower(), f"{tool} {arguments}: {said}"
+            output = run_pair(server, client, tool, arguments)
+            assert "status 0" in output and re.search(wanted, output), f"{tool} {arguments}: {output}"
+            assert "Failed" not in output and "error" not in output.lower(), f"{tool} {arguments}: {output}"
         # Bytes of TCP are checked by the sum of a file.
         server("dd if=/dev/urandom of=/tmp/file bs=64k count=16 2> /dev/null; nc -l -p 5000 < /tmp/file &")
         client("sleep 0.1; nc 10.0.0.1 5000 > /tmp/file")

@@ -86,7 +86,7 @@ def test_faults_of_a_configuration(machine):
     platform = machine(text=text_with(faults=faults))
     platform.run("2 ms")
     found = totals(platform)
-    assert found["sent"] == 1200 and found["dropped"] >= 7 and found["under_way"] == 0
+    assert found["sent"] == 1200 and found["dropped"] >= 7 and found["in_flight"] == 0
     assert found["sent"] == found["delivered"] + found["dropped"]
     values = platform.statistics.snapshot("network.")
     assert values["network.generator0.link.dropped.injected"] == 7

@@ -82,7 +82,7 @@ def test_applications_of_nodes():
         assert platform.statistics["node1.app.ok"] == platform.statistics["app.ok"] == 1
 
 
-def test_wishes_for_nodes_are_checked():
+def test_options_for_nodes_are_checked():
     with pytest.raises(TypeError, match="size= is about an application"):
         fabricvp.spawn(text=TWO_GPUS, app={1: "fir"}, size={0: 512})
     with pytest.raises(ValueError, match="no node is called 'second'"):

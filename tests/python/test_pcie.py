@@ -121,6 +121,6 @@ def test_what_no_bar_claims_reads_as_ones(storm):
         ({"node.pcie.root.root_port.max_payload": "200"}, "max_payload.*power of two"),
     ],
 )
-def test_a_tree_that_does_not_hang_together_is_refused(change, message):
+def test_a_disconnected_tree_is_rejected(change, message):
     with pytest.raises(fabricvp.InputError, match=message):
         fabricvp.spawn("cs_storm", overrides=change)

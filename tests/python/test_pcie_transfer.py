@@ -52,7 +52,7 @@ def test_a_machine_without_a_tree():
 def test_weighted_round_robin(tmp_path, where, turns):
     """Two streams meet at an egress; the one with more turns has that share of it until it ends."""
     rival = "board" if where == "gpu0" else "socket"  # who meets where the weight is
-    weight = {name: f", turns: {turns}" if name == where else "" for name in ("gpu0", "board")}
+    weight = {name: f", arbitration_weight: {turns}" if name == where else "" for name in ("gpu0", "board")}
     tree = tmp_path / "tree.yaml"
     tree.write_text(f"""
 node:

@@ -74,10 +74,10 @@ def test_memory_that_is_taken_back(work):
     """Kernels whose requests are refused say so, those who wait for them say for whom; each node comes to its end."""
     outcome, consoles, _ = run(work, lambda platform: None, "revoke=60 patience=20000")
     assert outcome == fabricvp.Outcome.GUEST_FAILURE
-    told = [told for text in consoles for told in SAYS.findall(text)]
+    errors = [errors for text in consoles for errors in SAYS.findall(text)]
     assert all(text.endswith("FAILED\n") for text in consoles), consoles
-    assert {why for *_, why in told} & {"remote access", "local protection"}, told
-    assert {int(rank) for rank, *_ in told} == {0, 1, 2, 3}
+    assert {why for *_, why in errors} & {"remote access", "local protection"}, errors
+    assert {int(rank) for rank, *_ in errors} == {0, 1, 2, 3}
 
 
 def test_a_network_that_dies():

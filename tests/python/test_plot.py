@@ -22,7 +22,7 @@ def test_bars(machine, tmp_path):
 
 
 def test_runs_side_by_side():
-    axes = plot.bars({"one": {"a": 1.0, "b": 2.0}, "two": {"a": 3.0, "b": 4.0}}, most=1)
+    axes = plot.bars({"one": {"a": 1.0, "b": 2.0}, "two": {"a": 3.0, "b": 4.0}}, max_paths=1)
     assert sorted(bar.get_width() for bar in axes.patches) == [2.0, 4.0]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two"]
 

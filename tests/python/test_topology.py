@@ -84,7 +84,7 @@ def test_everybody_reaches_everybody_between_nodes(name, machine):
         assert mine == {"sent": packets, "missed": 0, "late": 0, "corrupt": 0}
         assert found[f"network.generator{n}.received"] > packets / 2
     assert found["network.packets.delivered"] == found["network.packets.sent"] == packets * shape.devices
-    assert found["network.packets.dropped"] == found["network.packets.under_way"] == 0
+    assert found["network.packets.dropped"] == found["network.packets.in_flight"] == 0
 
 
 def test_computers_in_a_shape_exchange_data(machine):
@@ -115,7 +115,7 @@ def test_gpus_share_memory_over_it(machine):
     platform = machine(text=topology.ring(3).machine(gpu=small))
     platform.load_app("transpose", size=96)
     assert platform.run("1 s").outcome == "power_off" and platform.app_ok
-    assert all(way.bytes > 0 for way in platform.nodes[0].fabric.traffic())
+    assert all(link.bytes > 0 for link in platform.nodes[0].fabric.traffic())
 
 
 def test_options_reach_links_and_switches(machine):

@@ -40,7 +40,7 @@ SIZES = {
     "lulesh_like": 5,
     "comd_like": 3,
 }
-OTHERWISE = 8192
+DEFAULT_SIZE = 8192
 SLOW = {"vgg16", "resnet18"}  # in any size
 SEVERAL = {
     "vectoradd",
@@ -86,7 +86,7 @@ class Apps(CommandTest):
 
     def run_app(self, config, name, *more, out=None, size=None):
         folder = out or f"{config}.{name}"
-        size = size or SIZES.get(name, OTHERWISE)
+        size = size or SIZES.get(name, DEFAULT_SIZE)
         result = self.run_command(
             "run", CONFIGS / f"{config}.yaml", "--app", name, "--size", size, "--out", folder, *more
         )
@@ -118,7 +118,7 @@ class Apps(CommandTest):
         times = {c: statistics(self.run_app(c, "spmv", size=16384)[1])["sim.time_s"] for c in GPUS}
         self.assertEqual(len(set(times.values())), len(GPUS), times)
 
-    def test_twice_the_same(self):
+    def test_determinism(self):
         for name in "histogram", "locks":
             first, again = (self.run_app("gpu_compnet", name, out=f"{name}{i}") for i in range(2))
             self.assertEqual(first[0].text, again[0].text)

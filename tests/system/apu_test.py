@@ -63,7 +63,7 @@ class Apu(CommandTest):
         self.assertEqual(twice.returncode, 0)
         self.assertRegex(self.succeed("diff", "fir", "again").text, r"0 of \d+ statistics differ")
 
-    def test_messages_by_every_scheme(self):
+    def test_messages_by_every_backend(self):
         """Kernels of APUs put messages into each other's memory, whoever performs it; every byte is checked."""
         time = {}
         for name, number in {"processor": 0, "host": 1, "native": 2, "async": 5}.items():
@@ -103,7 +103,7 @@ class Apu(CommandTest):
             time["host"], int(re.search(r"# echo host .* bytes (\d+) ps", far.text)[1])
         )  # requests need not cross the I/O bus
 
-    def test_work_by_every_scheme(self):
+    def test_work_by_every_backend(self):
         for options in (
             "work=1 rows=48 columns=64 groups=6 iterations=7",
             "work=2 bytes=40000 groups=3 rounds=2 cores=3",
@@ -155,11 +155,11 @@ class Apu(CommandTest):
                 r"nodes\.\d+\.(host\.memory|gpus\.0\.(below|link|link\..*|dma|dma\..*|read_latency"
                 r"|resizable_from|completion_boundary|ready_after_reset"
                 r"|coherent|coherent\..*|system|system\..*|memory\.capacity|memory\.hbm\..*)"
-                r"|energy\.gpu_memory_pj_a_bit)"
+                r"|energy\.gpu_memory_pj_per_bit)"
             )
             self.assertEqual({key for key in different if not re.fullmatch(allowed, key)}, set())
 
-    def test_what_an_apu_refuses(self):
+    def test_configurations_an_apu_rejects(self):
         for text, words in (
             (
                 NODE + "      link: {width: 8}\n",
@@ -203,7 +203,7 @@ class Apu(CommandTest):
         self.assertEqual(result.returncode, 1, result.text)
         self.assertRegex(
             (self.folder / "out" / "console.node0.log").read_text(),
-            r"gpu0 fault: firmware trap, cause 2 on hart 0, pc 0x\w+ \(network_serve\+0x\w+\)",
+            r"gpu0 fault: firmware trap, cause 2 on hart 0, pc 0x\w+ \(network_service_poll\+0x\w+\)",
         )
 
 

@@ -10,7 +10,7 @@ from command import CommandTest, elf, finish
 
 
 class BadInput(CommandTest):
-    def refused(self, *arguments, says, verb="run", **options):
+    def assert_rejected(self, *arguments, says, verb="run", **options):
         result = self.run_command(verb, *arguments, **options)
         self.assertEqual(result.returncode, 2, (result.text, result.errors))
         lines = result.errors.splitlines()
@@ -21,62 +21,66 @@ class BadInput(CommandTest):
             self.assertIn(words, lines[0])
         return lines[0]
 
-    def refused_yaml(self, text, says):
+    def assert_rejected_yaml(self, text, says):
         path = self.write("bad.yaml", text)
         for verb in "check", "run", "describe":
-            self.refused(path, verb=verb, says=says)
+            self.assert_rejected(path, verb=verb, says=says)
 
     def test_configurations(self):
-        self.refused_yaml("", "bad.yaml: the configuration is empty")
-        self.refused_yaml(
+        self.assert_rejected_yaml("", "bad.yaml: the configuration is empty")
+        self.assert_rejected_yaml(
             "nodes: 1\nnode:\n  hots: {harts: 1}\n",
             ["bad.yaml:3: unknown key 'hots'", "did you mean 'host'?", "allowed: images, host"],
         )
-        self.refused_yaml("node: {host: {harts: four}}\n", "bad.yaml:1: node.host.harts: ")
-        self.refused_yaml("node: {host: {harts: 65}}\n", ["bad.yaml:1: node.host.harts", "out of range"])
-        self.refused_yaml("node: {host: {harts: -1}}\n", "node.host.harts")
-        self.refused_yaml("node: {host: {memory: 100}}\n", "node.host.memory")
-        self.refused_yaml("node: {host: {memory: 4097 B}}\n", "")
-        self.refused_yaml("node: {host: {hart: {clock: 1 GB}}}\n", "node.host.hart.clock")
-        self.refused_yaml("node: [1]\n", "node must be a group of keys, this is a list")
-        self.refused_yaml("{" * 5000, "bad.yaml:1: ")
-        self.refused_yaml(b"\x00\x01\x02", "bad.yaml")
-        self.refused_yaml(b"\xff\xfe\xfa", "bad.yaml")
-        self.refused_yaml(random.Random(1).randbytes(20000), "bad.yaml")
+        self.assert_rejected_yaml("node: {host: {harts: four}}\n", "bad.yaml:1: node.host.harts: ")
+        self.assert_rejected_yaml("node: {host: {harts: 65}}\n", ["bad.yaml:1: node.host.harts", "out of range"])
+        self.assert_rejected_yaml("node: {host: {harts: -1}}\n", "node.host.harts")
+        self.assert_rejected_yaml("node: {host: {memory: 100}}\n", "node.host.memory")
+        self.assert_rejected_yaml("node: {host: {memory: 4097 B}}\n", "")
+        self.assert_rejected_yaml("node: {host: {hart: {clock: 1 GB}}}\n", "node.host.hart.clock")
+        self.assert_rejected_yaml("node: [1]\n", "node must be a group of keys, this is a list")
+        self.assert_rejected_yaml("{" * 5000, "bad.yaml:1: ")
+        self.assert_rejected_yaml(b"\x00\x01\x02", "bad.yaml")
+        self.assert_rejected_yaml(b"\xff\xfe\xfa", "bad.yaml")
+        self.assert_rejected_yaml(random.Random(1).randbytes(20000), "bad.yaml")
 
     def test_configurations_that_cannot_be_read(self):
-        self.refused("nothing.yaml", says="'nothing.yaml': no such configuration")
-        self.refused("ubot", says="did you mean 'uboot'?")
-        self.refused(self.folder, says="is a folder")
-        self.refused("/dev/zero", says="not a regular file")
+        self.assert_rejected("nothing.yaml", says="'nothing.yaml': no such configuration")
+        self.assert_rejected("ubot", says="did you mean 'uboot'?")
+        self.assert_rejected(self.folder, says="is a folder")
+        self.assert_rejected("/dev/zero", says="not a regular file")
         big = self.write("big.yaml", b"#" * 20_000_000)
-        self.refused(big, says="too large")
+        self.assert_rejected(big, says="too large")
 
     def test_overrides(self):
         good = self.write("good.yaml", "nodes: 1\n")
-        self.refused(good, "--set", "node.host.harts", says="must be KEY=VALUE")
-        self.refused(good, "--set", "node.host.hart=1", says=["--set 'node.host.hart=1'", "must be a group of keys"])
-        self.refused(good, "--set", "node1.host.harts=1", says="there is no node1")
-        self.refused(good, "--set", "x=\n\x1b[31m", says="unknown key 'x'")
+        self.assert_rejected(good, "--set", "node.host.harts", says="must be KEY=VALUE")
+        self.assert_rejected(
+            good, "--set", "node.host.hart=1", says=["--set 'node.host.hart=1'", "must be a group of keys"]
+        )
+        self.assert_rejected(good, "--set", "node1.host.harts=1", says="there is no node1")
+        self.assert_rejected(good, "--set", "x=\n\x1b[31m", says="unknown key 'x'")
 
     def test_options(self):
         good = self.write("good.yaml", "nodes: 1\n")
-        self.refused(says="CONFIG is missing")
-        self.refused(good, "--tme", "1s", says=["--tme", "did you mean '--time'?"])
-        self.refused(good, "--time", "1", says="--time: ")
-        self.refused(good, "--time", "soon", says="--time: ")
-        self.refused(good, "--time", says="--time")
-        self.refused(good, good, says="too many")
-        self.refused(good, "--console", "printer", says="console 'printer': must be stdio, file:PATH, tcp:PORT or none")
-        self.refused(good, "--console", "tcp:99999", says="0 to 65535")
-        self.refused(good, "--console", "node7=none", says="there is no node7")
-        self.refused(good, "--gdb", "port", says="--gdb 'port'")
-        self.refused(good, "--out", "/proc/nothing", says="/proc/nothing")
-        self.refused(good, "--replay", self.write("r", "what\n"), says="not a recording")
-        self.refused(good, "--trace", says="--trace needs --out")
-        self.refused(good, "--trace", "--out", "o", "--trace-window", "2ms..1ms", says="trace: ")
-        self.refused("x", verb="rnu", says=["unknown command 'rnu'", "did you mean 'run'?"])
-        self.refused("a", "b", verb="diff", says="a/stats.json" if os.path.isdir("a") else "a: no such file")
+        self.assert_rejected(says="CONFIG is missing")
+        self.assert_rejected(good, "--tme", "1s", says=["--tme", "did you mean '--time'?"])
+        self.assert_rejected(good, "--time", "1", says="--time: ")
+        self.assert_rejected(good, "--time", "soon", says="--time: ")
+        self.assert_rejected(good, "--time", says="--time")
+        self.assert_rejected(good, good, says="too many")
+        self.assert_rejected(
+            good, "--console", "printer", says="console 'printer': must be stdio, file:PATH, tcp:PORT or none"
+        )
+        self.assert_rejected(good, "--console", "tcp:99999", says="0 to 65535")
+        self.assert_rejected(good, "--console", "node7=none", says="there is no node7")
+        self.assert_rejected(good, "--gdb", "port", says="--gdb 'port'")
+        self.assert_rejected(good, "--out", "/proc/nothing", says="/proc/nothing")
+        self.assert_rejected(good, "--replay", self.write("r", "what\n"), says="not a recording")
+        self.assert_rejected(good, "--trace", says="--trace needs --out")
+        self.assert_rejected(good, "--trace", "--out", "o", "--trace-window", "2ms..1ms", says="trace: ")
+        self.assert_rejected("x", verb="rnu", says=["unknown command 'rnu'", "did you mean 'run'?"])
+        self.assert_rejected("a", "b", verb="diff", says="a/stats.json" if os.path.isdir("a") else "a: no such file")
 
     def test_images(self):
         good = self.write("good.yaml", "nodes: 1\n")
@@ -84,7 +88,7 @@ class BadInput(CommandTest):
         whole = elf(code)
 
         def image(contents, says, *more):
-            self.refused(
+            self.assert_rejected(
                 good,
                 "--firmware",
                 self.write("image.elf", contents),
@@ -107,10 +111,10 @@ class BadInput(CommandTest):
         overlapping[60:62] = bytes(2)
         image(bytes(overlapping), "overlap")
         image(b"\x00" * (128 * 2**20 + 1), "lies outside of the memory")
-        self.refused(good, "--firmware", "nothing.bin", says="nothing.bin: no such file")
-        self.refused(good, "--firmware", "/dev/null", says="not a regular file")
-        self.refused(good, "--initrd", self.write("rd", b"x" * (129 * 2**20)), says=["initrd", "rd"])
-        self.refused(
+        self.assert_rejected(good, "--firmware", "nothing.bin", says="nothing.bin: no such file")
+        self.assert_rejected(good, "--firmware", "/dev/null", says="not a regular file")
+        self.assert_rejected(good, "--initrd", self.write("rd", b"x" * (129 * 2**20)), says=["initrd", "rd"])
+        self.assert_rejected(
             good,
             "--firmware",
             "firmware:no\x1bthing",
@@ -118,36 +122,38 @@ class BadInput(CommandTest):
             environment={"FABRICVP_FIRMWARE": str(self.folder)},
         )
         configured = self.write("configured.yaml", "node: {images: {kernel: missing.elf}}\n")
-        self.refused(configured, says="missing.elf: no such file")
+        self.assert_rejected(configured, says="missing.elf: no such file")
 
     def test_nothing_is_written(self):
         bad = self.write("bad.yaml", "nodes: none\n")
-        self.refused(bad, "--out", self.folder / "out", says="nodes")
+        self.assert_rejected(bad, "--out", self.folder / "out", says="nodes")
         self.assertFalse((self.folder / "out").exists())
         good = self.write("good.yaml", "nodes: 1\n")
-        self.refused(good, "--out", self.folder / "out", "--firmware", "nothing.bin", says="nothing.bin")
+        self.assert_rejected(good, "--out", self.folder / "out", "--firmware", "nothing.bin", says="nothing.bin")
         self.assertFalse((self.folder / "out").exists())
 
-    def test_host_devices_that_cannot_be_where_they_are_wanted(self):
-        def refused(devices, line, says):
+    def test_invalid_host_device_ranges(self):
+        def assert_rejected(devices, line, says):
             text = "node:\n  host:\n    devices:\n" + "".join(f"      - {device}\n" for device in devices)
-            self.refused_yaml(text, f"bad.yaml:{line}: {says}")
-            told = self.refused(self.folder / "bad.yaml", says=says)
-            self.assertEqual(told.count("bad.yaml"), 1, told)
+            self.assert_rejected_yaml(text, f"bad.yaml:{line}: {says}")
+            error = self.assert_rejected(self.folder / "bad.yaml", says=says)
+            self.assertEqual(error.count("bad.yaml"), 1, error)
 
         modem = "{name: modem, kind: uart, base: 0x10001000, interrupt: 20}"
-        refused(
+        assert_rejected(
             [modem, "{kind: rtc, base: 0x10002000, interrupt: 20}"],
             5,
             "host: device device1: interrupt source 20 is taken",
         )
-        refused(
+        assert_rejected(
             [modem, "{name: late, kind: rtc, base: 0x10001080}"],
             5,
             "host: device late: address range of late (0x10001080, 0x1000 bytes) overlaps that of modem (0x10001000,"
             " 0x100 bytes)",
         )
-        refused(["{name: uart, base: 0x20000000}"], 4, "the name 'uart' is taken: a key beside this list has it")
+        assert_rejected(
+            ["{name: uart, base: 0x20000000}"], 4, "the name 'uart' is taken: a key beside this list has it"
+        )
 
     def test_a_writable_image_is_for_one_disk(self):
         self.write("disk.img", bytes(4096))
@@ -159,11 +165,11 @@ class BadInput(CommandTest):
                 f" {disk.format('b', second)}]}}}}\n"
             )
 
-        self.refused_yaml(machine("writable", "writable"), "disk.img: another disk uses it")
-        self.refused_yaml(machine("copy_on_write", "writable"), "disk.img: another disk uses it")
-        self.refused_yaml(machine("writable", "read_only"), "disk.img: another disk writes to it")
+        self.assert_rejected_yaml(machine("writable", "writable"), "disk.img: another disk uses it")
+        self.assert_rejected_yaml(machine("copy_on_write", "writable"), "disk.img: another disk uses it")
+        self.assert_rejected_yaml(machine("writable", "read_only"), "disk.img: another disk writes to it")
         one = machine("writable", "read_only").replace(", " + disk.format("b", "read_only"), "")
-        self.refused_yaml(one.replace("nodes: 1", "nodes: 2"), "disk.img: another disk uses it")
+        self.assert_rejected_yaml(one.replace("nodes: 1", "nodes: 2"), "disk.img: another disk uses it")
         self.assertIn("ok", self.succeed("check", self.write("good.yaml", one)).text)
         self.assertIn(
             "ok", self.succeed("check", self.write("good.yaml", machine("read_only", "copy_on_write", 2))).text

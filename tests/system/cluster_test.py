@@ -25,7 +25,7 @@ class Cluster(CommandTest):
     def console(self, folder, node):
         return (self.folder / folder / f"console.node{node}.log").read_text()
 
-    def test_everything_at_work(self):
+    def test_all_parts(self):
         """All parts on both nodes, and the same again."""
         for folder in "once", "again":
             result = self.run_cluster(folder, SMALL + " best=123023013012")
@@ -46,7 +46,7 @@ class Cluster(CommandTest):
         self.assertGreater(values["network.packets.sent"], 0)
         self.assertEqual(values["network.packets.delivered"], values["network.packets.sent"])
         for node in range(2):
-            self.assertEqual(values[f"node{node}.fabric.packets_under_way"], 0)
+            self.assertEqual(values[f"node{node}.fabric.packets_in_flight"], 0)
 
     def test_orders_of_an_exchange(self):
         """The same bytes in orders that the congestion model tells apart take times in that order."""
@@ -80,7 +80,8 @@ class Cluster(CommandTest):
                 [False, True, False, True],
             )
             self.assertEqual(
-                [s[f"node{node}.fabric.lanes_cluster0_cluster1.turns"] > 0 for s in kernels], [False, False, True, True]
+                [s[f"node{node}.fabric.lanes_cluster0_cluster1.reversals"] > 0 for s in kernels],
+                [False, False, True, True],
             )
 
     def test_without_anything_to_set(self):
@@ -100,10 +101,10 @@ class Cluster(CommandTest):
     def test_training(self):
         """Two nodes train one network on images of their own: the host finds the last loss, it fell as the sum of both
         gradients says, and both have the same parameters, whoever gives the gradients."""
-        for scheme in 2, 3:
+        for backend in 2, 3:
             result = self.run_cluster(
                 "out",
-                f"nodes=2 work=3 rows=2 columns=16 steps=2 placement={scheme - 1} scheme={scheme}",
+                f"nodes=2 work=3 rows=2 columns=16 steps=2 placement={backend - 1} scheme={backend}",
                 "node.host.harts=2",
             )
             self.assertEqual(result.returncode, 0, result.text + result.errors)
@@ -114,7 +115,7 @@ class Cluster(CommandTest):
                     r" [1-9]\d+ ps\ntraining   ok\n",
                 )
 
-    def test_what_cannot_be_is_said(self):
+    def test_invalid_options_are_reported(self):
         for options, words in (
             ("best=123", "best=123 is no order of 4 GPUs' messages"),
             ("best=123023013022", "is no order"),
@@ -126,7 +127,7 @@ class Cluster(CommandTest):
             ("work=3 steps=8", "steps=8: 7 at most, of training"),
         ):
             with self.subTest(options):
-                self.refused(self.run_cluster("out", f"nodes=2 size=0 messages=0 {options}"), words)
+                self.assert_rejected(self.run_cluster("out", f"nodes=2 size=0 messages=0 {options}"), words)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import unittest
 
 FABRICVP = os.environ["FABRICVP"]
 #: Seconds after which a command that takes one or two hangs: much longer than a busy machine or a sanitizer makes it.
-PATIENCE = int(os.environ.get("FABRICVP_TEST_PATIENCE", 600))
+TIMEOUT_S = int(os.environ.get("FABRICVP_TEST_TIMEOUT", 600))
 
 DRAM = 0x80000000
 UART = 0x10000000
@@ -39,7 +39,7 @@ def store(address, value, width=2):
     return li(5, address) + li(6, value) + _word(6 << 20 | 5 << 15 | width << 12 | 0x23)
 
 
-def say(text):
+def print_text(text):
     return b"".join(store(UART, ord(c), 0) for c in text)
 
 
@@ -105,7 +105,7 @@ class CommandTest(unittest.TestCase):
         path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
         return str(path)
 
-    def run_command(self, *arguments, stdin=b"", timeout=PATIENCE, environment=None):
+    def run_command(self, *arguments, stdin=b"", timeout=TIMEOUT_S, environment=None):
         result = subprocess.run(
             [FABRICVP, *map(str, arguments)],
             input=stdin,
@@ -123,7 +123,7 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.errors)
         return result
 
-    def refused(self, result, says):
+    def assert_rejected(self, result, says):
         """A guest has refused what it was asked for: one line, and nobody waited for it."""
         self.assertEqual(result.returncode, 2, result.text + result.errors)
         self.assertRegex(result.errors, r"^fabricvp: node\d: [^\n]+\n$")

@@ -10,7 +10,7 @@ import command
 from command import CommandTest
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
-SCHEMES = {"processor": 0, "host": 1, "native": 2}
+BACKENDS = {"processor": 0, "host": 1, "native": 2}
 
 
 class Compnet(CommandTest):
@@ -25,48 +25,51 @@ class Compnet(CommandTest):
     def statistics(self, folder):
         return json.loads((self.folder / folder / "stats.json").read_text())
 
-    def served(self, values, scheme):
+    def service_instructions(self, values, backend):
         """Instructions of the threads that could serve."""
-        hart = "node0.gpu0.processor.hart0" if scheme == "processor" else "node0.host.hart1"
+        hart = "node0.gpu0.processor.hart0" if backend == "processor" else "node0.host.hart1"
         return values[f"{hart}.instructions"]
 
-    def test_every_scheme(self):
+    def test_every_backend(self):
         """Messages of all sizes there and back, every byte checked, by whoever serves; only the one who should does."""
-        for scheme, number in SCHEMES.items():
-            result = self.echo(scheme, f"scheme={number}", "rounds=4", "most=8192")
+        for backend, number in BACKENDS.items():
+            result = self.echo(backend, f"scheme={number}", "rounds=4", "most=8192")
             self.assertEqual(result.returncode, 0, result.text)
-            for text in self.consoles(scheme):
+            for text in self.consoles(backend):
                 self.assertEqual(
                     [line for line in text.splitlines() if not line.startswith("# ")][1:],
                     ["echo       ok", "all ok, powering off"],
                 )
             measured = re.findall(
-                rf"^# echo {scheme} 1 threads 1 groups (\d+) bytes (\d+) ps", self.consoles(scheme)[0], re.MULTILINE
+                rf"^# echo {backend} 1 threads 1 groups (\d+) bytes (\d+) ps", self.consoles(backend)[0], re.MULTILINE
             )
             self.assertEqual([int(size) for size, _ in measured], [8 << i for i in range(11)])
             times = [int(ps) for _, ps in measured]
             self.assertLess(times[0], times[1])  # 8 bytes travel in the request
             self.assertLess(times[1], times[-1])
-            values = self.statistics(scheme)
+            values = self.statistics(backend)
             for n in (0, 1):
                 self.assertEqual(values[f"node{n}.hca0.retries"], 0)
                 self.assertEqual(values[f"node{n}.hca0.bad_doorbells"], 0)
         machines = {
-            (self.folder / scheme / "config.resolved.yaml").read_text().replace(f"scheme={number}", "scheme")
-            for scheme, number in SCHEMES.items()
+            (self.folder / backend / "config.resolved.yaml").read_text().replace(f"scheme={number}", "backend")
+            for backend, number in BACKENDS.items()
         }
         self.assertEqual(len(machines), 1)  # who serves is an option of the program, and nothing else differs
         quiet = self.statistics("native")
-        self.assertGreater(self.served(self.statistics("processor"), "processor"), 10 * self.served(quiet, "processor"))
-        self.assertGreater(self.served(self.statistics("host"), "host"), 100)
-        for scheme in "processor", "native":
-            self.assertEqual(self.served(self.statistics(scheme), "host"), 0)
+        self.assertGreater(
+            self.service_instructions(self.statistics("processor"), "processor"),
+            10 * self.service_instructions(quiet, "processor"),
+        )
+        self.assertGreater(self.service_instructions(self.statistics("host"), "host"), 100)
+        for backend in "processor", "native":
+            self.assertEqual(self.service_instructions(self.statistics(backend), "host"), 0)
 
     def test_many_work_groups_and_threads(self):
-        for scheme in "processor", "host":
+        for backend in "processor", "host":
             result = self.echo(
-                scheme,
-                f"scheme={SCHEMES[scheme]}",
+                backend,
+                f"scheme={BACKENDS[backend]}",
                 "groups=13",
                 "threads=2",
                 "rounds=4",
@@ -75,17 +78,17 @@ class Compnet(CommandTest):
                 "entries=1",
             )
             self.assertEqual(result.returncode, 0, result.text)
-            self.assertRegex(self.consoles(scheme)[0], rf"# echo {scheme} 2 threads 13 groups 64 bytes \d+ ps")
+            self.assertRegex(self.consoles(backend)[0], rf"# echo {backend} 2 threads 13 groups 64 bytes \d+ ps")
         self.echo("again", "scheme=0", "groups=13", "threads=2", "rounds=4", "least=64", "most=64", "entries=1")
         self.assertRegex(self.succeed("diff", "processor", "again").text, r"0 of \d+ statistics differ")
 
-    def test_messages_without_answers(self):
+    def test_messages_without_responses(self):
         """Each work-group sends many before it waits; all of them come, whoever performs them, more of them than queues
         have entries."""
-        for scheme, number in SCHEMES.items():
+        for backend, number in BACKENDS.items():
             for size in 8, 512:
                 result = self.echo(
-                    scheme,
+                    backend,
                     f"work=3 scheme={number}",
                     "groups=6",
                     "messages=50",
@@ -95,17 +98,18 @@ class Compnet(CommandTest):
                 )
                 self.assertEqual(result.returncode, 0, result.text)
                 self.assertRegex(
-                    self.consoles(scheme)[0],
-                    rf"# rate {scheme} 1 threads 6 groups {size} bytes 300 messages, [1-9]\d* ps each\nrate       ok\n",
+                    self.consoles(backend)[0],
+                    rf"# rate {backend} 1 threads 6 groups {size} bytes 300 messages, [1-9]\d* ps each\nrate      "
+                    r" ok\n",
                 )
-                values = self.statistics(scheme)
+                values = self.statistics(backend)
                 self.assertGreater(values["node0.hca0.messages"], 300)
                 self.assertLess(values["node1.hca0.messages"], 100)  # of the programs, which meet
                 self.assertEqual(values["node0.hca0.retries"], 0)
 
     def test_a_request_that_fails(self):
         """The kernel that asked hears why (the responder's refusal); the one that waits gives up; nothing hangs."""
-        for _scheme, number in SCHEMES.items():
+        for _backend, number in BACKENDS.items():
             for size in 8, 64:
                 result = self.echo("out", f"scheme={number}", "astray=1", f"least={size}", f"most={size}")
                 self.assertEqual(result.returncode, 1, result.text)
@@ -114,23 +118,23 @@ class Compnet(CommandTest):
                 self.assertIn("work-group 0: request failed in round 1, status 0x100", other)
 
     def test_jacobi(self):
-        """Every scheme solves to the bit what CPUs solve; who performs the network has its time to show for it."""
+        """Every backend solves to the bit what CPUs solve; who performs the network has its time to show for it."""
         time = {}
-        for scheme, number in {**SCHEMES, "driven": 3, "async": 5}.items():
+        for backend, number in {**BACKENDS, "driven": 3, "async": 5}.items():
             result = self.echo(
-                scheme, "work=1", f"scheme={number}", "rows=48", "columns=64", "groups=6", "iterations=7"
+                backend, "work=1", f"scheme={number}", "rows=48", "columns=64", "groups=6", "iterations=7"
             )
             self.assertEqual(result.returncode, 0, result.text)
-            for text in self.consoles(scheme):
+            for text in self.consoles(backend):
                 self.assertEqual(
                     [line for line in text.splitlines() if not line.startswith("# ")][1:],
                     ["jacobi     ok", "all ok, powering off"],
                 )
             found = re.findall(
-                r"^# jacobi (\w+) 48 rows 64 columns 7 iterations (\d+) ps", self.consoles(scheme)[0], re.MULTILINE
+                r"^# jacobi (\w+) 48 rows 64 columns 7 iterations (\d+) ps", self.consoles(backend)[0], re.MULTILINE
             )
-            self.assertEqual([name for name, _ in found], ["cpu", scheme])
-            time[scheme] = int(found[1][1])
+            self.assertEqual([name for name, _ in found], ["cpu", backend])
+            time[backend] = int(found[1][1])
         self.echo("launch", "work=1", "scheme=3", "rows=48", "columns=64", "groups=6", "iterations=7", "driver=20")
         slow = int(re.search(r"# jacobi driven .* (\d+) ps", self.consoles("launch")[0])[1])
         self.assertAlmostEqual((slow - time["driven"]) / 7e6, 20, delta=1)  # a launch each iteration
@@ -139,12 +143,12 @@ class Compnet(CommandTest):
         """The all-reduce of the residual takes two steps there, with a kernel between them; what is found is the CPUs'
         and the host's between kernels, at every node."""
         digests = {}
-        for scheme in 5, 3:
+        for backend in 5, 3:
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_4.yaml",
                 "--append",
-                f"nodes=4 work=1 scheme={scheme} rows=8 columns=64 iterations=9 groups=4 cores=1",
+                f"nodes=4 work=1 scheme={backend} rows=8 columns=64 iterations=9 groups=4 cores=1",
                 "--out",
                 "out",
             )
@@ -152,21 +156,21 @@ class Compnet(CommandTest):
             texts = [(self.folder / "out" / f"console.node{i}.log").read_text() for i in range(4)]
             for text in texts:
                 self.assertIn("jacobi     ok", text)
-            digests[scheme] = [re.search(r"^# digest (\w+)", text, re.MULTILINE)[1] for text in texts]
+            digests[backend] = [re.search(r"^# digest (\w+)", text, re.MULTILINE)[1] for text in texts]
         self.assertEqual(digests[5], digests[3])
         self.assertEqual(len(set(digests[5])), 4)  # each has rows of its own
 
     def test_rounds_by_packets_follow_each_other(self):
         """More all-reduces than queue and send ring hold at a time, also with two nodes and with a number that is no
         power of two."""
-        for nodes, way, rounds in (2, 0, 40), (2, 1, 40), (3, 0, 9), (3, 1, 9):
+        for nodes, algorithm, rounds in (2, 0, 40), (2, 1, 40), (3, 0, 9), (3, 1, 9):
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_4.yaml",
                 "--set",
                 f"nodes={nodes}",
                 "--set",
-                f"node.images.append=nodes={nodes} work=2 scheme=5 way={way} bytes=1000 rounds={rounds}",
+                f"node.images.append=nodes={nodes} work=2 scheme=5 way={algorithm} bytes=1000 rounds={rounds}",
                 "--out",
                 "out",
             )
@@ -188,14 +192,14 @@ class Compnet(CommandTest):
         """Every node has every sum to the bit, by a ring and by a tree, whoever performs the network, for vectors that
         fill no part and for those of many."""
         time = {}
-        for scheme, number in {**SCHEMES, "driven": 3, "cpu": 4, "async": 5}.items():
-            for way, name in enumerate(("ring", "tree")):
+        for backend, number in {**BACKENDS, "driven": 3, "cpu": 4, "async": 5}.items():
+            for algorithm, name in enumerate(("ring", "tree")):
                 for size, groups in (12, 2), (40_000, 3):
                     result = self.reduce(
                         "out",
                         4,
                         f"scheme={number}",
-                        f"way={way}",
+                        f"way={algorithm}",
                         f"bytes={size}",
                         f"groups={groups}",
                         "rounds=2",
@@ -209,18 +213,18 @@ class Compnet(CommandTest):
                             ["reduce     ok", "all ok, powering off"],
                         )
                     found = re.search(
-                        rf"^# reduce {scheme} {name} 4 nodes {size} bytes 2 rounds (\d+) ps", texts[0], re.MULTILINE
+                        rf"^# reduce {backend} {name} 4 nodes {size} bytes 2 rounds (\d+) ps", texts[0], re.MULTILINE
                     )
-                    time[scheme, name, size] = int(found[1])
-            self.assertLess(time[scheme, "tree", 12], time[scheme, "ring", 12], scheme)  # four steps instead of six
-        for way in 0, 1:  # a number of nodes that is no power of two
+                    time[backend, name, size] = int(found[1])
+            self.assertLess(time[backend, "tree", 12], time[backend, "ring", 12], backend)  # four steps instead of six
+        for algorithm in 0, 1:  # a number of nodes that is no power of two
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_4.yaml",
                 "--set",
                 "nodes=3",
                 "--set",
-                f"node.images.append=nodes=3 work=2 scheme=0 way={way} bytes=1000",
+                f"node.images.append=nodes=3 work=2 scheme=0 way={algorithm} bytes=1000",
                 "--out",
                 "three",
             )
@@ -273,7 +277,7 @@ class Compnet(CommandTest):
     def test_energy(self):
         """Joules are activity times parameters: twice the parameter, twice the joules; nobody works for nothing."""
 
-        def joules(folder, *more):
+        def energy(folder, *more):
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_pair.yaml",
@@ -291,9 +295,13 @@ class Compnet(CommandTest):
             }
 
         one, two = (
-            joules("one"),
-            joules(
-                "two", "--set", "node.energy.network_pj_a_bit=500", "--set", "node.energy.processor_core.awake_w=0.54"
+            energy("one"),
+            energy(
+                "two",
+                "--set",
+                "node.energy.network_pj_per_bit=500",
+                "--set",
+                "node.energy.processor_core.active_w=0.54",
             ),
         )
         parts = [name for name in one if name not in ("time", "total")]
@@ -326,7 +334,7 @@ class Compnet(CommandTest):
             values = self.statistics("async")
             for n in (0, 1):
                 self.assertEqual(values[f"node{n}.hca0.bad_doorbells"], 0)
-                self.assertEqual(self.served(values, "host"), 0)
+                self.assertEqual(self.service_instructions(values, "host"), 0)
 
     def test_a_message_of_the_queue_that_fails(self):
         """The completion tells an error: the queue stops, and the program learns why; the other side's packet loses its
@@ -347,7 +355,8 @@ class Compnet(CommandTest):
             mine, other = self.consoles("out")
             for hart in harts:
                 self.assertRegex(
-                    mine, rf"gpu0 fault: firmware trap, cause 2 on hart {hart}, pc 0x\w+ \(network_serve\+0x\w+\)"
+                    mine,
+                    rf"gpu0 fault: firmware trap, cause 2 on hart {hart}, pc 0x\w+ \(network_service_poll\+0x\w+\)",
                 )
             for group in range(8):
                 self.assertRegex(mine, rf"work-group {group}: request failed in round \d+, status 0x122")
@@ -378,7 +387,7 @@ class Compnet(CommandTest):
             self.assertEqual(locks, lock * 4 * 8)  # a request for each message, warm rounds included
             self.assertGreater(reads, 4 * 8)
 
-    def test_what_cannot_be_is_said(self):
+    def test_invalid_options_are_reported(self):
         for options, words in (
             ("work=2 bytes=10", "bytes=10: a multiple of 4"),
             ("work=2 bytes=268435456", "bytes=268435456: 67108864 at most"),
@@ -404,7 +413,7 @@ class Compnet(CommandTest):
             ("work=2 astray=1", "astray=1: only with work=0"),
         ):
             with self.subTest(options):
-                self.refused(self.echo("out", options), words)
+                self.assert_rejected(self.echo("out", options), words)
                 run = json.loads((self.folder / "out" / "run.json").read_text())
                 self.assertEqual(run["outcome"], "refused")
                 self.assertLess(run["time_s"], 0.01)  # those who are left do not wait for an answer
@@ -414,7 +423,9 @@ class Compnet(CommandTest):
             (("--set", "node.gpus=[]"), "there is no GPU"),
             (("--set", "node1.hcas=[]"), "node1: no HCA can be used"),
         ):
-            self.refused(self.run_command("run", CONFIGS / "compnet_pair.yaml", *options, "--out", "out"), words)
+            self.assert_rejected(
+                self.run_command("run", CONFIGS / "compnet_pair.yaml", *options, "--out", "out"), words
+            )
         result = self.run_command(
             "run", CONFIGS / "compnet_pair.yaml", "--set", "node.gpu0.memory.l2.locked_ways=16", "--out", "refused"
         )

@@ -42,12 +42,12 @@ for s in NETCRAFTER["switches"]:
 for g in NETCRAFTER["generators"]:
     g["one_sector"] = 0.5
 # Lanes that turn: writes fill one direction between the switches.
-TURNING = copy.deepcopy(FABRIC) | {"device": {"serving": 256, "input": {"entries": 400}}}
-TURNING["links"][-1] |= {
+REVERSIBLE = copy.deepcopy(FABRIC) | {"device": {"serving": 256, "input": {"entries": 400}}}
+REVERSIBLE["links"][-1] |= {
     "bit_error_rate": 0,
-    "reversible": {"policy": "published", "sample_time": "500 ns", "switch_time": "100 ns", "threshold": 0.5},
+    "reversible": {"policy": "milic2017", "sample_time": "500 ns", "switch_time": "100 ns", "threshold": 0.5},
 }
-for g, generator in enumerate(TURNING["generators"]):
+for g, generator in enumerate(REVERSIBLE["generators"]):
     generator |= {
         "pattern": "hot_spot",
         "hot_spot": 3,
@@ -74,7 +74,7 @@ def base_of(path):
     bases = {
         ".netcrafter.": NETCRAFTER,
         "page_table_entries": CHANNELS,
-        ".reversible.": TURNING,
+        ".reversible.": REVERSIBLE,
         ".pause": BURSTS,
         ".phase": PHASES,
         "device.window": QUEUES,
@@ -106,8 +106,8 @@ VALUES = {
     "links[].seed": 7,
 }
 
-SILENT = {
-    "failure_time": "shows where a link or switch dies: unit.fabric_deaths",
+WITHOUT_EFFECT = {
+    "failure_time": "shows where a link or switch dies: unit.fabric_failures",
     "generators[].span": "only says which lines are asked for",
 }
 
@@ -166,7 +166,7 @@ class Fabric(command.CommandTest):
     def test_each_parameter_changes_something(self):
         schema = json.loads(self.succeed("schema").text)["$defs"]["node"]["properties"]["fabric"]
         baselines = [
-            (base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, TURNING, BURSTS, PHASES, QUEUES)
+            (base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, REVERSIBLE, BURSTS, PHASES, QUEUES)
         ]
         for _, result in baselines:
             self.assertIsInstance(result, dict, result)
@@ -178,7 +178,7 @@ class Fabric(command.CommandTest):
             baseline = next(result for base, result in baselines if base is base_of(path))
             if self.run_fabric(changed(base_of(path), path, VALUES.get(path, other_value(entry)))) == baseline:
                 silent.append(path)
-        self.assertEqual(silent, list(SILENT), "these parameters change nothing")
+        self.assertEqual(silent, list(WITHOUT_EFFECT), "these parameters change nothing")
         self.assertGreater(count, 30)
 
     def test_stock_fabrics_are_drawn(self):
@@ -200,8 +200,8 @@ class Fabric(command.CommandTest):
         self.assertIn('"node0.pcie.gpu0" -- "node0.fabric.cluster0" [label="128 GB/s"]', dot)
         self.assertIn('"node0.fabric.cluster0" -- "node0.fabric.cluster1" [label="16 GB/s"]', dot)
 
-    def test_what_makes_no_sense_is_refused(self):
-        def refused(words, change):
+    def test_invalid_parameters_are_rejected(self):
+        def assert_rejected(words, change):
             fabric = copy.deepcopy(FABRIC)
             change(fabric)
             message = self.run_fabric(fabric)
@@ -209,35 +209,37 @@ class Fabric(command.CommandTest):
             self.assertIn(words, message)
             self.assertEqual(message.count("\n"), 1)
 
-        refused(
+        assert_rejected(
             "a link goes to 'gpu9', which is neither a switch nor a device", lambda f: f["links"][4].update(to="gpu9")
         )
-        refused("'g0' has more than one link", lambda f: f["links"].append({"from": "g0", "to": "s1"}))
-        refused(
+        assert_rejected("'g0' has more than one link", lambda f: f["links"].append({"from": "g0", "to": "s1"}))
+        assert_rejected(
             "device.input.entries of 4 flits leaves 2 for requests: the longest packet has 5",
             lambda f: f["device"]["input"].update(entries=4),
         )
-        refused(
+        assert_rejected(
             "s0.netcrafter.pooling waits for packets to stitch",
             lambda f: f["switches"][0].update(netcrafter={"pooling": "plain"}),
         )
-        refused(
+        assert_rejected(
             "s0.netcrafter is on, but 's0' has no link to another cluster",
             lambda f: [s.update(cluster=0, netcrafter={"trimming": True}) for s in f["switches"]],
         )
         patient = {"stitching": True, "pooling": "plain", "window": "1000000 cycles"}
-        refused(
+        assert_rejected(
             "s0.netcrafter.window of 1000000 cycles is not shorter than simulation.watchdog",
             lambda f: f["switches"][0].update(netcrafter=patient, clock="1 MHz"),
         )
-        refused(
-            "fabric: lanes_there of 16 from 's0' to 's1': the link has 16 lanes, and one at least must lead back",
-            lambda f: f["links"][4].update(lanes_there=16),
+        assert_rejected(
+            "fabric: forward_lanes of 16 from 's0' to 's1': the link has 16 lanes, and one at least must lead back",
+            lambda f: f["links"][4].update(forward_lanes=16),
         )
-        refused("lanes_there: 128 is out of range: give 0 … 127", lambda f: f["links"][4].update(lanes_there=128))
-        refused("lanes: 65 is out of range: give 1 … 64", lambda f: f["links"][4].update(lanes=65))
-        refused("lane_rate", lambda f: f["links"][4].update(lane_rate=16))
-        refused("lanez", lambda f: f["links"][4].update(lanez=16))
+        assert_rejected(
+            "forward_lanes: 128 is out of range: give 0 … 127", lambda f: f["links"][4].update(forward_lanes=128)
+        )
+        assert_rejected("lanes: 65 is out of range: give 1 … 64", lambda f: f["links"][4].update(lanes=65))
+        assert_rejected("lane_rate", lambda f: f["links"][4].update(lane_rate=16))
+        assert_rejected("lanez", lambda f: f["links"][4].update(lanez=16))
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ class GpuCounts(CommandTest):
                 )
         self.assertFalse((self.folder / "out/fabric.node1.svg").exists())
 
-    def test_no_fabric_no_picture(self):
+    def test_no_fabric_no_drawing(self):
         self.run_app(CONFIGS / "gpu.yaml", "transpose", 96)
         self.assertFalse((self.folder / "out/fabric.svg").exists())
 

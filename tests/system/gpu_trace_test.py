@@ -34,7 +34,7 @@ class GpuTrace(unittest.TestCase):
                     folder,
                 ],
                 check=True,
-                timeout=command.PATIENCE,
+                timeout=command.TIMEOUT_S,
             )
             cls.events = json.loads(pathlib.Path(folder, "trace.json").read_text())["traceEvents"]
             cls.stats = json.loads(pathlib.Path(folder, "stats.json").read_text())

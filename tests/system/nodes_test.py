@@ -6,14 +6,14 @@ import os
 import pathlib
 
 import command
-from command import DRAM, FINISHER, FOREVER, RESET, CommandTest, elf, finish, li, load_byte, say, store
+from command import DRAM, FINISHER, FOREVER, RESET, CommandTest, elf, finish, li, load_byte, print_text, store
 
 TWO_NODES = pathlib.Path(os.environ["FABRICVP_CONFIGS"]) / "two_nodes.yaml"
 
 
-def wait(turns):
+def wait(iterations):
     """Some two instructions a turn."""
-    return li(7, turns) + command._word(0xFFF38393) + command._word(0xFE039EE3)
+    return li(7, iterations) + command._word(0xFFF38393) + command._word(0xFE039EE3)
 
 
 def statistics(folder):
@@ -43,8 +43,8 @@ class Nodes(CommandTest):
         self.succeed("run", "out/config.resolved.yaml", "--out", "again", "--quiet")
         self.assertRegex(self.succeed("diff", "out", "again").text, r"0 of \d+ statistics differ")
 
-    def test_whose_end_is_the_end(self):
-        config = self.nodes(say("a") + finish(), say("b") + wait(300_000) + finish(3))
+    def test_the_node_that_ends_the_run(self):
+        config = self.nodes(print_text("a") + finish(), print_text("b") + wait(300_000) + finish(3))
         for arguments, status, text, b in (
             ((), 1, "node1 reported failure 3; node0 powered off;", "b"),
             (("--until", "all"), 1, "node1 reported failure 3; node0 powered off;", "b"),
@@ -76,13 +76,20 @@ class Nodes(CommandTest):
 
     def test_one_that_starts_again_leaves_the_others_running(self):
         flag = DRAM + 0x3F0  # each start sees the zero of the image
-        again = say("r") + load_byte(flag) + store(flag, ord("!"), 0) + wait(50_000) + store(FINISHER, RESET) + FOREVER
-        config = self.nodes(say("once") + FOREVER, again.ljust(0x400, b"\0"))
+        again = (
+            print_text("r")
+            + load_byte(flag)
+            + store(flag, ord("!"), 0)
+            + wait(50_000)
+            + store(FINISHER, RESET)
+            + FOREVER
+        )
+        config = self.nodes(print_text("once") + FOREVER, again.ljust(0x400, b"\0"))
         self.succeed("run", config, "--time", "2ms", "--out", "out", "--quiet")
         self.assertEqual((self.folder / "out/console.node0.log").read_text(), "once")
         self.assertGreater((self.folder / "out/console.node1.log").read_text().count("r"), 2)
 
-    def test_a_node_without_software_holds_nobody_up(self):
+    def test_a_node_without_software_delays_no_other(self):
         self.write("guest.elf", elf(finish()))
         config = self.write("m.yaml", "nodes:\n  - images: {firmware: guest.elf}\n  - {}\n")
         self.assertIn("node0 powered off", self.succeed("run", config).errors)

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from command import FABRICVP, PATIENCE
+from command import FABRICVP, TIMEOUT_S
 
 # Four machines, so that every parameter has one in which it counts: caches are small enough to be missed.
 CONFIGS = {
@@ -48,7 +48,7 @@ node:
 }
 
 # What cannot show in the statistics and console of this firmware, and why.
-SILENT = {
+WITHOUT_EFFECT = {
     "simulation.watchdog": "acts when a device does not answer",
     "simulation.log": "selects messages",
     "simulation.seed": "goes into the device tree, which this firmware does not print",
@@ -113,7 +113,7 @@ class Parameters(unittest.TestCase):
             [FABRICVP, "run", config, "--console", "none", "--quiet", "--time", "1 s", "--out", out, *options],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT_S,
         )
         if done.returncode == 2:
             return done.stderr
@@ -130,7 +130,7 @@ class Parameters(unittest.TestCase):
         for result in baseline.values():
             self.assertIn("all ok, powering off", result[1])
 
-        def is_silent(path):
+        def is_without_effect(path):
             first = next((kind for start, kind in FIRST.items() if path.startswith(start)), "flat")
             others = [kind for kind in baseline if kind not in (first, "line")]  # the slow line knows only the UART's
             return all(
@@ -138,8 +138,8 @@ class Parameters(unittest.TestCase):
             )
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            silent = [path for path, is_so in zip(described, pool.map(is_silent, described)) if is_so]
-        known = [p for p in described if any(p == s or p.startswith(s + ".") for s in SILENT)]
+            silent = [path for path, is_so in zip(described, pool.map(is_without_effect, described)) if is_so]
+        known = [p for p in described if any(p == s or p.startswith(s + ".") for s in WITHOUT_EFFECT)]
         self.assertEqual([p for p in silent if p not in known], [], "these parameters change nothing")
         self.assertEqual([p for p in known if p not in silent], [], "these are listed as silent, and are not")
 

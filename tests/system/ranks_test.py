@@ -16,7 +16,7 @@ from command import CommandTest
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 LIBRARY = pathlib.Path(command.FABRICVP).parent.parent / "python/fabricvp/libfabricvp_mpi.so"
-WHY_NOT = (
+SKIP_REASON = (
     "the platform was built without MPI"
     if not LIBRARY.exists()
     else "mpirun is not installed"
@@ -25,10 +25,10 @@ WHY_NOT = (
 )
 
 
-class Refused(CommandTest):
+class Rejected(CommandTest):
     """What cannot be is said in one line, before anything runs."""
 
-    def refused(self, words, *arguments):
+    def assert_rejected(self, words, *arguments):
         result = self.run_command("run", *arguments, "--out", "out")
         self.assertEqual(result.returncode, 2, result.errors)
         self.assertEqual(len(result.errors.strip().splitlines()), 1, result.errors)
@@ -37,18 +37,18 @@ class Refused(CommandTest):
 
     @unittest.skipIf(LIBRARY.exists(), "the platform was built with MPI")
     def test_without_mpi(self):
-        self.refused("which this build of the platform lacks", CONFIGS / "rdma_pair.yaml", "--ranks", "2")
+        self.assert_rejected("which this build of the platform lacks", CONFIGS / "rdma_pair.yaml", "--ranks", "2")
 
     def test_numbers(self):
-        self.refused("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "0")
-        self.refused("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "two")
+        self.assert_rejected("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "0")
+        self.assert_rejected("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "two")
 
-    @unittest.skipIf(WHY_NOT, WHY_NOT)
+    @unittest.skipIf(SKIP_REASON, SKIP_REASON)
     def test_machines_that_cannot_be_cut(self):
-        self.refused("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
-        self.refused("2 ranks: this machine has 1 part", CONFIGS / "hello.yaml", "--ranks", "2")
-        self.refused("no network between its nodes", CONFIGS / "two_nodes.yaml", "--ranks", "2")
-        self.refused(
+        self.assert_rejected("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
+        self.assert_rejected("2 ranks: this machine has 1 part", CONFIGS / "hello.yaml", "--ranks", "2")
+        self.assert_rejected("no network between its nodes", CONFIGS / "two_nodes.yaml", "--ranks", "2")
+        self.assert_rejected(
             "marks can only reach their own node, not network",
             CONFIGS / "rdma_pair.yaml",
             "--ranks",
@@ -57,7 +57,7 @@ class Refused(CommandTest):
             "node0.host.marker.scope=network",
         )
 
-    @unittest.skipIf(WHY_NOT, WHY_NOT)
+    @unittest.skipIf(SKIP_REASON, SKIP_REASON)
     def test_options_that_need_one_process(self):
         for option in (
             ["--gdb", "0"],
@@ -66,19 +66,19 @@ class Refused(CommandTest):
             ["--spans"],
             ["--capture", "x.pcap"],
         ):
-            self.refused("does not go with ranks", CONFIGS / "rdma_pair.yaml", "--ranks", "2", *option)
+            self.assert_rejected("does not go with ranks", CONFIGS / "rdma_pair.yaml", "--ranks", "2", *option)
 
-    @unittest.skipIf(WHY_NOT, WHY_NOT)
+    @unittest.skipIf(SKIP_REASON, SKIP_REASON)
     def test_containers_without_sys(self):
         with mock.patch.dict(os.environ, HWLOC_FSROOT=str(self.folder)):
-            self.refused("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
+            self.assert_rejected("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
 
-    @unittest.skipIf(WHY_NOT, WHY_NOT)
+    @unittest.skipIf(SKIP_REASON, SKIP_REASON)
     def test_what_one_rank_finds_wrong(self):
-        self.refused(
+        self.assert_rejected(
             "no such file", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--set", "node1.images.firmware=nowhere.elf"
         )
-        self.refused(
+        self.assert_rejected(
             "no fault can happen to 'node1.nothing'",
             self.write(
                 "bad.yaml", f"base: {CONFIGS}/rdma_pair.yaml\nfaults:\n  - {{target: node1.nothing, kind: down}}\n"
@@ -88,7 +88,7 @@ class Refused(CommandTest):
         )
 
 
-@unittest.skipIf(WHY_NOT, WHY_NOT)
+@unittest.skipIf(SKIP_REASON, SKIP_REASON)
 class SameResults(CommandTest):
     """Statistics, consoles and regions are the same whatever the number of ranks."""
 
@@ -115,12 +115,12 @@ class SameResults(CommandTest):
                 end.pop("command")
             self.assertEqual(*ends)
 
-    def long_cables(self, base, switch="", flight="5 us", nodes=2, more=""):
+    def long_cables(self, base, switch="", propagation="5 us", nodes=2, more=""):
         """A stock machine with cables so long that ranks seldom have to talk."""
         switches = f"  switches:\n    - {{name: {switch}}}\n" if switch else ""
         ends = [f"node{i}.hca0" for i in range(nodes)]
         pairs = [(end, switch) for end in ends] if switch else [tuple(ends)]
-        links = "".join(f"    - {{from: {a}, to: {b}, propagation: {flight}}}\n" for a, b in pairs)
+        links = "".join(f"    - {{from: {a}, to: {b}, propagation: {propagation}}}\n" for a, b in pairs)
         return self.write("machine.yaml", f"base: {CONFIGS}/{base}.yaml\nnetwork:\n{switches}  links:\n{links}{more}")
 
     def test_a_pair_of_nodes(self):
@@ -202,16 +202,10 @@ faults:
         """A node that fails ends the run with status 1, whatever rank it is in."""
         failing = self.write("fails.elf", command.elf(command.HART0_ONLY + command.finish(3)))
         self.compare(
-            [2],
-            self.long_cables("rdma_pair"),
-            "--set",
-            f"node1.images.firmware={failing}",
-            "--until",
-            "node1",
-            status=1,
+            [2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={failing}", "--until", "node1", status=1
         )
         refusing = self.write(
-            "refuses.elf", command.elf(command.HART0_ONLY + command.say("not so") + command.finish(2))
+            "refuses.elf", command.elf(command.HART0_ONLY + command.print_text("not so") + command.finish(2))
         )
         self.compare([2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={refusing}", status=2)
 
@@ -225,7 +219,7 @@ faults:
             stderr=subprocess.PIPE,
             text=True,
         )
-        ends = time.monotonic() + command.PATIENCE
+        ends = time.monotonic() + command.TIMEOUT_S
         victim = None
         while victim is None and time.monotonic() < ends and run.poll() is None:
             time.sleep(0.2)
@@ -233,7 +227,7 @@ faults:
                 victim = next((pid for pid in self.processes() if self.is_rank(pid, 1, mark)), None)
         self.assertIsNotNone(victim)
         os.kill(victim, signal.SIGKILL)
-        _, said = run.communicate(timeout=command.PATIENCE)
+        _, said = run.communicate(timeout=command.TIMEOUT_S)
         self.assertNotEqual(run.returncode, 0)
         self.assertEqual(len(said.strip().splitlines()), 1, said)
         self.assertIn("rank 1 has died of signal 9 (Killed)", said)

@@ -48,7 +48,7 @@ class Rdma(CommandTest):
             )
         statistics = json.loads((self.folder / "out/stats.json").read_text())
         for i in range(4):  # a write and a read of 64 KiB with three others, each way
-            self.assertGreater(statistics[f"node{i}.hca0.data.bytes_written"], 6 * 65536)
+            self.assertGreater(statistics[f"node{i}.hca0.data_mover.bytes_written"], 6 * 65536)
             self.assertEqual(statistics[f"node{i}.hca0.retries"], 0)
         self.assertEqual(
             statistics["network.packets.copied"], 5 * 4 * 2
@@ -58,7 +58,7 @@ class Rdma(CommandTest):
             statistics["network.packets.delivered"],
         )
 
-    def test_what_does_not_fit_is_said(self):
+    def test_invalid_options_are_reported(self):
         result = self.run_command(
             "run",
             CONFIGS / "rdma_pair.yaml",
@@ -67,13 +67,13 @@ class Rdma(CommandTest):
             "--out",
             "out",
         )
-        self.refused(result, "node0: batch=65: 64 at most")
+        self.assert_rejected(result, "node0: batch=65: 64 at most")
         result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 batch=16 window=8")
-        self.refused(result, "node0: batch=16: 8 at most, since as many are under way")
+        self.assert_rejected(result, "node0: batch=16: 8 at most, since as many are under way")
         result = self.run_command(
             "run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--append", "node1=nodes=1", "--out", "out"
         )
-        self.refused(result, "nodes=1: 2 at least")
+        self.assert_rejected(result, "nodes=1: 2 at least")
 
     # What `ibnetdiscover` would say, made of the links of a configuration.
 
@@ -111,7 +111,7 @@ class Rdma(CommandTest):
         return found
 
     @staticmethod
-    def told_topology(text):
+    def printed_topology(text):
         """The same of what is printed, and the rate that each end has."""
         names = {
             key: name
@@ -134,7 +134,7 @@ class Rdma(CommandTest):
             config = self.write(f"{manager}.yaml", self.topology_machine(self.FAT_TREE, manager))
             self.succeed("run", config, "--out", manager, "--time", "100ms")
             for _i, text in enumerate(self.consoles(manager, 4)):
-                found, rates = self.told_topology(text)
+                found, rates = self.printed_topology(text)
                 self.assertEqual(found, expected)
                 self.assertRegex(text, r"# Initiated from node [0-9a-f]{16} port [0-9a-f]{16}\n")
                 # Adapters say that they know FDR, switches do not.
@@ -148,7 +148,7 @@ class Rdma(CommandTest):
         few = self.write("few.yaml", self.topology_machine(self.FAT_TREE[:-1], "guest"))
         result = self.run_command("run", few, "--out", "few", "--time", "1s")
         self.assertEqual(result.returncode, 1, result.text)
-        found, _ = self.told_topology(self.consoles("few", 1)[0])
+        found, _ = self.printed_topology(self.consoles("few", 1)[0])
         self.assertEqual(found, self.expected_topology(self.FAT_TREE[:-1]))
         self.assertIn("3 of 4 adapters found", self.consoles("few", 1)[0])
 

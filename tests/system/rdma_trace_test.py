@@ -53,7 +53,7 @@ class RdmaTrace(CommandTest):
             times = [ts for _, _, ts, _ in f]
             self.assertEqual(times, sorted(times))
             track = [t for _, t, _, _ in f]
-            rung = track.index("node0.hca0.sends")
+            rung = track.index("node0.hca0.send_queues")
             self.assertEqual(self.names[track[rung], times[rung]], "doorbell")
             self.assertTrue(any(t.startswith("node0.gpu0.link") for t in track[1:rung]), track)  # its way over PCIe
             self.assertIn("node0.hca0.network.link", track[: track.index("node1.hca0.network")])  # there
@@ -76,7 +76,7 @@ class RdmaTrace(CommandTest):
         posted = [
             f
             for f in flows.values()
-            if f[0][3] == "message" and any(t == "node0.hca0.sends" for _, t, _, _ in f) and f[0][0] == "s"
+            if f[0][3] == "message" and any(t == "node0.hca0.send_queues" for _, t, _, _ in f) and f[0][0] == "s"
         ]
         self.assertGreaterEqual(len(posted), 4)
 

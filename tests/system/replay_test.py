@@ -67,7 +67,7 @@ class ReplayTest(command.CommandTest):
                     (
                         values["node0.replay.corrupt"],
                         values["node0.replay.failed"],
-                        values["node0.fabric.packets_under_way"],
+                        values["node0.fabric.packets_in_flight"],
                     ),
                     (0, 0, 0),
                 )
@@ -101,7 +101,7 @@ class ReplayTest(command.CommandTest):
         self.assertEqual(result.returncode, 1, result.errors)
         self.assertRegex(result.errors, r"node0: \d+ of \d+ transactions failed on a dead link or switch")
 
-    def tiled(self, gpus, link):
+    def replicated_machine(self, gpus, link):
         """The ideal machine with more GPUs, all on one switch."""
         text = (pathlib.Path(__file__).parents[2] / "configs" / f"{IDEAL}.yaml").read_text()
         head, _ = text.split("  fabric:\n")
@@ -113,10 +113,10 @@ class ReplayTest(command.CommandTest):
             + links,
         )
 
-    def test_tiles_of_a_larger_machine_play_side_by_side(self):
+    def test_replicas_on_a_larger_machine(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
         for gpus in (4, 8, 80):
-            self.replay("x.recording", self.tiled(gpus, "16 GB/s"), f"of{gpus}")
+            self.replay("x.recording", self.replicated_machine(gpus, "16 GB/s"), f"of{gpus}")
         alone, *several = [self.region(f"of{gpus}") for gpus in (4, 8, 80)]
         for gpus, region in zip((8, 80), several):
             for g in range(gpus):  # On one switch of as many links nobody is in the way of other tiles.
@@ -131,14 +131,14 @@ class ReplayTest(command.CommandTest):
             )
             self.assertEqual(region["to_s"] - region["from_s"], alone["to_s"] - alone["from_s"])
         # Across: the first GPUs of all tiles come first.
-        across = self.replay("x.recording", "tiled80.yaml", "across", "--tiles", "across")
+        across = self.replay("x.recording", "tiled80.yaml", "interleaved", "--replica-placement", "interleaved")
         for g in range(80):
             self.assertEqual(
                 across["statistics"][f"node0.fabric.gpu{g}.requests_sent"],
                 alone["statistics"][f"node0.fabric.gpu{g // 20}.requests_sent"],
             )
 
-    def test_what_does_not_fit_is_refused_in_one_line(self):
+    def test_invalid_input_is_rejected_in_one_line(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
         whole = (self.folder / "x.recording").read_bytes()
         self.write("short.recording", whole[:-100])
@@ -147,7 +147,7 @@ class ReplayTest(command.CommandTest):
         self.write("machine.yaml", "node: {}\n")
         cases = [
             (["short.recording", BASELINE], "short.recording: is cut short"),
-            (["changed.recording", BASELINE], "changed.recording: is damaged"),
+            (["changed.recording", BASELINE], "changed.recording: is corrupted"),
             (
                 ["old.recording", BASELINE],
                 "old.recording: is a recording of version 7; this is version 1: record again",
@@ -172,16 +172,19 @@ class ReplayTest(command.CommandTest):
                 "cluster0.netcrafter.trimming changes what GPUs ask for",
             ),
             (
-                ["x.recording", self.tiled(6, "16 GB/s")],
+                ["x.recording", self.replicated_machine(6, "16 GB/s")],
                 "it has 6 GPUs, the recording is of 4; a multiple of them would do",
             ),
             (
-                ["x.recording", BASELINE, "--tiles", "across"],
-                "--tiles 'across': the machine has as many GPUs as the recording: there is one tile",
+                ["x.recording", BASELINE, "--replica-placement", "interleaved"],
+                (
+                    "--replica-placement 'interleaved': the machine has as many GPUs as the recording: there is one"
+                    " replica"
+                ),
             ),
             (
-                ["x.recording", self.tiled(8, "16 GB/s"), "--tiles", "anywhere"],
-                "--tiles: no arrangement is called 'anywhere': give beside or across",
+                ["x.recording", self.replicated_machine(8, "16 GB/s"), "--replica-placement", "anywhere"],
+                "--replica-placement: no arrangement is called 'anywhere': give contiguous or interleaved",
             ),
             (["x.recording"], "CONFIG is missing"),
         ]

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import command
-from command import FOREVER, CommandTest, finish, say, store
+from command import FOREVER, CommandTest, finish, print_text, store
 
 
 class Results(CommandTest):
@@ -27,7 +27,7 @@ class Results(CommandTest):
         return process
 
     def forever(self):
-        return self.machine(say("ready\n") + FOREVER)
+        return self.machine(print_text("ready\n") + FOREVER)
 
     def record(self, folder="out"):
         return json.loads((self.folder / folder / "run.json").read_text())
@@ -58,7 +58,7 @@ class Results(CommandTest):
 
     def test_a_guest_that_refuses_ends_the_run(self):
         """Whoever it is, whoever else still runs: its last line, and status 2."""
-        self.write("refuses.elf", command.elf(say("hello\nrows=3: a multiple of 4\n") + finish(2)))
+        self.write("refuses.elf", command.elf(print_text("hello\nrows=3: a multiple of 4\n") + finish(2)))
         config = self.machine(FOREVER, "nodes: [{}, {images: {firmware: refuses.elf}}]\nsimulation: {until: all}\n")
         for until in "all", "node0":
             result = self.run_command("run", config, "--out", "out", "--set", f"simulation.until={until}", "--quiet")
@@ -91,7 +91,7 @@ class Results(CommandTest):
         for number in signal.SIGHUP, signal.SIGTERM:
             process = self.begin(self.forever(), "--out", "out")
             process.send_signal(number)
-            process.communicate(timeout=command.PATIENCE)
+            process.communicate(timeout=command.TIMEOUT_S)
             self.assertEqual(process.returncode, 130)
             self.assertEqual(self.record()["outcome"], "interrupted")
             self.assertEqual(self.record()["nodes"][0]["outcome"], "running")
@@ -106,7 +106,7 @@ class Results(CommandTest):
         )
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGHUP)
-        process.communicate(timeout=command.PATIENCE)
+        process.communicate(timeout=command.TIMEOUT_S)
         self.assertEqual(process.returncode, 0)
 
     def test_two_runs_do_not_mix(self):
@@ -127,7 +127,7 @@ class Results(CommandTest):
             "run", self.forever(), "--time", "1ms", "--out", "out", says="out: another run is leaving its results there"
         )
         process.terminate()
-        process.communicate(timeout=command.PATIENCE)
+        process.communicate(timeout=command.TIMEOUT_S)
         self.assertEqual(self.record()["outcome"], "interrupted")
         self.assertEqual((self.folder / "out/console.node0.log").read_text(), "ready\n")
 
@@ -145,7 +145,7 @@ class Results(CommandTest):
 
     def test_consoles_are_logged_as_they_come(self):
         self.begin(self.forever(), "--out", "out")
-        end = time.monotonic() + command.PATIENCE
+        end = time.monotonic() + command.TIMEOUT_S
         while (self.folder / "out/console.node0.log").read_text() != "ready\n":
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)

@@ -22,7 +22,7 @@ from command import (
     finish,
     li,
     load_byte,
-    say,
+    print_text,
     store,
 )
 
@@ -39,7 +39,7 @@ def statistics(folder):
 
 class Runs(CommandTest):
     def test_power_off(self):
-        result = self.succeed("run", self.machine(say("hello\n") + finish()), "--out", "out")
+        result = self.succeed("run", self.machine(print_text("hello\n") + finish()), "--out", "out")
         self.assertEqual(result.text, "hello\n")
         self.assertIn("node0 powered off", result.errors)
         out = self.folder / "out"
@@ -57,7 +57,7 @@ class Runs(CommandTest):
         self.assertEqual(len(lines), len(values) + 1)
 
     def test_the_resolved_configuration_runs_the_same(self):
-        config = self.machine(say("x") + finish(), "  host: {memory: 16 MiB, hart: {clock: 500 MHz}}\n")
+        config = self.machine(print_text("x") + finish(), "  host: {memory: 16 MiB, hart: {clock: 500 MHz}}\n")
         self.succeed("run", config, "--out", "a", "--quiet")
         self.succeed("run", "a/config.resolved.yaml", "--out", "b", "--quiet")
         self.assertEqual(
@@ -66,7 +66,7 @@ class Runs(CommandTest):
         self.assertRegex(self.succeed("diff", "a", "b").text, r"0 of \d+ statistics differ")
 
     def test_quiet(self):
-        self.assertEqual(self.succeed("run", self.machine(say("x") + finish()), "--quiet").errors, "")
+        self.assertEqual(self.succeed("run", self.machine(print_text("x") + finish()), "--quiet").errors, "")
 
     def test_failure_of_the_guest(self):
         result = self.run_command("run", self.machine(finish(3)), "--out", "out")
@@ -89,7 +89,7 @@ class Runs(CommandTest):
     def test_reset_starts_again_in_fresh_memory(self):
         # A byte behind the code counts the starts: the first start sees the image's zero, and so does the second.
         flag = DRAM + 0x3F0
-        code = say("a") + load_byte(flag) + li(5, UART) + command._word(0x00628023)  # sb t1, 0(t0)
+        code = print_text("a") + load_byte(flag) + li(5, UART) + command._word(0x00628023)  # sb t1, 0(t0)
         code += store(flag, ord("!"), 0)
         code += li(7, 50_000) + command._word(0xFFF38393) + command._word(0xFE039EE3)  # count down, some 0.1 ms
         code += store(FINISHER, RESET) + FOREVER
@@ -118,7 +118,7 @@ class Runs(CommandTest):
         )
         self.assertNotIn("tohost.test", statistics(self.folder / "out"))
 
-    def test_bus_errors_are_told_once_and_counted(self):
+    def test_bus_errors_are_reported_once_and_counted(self):
         reads = b"".join(load_byte(0x2000_0000 + 0x1000 * i) for i in range(1, 9))  # traps at each, and goes on behind
         handler = (
             command._word(0x341023F3)
@@ -140,7 +140,7 @@ class Runs(CommandTest):
         self.assertEqual(result.errors, "")
 
     def test_repeated_runs_are_identical(self):
-        config = self.machine(HART0_ONLY + say("go") + ECHO, "  host: {harts: 3}\n")
+        config = self.machine(HART0_ONLY + print_text("go") + ECHO, "  host: {harts: 3}\n")
         outputs = []
         for name in "a", "b":
             self.succeed("run", config, "--time", "3ms", "--out", name, "--quiet", stdin=b"some input\n")
@@ -172,7 +172,7 @@ class Runs(CommandTest):
         self.assertRegex(self.succeed("diff", "a", "b").text, r"0 of \d+ statistics differ")
 
     def test_several_nodes(self):
-        self.write("guest.elf", elf(say("node") + WAIT))
+        self.write("guest.elf", elf(print_text("node") + WAIT))
         config = self.write("m.yaml", "nodes: 3\nnode: {images: {firmware: guest.elf}}\n")
         self.succeed("run", config, "--time", "1ms", "--out", "out", "--console", "none", "--console", "node2=file:two")
         for n in range(3):
@@ -180,35 +180,41 @@ class Runs(CommandTest):
         self.assertEqual((self.folder / "two").read_text(), "node")
 
     def test_end_of_input_does_not_end_the_run(self):
-        result = self.succeed("run", self.machine(say("still here")), "--time", "1ms", "--quiet", stdin=b"")
+        result = self.succeed("run", self.machine(print_text("still here")), "--time", "1ms", "--quiet", stdin=b"")
         self.assertEqual(result.text, "still here")
 
-    def test_nobody_reads_the_output(self):
-        config = self.machine(say("x" * 200) + finish())
+    def test_output_without_a_reader(self):
+        config = self.machine(print_text("x" * 200) + finish())
         process = subprocess.Popen(
             [command.FABRICVP, "run", config, "--quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
         )
         process.stdout.close()
-        self.assertEqual(process.wait(command.PATIENCE), 0)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 0)
 
     def test_interrupt_leaves_results(self):
         for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 130):
             process = subprocess.Popen(
-                [command.FABRICVP, "run", self.machine(say("ready\n") + FOREVER), "--out", str(self.folder / "out")],
+                [
+                    command.FABRICVP,
+                    "run",
+                    self.machine(print_text("ready\n") + FOREVER),
+                    "--out",
+                    str(self.folder / "out"),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
             self.assertEqual(process.stdout.readline(), b"ready\n")
             process.send_signal(number)
-            _, errors = process.communicate(timeout=command.PATIENCE)
+            _, errors = process.communicate(timeout=command.TIMEOUT_S)
             self.assertEqual(process.returncode, status)
             self.assertIn(b"stopped on request", errors)
             self.assertGreater(statistics(self.folder / "out")["sim.instructions"], 1000)
 
     def test_tcp_console(self):
         process = subprocess.Popen(
-            [command.FABRICVP, "run", self.machine(say("hi\n") + ECHO), "--console", "tcp:0"],
+            [command.FABRICVP, "run", self.machine(print_text("hi\n") + ECHO), "--console", "tcp:0"],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -217,7 +223,7 @@ class Runs(CommandTest):
         self.addCleanup(process.terminate)
         port = int(re.search(rb"console of node0 on 127\.0\.0\.1:(\d+)", process.stderr.readline())[1])
         for _ in range(2):
-            with socket.create_connection(("127.0.0.1", port), timeout=command.PATIENCE) as client:
+            with socket.create_connection(("127.0.0.1", port), timeout=command.TIMEOUT_S) as client:
                 client.sendall(b"abc")
                 received = b""
                 while not received.endswith(b"abc"):
@@ -225,7 +231,7 @@ class Runs(CommandTest):
                 self.assertTrue(received.startswith(b"hi\n"))
 
     def test_an_idle_machine_with_a_person_keeps_the_wall_clocks_pace(self):
-        config = self.machine(say("zzz") + WAIT)
+        config = self.machine(print_text("zzz") + WAIT)
         began = time.monotonic()
         process = subprocess.Popen(
             [command.FABRICVP, "run", config, "--time", "500ms"],
@@ -233,12 +239,12 @@ class Runs(CommandTest):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self.assertEqual(process.wait(command.PATIENCE), 0)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 0)
         process.stdin.close()
         self.assertGreater(time.monotonic() - began, 0.45)
 
     def test_trace(self):
-        config = self.machine(say("hello") + FOREVER)
+        config = self.machine(print_text("hello") + FOREVER)
         self.succeed(
             "run", config, "--time", "2ms", "--out", "out", "--trace", "--trace-filter", "node0.host.uart", "--quiet"
         )

@@ -5,7 +5,7 @@ import json
 import subprocess
 
 import command
-from command import FOREVER, UART, WAIT, CommandTest, _word, elf, finish, li, say
+from command import FOREVER, UART, WAIT, CommandTest, _word, elf, finish, li, print_text
 
 # lbu t1,5(uart); andi t1,t1,1; beqz t1,-8; lbu t1,0(uart); sb t1,0(uart); j -20
 ECHO = li(5, UART) + b"".join(
@@ -27,7 +27,7 @@ class Script(CommandTest):
 
     def test_a_dialogue(self):
         result = self.run_script(
-            say("ready> ") + ECHO, 'expect ready\nprompt "> "\ntype "a> "\nexpect "a> "\ncommand "bccc> "\n'
+            print_text("ready> ") + ECHO, 'expect ready\nprompt "> "\ntype "a> "\nexpect "a> "\ncommand "bccc> "\n'
         )
         self.assertEqual(result.returncode, 0, result.errors)
         self.assertIn("the script is done", result.errors)
@@ -48,7 +48,7 @@ class Script(CommandTest):
         self.assertEqual((self.folder / "again/console.node0.log").read_text(), "ready> a> bccc> \n")
 
     def test_a_text_that_does_not_come(self):
-        result = self.run_script(say("hello\n") + WAIT, "timeout 3 ms\nexpect login:\n")
+        result = self.run_script(print_text("hello\n") + WAIT, "timeout 3 ms\nexpect login:\n")
         self.assertEqual(result.returncode, 1)
         self.assertIn(
             "boot.script:2: expect login:: not seen within 0.003 s of simulated time; the console ends with"
@@ -59,7 +59,7 @@ class Script(CommandTest):
 
     def test_the_guest_may_finish(self):
         for script, done in ('expect ">"\ntype q\nfinish\n', True), ('expect ">"\ntype xq\nexpect never\n', False):
-            result = self.run_script(say(">") + UNTIL_Q + say("bye") + finish(), script)
+            result = self.run_script(print_text(">") + UNTIL_Q + print_text("bye") + finish(), script)
             self.assertEqual(result.returncode, 0 if done else 1, result.errors)
             self.assertIn("node0 powered off", result.errors)
             self.assertTrue(self.output().endswith("bye"))
@@ -71,7 +71,7 @@ class Script(CommandTest):
         self.assertIn("boot.script:1: expect never: the script was not done; the time limit was reached", result.errors)
 
     def test_scripts_of_several_nodes(self):
-        self.write("guest.elf", elf(say(">") + ECHO))
+        self.write("guest.elf", elf(print_text(">") + ECHO))
         config = self.write("nodes.yaml", "nodes: 2\nnode: {images: {firmware: guest.elf}}\n")
         self.write("a", 'expect ">"\ntype "one."\nexpect .\n')
         self.write("b", 'expect ">"\ntype "two and more."\nexpect .\n')
@@ -100,7 +100,7 @@ class EndOfInput(CommandTest):
     SLOW = "  host: {bus: {latency: 10 us}}\n"
 
     def test_a_guest_that_polls(self):
-        result = self.succeed("run", self.machine(say(">") + ECHO, self.SLOW), stdin=b"hello")
+        result = self.succeed("run", self.machine(print_text(">") + ECHO, self.SLOW), stdin=b"hello")
         self.assertEqual(result.text, ">hello")
         self.assertIn("the guests wait for input, and nobody can type any more", result.errors)
 
@@ -111,7 +111,7 @@ class EndOfInput(CommandTest):
         code = li(5, clint) + li(6, 0x80) + _word(0x30431073)  # csrw mie, t1 (MTIE)
         again = _word(0x0002B303) + li(7, 10_000) + _word(0x00730333) + _word(0x0062B023) + _word(0x10500073)
         loop = again + _word(self.jump(-len(again)))
-        result = self.succeed("run", self.machine(say("zzz") + code + self.zero_compare() + loop), stdin=b"")
+        result = self.succeed("run", self.machine(print_text("zzz") + code + self.zero_compare() + loop), stdin=b"")
         self.assertEqual(result.text, "zzz")
         self.assertIn("the guests wait for input", result.errors)
 
@@ -129,13 +129,15 @@ class EndOfInput(CommandTest):
     def test_a_guest_that_computes_may_finish(self):
         count = li(7, 30_000_000) + _word(0xFFF38393) + _word(0xFE039EE3)
         result = self.succeed(
-            "run", self.machine(say("a") + count + say("b") + finish(), "  host: {hart: {clock: 10 MHz}}\n"), stdin=b"x"
+            "run",
+            self.machine(print_text("a") + count + print_text("b") + finish(), "  host: {hart: {clock: 10 MHz}}\n"),
+            stdin=b"x",
         )
         self.assertEqual(result.text, "ab")  # six silent seconds
 
-    def test_while_the_pipe_is_open_somebody_may_type(self):
+    def test_input_may_arrive_while_the_pipe_is_open(self):
         process = subprocess.Popen(
-            [command.FABRICVP, "run", self.machine(say(">") + ECHO, self.SLOW), "--quiet"],
+            [command.FABRICVP, "run", self.machine(print_text(">") + ECHO, self.SLOW), "--quiet"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -146,7 +148,7 @@ class EndOfInput(CommandTest):
         process.stdin.write(b"a")
         process.stdin.close()
         self.assertEqual(process.stdout.read(1), b"a")
-        self.assertEqual(process.wait(command.PATIENCE), 0)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 0)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import command
-from command import CommandTest, finish, say
+from command import CommandTest, finish, print_text
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 
@@ -19,13 +19,13 @@ class Streams(CommandTest):
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=command.PATIENCE,
+            timeout=command.TIMEOUT_S,
             env={**os.environ, "FABRICVP": command.FABRICVP},
         )
         return result.returncode, result.stderr
 
     def test_output_that_cannot_be_written(self):
-        self.machine(say("hello") + finish())
+        self.machine(print_text("hello") + finish())
         for line in (
             '"$FABRICVP" describe hello {}',
             '"$FABRICVP" apps {}',
@@ -40,7 +40,7 @@ class Streams(CommandTest):
                     )
 
     def test_a_closed_stream_is_not_taken_by_a_file(self):
-        self.machine(say("hello") + finish())
+        self.machine(print_text("hello") + finish())
         status, _ = self.shell('"$FABRICVP" run machine.yaml --out out --console file:log <&- >&- 2>&-')
         self.assertEqual(status, 0)
         self.assertEqual((self.folder / "log").read_text(), "hello")
@@ -52,7 +52,7 @@ class Streams(CommandTest):
     @unittest.skipIf(os.environ.get("FABRICVP_SANITIZED"), "sanitizers need terabytes of addresses")
     def test_little_memory(self):
         """Whatever the limit, the end is a run or one line."""
-        self.machine(say("hello") + finish())
+        self.machine(print_text("hello") + finish())
         refused = 0
         for config, more in ("machine.yaml", ""), (CONFIGS / "gpu.yaml", "--app reduction --size 1024"):
             for kilobytes in 40_000, 80_000, 200_000, 400_000, 1_000_000, 2_000_000:

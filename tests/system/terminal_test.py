@@ -10,7 +10,7 @@ import termios
 import time
 
 import command
-from command import CommandTest, say
+from command import CommandTest, print_text
 from runs_test import ECHO
 
 
@@ -23,7 +23,7 @@ class Terminal(CommandTest):
         self.before = termios.tcgetattr(self.slave)
 
     def start(self):
-        config = self.machine(say("ready\n") + ECHO)
+        config = self.machine(print_text("ready\n") + ECHO)
         process = subprocess.Popen(
             [command.FABRICVP, "run", config, "--out", str(self.folder / "out")],
             stdin=self.slave,
@@ -39,7 +39,7 @@ class Terminal(CommandTest):
 
     def expect(self, text):
         seen = b""
-        end = time.monotonic() + command.PATIENCE
+        end = time.monotonic() + command.TIMEOUT_S
         while text not in seen and time.monotonic() < end:
             if select.select([self.master], [], [], 0.1)[0]:
                 seen += os.read(self.master, 1000)
@@ -51,20 +51,20 @@ class Terminal(CommandTest):
         os.write(self.master, b"ab\x03\x01\x01c")  # Ctrl-C and an escaped Ctrl-A are the guest's
         self.expect(b"ab\x03\x01c")
         os.write(self.master, b"\x1d")
-        self.assertEqual(process.wait(command.PATIENCE), 0)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 0)
         self.assertEqual(termios.tcgetattr(self.slave), self.before)
         self.assertIn(b"the console was closed", process.stderr.read())
 
     def test_ctrl_a_x_leaves(self):
         process = self.start()
         os.write(self.master, b"\x01x")
-        self.assertEqual(process.wait(command.PATIENCE), 0)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 0)
         self.assertEqual(termios.tcgetattr(self.slave), self.before)
 
     def test_a_signal_gives_the_terminal_back(self):
         process = self.start()
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(command.PATIENCE), 130)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 130)
         self.assertEqual(termios.tcgetattr(self.slave), self.before)
 
 

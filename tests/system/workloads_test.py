@@ -70,7 +70,7 @@ class Workloads(CommandTest):
 
     def test_first_touch_moves_pages(self):
         _, values = self.run_app(QUAD, "transpose", "--placement", "first_touch", "--dispatch", "round_robin")
-        self.assertGreater(sum(values[f"node0.gpu{g}.memory.gmmu.demands"] for g in range(4)), 0)
+        self.assertGreater(sum(values[f"node0.gpu{g}.memory.gmmu.demand_faults"] for g in range(4)), 0)
 
     def test_settled_pages_do_not_move(self):
         """The pass that places pages is not measured, and leaves them where they were touched first."""
@@ -83,10 +83,12 @@ class Workloads(CommandTest):
             re.search(r"# kernels that place pages (\d+) us", text)[1]
         )
         self.assertTrue(-0.2 < late < 1.2, late)
-        self.assertGreater(sum(moving.get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
+        self.assertGreater(sum(moving.get(f"node0.gpu{g}.memory.gmmu.demand_faults", 0) for g in range(4)), 0)
         regions = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in regions], ["kernels"])
-        self.assertEqual(sum(regions[0]["statistics"].get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
+        self.assertEqual(
+            sum(regions[0]["statistics"].get(f"node0.gpu{g}.memory.gmmu.demand_faults", 0) for g in range(4)), 0
+        )
         remote = [
             sum(
                 values[f"node0.gpu{g}.fabric.{place}.reads"]
@@ -100,7 +102,7 @@ class Workloads(CommandTest):
     def test_narrow_columns_fall_to_all_gpus(self):
         """The second factors of mm2 and transpose's output are bound to columns, whose rows are shorter than a page
         here: they are spread over all GPUs, not heaped on the first."""
-        for name, served in (("mm2_tiled", "served_reads"), ("transpose", "served_writes")):
+        for name, served in (("mm2_tiled", "incoming_reads"), ("transpose", "incoming_writes")):
             _, values = self.run_app(QUAD, name, "--placement", "lasp", "--dispatch", "lasp", size=256)
             of_each = [values[f"node0.gpu{g}.fabric.{served}"] for g in range(4)]
             self.assertLess(max(of_each), 2 * min(of_each), f"{name}: {of_each}")

@@ -44,7 +44,7 @@ struct histogram_arguments {      /* bins in LDS, then atomics */
     POINTER(const uint32_t) from; /* four samples of 8 bits each */
     POINTER(uint32_t) bins;
     uint64_t words;
-    uint64_t words_a_lane;
+    uint64_t words_per_lane;
 };
 
 struct stencil_arguments { /* five points, borders copied */

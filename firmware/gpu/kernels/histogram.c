@@ -7,7 +7,7 @@ KERNEL(histogram, struct histogram_arguments) {
     for (size_t b = local_id(0); b < HISTOGRAM_BINS; b += group_size(0)) bins[b] = 0;
     barrier();
     const size_t lanes = grid_size(0);
-    for (size_t i = 0, at = global_id(0); i < args->words_a_lane; ++i, at += lanes) {
+    for (size_t i = 0, at = global_id(0); i < args->words_per_lane; ++i, at += lanes) {
         if (at >= args->words) break;
         const uint32_t four = args->from[at];
         for (unsigned shift = 0; shift < 32; shift += 8) atomic_increase_u32(&bins[four >> shift & 255], 1);

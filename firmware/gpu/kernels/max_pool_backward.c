@@ -12,9 +12,9 @@ KERNEL(max_pool_backward, struct pool_arguments) {
     if (x / 2 < width && y / 2 < height) {
         const float* in = args->in + ((size_t)plane * high + y / 2 * 2) * wide + x / 2 * 2;
         const uint32_t own = y % 2 * 2 + x % 2, out = (plane * height + y / 2) * width + x / 2;
-        const float most = args->out[out];
+        const float max_value = args->out[out];
         uint32_t first = 0;
-        while (first < 3 && in[first / 2 * wide + first % 2] != most) ++first;
+        while (first < 3 && in[first / 2 * wide + first % 2] != max_value) ++first;
         if (first == own) gradient = args->out_gradient[out];
     }
     args->in_gradient[i] = gradient;

@@ -7,31 +7,31 @@
 #include "arguments.h"
 #include "network/schedule.h"
 
-struct network_group {    /* what a work-group tells */
-    uint32_t failed;      /* status of the request that failed, or NETWORK_FAILED if nothing was heard; 0: none */
-    uint32_t rounds;      /* that were completed */
-    uint64_t nanoseconds; /* of all but the first `warm` ones */
+struct network_group_result { /* what a work-group tells */
+    uint32_t failed;          /* status of the request that failed, or NETWORK_FAILED if nothing was heard; 0: none */
+    uint32_t rounds;          /* that were completed */
+    uint64_t nanoseconds;     /* of all but the first `warmup_rounds` ones */
 };
 
 /* Each work-group and its counterpart on another node send each other messages in turn. A message's last 8 bytes are
  * the round's number; its other bytes stay as the host has written them. */
 struct network_echo_arguments {
     POINTER(struct network_access) access; /* one a work-group */
-    POINTER(struct network_group) results;
-    uint64_t local, remote;   /* of each work-group: `pitch` bytes that are sent, and as many that come */
-    uint64_t pitch, patience; /* nanoseconds */
-    uint32_t bytes, rounds, warm, peer;
-    uint32_t begins, in_entry; /* whether this node says the first word; whether 8 bytes travel in the entry */
+    POINTER(struct network_group_result) results;
+    uint64_t local, remote;  /* of each work-group: `pitch` bytes that are sent, and as many that come */
+    uint64_t pitch, timeout; /* nanoseconds */
+    uint32_t bytes, rounds, warmup_rounds, peer;
+    uint32_t initiator, inline_data; /* whether this node says the first word; whether 8 bytes travel in the entry */
 };
 
 /* Work-groups that send one message after the other, and wait for none until all are under way. */
 struct network_rate_arguments {
     POINTER(struct network_access) access; /* one a work-group */
-    POINTER(struct network_group) results;
+    POINTER(struct network_group_result) results;
     uint64_t local, remote; /* of each message: `pitch` bytes that are sent, and as many that come */
     uint64_t pitch;
-    uint32_t bytes, messages; /* messages: of a work-group. Their last 8 bytes count from 1 on */
-    uint32_t peer, in_entry;  /* in_entry: 8 bytes travel in the entry */
+    uint32_t bytes, messages;   /* messages: of a work-group. Their last 8 bytes count from 1 on */
+    uint32_t peer, inline_data; /* inline_data: 8 bytes travel in the entry */
 };
 
 /* Jacobi's method on rows of a grid: nodes have rows in order, and each a row of halo at both ends. The border of the
@@ -58,14 +58,14 @@ struct jacobi_sync { /* of all work-groups */
 struct network_jacobi_arguments {
     POINTER(struct network_access) access; /* the first work-group's and the last one's */
     POINTER(struct jacobi_sync) sync;
-    POINTER(uint32_t) change;   /* by iteration: that of all */
-    struct network_team team;   /* their memory: struct jacobi_flags */
+    POINTER(uint32_t) change;         /* by iteration: that of all */
+    struct network_communicator comm; /* their memory: struct jacobi_flags */
     uint64_t grid[2];           /* floats, rows + 2 of them `columns` long: read in odd iterations, in even ones */
-    uint64_t patience;          /* nanoseconds */
+    uint64_t timeout;           /* nanoseconds */
     uint64_t remote_grid[2][2]; /* of the nodes above and below */
     uint32_t rows, columns;     /* rows: a multiple of the number of work-groups */
     uint32_t first, iterations;
-    uint32_t talks, last_word; /* talks 0: others do it */
+    uint32_t uses_network, last_word; /* uses_network 0: the host does it */
     POINTER(uint64_t)
     words; /* others that read the GPU's memory: in the first they find what the all-reduce wants of this node; 0:
               nowhere */
@@ -76,13 +76,13 @@ struct network_jacobi_arguments {
 
 /* Work-groups that read a buffer, whose words hold their own index, as fast as they can. */
 enum { STREAM_GROUP = 256 };
-struct network_stream_found {
+struct network_stream_result {
     uint32_t passes, wrong;
 };
 struct network_stream_arguments {
     POINTER(const uint64_t) from;
     POINTER(uint32_t) stop;
-    POINTER(struct network_stream_found) found;
+    POINTER(struct network_stream_result) found;
     uint64_t words; /* a multiple of 8 * STREAM_GROUP * work-groups */
 };
 
@@ -100,20 +100,20 @@ struct network_compare_arguments {
 
 /* An all-reduce of floats: each work-group, with its counterparts on all other nodes, sums a part of the vector. */
 enum { REDUCE_GROUP = 256, REDUCE_BARRIERS = 4 };
-struct network_reduce_group { /* what a work-group tells */
-    uint32_t failed;          /* whether a request failed, or nobody was heard */
-    uint32_t rounds;          /* that were completed */
-    uint64_t barriers, sums;  /* nanoseconds: of REDUCE_BARRIERS, of all rounds */
+struct network_reduce_result { /* what a work-group tells */
+    uint32_t failed;           /* whether a request failed, or nobody was heard */
+    uint32_t rounds;           /* that were completed */
+    uint64_t barriers, sums;   /* nanoseconds: of REDUCE_BARRIERS, of all rounds */
 };
 struct network_reduce_arguments {
     POINTER(struct network_access) access; /* one a work-group */
-    POINTER(struct network_reduce_group) results;
-    struct network_team team; /* their memory: the vector, places for what is to be added, and struct collective_flags
-                                 for each work-group */
+    POINTER(struct network_reduce_result) results;
+    struct network_communicator comm; /* their memory: the vector, places for what is to be added, and struct
+                                 collective_flags for each work-group */
     uint64_t elements;
-    uint64_t places, pitch, flags; /* offsets, and bytes from one place to the next */
-    uint64_t patience;             /* nanoseconds */
-    uint32_t way, rounds;          /* enum collective_way */
+    uint64_t staging, pitch, flags; /* offsets, and bytes from one place to the next */
+    uint64_t timeout;               /* nanoseconds */
+    uint32_t algorithm, rounds;     /* enum collective_algorithm */
 };
 
 /* The same with the host in between: it moves, and kernels add. */

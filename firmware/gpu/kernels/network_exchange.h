@@ -9,9 +9,9 @@
 
 enum { EXCHANGE_GROUP = 1024 };
 enum exchange_steps {
-    EXCHANGE_PACK = 1,  /* from `from` to `out`, which the adapter reaches */
-    EXCHANGE_TALK = 2,  /* `out` to `remote`, then `number` to `remote_flag`; waits until `flag` has it */
-    EXCHANGE_UNPACK = 4 /* from `in` to `to` */
+    EXCHANGE_PACK = 1,        /* from `from` to `out`, which the adapter reaches */
+    EXCHANGE_COMMUNICATE = 2, /* `out` to `remote`, then `number` to `remote_flag`; waits until `flag` has it */
+    EXCHANGE_UNPACK = 4       /* from `in` to `to` */
 };
 struct network_exchange_arguments {
     POINTER(struct network_access) access;
@@ -22,7 +22,7 @@ struct network_exchange_arguments {
     uint64_t remote, remote_flag;
     POINTER(const uint64_t) flag;
     POINTER(uint32_t) failed; /* status of the request that failed, or NETWORK_FAILED if nothing was heard */
-    uint64_t patience;        /* nanoseconds */
+    uint64_t timeout;         /* nanoseconds */
     uint32_t bytes, number, peer, steps;
 };
 

@@ -11,7 +11,7 @@ KERNEL(network_rate, struct network_rate_arguments) {
     const uint64_t begin = gpu_time_ns();
     for (uint32_t number = 1; number <= args->messages; ++number, at += step) {
         const uint64_t remote = args->remote + at + args->pitch;
-        if (args->in_entry)
+        if (args->inline_data)
             network_put_data(&n, args->peer, number, remote, args->bytes);
         else
             network_put(&n, args->peer, args->local + at, remote, args->bytes);
@@ -19,5 +19,5 @@ KERNEL(network_rate, struct network_rate_arguments) {
     const uint32_t failed = network_quiet(&n);
     const uint64_t end = gpu_time_ns();
     network_close(&n);
-    args->results[group] = (struct network_group){failed, args->messages, end - begin};
+    args->results[group] = (struct network_group_result){failed, args->messages, end - begin};
 }

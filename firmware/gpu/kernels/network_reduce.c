@@ -4,10 +4,10 @@
 #include "network.h"
 #include "network/collectives.h"
 
-LDS uint32_t together;
+LDS uint32_t succeeded;
 
 /* \returns whether all nodes have come here a few times */
-GPU_INLINE bool meet(const struct collective* c) {
+GPU_INLINE bool run_barriers(const struct collective* c) {
     for (uint32_t i = 1; i <= REDUCE_BARRIERS; ++i)
         if (!network_barrier(c, i)) return false;
     return true;
@@ -15,22 +15,24 @@ GPU_INLINE bool meet(const struct collective* c) {
 
 KERNEL(network_reduce, struct network_reduce_arguments) {
     const unsigned group = (unsigned)group_id(0), groups = (unsigned)group_count(0);
-    const uint64_t first = collective_begin(args->elements, groups, group),
-                   end = collective_begin(args->elements, groups, group + 1);
-    const bool speaks = local_id(0) == 0;
+    const uint64_t first = collective_chunk_begin(args->elements, groups, group),
+                   end = collective_chunk_begin(args->elements, groups, group + 1);
+    const bool communicates = local_id(0) == 0;
     struct network network;
-    if (speaks) network = network_open(args->access + group);
-    const struct collective c = {&network, &args->team, args->flags + group * sizeof(struct collective_flags),
-                                 args->patience};
-    const struct collective_vector v = {4 * first, args->places + 4 * first, args->pitch, end - first};
+    if (communicates) network = network_open(args->access + group);
+    const struct collective c = {&network, &args->comm, args->flags + group * sizeof(struct collective_flags),
+                                 args->timeout};
+    const struct collective_buffers v = {4 * first, args->staging + 4 * first, args->pitch, end - first};
     const uint64_t begin = gpu_time_ns();
-    if (speaks) together = meet(&c);
+    if (communicates) succeeded = run_barriers(&c);
     barrier();
-    const uint64_t met = gpu_time_ns();
+    const uint64_t barriers_done = gpu_time_ns();
     uint32_t round = 0;
-    while (together && round < args->rounds && network_all_reduce(&c, (enum collective_way)args->way, &v, round))
+    while (succeeded && round < args->rounds &&
+           network_all_reduce(&c, (enum collective_algorithm)args->algorithm, &v, round))
         ++round;
-    if (!speaks) return;
+    if (!communicates) return;
     network_close(&network);
-    args->results[group] = (struct network_reduce_group){round < args->rounds, round, met - begin, gpu_time_ns() - met};
+    args->results[group] = (struct network_reduce_result){round < args->rounds, round, barriers_done - begin,
+                                                          gpu_time_ns() - barriers_done};
 }

@@ -9,15 +9,15 @@ GPU_INLINE float square_root(float x) {
 }
 
 KERNEL(norm, struct norm_arguments) {
-    LDS float room[REDUCE_GROUP];
+    LDS float scratch[REDUCE_GROUP];
     const size_t channel = group_id(0), n = args->positions, first = channel * n;
     float sum = 0;
     for (size_t i = local_id(0); i < n; i += REDUCE_GROUP) sum += args->in[first + i];
-    const float mean = group_sum(sum, room) / (float)n;
+    const float mean = group_sum(sum, scratch) / (float)n;
     sum = 0;
     for (size_t i = local_id(0); i < n; i += REDUCE_GROUP)
         sum += (args->in[first + i] - mean) * (args->in[first + i] - mean);
-    const float scale = 1 / square_root(group_sum(sum, room) / (float)n + NORM_EPSILON);
+    const float scale = 1 / square_root(group_sum(sum, scratch) / (float)n + NORM_EPSILON);
     if (local_id(0) == 0) args->scale[channel] = scale;
     for (size_t i = local_id(0); i < n; i += REDUCE_GROUP) {
         const float normal = (args->in[first + i] - mean) * scale;

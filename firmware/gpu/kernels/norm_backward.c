@@ -3,7 +3,7 @@
 #include "reduce.h"
 
 KERNEL(norm_backward, struct norm_arguments) {
-    LDS float room[REDUCE_GROUP];
+    LDS float scratch[REDUCE_GROUP];
     const size_t channel = group_id(0), n = args->positions, first = channel * n;
     const float *g = args->out_gradient + first, *normal = args->normal + first;
     float beta = 0, gamma = 0;
@@ -11,8 +11,8 @@ KERNEL(norm_backward, struct norm_arguments) {
         beta += g[i];
         gamma += g[i] * normal[i];
     }
-    beta = group_sum(beta, room);
-    gamma = group_sum(gamma, room);
+    beta = group_sum(beta, scratch);
+    gamma = group_sum(gamma, scratch);
     if (local_id(0) == 0) {
         args->beta_gradient[channel] = beta;
         args->gamma_gradient[channel] = gamma;

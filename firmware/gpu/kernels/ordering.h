@@ -13,12 +13,12 @@ enum ordering_read {
 };
 /* What tells that data have come. */
 enum ordering_flag {
-    ORDERING_BEHIND,    /* the last 8 bytes of the same write: the round, and above it the CRC */
-    ORDERING_APART,     /* the same by a write of its own, to another line */
-    ORDERING_COMPLETION /* a completion with immediate data, which are the CRC */
+    ORDERING_SAME_WRITE,     /* the last 8 bytes of the same write: the round, and above it the CRC */
+    ORDERING_SEPARATE_WRITE, /* the same by a write of its own, to another line */
+    ORDERING_COMPLETION      /* a completion with immediate data, which are the CRC */
 };
 
-enum { ORDERING_UNIT = 0 }; /* the compute unit that looks; it has no load */
+enum { ORDERING_READER_UNIT = 0 }; /* the compute unit that looks; it has no load */
 
 struct ordering_result {
     uint32_t rounds;
@@ -30,7 +30,7 @@ struct ordering_result {
     uint32_t missed;  /* wrong rounds that it did not */
     uint32_t alarms;  /* right rounds that it called wrong */
     uint32_t tries;   /* reads until all words were right, beyond the first of each round */
-    uint32_t gave_up; /* 1: the flag did not come, the words never became right, or this is not ORDERING_UNIT */
+    uint32_t aborted; /* 1: the flag did not come, the words never became right, or this is not ORDERING_READER_UNIT */
     uint64_t acquiring, reading, repairing; /* cycles, summed over rounds */
 };
 

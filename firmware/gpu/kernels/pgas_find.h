@@ -6,94 +6,95 @@
 #define FABRICVP_GPU_KERNELS_PGAS_FIND_H
 
 #include "arguments.h"
-#include "gpu/pgas/passive.h"
-#include "gpu/pgas/team.h"
-#include "gpu/verbs/ticket.h"
+#include "gpu/pgas/active_message.h"
+#include "gpu/pgas/workgroup.h"
+#include "gpu/verbs/ticket_lock.h"
 
-enum { FIND_A_LETTER = PGAS_LETTER / 8 - 1 }; /* numbers, behind a word that says how many */
-#define FIND_LAST (UINT64_C(1) << 32)         /* in that word: this team has no more */
+enum { FIND_NUMBERS_PER_MESSAGE = PGAS_MESSAGE_BYTES / 8 - 1 }; /* numbers, behind a word that says how many */
+#define FIND_LAST (UINT64_C(1) << 32)                           /* in that word: this team has no more */
 
 struct pgas_find_arguments {
-    POINTER(struct pgas_group) group; /* one for all teams */
-    POINTER(struct rdma_ticket) lock;
+    POINTER(struct pgas_communicator) group; /* one for all teams */
+    POINTER(struct rdma_ticket_lock) lock;
     POINTER(struct pgas_inbox) inbox; /* of the first node */
     POINTER(uint64_t) cycles;
     POINTER(const uint64_t) numbers; /* `count` for each team */
-    uint64_t letters; /* offset: room for all letters of all teams; at the first node, for the numbers of each node */
+    uint64_t messages; /* offset: room for all letters of all teams; at the first node, for the numbers of each node */
     uint32_t count, divisor;
-    uint32_t teams; /* that send, of each node */
+    uint32_t groups; /* that send, of each node */
     uint32_t reserved;
     POINTER(uint32_t) received; /* at the first node: numbers, by node */
 };
 
-static inline uint32_t find_letters(uint32_t numbers) { return numbers / FIND_A_LETTER + 1; }
+static inline uint32_t find_message_count(uint32_t numbers) { return numbers / FIND_NUMBERS_PER_MESSAGE + 1; }
 
 /* Letters `from` to `to` of the team, whose numbers have been written. */
-RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_group* g, uint32_t from, uint32_t to,
+RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_communicator* g, uint32_t from, uint32_t to,
                            uint32_t numbers, bool last) {
-    const uint64_t first = a->letters + (uint64_t)team_number() * find_letters(a->count) * PGAS_LETTER;
+    const uint64_t first = a->messages + (uint64_t)wg_id() * find_message_count(a->count) * PGAS_MESSAGE_BYTES;
     for (uint32_t i = from; i < to; ++i) {
-        const uint64_t at = first + (uint64_t)i * PGAS_LETTER, left = numbers - i * FIND_A_LETTER;
+        const uint64_t at = first + (uint64_t)i * PGAS_MESSAGE_BYTES, left = numbers - i * FIND_NUMBERS_PER_MESSAGE;
         *(volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + at) =
-            (left < FIND_A_LETTER ? left : FIND_A_LETTER) | (last && i + 1 == to ? FIND_LAST : 0);
-        rdma_lock((struct rdma_ticket*)(uintptr_t)a->lock);
-        if (!g->failed && !pgas_send(&g->link[0], at, PGAS_LETTER)) pgas_give_up(g, 0, PGAS_ENDING);
-        rdma_unlock((struct rdma_ticket*)(uintptr_t)a->lock);
+            (left < FIND_NUMBERS_PER_MESSAGE ? left : FIND_NUMBERS_PER_MESSAGE) | (last && i + 1 == to ? FIND_LAST : 0);
+        rdma_lock((struct rdma_ticket_lock*)(uintptr_t)a->lock);
+        if (!g->failed && !pgas_send(&g->link[0], at, PGAS_MESSAGE_BYTES)) pgas_fail(g, 0, PGAS_SLOT_COMPLETION);
+        rdma_unlock((struct rdma_ticket_lock*)(uintptr_t)a->lock);
     }
 }
 
-RDMA_INLINE void find_scan(const struct pgas_find_arguments* a, struct pgas_group* g, volatile uint32_t* found) {
-    const uint64_t* const numbers = (const uint64_t*)(uintptr_t)a->numbers + (uint64_t)team_number() * a->count;
-    uint64_t* const letters = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->letters) +
-                              (uint64_t)team_number() * find_letters(a->count) * (PGAS_LETTER / 8);
+RDMA_INLINE void find_scan(const struct pgas_find_arguments* a, struct pgas_communicator* g, volatile uint32_t* found) {
+    const uint64_t* const numbers = (const uint64_t*)(uintptr_t)a->numbers + (uint64_t)wg_id() * a->count;
+    uint64_t* const messages = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->messages) +
+                               (uint64_t)wg_id() * find_message_count(a->count) * (PGAS_MESSAGE_BYTES / 8);
     uint32_t sent = 0;
-    if (team_leads()) *found = 0;
-    team_meet();
-    for (uint32_t base = 0; base < a->count; base += team_size()) {
-        const uint32_t i = base + team_index();
+    if (wg_is_leader()) *found = 0;
+    wg_barrier();
+    for (uint32_t base = 0; base < a->count; base += wg_size()) {
+        const uint32_t i = base + wg_local_id();
         if (i < a->count && numbers[i] % a->divisor == 0) {
-            const uint32_t place = team_add(found, 1);
-            letters[place / FIND_A_LETTER * (PGAS_LETTER / 8) + 1 + place % FIND_A_LETTER] = numbers[i];
+            const uint32_t place = wg_atomic_add(found, 1);
+            messages[place / FIND_NUMBERS_PER_MESSAGE * (PGAS_MESSAGE_BYTES / 8) + 1 +
+                     place % FIND_NUMBERS_PER_MESSAGE] = numbers[i];
         }
         rdma_order();
-        team_meet();
-        const uint32_t full = *found / FIND_A_LETTER;
-        if (team_leads() && full > sent) find_send(a, g, sent, full, *found, false);
+        wg_barrier();
+        const uint32_t full = *found / FIND_NUMBERS_PER_MESSAGE;
+        if (wg_is_leader() && full > sent) find_send(a, g, sent, full, *found, false);
         sent = full;
-        team_meet();
+        wg_barrier();
     }
-    if (!team_leads()) return;
+    if (!wg_is_leader()) return;
     find_send(a, g, sent, sent + 1, *found, true);
-    rdma_lock((struct rdma_ticket*)(uintptr_t)a->lock);
-    if (!g->failed) pgas_settle(g, 0);
-    rdma_unlock((struct rdma_ticket*)(uintptr_t)a->lock);
+    rdma_lock((struct rdma_ticket_lock*)(uintptr_t)a->lock);
+    if (!g->failed) pgas_flush_rank(g, 0);
+    rdma_unlock((struct rdma_ticket_lock*)(uintptr_t)a->lock);
 }
 
-RDMA_INLINE void find_collect(const struct pgas_find_arguments* a, struct pgas_group* g) {
+RDMA_INLINE void find_collect(const struct pgas_find_arguments* a, struct pgas_communicator* g) {
     struct pgas_inbox* const in = (struct pgas_inbox*)(uintptr_t)a->inbox;
-    uint64_t* const numbers = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->letters);
+    uint64_t* const numbers = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->messages);
     uint32_t* const received = (uint32_t*)(uintptr_t)a->received;
-    const uint32_t room = a->teams * a->count;
-    struct pgas_letter letter;
-    pgas_open_inbox(g, in); /* those who were sooner try again */
-    for (uint32_t open = (g->ranks - 1) * a->teams; open && pgas_receive(g, in, &letter);) {
-        const uint64_t head = rdma_load64(letter.words);
-        for (uint32_t i = 0; i < (uint32_t)head && received[letter.rank] < room; ++i)
-            numbers[(uint64_t)letter.rank * room + received[letter.rank]++] = rdma_load64(letter.words + 1 + i);
+    const uint32_t capacity = a->groups * a->count;
+    struct pgas_active_message message;
+    pgas_post_receives(g, in); /* those who were sooner try again */
+    for (uint32_t open = (g->ranks - 1) * a->groups; open && pgas_receive(g, in, &message);) {
+        const uint64_t head = rdma_load64(message.words);
+        for (uint32_t i = 0; i < (uint32_t)head && received[message.rank] < capacity; ++i)
+            numbers[(uint64_t)message.rank * capacity + received[message.rank]++] = rdma_load64(message.words + 1 + i);
         open -= (head & FIND_LAST) != 0;
-        pgas_give_back(g, in, letter.rank);
+        pgas_post_receive(g, in, message.rank);
     }
 }
 
 /* \param found of the team: what it shares */
 RDMA_INLINE void pgas_find_run(const struct pgas_find_arguments* a, volatile uint32_t* found) {
-    struct pgas_group* const g = (struct pgas_group*)(uintptr_t)a->group; /* where all teams have it */
+    struct pgas_communicator* const g = (struct pgas_communicator*)(uintptr_t)a->group; /* where all teams have it */
     const uint64_t begin = rdma_cycles();
     if (g->rank)
         find_scan(a, g, found);
-    else if (team_number() == 0 && team_leads())
+    else if (wg_id() == 0 && wg_is_leader())
         find_collect(a, g);
-    if (team_leads()) ((uint64_t*)(uintptr_t)a->cycles)[team_number()] = rdma_cycles() - begin;
+    if (wg_is_leader()) ((uint64_t*)(uintptr_t)a->cycles)[wg_id()] = rdma_cycles() - begin;
 }
 
 #endif

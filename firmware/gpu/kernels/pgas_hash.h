@@ -6,18 +6,18 @@
 #define FABRICVP_GPU_KERNELS_PGAS_HASH_H
 
 #include "arguments.h"
-#include "gpu/pgas/together.h"
+#include "gpu/pgas/coalesced.h"
 
 struct hash_bucket {
     uint64_t key; /* 0: free */
     uint64_t count;
 };
 struct pgas_hash_arguments {
-    POINTER(struct pgas_group) groups; /* one a team */
-    POINTER(struct team_crew) crew;
+    POINTER(struct pgas_communicator) groups; /* one a team */
+    POINTER(struct grid_barrier) grid;
     POINTER(uint64_t) cycles; /* of each team: of the first part, of the second one */
     uint64_t table;           /* offset of this node's buckets */
-    uint64_t answers;         /* offset of two words for each member of each team */
+    uint64_t responses;       /* offset of two words for each member of each team */
     uint64_t found;           /* offset: counters that were read, `lookups` of each team */
     uint32_t log_buckets;     /* of a node */
     uint32_t keys, lookups;   /* of a team */
@@ -30,12 +30,12 @@ static inline uint64_t hash_mix(uint64_t x) {
 }
 static inline uint64_t hash_key(uint32_t id) { return (id + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15); }
 /* The `i`th key that a team comes with; the `i`th that it looks up is another one. */
-static inline uint32_t hash_id(const struct pgas_hash_arguments* a, uint32_t rank, uint32_t team, uint32_t i,
-                               uint32_t looks) {
-    return (uint32_t)(hash_mix((uint64_t)(rank * 64 + team * 2 + looks + 1) << 32 | i) % a->universe);
+static inline uint32_t hash_id(const struct pgas_hash_arguments* a, uint32_t rank, uint32_t group, uint32_t i,
+                               uint32_t is_lookup) {
+    return (uint32_t)(hash_mix((uint64_t)(rank * 64 + group * 2 + is_lookup + 1) << 32 | i) % a->universe);
 }
 static inline uint32_t hash_owner(uint64_t key, uint32_t ranks) { return (uint32_t)((key >> 40) % ranks); }
-static inline uint64_t hash_place(const struct pgas_hash_arguments* a, uint64_t key, uint32_t tries) {
+static inline uint64_t hash_slot(const struct pgas_hash_arguments* a, uint64_t key, uint32_t tries) {
     return ((key >> 16) + tries) & ((UINT64_C(1) << a->log_buckets) - 1);
 }
 
@@ -45,87 +45,90 @@ struct hash_member {
     bool claimed;
 };
 
-RDMA_INLINE struct rdma_work hash_request(const struct pgas_hash_arguments* a, const struct pgas_group* g,
-                                          unsigned owner, unsigned opcode, uint64_t key, uint32_t tries, uint64_t own) {
-    const uint64_t bucket = a->table + sizeof(struct hash_bucket) * hash_place(a, key, tries);
+RDMA_INLINE struct rdma_work_request hash_request(const struct pgas_hash_arguments* a,
+                                                  const struct pgas_communicator* g, unsigned owner, unsigned opcode,
+                                                  uint64_t key, uint32_t tries, uint64_t own) {
+    const uint64_t bucket = a->table + sizeof(struct hash_bucket) * hash_slot(a, key, tries);
     const unsigned bytes = opcode == HCA_OP_READ ? sizeof(struct hash_bucket) : 8;
     return pgas_request(&g->link[owner], opcode, own, opcode == HCA_OP_FETCH_ADD ? bucket + 8 : bucket, bytes);
 }
 
-/* The member's next request with those of the others: `looks` at a bucket, or claims and counts. \returns how many were
- * performed */
-RDMA_INLINE unsigned hash_ask(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t,
-                              uint64_t own, const struct hash_member* m, bool looks, uint64_t* key, bool* answered) {
-    const bool busy = m->i < (looks ? a->lookups : a->keys) && m->tries >> a->log_buckets == 0;
-    *key = hash_key(hash_id(a, g->rank, team_number(), m->i, looks));
+/* The member's next request with those of the others: `is_lookup` at a bucket, or claims and counts. \returns how many
+ * were performed */
+RDMA_INLINE unsigned hash_issue(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+                                struct pgas_coalesced_requests* t, uint64_t own, const struct hash_member* m,
+                                bool is_lookup, uint64_t* key, bool* responded) {
+    const bool busy = m->i < (is_lookup ? a->lookups : a->keys) && m->tries >> a->log_buckets == 0;
+    *key = hash_key(hash_id(a, g->rank, wg_id(), m->i, is_lookup));
     const unsigned owner = hash_owner(*key, g->ranks);
-    struct rdma_work work = hash_request(a, g, owner,
-                                         looks        ? HCA_OP_READ
-                                         : m->claimed ? HCA_OP_FETCH_ADD
-                                                      : HCA_OP_COMPARE_SWAP,
-                                         *key, m->tries, own);
-    if (!looks) work.swap_add = m->claimed ? 1 : *key; /* compared with 0 */
-    const unsigned performed = pgas_together(g, t, busy, owner, &work);
-    *answered = busy && performed;
+    struct rdma_work_request work = hash_request(a, g, owner,
+                                                 is_lookup    ? HCA_OP_READ
+                                                 : m->claimed ? HCA_OP_FETCH_ADD
+                                                              : HCA_OP_COMPARE_SWAP,
+                                                 *key, m->tries, own);
+    if (!is_lookup) work.swap_add = m->claimed ? 1 : *key; /* compared with 0 */
+    const unsigned performed = pgas_post_coalesced(g, t, busy, owner, &work);
+    *responded = busy && performed;
     return performed;
 }
 
 /* Counts all keys of the team. */
-RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t,
-                             uint64_t own) {
-    const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
-    struct hash_member m = {team_index(), 0, false};
+RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+                             struct pgas_coalesced_requests* t, uint64_t own) {
+    const volatile uint64_t* const response = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
+    struct hash_member m = {wg_local_id(), 0, false};
     uint64_t key;
-    bool answered;
-    while (hash_ask(a, g, t, own, &m, false, &key, &answered)) {
-        if (!answered) continue;
-        const uint64_t stood = m.claimed ? 0 : rdma_load64(answer);
+    bool responded;
+    while (hash_issue(a, g, t, own, &m, false, &key, &responded)) {
+        if (!responded) continue;
+        const uint64_t current_key = m.claimed ? 0 : rdma_load64(response);
         if (m.claimed)
-            m = (struct hash_member){m.i + team_size(), 0, false};
-        else if (stood && stood != key)
+            m = (struct hash_member){m.i + wg_size(), 0, false};
+        else if (current_key && current_key != key)
             ++m.tries;
         else
             m.claimed = true;
     }
 }
 
-RDMA_INLINE void hash_look_up(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t,
-                              uint64_t own) {
-    const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
+RDMA_INLINE void hash_lookup(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+                             struct pgas_coalesced_requests* t, uint64_t own) {
+    const volatile uint64_t* const response = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
     uint64_t* const found =
-        (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->found) + (uint64_t)team_number() * a->lookups;
-    struct hash_member m = {team_index(), 0, false};
+        (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->found) + (uint64_t)wg_id() * a->lookups;
+    struct hash_member m = {wg_local_id(), 0, false};
     uint64_t key;
-    bool answered;
-    while (hash_ask(a, g, t, own, &m, true, &key, &answered)) {
-        if (!answered) continue;
-        const uint64_t stood = rdma_load64(answer), count = rdma_load64(answer + 1);
-        if (stood && stood != key) {
+    bool responded;
+    while (hash_issue(a, g, t, own, &m, true, &key, &responded)) {
+        if (!responded) continue;
+        const uint64_t current_key = rdma_load64(response), count = rdma_load64(response + 1);
+        if (current_key && current_key != key) {
             ++m.tries;
         } else {
-            found[m.i] = stood ? count : 0;
-            m = (struct hash_member){m.i + team_size(), 0, false};
+            found[m.i] = current_key ? count : 0;
+            m = (struct hash_member){m.i + wg_size(), 0, false};
         }
     }
 }
 
-RDMA_INLINE void pgas_hash_run(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t) {
-    struct pgas_group* const home = (struct pgas_group*)(uintptr_t)a->groups + team_number();
-    struct team_crew* const crew = (struct team_crew*)(uintptr_t)a->crew;
-    uint64_t* const cycles = (uint64_t*)(uintptr_t)a->cycles + 2 * team_number();
-    const uint64_t own = a->answers + 16ull * (team_number() * team_size() + team_index());
-    team_copy(g, home);
+RDMA_INLINE void pgas_hash_run(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+                               struct pgas_coalesced_requests* t) {
+    struct pgas_communicator* const stored_group = (struct pgas_communicator*)(uintptr_t)a->groups + wg_id();
+    struct grid_barrier* const grid = (struct grid_barrier*)(uintptr_t)a->grid;
+    uint64_t* const cycles = (uint64_t*)(uintptr_t)a->cycles + 2 * wg_id();
+    const uint64_t own = a->responses + 16ull * (wg_id() * wg_size() + wg_local_id());
+    wg_copy_communicator(g, stored_group);
     uint64_t begin = rdma_cycles();
     hash_insert(a, g, t, own);
-    if (team_leads()) cycles[0] = rdma_cycles() - begin;
-    crew_meet(crew, 1);
-    if (team_number() == 0 && team_leads()) crew->stop = !pgas_meet(g); /* nobody counts any more */
-    if (crew_meet(crew, 2)) {
+    if (wg_is_leader()) cycles[0] = rdma_cycles() - begin;
+    grid_barrier_wait(grid, 1);
+    if (wg_id() == 0 && wg_is_leader()) grid->stop = !pgas_barrier_all(g); /* nobody counts any more */
+    if (grid_barrier_wait(grid, 2)) {
         begin = rdma_cycles();
-        hash_look_up(a, g, t, own);
-        if (team_leads()) cycles[1] = rdma_cycles() - begin;
+        hash_lookup(a, g, t, own);
+        if (wg_is_leader()) cycles[1] = rdma_cycles() - begin;
     }
-    team_copy(home, g);
+    wg_copy_communicator(stored_group, g);
 }
 
 #endif

@@ -8,32 +8,32 @@
 #include "gpu/pgas/reduce.h"
 
 struct pgas_reduce_arguments {
-    POINTER(struct pgas_group) groups; /* one a team */
-    POINTER(uint64_t) cycles;          /* likewise: of all rounds */
-    uint64_t values, staging;          /* offsets; of each team, behind those of the one before */
-    uint32_t count;                    /* floats of a team */
+    POINTER(struct pgas_communicator) groups; /* one a team */
+    POINTER(uint64_t) cycles;                 /* likewise: of all rounds */
+    uint64_t values, staging;                 /* offsets; of each team, behind those of the one before */
+    uint32_t count;                           /* floats of a team */
     uint32_t rounds, tree, reserved;
 };
 
 /* What `rank` adds: a whole number, so that sums are exact in any order. */
-static inline float reduce_own(uint32_t index, uint32_t rank, uint32_t round, float before) {
+static inline float reduce_contribution(uint32_t index, uint32_t rank, uint32_t round, float before) {
     return (float)((index * 7 + rank * 13 + round * 5) % 61 + (uint32_t)before % 64);
 }
 
-RDMA_INLINE void pgas_reduce_run(const struct pgas_reduce_arguments* a, struct pgas_group* g) {
-    struct pgas_group* const home = (struct pgas_group*)(uintptr_t)a->groups + team_number();
-    team_copy(g, home);
-    const struct pgas_vector v = {a->values + 4ull * a->count * team_number(),
-                                  a->staging + pgas_staging(a->count, g->ranks) * team_number(), a->count};
-    float* const values = pgas_floats(g, v.values);
+RDMA_INLINE void pgas_reduce_run(const struct pgas_reduce_arguments* a, struct pgas_communicator* g) {
+    struct pgas_communicator* const stored_group = (struct pgas_communicator*)(uintptr_t)a->groups + wg_id();
+    wg_copy_communicator(g, stored_group);
+    const struct pgas_all_reduce_buffers v = {a->values + 4ull * a->count * wg_id(),
+                                              a->staging + pgas_staging_bytes(a->count, g->ranks) * wg_id(), a->count};
+    float* const values = pgas_float_address(g, v.values);
     const uint64_t begin = rdma_cycles();
     for (uint32_t round = 0; round < a->rounds; ++round) {
-        for (uint32_t i = team_index(); i < v.count; i += team_size())
-            values[i] = reduce_own(team_number() * v.count + i, g->rank, round, values[i]);
-        if (!(pgas_reduce(g, &v, a->tree ? COLLECTIVE_TREE : COLLECTIVE_RING))) break;
+        for (uint32_t i = wg_local_id(); i < v.count; i += wg_size())
+            values[i] = reduce_contribution(wg_id() * v.count + i, g->rank, round, values[i]);
+        if (!(pgas_all_reduce(g, &v, a->tree ? COLLECTIVE_TREE : COLLECTIVE_RING))) break;
     }
-    if (team_leads()) ((uint64_t*)(uintptr_t)a->cycles)[team_number()] = rdma_cycles() - begin;
-    team_copy(home, g);
+    if (wg_is_leader()) ((uint64_t*)(uintptr_t)a->cycles)[wg_id()] = rdma_cycles() - begin;
+    wg_copy_communicator(stored_group, g);
 }
 
 #endif

@@ -7,12 +7,12 @@
 #include "arguments.h"
 #include "gpu/pgas/reduce.h"
 
-struct spmv_need { /* of a node's part: elements of the whole vector */
+struct spmv_range { /* of a node's part: elements of the whole vector */
     uint32_t first, count;
 };
 struct pgas_spmv_arguments {
-    POINTER(struct pgas_group) groups; /* the first team's */
-    POINTER(struct team_crew) crew;
+    POINTER(struct pgas_communicator) groups; /* the first team's */
+    POINTER(struct grid_barrier) grid;
     POINTER(uint64_t) cycles;       /* of it: all, waiting for other parts */
     POINTER(const uint32_t) starts; /* of each row, and of the end */
     POINTER(const uint32_t) columns;
@@ -20,7 +20,7 @@ struct pgas_spmv_arguments {
     uint64_t vector[2];   /* offsets of whole vectors: read in even iterations, in odd ones */
     uint32_t first, rows; /* of this node */
     uint32_t iterations, reserved;
-    struct spmv_need need[PGAS_MOST_RANKS];
+    struct spmv_range needed[PGAS_MAX_RANKS];
 };
 
 /* One row's product, in the order of its elements: the same float everywhere. */
@@ -31,47 +31,46 @@ RDMA_INLINE float spmv_row(const uint32_t* columns, const float* weights, uint32
     return sum;
 }
 
-RDMA_INLINE bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_group* g, uint64_t vector) {
+RDMA_INLINE bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_communicator* g, uint64_t vector) {
     for (unsigned i = 1; i < g->ranks; ++i) {
         const unsigned r = (g->rank + i) % g->ranks;
-        const uint64_t at = vector + 4ull * a->need[r].first;
-        if (a->need[r].count && !pgas_read(&g->link[r], at, at, 4 * a->need[r].count))
-            return pgas_give_up(g, r, PGAS_ENDING);
+        const uint64_t at = vector + 4ull * a->needed[r].first;
+        if (a->needed[r].count && !pgas_read(&g->link[r], at, at, 4 * a->needed[r].count))
+            return pgas_fail(g, r, PGAS_SLOT_COMPLETION);
     }
-    return pgas_settle_all(g);
+    return pgas_flush_all(g);
 }
 
-RDMA_INLINE void pgas_spmv_run(const struct pgas_spmv_arguments* a, struct pgas_group* g) {
-    struct pgas_group* const home = (struct pgas_group*)(uintptr_t)a->groups;
-    struct team_crew* const crew = (struct team_crew*)(uintptr_t)a->crew;
+RDMA_INLINE void pgas_spmv_run(const struct pgas_spmv_arguments* a, struct pgas_communicator* g) {
+    struct pgas_communicator* const stored_group = (struct pgas_communicator*)(uintptr_t)a->groups;
+    struct grid_barrier* const grid = (struct grid_barrier*)(uintptr_t)a->grid;
     const uint32_t* const starts = (const uint32_t*)(uintptr_t)a->starts;
-    const bool leads = team_number() == 0 && team_leads();
+    const bool leads = wg_id() == 0 && wg_is_leader();
     uint64_t fetching = 0;
-    team_copy(g, home);
+    wg_copy_communicator(g, stored_group);
     const uint64_t begin = rdma_cycles();
     for (uint32_t i = 0; i < a->iterations; ++i) {
         const uint64_t then = rdma_cycles();
         if (leads) {
-            crew->stop =
-                !pgas_meet(g) || !spmv_fetch(a, g, a->vector[i & 1]); /* met: what it reads is there, and of the other
-                                                                         vector nothing is read any more */
+            grid->stop =
+                !pgas_barrier_all(g) || !spmv_fetch(a, g, a->vector[i & 1]); /* met: what it reads is there, and of the
+                                                                         other vector nothing is read any more */
             fetching += rdma_cycles() - then;
         }
-        if (!crew_meet(crew, 2 * i + 1)) break;
-        const float* x = pgas_floats(g, a->vector[i & 1]);
-        float* y = pgas_floats(g, a->vector[(i + 1) & 1]) + a->first;
-        for (uint32_t row = team_number() * team_size() + team_index(); row < a->rows;
-             row += team_count() * team_size())
+        if (!grid_barrier_wait(grid, 2 * i + 1)) break;
+        const float* x = pgas_float_address(g, a->vector[i & 1]);
+        float* y = pgas_float_address(g, a->vector[(i + 1) & 1]) + a->first;
+        for (uint32_t row = wg_id() * wg_size() + wg_local_id(); row < a->rows; row += wg_count() * wg_size())
             y[row] = spmv_row((const uint32_t*)(uintptr_t)a->columns, (const float*)(uintptr_t)a->weights, starts[row],
                               starts[row + 1], x);
-        crew_meet(crew, 2 * i + 2);
+        grid_barrier_wait(grid, 2 * i + 2);
     }
     if (leads) {
-        pgas_meet(g);
+        pgas_barrier_all(g);
         ((uint64_t*)(uintptr_t)a->cycles)[0] = rdma_cycles() - begin;
         ((uint64_t*)(uintptr_t)a->cycles)[1] = fetching;
     }
-    if (team_number() == 0) team_copy(home, g);
+    if (wg_id() == 0) wg_copy_communicator(stored_group, g);
 }
 
 #endif

@@ -7,9 +7,9 @@
 #include "gpu/verbs/queues.h"
 
 /* Of a team of posters, which has a queue pair. The first two are kept from one kernel to the next. */
-struct rdma_team {
+struct rdma_poster_group {
     uint32_t head, consumer;            /* counters: of sends, of completions */
-    uint32_t ended;                     /* messages of this kernel whose end is known */
+    uint32_t completed;                 /* messages of this kernel whose end is known */
     uint32_t syndrome;                  /* of the first completion that tells an error, enum hca_syndrome; 0: none */
     uint32_t failed;                    /* entry that it was about, counted from the kernel's first */
     uint32_t polls;                     /* looks at the completion queue */
@@ -18,19 +18,19 @@ struct rdma_team {
     uint64_t reserved;
 };
 
-enum { RDMA_MOST_TEAMS = 64 }; /* of a group, where a team has more than one lane */
+enum { RDMA_MAX_POSTER_GROUPS = 64 }; /* of a group, where a team has more than one lane */
 
 enum rdma_flag {
-    RDMA_REUSE = 1,    /* entries are written in full once, before the clock starts */
-    RDMA_IN_ENTRY = 2, /* inline: the payload stands in the entry; up to RDMA_MOST_INLINE bytes */
-    RDMA_READS = 4,    /* instead of writes */
-    RDMA_TIMED = 8     /* looks at the clock between steps */
+    RDMA_REUSE = 1,       /* entries are written in full once, before the clock starts */
+    RDMA_INLINE_DATA = 2, /* inline: the payload stands in the entry; up to RDMA_MAX_INLINE bytes */
+    RDMA_READS = 4,       /* instead of writes */
+    RDMA_TIMED = 8        /* looks at the clock between steps */
 };
 
 struct rdma_writes_arguments {
-    POINTER(const struct rdma_pair) pairs; /* one a team */
-    POINTER(const struct rdma_cq) cqs;     /* likewise */
-    POINTER(struct rdma_team) teams;
+    POINTER(const struct rdma_qp) qps; /* one a team */
+    POINTER(const struct rdma_cq) cqs; /* likewise */
+    POINTER(struct rdma_poster_group) poster_groups;
     uint64_t local,
         remote; /* where the first team's messages begin; message m of team t is slot t * slots + m % slots */
     uint32_t lkey, rkey;

@@ -14,9 +14,10 @@ struct rdma_serve_arguments {
     POINTER(const float) matrix;     /* SERVE_ROWS × SERVE_ROWS */
     POINTER(const float) in;         /* where batches arrive */
     POINTER(float) out;
-    uint64_t out_offset;        /* of `out` in the segment; echoed: of `in` */
-    uint64_t home, home_stride; /* offsets at the master: of results of even rounds, of odd ones behind them */
-    uint64_t bytes;             /* of a batch; a work-group has as much as any other one */
+    uint64_t out_offset; /* of `out` in the segment; echoed: of `in` */
+    uint64_t result_offset,
+        result_stride; /* offsets at the master: of results of even rounds, of odd ones behind them */
+    uint64_t bytes;    /* of a batch; a work-group has as much as any other one */
     uint32_t first_round, rounds;
     uint32_t task; /* enum serve_task */
     uint32_t own;  /* 1: each work-group waits for a notification of its own, else all for the first */

@@ -8,89 +8,89 @@
 #include "rdma.h"
 
 /* What a team of several shares, in their local data share. */
-struct rdma_board {
-    uint32_t arrived; /* at doorbells, all of them summed */
-    uint32_t rung;    /* doorbells */
-    uint32_t ended;   /* messages */
+struct rdma_group_state {
+    uint32_t arrived;   /* at doorbells, all of them summed */
+    uint32_t doorbells; /* doorbells */
+    uint32_t completed; /* messages */
     uint32_t stop;
 };
 
 struct rdma_writer {
     const struct rdma_writes_arguments* a;
-    struct rdma_pair pair;
+    struct rdma_qp qp;
     struct rdma_cq cq;
-    volatile struct rdma_board* board; /* NULL: alone */
-    unsigned team, lane;
-    uint32_t head, consumer, ended, polls, syndrome, failed;
+    volatile struct rdma_group_state* group_state; /* NULL: alone */
+    unsigned poster_group, lane;
+    uint32_t head, consumer, completed, polls, syndrome, failed;
     uint64_t writing, ringing, polling;
 };
 
 RDMA_INLINE uint64_t rdma_slot(const struct rdma_writer* w, uint32_t message) {
-    return (uint64_t)(w->team * w->a->slots + (message & (w->a->slots - 1))) * w->a->pitch;
+    return (uint64_t)(w->poster_group * w->a->slots + (message & (w->a->slots - 1))) * w->a->pitch;
 }
 
 /* Entry `counter`, with message `message`. \returns its size */
-RDMA_INLINE unsigned rdma_fill(const struct rdma_writer* w, uint32_t counter, uint32_t message) {
+RDMA_INLINE unsigned rdma_build_wqe(const struct rdma_writer* w, uint32_t counter, uint32_t message) {
     const struct rdma_writes_arguments* a = w->a;
     const uint64_t slot = rdma_slot(w, message);
-    const struct rdma_work work = {.opcode = a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE,
-                                   .signalled = ((counter + 1) & (a->signal - 1)) == 0,
-                                   .remote = a->remote + slot,
-                                   .rkey = a->rkey,
-                                   .local = a->local + slot,
-                                   .lkey = a->lkey,
-                                   .bytes = a->bytes};
+    const struct rdma_work_request work = {.opcode = a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE,
+                                           .signalled = ((counter + 1) & (a->signal - 1)) == 0,
+                                           .remote = a->remote + slot,
+                                           .rkey = a->rkey,
+                                           .local = a->local + slot,
+                                           .lkey = a->lkey,
+                                           .bytes = a->bytes};
     unsigned size;
-    if (a->flags & RDMA_IN_ENTRY)
-        size = rdma_write_inline(&w->pair, counter, &work, *(const uint64_t*)(uintptr_t)work.local, 0);
+    if (a->flags & RDMA_INLINE_DATA)
+        size = rdma_write_inline_wqe(&w->qp, counter, &work, *(const uint64_t*)(uintptr_t)work.local, 0);
     else
-        size = rdma_write_entry(&w->pair, counter, &work);
-    rdma_link(&w->pair, counter, work.opcode, false, size);
+        size = rdma_write_wqe(&w->qp, counter, &work);
+    rdma_link_wqe(&w->qp, counter, work.opcode, false, size);
     return size;
 }
 
 /* Takes what has come. */
-RDMA_INLINE void rdma_collect(struct rdma_writer* w, uint32_t first) {
-    uint32_t found = 0;
-    for (;; ++found) {
-        const uint64_t last = rdma_look(&w->cq, w->consumer);
+RDMA_INLINE void rdma_poll_completions(struct rdma_writer* w, uint32_t first) {
+    uint32_t polled = 0;
+    for (;; ++polled) {
+        const uint64_t last = rdma_peek_cqe(&w->cq, w->consumer);
         ++w->polls;
-        if (!hca_is_mine(last)) break;
-        const uint32_t ended = rdma_ended(&w->pair, first + w->ended, rdma_entry_offset(last)) - first;
-        if (rdma_is_error(last) && !w->syndrome) {
-            w->syndrome = rdma_syndrome(&w->cq, w->consumer);
-            w->failed = ended - 1;
+        if (!hca_cqe_software_owned(last)) break;
+        const uint32_t completed = rdma_retired(&w->qp, first + w->completed, rdma_cqe_wqe_offset(last)) - first;
+        if (rdma_cqe_is_error(last) && !w->syndrome) {
+            w->syndrome = rdma_cqe_syndrome(&w->cq, w->consumer);
+            w->failed = completed - 1;
         }
-        if (!w->syndrome) w->ended = ended;
-        rdma_give_back(&w->cq, w->consumer++);
+        if (!w->syndrome) w->completed = completed;
+        rdma_release_cqe(&w->cq, w->consumer++);
     }
-    if (found) rdma_taken(&w->cq, w->consumer);
+    if (polled) rdma_update_consumer_record(&w->cq, w->consumer);
 }
 
-/* Waits until at most `under_way` of `posted` messages have not ended. \returns false if something went wrong */
-RDMA_INLINE bool rdma_await(struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t under_way) {
-    if (!w->board) {
-        while (posted - w->ended > under_way && !w->syndrome) rdma_collect(w, first);
+/* Waits until at most `in_flight` of `posted` messages have not ended. \returns false if something went wrong */
+RDMA_INLINE bool rdma_await(struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t in_flight) {
+    if (!w->group_state) {
+        while (posted - w->completed > in_flight && !w->syndrome) rdma_poll_completions(w, first);
         return !w->syndrome;
     }
-    while (posted - w->board->ended > under_way && !w->board->stop) {
+    while (posted - w->group_state->completed > in_flight && !w->group_state->stop) {
         if (w->lane == 0) {
-            rdma_collect(w, first);
-            w->board->ended = w->ended;
-            w->board->stop = w->syndrome != 0;
+            rdma_poll_completions(w, first);
+            w->group_state->completed = w->completed;
+            w->group_state->stop = w->syndrome != 0;
         } else {
             rdma_pause();
         }
     }
-    return !w->board->stop;
+    return !w->group_state->stop;
 }
 
 /* \returns whether this one is the last of the team to come to doorbell `number` */
 RDMA_INLINE bool rdma_is_last(const struct rdma_writer* w, uint32_t number) {
 #ifdef FABRICVP_KERNEL
-    if (w->board) {
+    if (w->group_state) {
         rdma_order(); /* what this lane wrote comes before what the last one rings */
-        return atomic_add_u32(&w->board->arrived, 1) + 1 == (number + 1) * w->a->lanes;
+        return atomic_add_u32(&w->group_state->arrived, 1) + 1 == (number + 1) * w->a->lanes;
     }
 #endif
     (void)number;
@@ -98,41 +98,41 @@ RDMA_INLINE bool rdma_is_last(const struct rdma_writer* w, uint32_t number) {
 }
 
 /* How many entries go with the next doorbell, when `posted` messages are. */
-RDMA_INLINE uint32_t rdma_part(const struct rdma_writer* w, uint32_t posted) {
+RDMA_INLINE uint32_t rdma_batch_size(const struct rdma_writer* w, uint32_t posted) {
     const uint32_t left = w->a->messages - posted;
     return left < w->a->batch ? left : w->a->batch;
 }
 
-/* This poster's entries among `part`, behind `posted` messages. */
-RDMA_INLINE void rdma_fill_part(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t part) {
+/* This poster's entries among `count`, behind `posted` messages. */
+RDMA_INLINE void rdma_build_batch(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t count) {
     const struct rdma_writes_arguments* a = w->a;
-    for (uint32_t i = w->lane; i < part; i += a->lanes) {
+    for (uint32_t i = w->lane; i < count; i += a->lanes) {
         if (a->flags & RDMA_REUSE)
-            rdma_renew(&w->pair, first + posted + i, a->remote + rdma_slot(w, posted + i),
-                       a->local + rdma_slot(w, posted + i));
+            rdma_update_wqe(&w->qp, first + posted + i, a->remote + rdma_slot(w, posted + i),
+                            a->local + rdma_slot(w, posted + i));
         else
-            rdma_fill(w, first + posted + i, posted + i);
+            rdma_build_wqe(w, first + posted + i, posted + i);
     }
 }
 
-enum { RDMA_ENTRY_SIZE = 3 }; /* of 16 bytes: of all that is posted here */
-RDMA_INLINE void rdma_ring_part(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t part) {
-    rdma_ring(&w->pair, first + posted, part, w->a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE, false,
-              RDMA_ENTRY_SIZE);
+enum { RDMA_WQE_SIZE = 3 }; /* of 16 bytes: of all that is posted here */
+RDMA_INLINE void rdma_ring_batch(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t count) {
+    rdma_ring_doorbell(&w->qp, first + posted, count, w->a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE, false,
+                       RDMA_WQE_SIZE);
 }
 
 /* Before the clock starts. */
-RDMA_INLINE void rdma_prepare(const struct rdma_writer* w) {
+RDMA_INLINE void rdma_prebuild_wqes(const struct rdma_writer* w) {
     if (!(w->a->flags & RDMA_REUSE)) return;
-    for (uint32_t i = w->lane; i < 1u << w->pair.log_sends; i += w->a->lanes) rdma_fill(w, w->head + i, i);
+    for (uint32_t i = w->lane; i < 1u << w->qp.log_sq_size; i += w->a->lanes) rdma_build_wqe(w, w->head + i, i);
     rdma_order();
 }
 
-RDMA_INLINE void rdma_tell(const struct rdma_writer* w, uint64_t cycles) {
-    struct rdma_team* t = (struct rdma_team*)(uintptr_t)w->a->teams + w->team;
+RDMA_INLINE void rdma_report(const struct rdma_writer* w, uint64_t cycles) {
+    struct rdma_poster_group* t = (struct rdma_poster_group*)(uintptr_t)w->a->poster_groups + w->poster_group;
     t->head = w->head;
     t->consumer = w->consumer;
-    t->ended = w->ended;
+    t->completed = w->completed;
     t->syndrome = w->syndrome;
     t->failed = w->failed;
     t->polls = w->polls;
@@ -145,40 +145,40 @@ RDMA_INLINE void rdma_tell(const struct rdma_writer* w, uint64_t cycles) {
 RDMA_INLINE void rdma_write_all(struct rdma_writer* w) {
     const unsigned timed = w->a->flags & RDMA_TIMED;
     const uint32_t first = w->head;
-    rdma_prepare(w);
+    rdma_prebuild_wqes(w);
     const uint64_t begin = rdma_cycles();
     uint64_t then = begin, now;
     uint32_t posted = 0;
     for (uint32_t round = 0; posted < w->a->messages; ++round) {
-        const uint32_t part = rdma_part(w, posted);
-        if (!rdma_await(w, first, posted + part, w->a->window)) break;
+        const uint32_t count = rdma_batch_size(w, posted);
+        if (!rdma_await(w, first, posted + count, w->a->window)) break;
         if (timed) now = rdma_cycles(), w->polling += now - then, then = now;
-        rdma_fill_part(w, first, posted, part);
+        rdma_build_batch(w, first, posted, count);
         if (timed) now = rdma_cycles(), w->writing += now - then, then = now;
         if (rdma_is_last(w, round)) {
-            rdma_ring_part(w, first, posted, part);
-            if (w->board) w->board->rung = round + 1;
+            rdma_ring_batch(w, first, posted, count);
+            if (w->group_state) w->group_state->doorbells = round + 1;
         } else {
-            while (w->board->rung == round) rdma_pause(); /* nobody is ahead of who comes last */
+            while (w->group_state->doorbells == round) rdma_pause(); /* nobody is ahead of who comes last */
         }
         if (timed) now = rdma_cycles(), w->ringing += now - then, then = now;
-        posted += part;
+        posted += count;
     }
     rdma_await(w, first, posted, 0);
     now = rdma_cycles();
     if (timed) w->polling += now - then;
     w->head = first + posted;
-    if (w->lane == 0) rdma_tell(w, now - begin);
+    if (w->lane == 0) rdma_report(w, now - begin);
 }
 
-RDMA_INLINE void rdma_writer_begin(struct rdma_writer* w, const struct rdma_writes_arguments* a, unsigned team,
-                                   unsigned lane, volatile struct rdma_board* board) {
-    const struct rdma_team* t = (const struct rdma_team*)(uintptr_t)a->teams + team;
+RDMA_INLINE void rdma_writer_begin(struct rdma_writer* w, const struct rdma_writes_arguments* a, unsigned poster_group,
+                                   unsigned lane, volatile struct rdma_group_state* group_state) {
+    const struct rdma_poster_group* t = (const struct rdma_poster_group*)(uintptr_t)a->poster_groups + poster_group;
     *w = (struct rdma_writer){.a = a,
-                              .pair = ((const struct rdma_pair*)(uintptr_t)a->pairs)[team],
-                              .cq = ((const struct rdma_cq*)(uintptr_t)a->cqs)[team],
-                              .board = board,
-                              .team = team,
+                              .qp = ((const struct rdma_qp*)(uintptr_t)a->qps)[poster_group],
+                              .cq = ((const struct rdma_cq*)(uintptr_t)a->cqs)[poster_group],
+                              .group_state = group_state,
+                              .poster_group = poster_group,
                               .lane = lane,
                               .head = t->head,
                               .consumer = t->consumer};

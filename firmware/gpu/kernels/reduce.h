@@ -6,17 +6,17 @@
 
 enum { REDUCE_GROUP = 256 };
 
-/* Sum over the work-group's 256 items, the same for all of them. `room` is LDS for 256 floats. */
-GPU_INLINE float group_sum(float own, float* room) {
+/* Sum over the work-group's 256 items, the same for all of them. `scratch` is LDS for 256 floats. */
+GPU_INLINE float group_sum(float own, float* scratch) {
     const size_t lane = local_id(0);
     barrier();
-    room[lane] = own;
+    scratch[lane] = own;
     for (size_t half = REDUCE_GROUP / 2; half; half /= 2) {
         barrier();
-        if (lane < half) room[lane] += room[lane + half];
+        if (lane < half) scratch[lane] += scratch[lane + half];
     }
     barrier();
-    return room[0];
+    return scratch[0];
 }
 
 #endif

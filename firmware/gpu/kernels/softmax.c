@@ -5,13 +5,14 @@
 /* e^x for x ≤ 0: powers of two times a series on half of ln 2. */
 GPU_INLINE double exponential(double x) {
     if (x < -700) return 0;
-    const double turns = (double)(int64_t)(x * 1.4426950408889634 - 0.5), rest = x - turns * 0.6931471805599453;
+    const double exponent = (double)(int64_t)(x * 1.4426950408889634 - 0.5),
+                 residual = x - exponent * 0.6931471805599453;
     double sum = 1, term = 1;
     for (unsigned i = 1; i < 14; ++i) {
-        term *= rest / i;
+        term *= residual / i;
         sum += term;
     }
-    const uint64_t bits = (uint64_t)((int64_t)turns + 1023) << 52;
+    const uint64_t bits = (uint64_t)((int64_t)exponent + 1023) << 52;
     double power;
     __builtin_memcpy(&power, &bits, 8);
     return sum * power;
@@ -37,14 +38,14 @@ KERNEL(softmax, struct softmax_arguments) {
     const size_t sample = global_id(0), batch = args->batch;
     if (sample >= batch) return;
     const float* logits = args->logits + sample;
-    double most = logits[0], sum = 0;
+    double max_logit = logits[0], sum = 0;
     for (uint32_t c = 1; c < args->classes; ++c)
-        if (logits[c * batch] > most) most = logits[c * batch];
-    for (uint32_t c = 0; c < args->classes; ++c) sum += exponential(logits[c * batch] - most);
+        if (logits[c * batch] > max_logit) max_logit = logits[c * batch];
+    for (uint32_t c = 0; c < args->classes; ++c) sum += exponential(logits[c * batch] - max_logit);
     const uint32_t label = args->label[sample];
     for (uint32_t c = 0; c < args->classes; ++c) {
-        const double probability = exponential(logits[c * batch] - most) / sum;
+        const double probability = exponential(logits[c * batch] - max_logit) / sum;
         args->gradient[c * batch + sample] = (float)((probability - (c == label)) / (double)batch);
     }
-    args->loss[sample] = (float)(logarithm(sum) - (logits[label * batch] - most));
+    args->loss[sample] = (float)(logarithm(sum) - (logits[label * batch] - max_logit));
 }

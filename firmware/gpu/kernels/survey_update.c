@@ -5,7 +5,7 @@
 enum { GROUP = SURVEY_GROUP };
 
 /* How strongly a variable is drawn against a clause by all its other clauses. */
-GPU_INLINE float drawn_away(const struct survey_arguments* args, uint32_t own_edge) {
+GPU_INLINE float opposing_influence(const struct survey_arguments* args, uint32_t own_edge) {
     const uint32_t literal = args->literal[own_edge], variable = literal / 2;
     float same = 1, opposite = 1; /* products over clauses with the same sign, and with the other */
     for (uint32_t k = args->row_start[variable], end = args->row_start[variable + 1]; k < end; ++k) {
@@ -29,7 +29,7 @@ KERNEL(survey_update, struct survey_arguments) {
     if (clause < args->clauses) {
         const uint32_t first = (uint32_t)clause * SURVEY_LITERALS;
         float away[SURVEY_LITERALS];
-        for (unsigned l = 0; l < SURVEY_LITERALS; ++l) away[l] = drawn_away(args, first + l);
+        for (unsigned l = 0; l < SURVEY_LITERALS; ++l) away[l] = opposing_influence(args, first + l);
         for (unsigned l = 0; l < SURVEY_LITERALS; ++l) {
             const float next = away[(l + 1) % SURVEY_LITERALS] * away[(l + 2) % SURVEY_LITERALS],
                         old = args->survey[first + l];

@@ -6,15 +6,15 @@
 
 #include <stdint.h>
 
-struct rdma_pair {
-    uint64_t sends;       /* ring of send entries */
-    uint64_t send_record; /* doorbell record: how many were posted */
-    uint64_t receives;    /* ring of receive entries */
-    uint64_t receive_record;
+struct rdma_qp {
+    uint64_t send_queue;           /* ring of send entries */
+    uint64_t send_doorbell_record; /* doorbell record: how many were posted */
+    uint64_t receive_queue;        /* ring of receive entries */
+    uint64_t receive_doorbell_record;
     uint64_t doorbell; /* the 8 bytes that announce sends */
     uint32_t number;
     uint32_t start; /* offset of the send ring in the queue pair's buffer */
-    uint8_t log_sends, log_stride, log_receives, log_receive_stride; /* entries, bytes from one to the next */
+    uint8_t log_sq_size, log_sq_stride, log_rq_size, log_rq_stride; /* entries, bytes from one to the next */
     uint32_t cq; /* index of its completion queue among those that come along */
 };
 

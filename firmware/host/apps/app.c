@@ -27,7 +27,7 @@ void* app_host(struct app* app, uint64_t bytes) {
     return p;
 }
 
-unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t packet) {
+unsigned app_wait(struct app* app, struct gpu_queue_handle* queue, uint64_t packet) {
     const unsigned fault = gpu_wait(queue, packet);
     if (!fault) return 0;
     console_printf("gpu%u: a kernel ended with '%s'\n", queue->gpu->index, gpu_fault_name(fault));
@@ -39,17 +39,17 @@ unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t pac
 bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
              uint32_t bytes) {
     const unsigned gpus = app->node->count;
-    uint64_t packet[GPU_MOST];
-    bool used[GPU_MOST];
+    uint64_t packet[MAX_GPUS];
+    bool used[MAX_GPUS];
     for (unsigned g = 0; g < gpus; ++g) {
         struct gpu_grid part;
         used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus);
         if (used[g]) packet[g] = gpu_dispatch(&app->queue[g], kernel, &part, arguments, bytes);
     }
     for (unsigned g = 0; g < gpus && app->placement == GPU_PLACE_FIRST_TOUCH; ++g)
-        while (used[g] && gpu_signal(&app->queue[g], packet[g])->value > 0) gpu_serve_page_requests(app->node);
+        while (used[g] && gpu_signal(&app->queue[g], packet[g])->value > 0) gpu_handle_page_requests(app->node);
     for (unsigned g = 0; g < gpus; ++g)
-        if (used[g]) app_await(app, &app->queue[g], packet[g]);
+        if (used[g]) app_wait(app, &app->queue[g], packet[g]);
     return !app->failed;
 }
 
@@ -100,16 +100,16 @@ static void invalidate_tlbs(struct app* app) {
 }
 
 void app_measure_begin(struct app* app) {
-    if (app->placement == GPU_PLACE_FIRST_TOUCH) gpu_withdraw_first_touch(app->node);
+    if (app->placement == GPU_PLACE_FIRST_TOUCH) gpu_unmap_first_touch(app->node);
     invalidate_tlbs(app);
     app->began = timer_now();
-    if (!app->rehearsal) region_begin("kernels");
+    if (!app->profiling_pass) region_begin("kernels");
 }
 
 void app_measure_end(struct app* app) {
-    if (!app->rehearsal) region_end();
+    if (!app->profiling_pass) region_end();
     app->measured += timer_now() - app->began;
-    if (app->rehearsal) gpu_settle_first_touch(app->node);
+    if (app->profiling_pass) gpu_record_first_touch(app->node);
 }
 
 void app_check_begin(struct app* app, struct app_check* check, gpu_address at, uint64_t words) {

@@ -20,7 +20,7 @@ struct app {
     enum gpu_placement_policy placement;
     enum gpu_dispatch_policy dispatch;
     uint64_t began, measured; /* ticks of the timer between app_measure_begin() and _end() */
-    bool rehearsal;           /* this pass only shows who touches which page first */
+    bool profiling_pass;      /* this pass only shows who touches which page first */
     bool failed;              /* a kernel faulted */
     unsigned fault;           /* the last one's enum gpu_fault, or GPU_TIMED_OUT */
 };
@@ -31,7 +31,7 @@ typedef bool (*app_function)(struct app* app);
 /* What an option of the application in abi/apps.h stands at; panics if it has no such option. */
 double app_option(struct app* app, const char* key);
 /* Whether those on the line from an application's name on are in range; otherwise the console tells which is not. */
-bool app_options_are_right(const char* line);
+bool app_options_are_valid(const char* line);
 
 /* A kernel, from the image of its name that is linked into the program; panics if there is none. */
 struct gpu_kernel app_kernel(struct app* app, const char* name);
@@ -49,7 +49,7 @@ void* app_host(struct app* app, uint64_t bytes);
 bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
              uint32_t bytes);
 /* Waits for a packet. \returns 0, or why it failed, which the console tells */
-unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t packet);
+unsigned app_wait(struct app* app, struct gpu_queue_handle* queue, uint64_t packet);
 /* One-dimensional. */
 bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments,
                 uint32_t bytes);

@@ -7,9 +7,9 @@
 
 static const struct option {
     const char *app, *key;
-    double least, most, otherwise;
+    double min, max, otherwise;
 } options[] = {
-#define OPTION(app, key, least, most, otherwise, help) {#app, #key, least, most, otherwise},
+#define OPTION(app, key, min, max, otherwise, help) {#app, #key, min, max, otherwise},
     GPU_APP_OPTIONS(OPTION)};
 enum { OPTIONS = sizeof options / sizeof *options };
 
@@ -24,11 +24,11 @@ double app_option(struct app* app, const char* key) {
     panic("option '%s' is not in abi/apps.h", key);
 }
 
-bool app_options_are_right(const char* line) {
+bool app_options_are_valid(const char* line) {
     for (const struct option* o = options; o < options + OPTIONS; ++o) {
         const char* text = word_is(line, o->app) ? command_line_value(line, o->key) : NULL;
         double value;
-        if (!text || (command_line_decimal(text, &value) && value >= o->least && value <= o->most)) continue;
+        if (!text || (command_line_decimal(text, &value) && value >= o->min && value <= o->max)) continue;
         console_printf("%s is out of range or no number\n", o->key);
         return false;
     }

@@ -6,7 +6,7 @@
 
 /* One step of molecular dynamics, and the forces after it. A cell is as wide as the cutoff and holds 12 to 19 atoms,
  * which sit near the points of a lattice of 3×3×3. */
-enum { LATTICE = 3, LEAST = 12, MORE = 8, SMALLEST = 3, GROUP = 128 };
+enum { LATTICE = 3, MIN_CELLS = 12, MORE = 8, SMALLEST = 3, GROUP = 128 };
 #define CUTOFF 2.5
 #define STEP 0.001
 
@@ -22,7 +22,7 @@ static void fill_box(struct app* app, struct box* b) {
     const uint32_t n = b->n;
     b->cells = n * n * n;
     b->places = b->cells * COMD_SLOTS;
-    b->atom = app_host(app, (uint64_t)b->cells * (LEAST + MORE) * 4);
+    b->atom = app_host(app, (uint64_t)b->cells * (MIN_CELLS + MORE) * 4);
     b->neighbour = app_host(app, (uint64_t)b->cells * COMD_NEIGHBOURS * 4);
     b->count = app_host(app, b->cells * 4ull);
     b->position = app_host(app, b->places * 24ull);
@@ -36,7 +36,7 @@ static void fill_box(struct app* app, struct box* b) {
                            z = (at[2] + n + k / 9 - 1) % n;
             b->neighbour[(uint64_t)c * COMD_NEIGHBOURS + k] = (z * n + y) * n + x;
         }
-        b->count[c] = LEAST + (uint32_t)(hash64(c) % MORE);
+        b->count[c] = MIN_CELLS + (uint32_t)(hash64(c) % MORE);
         for (uint32_t slot = 0; slot < b->count[c]; ++slot) {
             const uint32_t place = c * COMD_SLOTS + slot;
             b->atom[b->atoms++] = place;

@@ -24,8 +24,8 @@ static uint32_t number_of(uint32_t place, uint32_t cells) {
     return (place & ~mask) | v;
 }
 
-static float between(uint64_t seed, float least, float most) {
-    return least + (float)(hash64(seed) >> 40) * 0x1p-24f * (most - least);
+static float between(uint64_t seed, float min, float max) {
+    return min + (float)(hash64(seed) >> 40) * 0x1p-24f * (max - min);
 }
 
 static void make_mesh(struct app* app, struct mesh* m) {

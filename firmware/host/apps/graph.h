@@ -14,6 +14,6 @@ struct graph {
 /* 2^scale vertices and about `edges` edges after the R-MAT model, without loops; labels are shuffled, so that neither
  * hubs nor neighbours lie beside each other. */
 void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t edges);
-enum { GRAPH_SCALE_MOST = 25 };
+enum { GRAPH_MAX_SCALE = 25 };
 
 #endif

@@ -6,7 +6,7 @@
 
 /* An eighth of the updates that there are entries (HPCC: four times as many); a lane makes 32 of them, so that the part
  * of the stream that is under way at a time stays as small, whatever the size. */
-enum { UPDATES_A_LANE = 32, ENTRIES_AN_UPDATE = 8, LOST_MOST = 100 };
+enum { UPDATES_A_LANE = 32, ENTRIES_AN_UPDATE = 8, MAX_LOST = 100 };
 
 /* One lane after the other, which no update is lost to. As in HPCC, one in a hundred may be wrong on the GPU; with
  * atomics none. */
@@ -36,5 +36,5 @@ bool app_gups(struct app* app) {
     for (uint64_t i = 0; i < entries; ++i)
         if (seen[i] != table[i] && !wrong++) first = i;
     if (!atomics) console_printf("lost       %lu of %lu updates\n", wrong, updates);
-    return wrong <= (atomics ? 0 : updates / LOST_MOST) || app_mismatch(app, "entry", first);
+    return wrong <= (atomics ? 0 : updates / MAX_LOST) || app_mismatch(app, "entry", first);
 }

@@ -8,7 +8,7 @@
 #include "host/region.h"
 #include "host/timer.h"
 
-enum { MOST_BUFFERS = 64, LOOK_EVERY_US = 10 };
+enum { MAX_BUFFERS = 64, POLL_INTERVAL_US = 10 };
 
 static bool inside(const struct kernel_job* job, uint64_t offset, uint64_t bytes) {
     return offset <= job->bytes && bytes <= job->bytes - offset;
@@ -26,18 +26,18 @@ static struct kernel_job_buffer* buffers_of(struct kernel_job* job) {
 static bool well_formed(const struct app* app, struct kernel_job* job) {
     if (job->argument_bytes > GPU_KERNARG_BYTES || !inside(job, job->arguments, job->argument_bytes))
         return wrong("its arguments are too long");
-    if (job->buffer_count > MOST_BUFFERS || job->buffers % 8 ||
+    if (job->buffer_count > MAX_BUFFERS || job->buffers % 8 ||
         !inside(job, job->buffers, job->buffer_count * sizeof(struct kernel_job_buffer)))
         return wrong("its table of buffers does not fit");
     if (!inside(job, job->elf, job->elf_bytes)) return wrong("its ELF file does not fit");
     if (job->gpu != KERNEL_JOB_ALL_GPUS && job->gpu >= app->node->count) return wrong("there is no such GPU");
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
-        if (!job->items[d] || !job->group[d] || job->group[d] > GPU_GROUP_ITEMS)
+        if (!job->items[d] || !job->group[d] || job->group[d] > GPU_MAX_WORKGROUP_ITEMS)
             return wrong("a size of its grid is 0 or too large");
         items *= job->group[d];
     }
-    if (items > GPU_GROUP_ITEMS) return wrong("its work-groups are too large");
+    if (items > GPU_MAX_WORKGROUP_ITEMS) return wrong("its work-groups are too large");
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         const struct kernel_job_buffer* b = &buffers_of(job)[i];
         if (!b->bytes || (b->flags && !inside(job, b->contents, b->bytes)))
@@ -98,7 +98,7 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* job) {
         job->fault = app_run(app, kernel, &grid, arguments, job->argument_bytes) ? 0 : app->fault;
     } else {
         struct gpu_queue_handle* q = &app->queue[job->gpu];
-        job->fault = app_await(app, q, gpu_dispatch(q, kernel, &grid, arguments, job->argument_bytes));
+        job->fault = app_wait(app, q, gpu_dispatch(q, kernel, &grid, arguments, job->argument_bytes));
     }
     job->nanoseconds = timer_microseconds((timer_now() - begin) * 1000);
     app_measure_end(app);
@@ -127,9 +127,9 @@ bool app_kernel_job(struct app* app) {
     struct kernel_job* job = (struct kernel_job*)machine.initrd;
     for (bool right = true;;) {
         const uint32_t asked = *(volatile uint32_t*)&job->state;
-        if (asked == KERNEL_JOB_LEAVE) return right;
+        if (asked == KERNEL_JOB_EXIT) return right;
         if (asked != KERNEL_JOB_READY) {
-            timer_sleep(LOOK_EVERY_US);
+            timer_sleep(POLL_INTERVAL_US);
             continue;
         }
         __asm__ volatile("fence r, rw" ::: "memory");
@@ -140,7 +140,7 @@ bool app_kernel_job(struct app* app) {
         const enum kernel_job_state state = good ? run(app, job) : KERNEL_JOB_MALFORMED;
         if (state == KERNEL_JOB_FAULT) recover(app);
         right = right && state == KERNEL_JOB_DONE;
-        const bool keep = good && job->flags & KERNEL_JOB_KEEP;
+        const bool keep = good && job->flags & KERNEL_JOB_WAIT_FOR_NEXT;
         set_state(job, state);
         region_note("job ended");
         if (!keep) return right;

@@ -46,7 +46,7 @@ static bool start(struct pci_host* host, struct gpu_node* node) {
         return false;
     }
     gpu_print(node);
-    const unsigned linked = gpu_linked(node);
+    const unsigned linked = gpu_connected_count(node);
     if (linked < node->count)
         console_printf("only the first %u of %u GPUs reach each other's memory; the others rest\n", linked,
                        node->count);
@@ -61,9 +61,9 @@ static bool number(const char* name, const char* key, uint64_t otherwise, uint64
 }
 
 /* Whether an application can run at this size: there is something to do, and the GPUs that take part hold it. */
-static bool size_is_right(const struct known_app* known, const struct app* app) {
-    if (app->size == 0 || app->size > GPU_APP_MOST) {
-        console_printf("size=%lu: %s takes 1 to %lu\n", app->size, known->name, (uint64_t)GPU_APP_MOST);
+static bool size_is_valid(const struct known_app* known, const struct app* app) {
+    if (app->size == 0 || app->size > GPU_APP_MAX) {
+        console_printf("size=%lu: %s takes 1 to %lu\n", app->size, known->name, (uint64_t)GPU_APP_MAX);
         return false;
     }
     if (machine.initrd && known->run == app_spmv) return true; /* the matrix in it says how large it is */
@@ -78,7 +78,7 @@ static bool size_is_right(const struct known_app* known, const struct app* app) 
 /* What the command line says behind the name of an application. */
 static bool set_up(struct app* app, const char* name, unsigned gpus) {
     static unsigned queues;
-    static struct gpu_queue_handle queue[GPU_MOST];
+    static struct gpu_queue_handle queue[MAX_GPUS];
     struct gpu_node* node = app->node;
     uint64_t wanted, limit_ms;
     if (!number(name, "gpus", gpus, &wanted) || !number(name, "limit", GPU_WAIT_LIMIT_US / 1000, &limit_ms))
@@ -105,10 +105,10 @@ static bool set_up(struct app* app, const char* name, unsigned gpus) {
 }
 
 /* All of the application once, with pages that go to who touches them first. */
-static bool rehearse(app_function run, const struct app* app) {
+static bool run_profiling_pass(app_function run, const struct app* app) {
     struct app pass = *app;
     pass.placement = GPU_PLACE_FIRST_TOUCH;
-    pass.rehearsal = true;
+    pass.profiling_pass = true;
     if (run(&pass) && !pass.failed) {
         console_printf("# kernels that place pages %lu us\n", timer_microseconds(pass.measured));
         return true;
@@ -128,15 +128,15 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         return false;
     }
     struct app app = {.node = node, .line = name, .random = 1};
-    const bool ready = number(name, "size", apps[n].size, &app.size) && app_options_are_right(name) &&
-                       set_up(&app, name, gpus) && size_is_right(&apps[n], &app);
+    const bool ready = number(name, "size", apps[n].size, &app.size) && app_options_are_valid(name) &&
+                       set_up(&app, name, gpus) && size_is_valid(&apps[n], &app);
     if (!ready) {
         console_printf("%-10s FAILED\n", apps[n].name);
         region_note("app wrong");
         return false;
     }
     const uint64_t begin = timer_now();
-    if (app.placement == GPU_PLACE_SETTLED && !rehearse(apps[n].run, &app)) return false;
+    if (app.placement == GPU_PLACE_FIRST_TOUCH_RECORDED && !run_profiling_pass(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;
     if (app.measured) console_printf("# kernels %lu us\n", timer_microseconds(app.measured));
     console_printf("# %lu us\n", timer_microseconds(timer_now() - begin));

@@ -5,7 +5,7 @@
 #include "host/apps/graph.h"
 #include "host/console.h"
 
-enum { EDGES_A_VERTEX = 2, ROUNDS_MOST = 100, GROUP = 128 };
+enum { EDGES_A_VERTEX = 2, MAX_ROUNDS = 100, GROUP = 128 };
 
 /* A maximal independent set. The one that Luby's rounds find is the greedy one in order of value, which its definition
  * proves: no member has a member beside it, and whoever is none has a member with a lower value beside it. */
@@ -31,7 +31,7 @@ static gpu_address filled(struct app* app, uint32_t words, int32_t value) {
 
 bool app_mis(struct app* app) {
     unsigned scale = 4;
-    while (1ull << scale < app->size && scale < GRAPH_SCALE_MOST) ++scale;
+    while (1ull << scale < app->size && scale < GRAPH_MAX_SCALE) ++scale;
     struct graph g;
     graph_generate(app, &g, scale, (uint64_t)EDGES_A_VERTEX << scale);
     const uint32_t n = g.vertices;
@@ -52,7 +52,7 @@ bool app_mis(struct app* app) {
     unsigned rounds = 0;
     bool ran = true;
     app_measure_begin(app);
-    for (; open && ran && rounds < ROUNDS_MOST; ++rounds) {
+    for (; open && ran && rounds < MAX_ROUNDS; ++rounds) {
         const uint64_t zero = 0;
         gpu_write(app->node, a.open, &zero, 8);
         for (unsigned p = 0; p < 3 && ran; ++p)

@@ -117,11 +117,11 @@ double neural_reference(struct neural_network* n) {
     const float* logits = n->tensor[n->tensors - 1].host;
     double loss = 0;
     for (uint32_t b = 0; b < n->batch; ++b) {
-        double most = (double)logits[b], sum = 0;
+        double max_logit = (double)logits[b], sum = 0;
         for (uint32_t c = 0; c < n->classes; ++c)
-            if ((double)logits[c * n->batch + b] > most) most = (double)logits[c * n->batch + b];
-        for (uint32_t c = 0; c < n->classes; ++c) sum += power_of_e((double)logits[c * n->batch + b] - most);
-        loss += natural_logarithm(sum) - ((double)logits[n->label[b] * n->batch + b] - most);
+            if ((double)logits[c * n->batch + b] > max_logit) max_logit = (double)logits[c * n->batch + b];
+        for (uint32_t c = 0; c < n->classes; ++c) sum += power_of_e((double)logits[c * n->batch + b] - max_logit);
+        loss += natural_logarithm(sum) - ((double)logits[n->label[b] * n->batch + b] - max_logit);
     }
     return loss / n->batch;
 }

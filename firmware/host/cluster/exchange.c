@@ -8,13 +8,13 @@
 #include "host/region.h"
 #include "pcie_demo/pattern.h"
 
-enum { MOST = 4 }; /* GPUs: an order of more has too many digits */
+enum { MAX_EXCHANGE_GPUS = 4 }; /* GPUs: an order of more has too many digits */
 
 /* Of each GPU: what it sends to each other one, and where that arrives. */
 struct sender {
     gpu_address out, in;
     uint64_t out_at, in_bus; /* as its engine has it; as others have it */
-    unsigned to[MOST - 1];
+    unsigned to[MAX_EXCHANGE_GPUS - 1];
 };
 
 /* \returns false if it is no order */
@@ -51,32 +51,32 @@ static void prepare(struct gpu_node* node, struct sender* s, uint64_t bytes, uns
 
 /* What is read behind the last byte shows that it has arrived. */
 static bool send_all(struct gpu_node* node, const struct sender* s, uint64_t bytes) {
-    bool right = true;
+    bool ok = true;
     for (unsigned k = 0; k + 1 < node->count; ++k) {
         for (unsigned g = 0; g < node->count; ++g) {
             const unsigned to = s[g].to[k];
             const uint64_t there = s[to].in_bus + g * bytes;
-            right = !gpu_copy_post(&node->gpu[g], false, there, s[g].out_at + to * bytes, bytes) && right;
+            ok = !gpu_copy_post(&node->gpu[g], false, there, s[g].out_at + to * bytes, bytes) && ok;
             copy_channel_post_flush(&node->gpu[g].copies[node->gpu[g].copy_channels - 1], there, (uint32_t)bytes);
         }
         for (unsigned g = 0; g < node->count; ++g) gpu_copy_start(&node->gpu[g], false);
-        for (unsigned g = 0; g < node->count; ++g) right = !gpu_copy_wait(&node->gpu[g], false) && right;
+        for (unsigned g = 0; g < node->count; ++g) ok = !gpu_copy_wait(&node->gpu[g], false) && ok;
     }
-    return right;
+    return ok;
 }
 
 static bool arrived(struct gpu_node* node, const struct sender* s, uint64_t bytes, unsigned run, uint8_t* buffer) {
-    bool right = true;
+    bool ok = true;
     for (unsigned g = 0; g < node->count; ++g) {
         if (gpu_copy_from(node, buffer, s[g].in, node->count * bytes))
             panic("exchange: the GPU's memory cannot be read");
         for (unsigned from = 0; from < node->count; ++from)
             if (from != g && !pattern_check(buffer + from * bytes, bytes, seed_of(from, g, run))) {
                 console_printf("exchange: what GPU %u has from GPU %u is not what was sent\n", g, from);
-                right = false;
+                ok = false;
             }
     }
-    return right;
+    return ok;
 }
 
 static bool run(struct gpu_node* node, struct sender* s, const struct exchange* o, unsigned number, const char* name,
@@ -93,35 +93,36 @@ static bool run(struct gpu_node* node, struct sender* s, const struct exchange* 
 }
 
 void exchange_check(const struct gpu_node* node, const struct exchange* o) {
-    struct sender s[MOST];
-    if (node->count > MOST) refuse("bytes=%lu: with up to %u GPUs; 0: nothing is exchanged", o->bytes, MOST);
+    struct sender s[MAX_EXCHANGE_GPUS];
+    if (node->count > MAX_EXCHANGE_GPUS)
+        usage_error("bytes=%lu: with up to %u GPUs; 0: nothing is exchanged", o->bytes, MAX_EXCHANGE_GPUS);
     if (o->bytes % GPU_PAGE || node->count * o->bytes > GPU_LARGE_PAGE)
-        refuse("bytes=%lu: messages of whole pages of %u, that of all %u GPUs fill up to 2 MiB", o->bytes, GPU_PAGE,
-               node->count);
+        usage_error("bytes=%lu: messages of whole pages of %u, that of all %u GPUs fill up to 2 MiB", o->bytes,
+                    GPU_PAGE, node->count);
     for (unsigned i = 0; i < 2; ++i)
         if (o->order[i] && !read_order(s, node->count, o->order[i]))
-            refuse("%s=%lu is no order of %u GPUs' messages", o->name[i], o->order[i], node->count);
+            usage_error("%s=%lu is no order of %u GPUs' messages", o->name[i], o->order[i], node->count);
 }
 
 bool exchange_run(struct gpu_node* node, const struct exchange* o) {
-    struct sender s[MOST];
+    struct sender s[MAX_EXCHANGE_GPUS];
     const uint64_t all = node->count * o->bytes;
     uint8_t* buffer = heap_allocate_aligned(all, GPU_PAGE);
     if (!buffer) panic("exchange: out of memory");
     for (unsigned g = 0; g < node->count; ++g) {
-        s[g].out = gpu_allocate_piece(node, g, all);
-        s[g].in = gpu_allocate_piece(node, g, all);
+        s[g].out = gpu_allocate_contiguous(node, g, all);
+        s[g].in = gpu_allocate_contiguous(node, g, all);
         s[g].out_at = gpu_physical(node, s[g].out);
         s[g].in_bus = gpu_bus_address(node, s[g].in);
     }
     natural_order(s, node->count);
-    bool right = run(node, s, o, 0, "natural", buffer);
+    bool ok = run(node, s, o, 0, "natural", buffer);
     for (unsigned i = 0; i < 2; ++i) {
         if (!o->order[i]) continue;
         read_order(s, node->count, o->order[i]);
-        right = run(node, s, o, i + 1, o->name[i], buffer) && right;
+        ok = run(node, s, o, i + 1, o->name[i], buffer) && ok;
     }
     heap_free(buffer);
-    console_printf("exchange   %s\n", right ? "ok" : "FAILED");
-    return right;
+    console_printf("exchange   %s\n", ok ? "ok" : "FAILED");
+    return ok;
 }

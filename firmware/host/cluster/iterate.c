@@ -7,7 +7,7 @@
 #include "host/rdma/measure.h"
 #include "host/region.h"
 
-enum { PATIENCE_NS = 20000000, LOG_ENTRIES = 4 };
+enum { TIMEOUT_NS = 20000000, LOG_ENTRIES = 4 };
 #define SCALE 10.0f
 
 /* ---- a step ---- */
@@ -30,7 +30,7 @@ static bool compute(struct iteration* t, uint64_t step) {
 }
 
 static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
-    const struct scheme* s = &t->scheme;
+    const struct backend* s = &t->backend;
     const unsigned peer = t->rank ^ 1;
     const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
     const gpu_address written = t->data[~step & 1];
@@ -43,40 +43,41 @@ static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
                                                  .remote_flag = s->remote[peer].control,
                                                  .flag = s->control.lanes,
                                                  .failed = t->failed.lanes,
-                                                 .patience = PATIENCE_NS,
+                                                 .timeout = TIMEOUT_NS,
                                                  .bytes = (uint32_t)t->bytes,
                                                  .number = (uint32_t)step + 1,
                                                  .peer = peer,
                                                  .steps = steps};
     const struct gpu_grid grid = {.items = {EXCHANGE_GROUP}, .group = {EXCHANGE_GROUP}};
     struct gpu_queue_handle* q = &t->app.queue[0];
-    return !app_await(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_exchange"), &grid, &a, sizeof a));
+    return !app_wait(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_exchange"), &grid, &a, sizeof a));
 }
 
 static bool copy(struct iteration* t, gpu_address to, gpu_address from, bool adds) {
     const struct network_copy_arguments a = {from, to, (uint32_t)t->bytes / 4, adds};
     const struct gpu_grid grid = {.items = {EXCHANGE_GROUP * t->groups}, .group = {EXCHANGE_GROUP}};
     struct gpu_queue_handle* q = &t->app.queue[0];
-    return !app_await(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_copy"), &grid, &a, sizeof a));
+    return !app_wait(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_copy"), &grid, &a, sizeof a));
 }
 
-static bool talk(struct iteration* t, uint64_t step) {
+static bool communicate(struct iteration* t, uint64_t step) {
     const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
-    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_TALK);
-    talker_put(&t->talker, t->rank ^ 1, out, in, (uint32_t)t->bytes);
-    talker_say(&t->talker, t->rank ^ 1, 0, (step + 1) << 32);
-    talker_hear(&t->talker, 0, (uint32_t)step + 1);
+    if (!backend_is_host_driven(&t->backend)) return launch(t, step, EXCHANGE_COMMUNICATE);
+    host_endpoint_put(&t->host_endpoint, t->rank ^ 1, out, in, (uint32_t)t->bytes);
+    host_endpoint_notify(&t->host_endpoint, t->rank ^ 1, 0, (step + 1) << 32);
+    host_endpoint_wait(&t->host_endpoint, 0, (uint32_t)step + 1);
     return true;
 }
 
 /* What one work-group can carry is packed, given and unpacked by one kernel, unless the host gives it. */
 static bool exchange(struct iteration* t, uint64_t step) {
-    const gpu_address out = t->scheme.payload.lanes + (step & 1) * t->bytes, in = out + 2 * t->bytes,
+    const gpu_address out = t->backend.payload.lanes + (step & 1) * t->bytes, in = out + 2 * t->bytes,
                       written = t->data[~step & 1];
     if (t->groups > 1)
-        return copy(t, out, written + t->from, false) && talk(t, step) && copy(t, written + t->to, in, t->adds);
-    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_PACK | EXCHANGE_TALK | EXCHANGE_UNPACK);
-    return launch(t, step, EXCHANGE_PACK) && talk(t, step) && launch(t, step, EXCHANGE_UNPACK);
+        return copy(t, out, written + t->from, false) && communicate(t, step) && copy(t, written + t->to, in, t->adds);
+    if (!backend_is_host_driven(&t->backend))
+        return launch(t, step, EXCHANGE_PACK | EXCHANGE_COMMUNICATE | EXCHANGE_UNPACK);
+    return launch(t, step, EXCHANGE_PACK) && communicate(t, step) && launch(t, step, EXCHANGE_UNPACK);
 }
 
 /* ---- data, and what the host makes of them ---- */
@@ -131,9 +132,9 @@ static void spmv_on_host(const struct iteration* t, const float* x, float* y) {
 }
 
 /* The host solves all of it; a node has to have its own part, and what it was given. */
-static bool is_right(struct iteration* t) {
+static bool is_correct(struct iteration* t) {
     const struct iterate* o = t->o;
-    if (o->work == ITERATE_TRAIN) return train_is_right(t);
+    if (o->work == ITERATE_TRAIN) return train_is_correct(t);
     const bool jacobi = o->work == ITERATE_JACOBI;
     const uint64_t all = jacobi ? (2 * o->rows + 2) * o->columns : o->rows,
                    first = jacobi ? t->rank * o->rows * o->columns : 0;
@@ -146,51 +147,52 @@ static bool is_right(struct iteration* t) {
     return !memcmp(found, values[o->steps & 1] + first, 4 * floats(t));
 }
 
-bool iterate_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queues, const struct iterate* o) {
+bool iterate_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queues,
+                 const struct iterate* o) {
     static struct iteration t;
     static const char* const names[] = {
         [ITERATE_JACOBI] = "grid", [ITERATE_SPMV] = "vector", [ITERATE_TRAIN] = "training"};
     const char* name = names[o->work];
     t = (struct iteration){.app = {.node = node, .queue = queues, .size = o->rows, .line = "spmv", .random = 1},
                            .o = o,
-                           .rank = party->index};
+                           .rank = comm->rank};
     start(&t);
-    t.scheme = (struct scheme){.kind = o->scheme,
-                               .queue_pairs = o->queues,
-                               .party = party,
-                               .node = node,
-                               .threads = o->threads,
-                               .groups = 1,
-                               .log_entries = LOG_ENTRIES,
-                               .payload_bytes = 4 * t.bytes};
-    scheme_open(&t.scheme);
-    if (scheme_host_talks(&t.scheme)) talker_begin(&t.talker, &t.scheme);
-    t.failed = place_take(node, 4, false);
+    t.backend = (struct backend){.kind = o->backend,
+                                 .queue_pairs = o->queues,
+                                 .comm = comm,
+                                 .node = node,
+                                 .threads = o->threads,
+                                 .groups = 1,
+                                 .log_entries = LOG_ENTRIES,
+                                 .payload_bytes = 4 * t.bytes};
+    backend_open(&t.backend);
+    if (backend_is_host_driven(&t.backend)) host_endpoint_init(&t.host_endpoint, &t.backend);
+    t.failed = rdma_buffer_allocate(node, 4, false);
     app_kernel(&t.app, "network_exchange");
     if (o->work != ITERATE_TRAIN) app_kernel(&t.app, o->work == ITERATE_JACOBI ? "jacobi2d" : "spmv");
-    scheme_meet(&t.scheme);
+    backend_barrier(&t.backend);
     if (!t.rank) region_begin(name);
     const uint64_t begin = clock_cycles();
     uint64_t computing = 0;
-    bool right = true;
-    for (uint64_t step = 0; step < o->steps && right; ++step) {
+    bool ok = true;
+    for (uint64_t step = 0; step < o->steps && ok; ++step) {
         uint64_t then = clock_cycles();
-        right = compute(&t, step);
+        ok = compute(&t, step);
         computing += clock_cycles() - then;
-        right = right && exchange(&t, step);
+        ok = ok && exchange(&t, step);
         then = clock_cycles();
-        if (o->work == ITERATE_TRAIN) right = right && train_update();
+        if (o->work == ITERATE_TRAIN) ok = ok && train_update();
         computing += clock_cycles() - then;
     }
     const uint64_t cycles = clock_cycles() - begin;
     if (!t.rank) region_end();
-    if (scheme_host_talks(&t.scheme)) right = talker_end(&t.talker) && right;
+    if (backend_is_host_driven(&t.backend)) ok = host_endpoint_finish(&t.host_endpoint) && ok;
     const uint32_t status = *(const volatile uint32_t*)t.failed.memory.at;
     if (status) console_printf("%s: a request failed, status 0x%x\n", name, status);
-    scheme_close(&t.scheme);
-    right = right && !status && !t.app.failed && is_right(&t);
-    console_printf("# %s %s %lu steps %lu ps, computing %lu ps\n", name, scheme_name(o->scheme), o->steps,
+    backend_close(&t.backend);
+    ok = ok && !status && !t.app.failed && is_correct(&t);
+    console_printf("# %s %s %lu steps %lu ps, computing %lu ps\n", name, backend_name(o->backend), o->steps,
                    clock_picoseconds(cycles), clock_picoseconds(computing));
-    console_printf("%-10s %s\n", name, right ? "ok" : "FAILED");
-    return right;
+    console_printf("%-10s %s\n", name, ok ? "ok" : "FAILED");
+    return ok;
 }

@@ -6,14 +6,14 @@
 #include "host/apps/app.h"
 #include "host/apps/matrix.h"
 #include "host/cluster/iterate.h"
-#include "host/compnet/talker.h"
+#include "host/compnet/host_endpoint.h"
 
 struct iteration {
     struct app app;
     const struct iterate* o;
-    struct scheme scheme;
-    struct talker talker;
-    struct place failed;
+    struct backend backend;
+    struct host_endpoint host_endpoint;
+    struct rdma_buffer failed;
     unsigned rank;
     uint64_t bytes;      /* that a node gives */
     unsigned groups;     /* work-groups that pack and unpack that */
@@ -30,6 +30,6 @@ bool train_compute(uint64_t step); /* loss and gradient */
 bool train_update(void);           /* with the sum of both gradients */
 /* Whether the host finds the loss that the GPUs find, it fell as the gradient says, and both nodes have the same
  * parameters, to the bit. */
-bool train_is_right(struct iteration* t);
+bool train_is_correct(struct iteration* t);
 
 #endif

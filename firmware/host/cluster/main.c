@@ -18,7 +18,7 @@
 enum {
     NODES,
     SIZE,
-    PARTS,
+    FEATURES,
     POLICY,
     SETTINGS,
     BYTES,
@@ -29,7 +29,7 @@ enum {
     COLUMNS,
     ITERATIONS,
     GROUPS,
-    SCHEME,
+    BACKEND,
     THREADS,
     WORK,
     PLACEMENT,
@@ -37,14 +37,14 @@ enum {
     OPTIONS
 };
 enum {
-    ALL_PARTS = GPU_LINK_STITCHING | GPU_LINK_TRIMMING | GPU_LINK_SELECTIVE_POOLING | GPU_LINK_SEQUENCING,
+    ALL_FEATURES = GPU_LINK_STITCHING | GPU_LINK_TRIMMING | GPU_LINK_SELECTIVE_POOLING | GPU_LINK_SEQUENCING,
     QUEUE_PACKETS = 64
 };
 static struct option options[OPTIONS] = {
-    [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
-    [SIZE] = {"size", 4096, 0, 1 << 20},   /* rows of the sparse matrix; 0: none is multiplied */
-    [PARTS] = {"parts", ALL_PARTS, 0, 63}, /* of NetCrafter where it is on: enum gpu_link_parts */
-    [POLICY] = {"policy", GPU_LINK_PUBLISHED, 0,
+    [NODES] = {"nodes", 2, 2, NETWORK_MAX_PEERS},
+    [SIZE] = {"size", 4096, 0, 1 << 20},         /* rows of the sparse matrix; 0: none is multiplied */
+    [FEATURES] = {"parts", ALL_FEATURES, 0, 63}, /* of NetCrafter where it is on: enum gpu_link_features */
+    [POLICY] = {"policy", GPU_LINK_MILIC2017, 0,
                 GPU_LINK_PREDICTIVE},     /* of lanes where they turn: enum gpu_link_policy */
     [SETTINGS] = {"settings", 15, 1, 15}, /* of the links that are tried: bit 0 none, 1 NetCrafter, 2 lanes, 3 both */
     [BYTES] = {"bytes", 128 << 10, 0, 512 << 10}, /* of a message between a node's GPUs; 0: none is sent */
@@ -53,36 +53,36 @@ static struct option options[OPTIONS] = {
     [MESSAGES] = {"messages", 256, 0, 1 << 16}, /* that a kernel writes into another node's GPU; 0: none */
     [ROWS] = {"rows", 64, 1, 1 << 14},          /* of each node's part of the grid */
     [COLUMNS] = {"columns", 64, 16, 1 << 14},
-    [ITERATIONS] = {"iterations", 10, 0, 500},                                /* 0: nothing is solved */
-    [GROUPS] = {"groups", 4, 1, 64},                                          /* work-groups of a node that solve */
-    [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_DRIVEN}, /* who sends the halos, as in compnet */
-    [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS},                       /* that serve */
+    [ITERATIONS] = {"iterations", 10, 0, 500},                             /* 0: nothing is solved */
+    [GROUPS] = {"groups", 4, 1, 64},                                       /* work-groups of a node that solve */
+    [BACKEND] = {"scheme", BACKEND_COMPNET, BACKEND_COMPNET, BACKEND_HDN}, /* who sends the halos, as in compnet */
+    [THREADS] = {"threads", 1, 1, BACKEND_MAX_THREADS},                    /* that serve */
     [WORK] = {"work", 0, 0, ITERATE_TRAIN}, /* in place of all that: enum iterate_work, over all GPUs of two nodes */
-    [PLACEMENT] = {"placement", 0, 0, SCHEME_QUEUES_IN_HOST}, /* of queue pairs there: enum scheme_queues */
-    [STEPS] = {"steps", 4, 1, ITERATE_MOST_STEPS},
+    [PLACEMENT] = {"placement", 0, 0, BACKEND_QUEUES_IN_HOST}, /* of queue pairs there: enum backend_queue_placement */
+    [STEPS] = {"steps", 4, 1, ITERATE_MAX_STEPS},
 };
 
-static struct party party;
+static struct communicator comm;
 static struct gpu_node node;
-static struct gpu_queue_handle queues[GPU_MOST];
+static struct gpu_queue_handle queues[MAX_GPUS];
 
 /* Nodes take turns, so that what one measures is its own. */
-static bool alone(bool (*work)(void)) {
-    bool right = true;
-    for (unsigned turn = 0; turn < party.count; ++turn) {
-        if (turn == party.index) right = work();
-        for (unsigned i = 0; turn == party.index && i < party.count; ++i)
-            if (i != party.index) party_meet(&party, i);
-        if (turn != party.index) {
-            party_await(&party, turn);
-            party_meet(&party, turn);
+static bool run_one_at_a_time(bool (*work)(void)) {
+    bool ok = true;
+    for (unsigned active_rank = 0; active_rank < comm.size; ++active_rank) {
+        if (active_rank == comm.rank) ok = work();
+        for (unsigned i = 0; active_rank == comm.rank && i < comm.size; ++i)
+            if (i != comm.rank) comm_barrier_with(&comm, i);
+        if (active_rank != comm.rank) {
+            comm_wait_for(&comm, active_rank);
+            comm_barrier_with(&comm, active_rank);
         }
     }
-    return right;
+    return ok;
 }
 
 static bool spmv(void) {
-    const struct spmv_links o = {options[SIZE].value, (unsigned)options[PARTS].value,
+    const struct spmv_links o = {options[SIZE].value, (unsigned)options[FEATURES].value,
                                  (enum gpu_link_policy)options[POLICY].value, (unsigned)options[SETTINGS].value};
     return spmv_links_run(&node, queues, &o);
 }
@@ -97,12 +97,12 @@ static bool exchange(void) {
 }
 
 static bool messages(void) {
-    const struct writes w = {.party = &party,
+    const struct writes w = {.comm = &comm,
                              .node = &node,
                              .queue = &queues[0],
-                             .with = party.index ^ 1,
+                             .with = comm.rank ^ 1,
                              .groups = 4,
-                             .teams = 1,
+                             .poster_groups = 1,
                              .lanes = 1,
                              .messages = options[MESSAGES].value,
                              .size = 1024,
@@ -129,33 +129,33 @@ static struct jacobi_options jacobi_options(void) {
 
 static bool solve(void) {
     const struct jacobi_options o = jacobi_options();
-    return jacobi_run(&party, &node, &queues[0], (enum scheme_kind)options[SCHEME].value,
+    return jacobi_run(&comm, &node, &queues[0], (enum backend_kind)options[BACKEND].value,
                       (unsigned)options[THREADS].value, &o);
 }
 
 static bool iterate(void) {
     const struct iterate o = {.work = (enum iterate_work)options[WORK].value,
-                              .scheme = (enum scheme_kind)options[SCHEME].value,
-                              .queues = (enum scheme_queues)options[PLACEMENT].value,
+                              .backend = (enum backend_kind)options[BACKEND].value,
+                              .queues = (enum backend_queue_placement)options[PLACEMENT].value,
                               .threads = (unsigned)options[THREADS].value,
                               .rows = options[ROWS].value,
                               .columns = options[COLUMNS].value,
                               .steps = options[STEPS].value};
-    return iterate_run(&party, &node, queues, &o);
+    return iterate_run(&comm, &node, queues, &o);
 }
 
 static void check_options(void) {
     const struct jacobi_options of_jacobi = jacobi_options();
-    const bool served = options[SCHEME].value == SCHEME_PROCESSOR || options[SCHEME].value == SCHEME_HOST,
+    const bool by_service_thread = options[BACKEND].value == BACKEND_COMPNET || options[BACKEND].value == BACKEND_GHN,
                steps = options[WORK].value;
     option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
     if (steps && options[NODES].value != 2)
-        refuse("nodes=%lu: 2 with work=%lu", options[NODES].value, options[WORK].value);
-    if (served) option_at_most(&options[THREADS], steps ? 1 : JACOBI_QUEUES, "since each serves a queue");
+        usage_error("nodes=%lu: 2 with work=%lu", options[NODES].value, options[WORK].value);
+    if (by_service_thread) option_max(&options[THREADS], steps ? 1 : JACOBI_QUEUES, "since each serves a queue");
     if (options[WORK].value == ITERATE_TRAIN) {
-        option_at_most(&options[STEPS], ITERATE_MOST_TRAINED, "of training");
-        option_at_most(&options[ROWS], ITERATE_MOST_IMAGES, "images of a node");
-        option_at_most(&options[COLUMNS], ITERATE_MOST_NEURONS, "neurons of the hidden layer");
+        option_max(&options[STEPS], ITERATE_MAX_TRAINING_STEPS, "of training");
+        option_max(&options[ROWS], ITERATE_MAX_IMAGES, "images of a node");
+        option_max(&options[COLUMNS], ITERATE_MAX_NEURONS, "neurons of the hidden layer");
     }
     if (options[WORK].value == ITERATE_SPMV) option_multiple(&options[ROWS], 32, "of a matrix");
     if (!steps && options[ITERATIONS].value) jacobi_check(&of_jacobi, (unsigned)options[NODES].value);
@@ -163,25 +163,26 @@ static void check_options(void) {
 
 static bool run_all(void) {
     const struct exchange messages_over_pcie = messages_of_gpus();
-    bool right = true;
+    bool ok = true;
     if (options[WORK].value) return iterate();
     if (options[BYTES].value) exchange_check(&node, &messages_over_pcie);
-    if (options[SIZE].value) right = alone(spmv) && right;
-    if (options[BYTES].value) right = alone(exchange) && right;
-    if (options[MESSAGES].value) right = messages() && right;
-    if (options[ITERATIONS].value) right = solve() && right;
-    return right;
+    if (options[SIZE].value) ok = run_one_at_a_time(spmv) && ok;
+    if (options[BYTES].value) ok = run_one_at_a_time(exchange) && ok;
+    if (options[MESSAGES].value) ok = messages() && ok;
+    if (options[ITERATIONS].value) ok = solve() && ok;
+    return ok;
 }
 
 int main(void) {
-    program_begin(&party, options, OPTIONS, check_options);
-    pci_print(&party.pci);
-    gpu_require(&node, &party.pci);
+    program_begin(&comm, options, OPTIONS, check_options);
+    pci_print(&comm.pci);
+    gpu_require(&node, &comm.pci);
     gpu_print(&node);
-    if (gpu_linked(&node) < node.count) refuse("the fabric does not join all GPUs: this program needs that");
+    if (gpu_connected_count(&node) < node.count)
+        usage_error("the fabric does not join all GPUs: this program needs that");
     for (unsigned g = 0; g < node.count; ++g) gpu_create_queue(&queues[g], &node, g, QUEUE_PACKETS, 0, 1);
     clock_start();
-    const bool right = run_all();
-    party_leave(&party);
-    return program_end(right);
+    const bool ok = run_all();
+    comm_finalize(&comm);
+    return program_end(ok);
 }

@@ -13,21 +13,21 @@ bool app_spmv(struct app* app);
 static bool run(struct gpu_node* node, struct gpu_queue_handle* queues, const struct spmv_links* o, unsigned setting) {
     static const char* const names[] = {"plain", "netcrafter", "lanes", "netcrafter_lanes"};
     struct app app = {.node = node, .queue = queues, .size = o->size, .line = "spmv", .random = 1};
-    if (!gpu_set_links(node, setting & 1 ? o->parts : 0, setting & 2 ? o->policy : GPU_LINK_FIXED)) {
+    if (!gpu_set_links(node, setting & 1 ? o->features : 0, setting & 2 ? o->policy : GPU_LINK_FIXED)) {
         console_printf("spmv: the links between the GPUs cannot be set\n");
         return false;
     }
     region_note(names[setting]);
-    const bool right = app_spmv(&app) && !app.failed;
+    const bool ok = app_spmv(&app) && !app.failed;
     console_printf("# spmv %lu rows %u gpus %s %lu ns\n", o->size, node->count, names[setting],
                    app.measured * (1000000000 / machine.timebase));
-    return right;
+    return ok;
 }
 
 bool spmv_links_run(struct gpu_node* node, struct gpu_queue_handle* queues, const struct spmv_links* o) {
-    bool right = true;
+    bool ok = true;
     for (unsigned setting = 0; setting < 4; ++setting)
-        if (o->settings >> setting & 1) right = run(node, queues, o, setting) && right;
-    console_printf("spmv       %s\n", right ? "ok" : "FAILED");
-    return right;
+        if (o->settings >> setting & 1) ok = run(node, queues, o, setting) && ok;
+    console_printf("spmv       %s\n", ok ? "ok" : "FAILED");
+    return ok;
 }

@@ -9,7 +9,7 @@
 
 struct spmv_links {
     uint64_t size;               /* rows of the matrix */
-    unsigned parts;              /* of NetCrafter, when it is on */
+    unsigned features;           /* of NetCrafter, when it is on */
     enum gpu_link_policy policy; /* of lanes, when they turn */
     unsigned settings;           /* bit n: setting n is run; bit 0 of n: NetCrafter is on, bit 1: lanes turn */
 };

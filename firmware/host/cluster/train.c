@@ -36,22 +36,22 @@ static uint64_t digest_of_parameters(void) {
     return digest;
 }
 
-bool train_is_right(struct iteration* t) {
+bool train_is_correct(struct iteration* t) {
     const unsigned last = (unsigned)t->o->steps;
     if (!neural_forward(&network, last)) return false;
     const double reference = neural_reference(&network);
     struct known {
         uint64_t digest;
         double loss[2];
-    } mine = {digest_of_parameters(), {(double)neural_loss(&network, last - 1), (double)neural_loss(&network, last)}},
-      theirs;
-    party_exchange(t->scheme.party, t->rank ^ 1, &mine, &theirs, sizeof mine);
-    const double difference = reference - mine.loss[1],
-                 fell = mine.loss[0] + theirs.loss[0] - mine.loss[1] - theirs.loss[1];
+    } local = {digest_of_parameters(), {(double)neural_loss(&network, last - 1), (double)neural_loss(&network, last)}},
+      remote;
+    comm_exchange(t->backend.comm, t->rank ^ 1, &local, &remote, sizeof local);
+    const double difference = reference - local.loss[1],
+                 fell = local.loss[0] + remote.loss[0] - local.loss[1] - remote.loss[1];
     const double drop = fell / ((double)RATE * neural_squared_gradient(&network));
     console_printf("drop       %u %% of rate times squared gradient\n", (unsigned)(drop * 100));
     const bool close = difference < 1e-4 * reference && -difference < 1e-4 * reference;
     if (!close) console_printf("the host finds another loss\n");
-    if (mine.digest != theirs.digest) console_printf("the nodes have different parameters\n");
-    return close && mine.digest == theirs.digest && drop > 0.5 && drop < 1.5;
+    if (local.digest != remote.digest) console_printf("the nodes have different parameters\n");
+    return close && local.digest == remote.digest && drop > 0.5 && drop < 1.5;
 }

@@ -11,11 +11,11 @@ enum { EXPECTED_PERIOD = 1009 }; /* elements repeat after so many; a prime, so t
 
 struct expected {
     unsigned nodes;
-    float begin[EXPECTED_PERIOD];                   /* node r's element i is begin[expected_phase(i, r)] */
-    float sum[NETWORK_MOST_PEERS][EXPECTED_PERIOD]; /* by part of the vector and phase on node 0 */
+    float begin[EXPECTED_PERIOD];                  /* node r's element i is begin[expected_phase(i, r)] */
+    float sum[NETWORK_MAX_PEERS][EXPECTED_PERIOD]; /* by part of the vector and phase on node 0 */
 };
 /* \param rounds all-reduces one after the other */
-void expected_make(struct expected* e, enum collective_way way, unsigned nodes, unsigned rounds);
+void expected_make(struct expected* e, enum collective_algorithm algorithm, unsigned nodes, unsigned rounds);
 
 static inline unsigned expected_phase(uint64_t element, unsigned rank) {
     return (unsigned)((element * 7919 + rank * UINT64_C(104729)) % EXPECTED_PERIOD);
@@ -23,6 +23,6 @@ static inline unsigned expected_phase(uint64_t element, unsigned rank) {
 /* Elements `first` … of node `rank`, as they are at the beginning. */
 void expected_begin(const struct expected* e, unsigned rank, uint64_t first, float* to, size_t count);
 /* \returns whether elements `first` … of part `part` are right, to the bit */
-bool expected_is(const struct expected* e, unsigned part, uint64_t first, const float* found, size_t count);
+bool expected_is(const struct expected* e, unsigned chunk, uint64_t first, const float* found, size_t count);
 
 #endif

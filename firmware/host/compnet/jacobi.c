@@ -17,21 +17,22 @@ enum { LOG_ENTRIES = 4 };
 static void exchange_rows(struct solver* s, uint32_t iteration) {
     const uint64_t rows = s->o->rows, word = COLLECTIVE_NUMBER(iteration);
     if (s->rank) {
-        talker_put(&s->talker, s->rank - 1, row_at(s, iteration, 1), row_at(s, iteration, rows + 1),
-                   (uint32_t)pitch_of(s));
-        talker_say(&s->talker, s->rank - 1, halo_at(1), word);
+        host_endpoint_put(&s->host_endpoint, s->rank - 1, row_at(s, iteration, 1), row_at(s, iteration, rows + 1),
+                          (uint32_t)pitch_of(s));
+        host_endpoint_notify(&s->host_endpoint, s->rank - 1, halo_at(1), word);
     }
     if (s->rank + 1 < s->nodes) {
-        talker_put(&s->talker, s->rank + 1, row_at(s, iteration, rows), row_at(s, iteration, 0), (uint32_t)pitch_of(s));
-        talker_say(&s->talker, s->rank + 1, halo_at(0), word);
+        host_endpoint_put(&s->host_endpoint, s->rank + 1, row_at(s, iteration, rows), row_at(s, iteration, 0),
+                          (uint32_t)pitch_of(s));
+        host_endpoint_notify(&s->host_endpoint, s->rank + 1, halo_at(0), word);
     }
 }
 
 static uint32_t reduce(struct solver* s, uint32_t iteration, uint32_t bits) {
     for (unsigned level = 0; 1u << level < s->nodes; ++level) {
         const uint64_t at = change_at(level, iteration);
-        talker_say(&s->talker, s->rank ^ 1u << level, at, COLLECTIVE_NUMBER(iteration) | bits);
-        const uint32_t other = (uint32_t)talker_hear(&s->talker, at, iteration);
+        host_endpoint_notify(&s->host_endpoint, s->rank ^ 1u << level, at, COLLECTIVE_NUMBER(iteration) | bits);
+        const uint32_t other = (uint32_t)host_endpoint_wait(&s->host_endpoint, at, iteration);
         bits = other > bits ? other : bits;
     }
     return bits;
@@ -40,14 +41,14 @@ static uint32_t reduce(struct solver* s, uint32_t iteration, uint32_t bits) {
 static void finish_iteration(struct solver* s, uint32_t iteration, uint32_t bits) {
     exchange_rows(s, iteration);
     s->change[iteration] = reduce(s, iteration, bits);
-    if (s->rank) talker_hear(&s->talker, halo_at(0), iteration);
-    if (s->rank + 1 < s->nodes) talker_hear(&s->talker, halo_at(1), iteration);
+    if (s->rank) host_endpoint_wait(&s->host_endpoint, halo_at(0), iteration);
+    if (s->rank + 1 < s->nodes) host_endpoint_wait(&s->host_endpoint, halo_at(1), iteration);
 }
 
 /* ---- the CPUs ---- */
 
 static float* host_row(const struct solver* s, uint32_t iteration, uint64_t row) {
-    return (float*)(s->scheme.payload.memory.at + row_at(s, iteration, row));
+    return (float*)(s->backend.payload.memory.at + row_at(s, iteration, row));
 }
 
 static uint32_t update(const struct solver* s, uint32_t iteration, uint64_t begin, uint64_t end) {
@@ -69,7 +70,7 @@ static uint32_t update(const struct solver* s, uint32_t iteration, uint64_t begi
 __attribute__((noinline)) static void solve_part(struct solver* s, uint64_t core) {
     const uint64_t cores = s->o->cores, rows = s->o->rows;
     for (uint32_t iteration = 1; iteration <= s->o->iterations; ++iteration) {
-        s->greatest[core] = update(s, iteration, 1 + rows * core / cores, 1 + rows * (core + 1) / cores);
+        s->max_change[core] = update(s, iteration, 1 + rows * core / cores, 1 + rows * (core + 1) / cores);
         __atomic_fetch_add(&s->arrived, 1, __ATOMIC_ACQ_REL);
         if (core) {
             while (__atomic_load_n(&s->released, __ATOMIC_ACQUIRE) < iteration) relax();
@@ -77,7 +78,7 @@ __attribute__((noinline)) static void solve_part(struct solver* s, uint64_t core
         }
         while (__atomic_load_n(&s->arrived, __ATOMIC_ACQUIRE) != iteration * cores) relax();
         uint32_t bits = 0;
-        for (unsigned i = 0; i < cores; ++i) bits = s->greatest[i] > bits ? s->greatest[i] : bits;
+        for (unsigned i = 0; i < cores; ++i) bits = s->max_change[i] > bits ? s->max_change[i] : bits;
         finish_iteration(s, iteration, bits);
         __atomic_store_n(&s->released, iteration, __ATOMIC_RELEASE);
     }
@@ -99,18 +100,18 @@ struct gpu_kernel jacobi_kernel(struct gpu_node* node) {
 
 struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const struct gpu_side* g, uint32_t first,
                                                  uint32_t iterations) {
-    const struct scheme* c = &s->scheme;
+    const struct backend* c = &s->backend;
     struct network_jacobi_arguments a = {.access = c->access.lanes,
                                          .sync = g->sync.lanes,
                                          .change = g->change.lanes,
-                                         .team = scheme_control_team(c),
+                                         .comm = backend_control_communicator(c),
                                          .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes},
-                                         .patience = JACOBI_PATIENCE_NS,
+                                         .timeout = JACOBI_TIMEOUT_NS,
                                          .rows = (uint32_t)s->o->rows,
                                          .columns = (uint32_t)s->o->columns,
                                          .first = first,
                                          .iterations = iterations,
-                                         .talks = scheme_kernels_talk(c)};
+                                         .uses_network = backend_is_in_kernel(c)};
     for (unsigned below = 0; below < 2; ++below) {
         const unsigned peer = s->rank + (below ? 1 : -1u);
         if (peer >= s->nodes) continue;
@@ -127,10 +128,10 @@ static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_
     const struct network_jacobi_arguments a = jacobi_arguments(s, g, first, iterations);
     const struct gpu_grid grid = jacobi_grid(s);
     const struct jacobi_sync nothing = {0};
-    place_write(s->scheme.node, &g->sync, 0, &nothing, sizeof nothing);
+    rdma_buffer_write(s->backend.node, &g->sync, 0, &nothing, sizeof nothing);
     if (s->o->driver_us) timer_wait(s->o->driver_us);
     const unsigned fault =
-        gpu_wait(g->queue, gpu_dispatch(g->queue, jacobi_kernel(s->scheme.node), &grid, &a, sizeof a));
+        gpu_wait(g->queue, gpu_dispatch(g->queue, jacobi_kernel(s->backend.node), &grid, &a, sizeof a));
     if (fault) panic("jacobi: the kernel ended with fault %u", fault);
 }
 
@@ -138,10 +139,10 @@ static bool solve_on_gpu(struct solver* s, struct gpu_side* g) {
     const uint32_t iterations = (uint32_t)s->o->iterations;
     const volatile uint32_t* change = (const volatile uint32_t*)g->change.memory.at;
     struct jacobi_sync sync;
-    if (s->scheme.kind == SCHEME_ASYNC) return jacobi_stream(s, g);
-    if (!scheme_host_talks(&s->scheme)) {
+    if (s->backend.kind == BACKEND_GDS) return jacobi_stream(s, g);
+    if (!backend_is_host_driven(&s->backend)) {
         launch(s, g, 1, iterations);
-        place_read(s->scheme.node, &sync, &g->sync, 0, sizeof sync);
+        rdma_buffer_read(s->backend.node, &sync, &g->sync, 0, sizeof sync);
         if (sync.failed) console_printf("jacobi: a request failed, status 0x%x\n", sync.failed);
         for (uint32_t i = 1; i <= iterations; ++i) s->change[i] = change[i];
         return !sync.failed;
@@ -171,62 +172,62 @@ static float* make_grids(const struct solver* s) {
 }
 
 static void prepare(struct solver* s, float* grids) {
-    struct scheme* c = &s->scheme;
+    struct backend* c = &s->backend;
     const struct jacobi_flags nothing = {0};
     c->payload_bytes = 2 * s->grid_bytes;
-    scheme_open(c);
-    place_write(c->node, &c->payload, 0, grids, 2 * s->grid_bytes);
-    place_write(c->node, &c->control, 0, &nothing, sizeof nothing);
-    if (scheme_host_talks(c)) talker_begin(&s->talker, c);
+    backend_open(c);
+    rdma_buffer_write(c->node, &c->payload, 0, grids, 2 * s->grid_bytes);
+    rdma_buffer_write(c->node, &c->control, 0, &nothing, sizeof nothing);
+    if (backend_is_host_driven(c)) host_endpoint_init(&s->host_endpoint, c);
     s->change = heap_allocate((s->o->iterations + 1) * 4);
     if (!s->change) panic("jacobi: out of memory");
-    scheme_meet(c);
+    backend_barrier(c);
 }
 
 static void report(const struct solver* s, uint64_t cycles) {
     if (s->rank == 0)
-        console_printf("# jacobi %s %lu rows %lu columns %lu iterations %lu ps\n", scheme_name(s->scheme.kind),
+        console_printf("# jacobi %s %lu rows %lu columns %lu iterations %lu ps\n", backend_name(s->backend.kind),
                        s->o->rows, s->o->columns, s->o->iterations, clock_picoseconds(cycles));
 }
 
 static bool solve_by_cpus(struct solver* s, float* grids) {
-    s->scheme.kind = SCHEME_CPU;
+    s->backend.kind = BACKEND_CPU;
     prepare(s, grids);
     if (!s->rank) region_begin("cpu");
     const uint64_t begin = clock_cycles();
     harts_run(work, s);
     report(s, clock_cycles() - begin);
     if (!s->rank) region_end();
-    const bool right = talker_end(&s->talker);
-    scheme_close(&s->scheme);
-    return right;
+    const bool ok = host_endpoint_finish(&s->host_endpoint);
+    backend_close(&s->backend);
+    return ok;
 }
 
 static bool solve_by_gpus(struct solver* s, struct gpu_queue_handle* queue, float* grids) {
-    struct gpu_node* node = s->scheme.node;
+    struct gpu_node* node = s->backend.node;
     prepare(s, grids);
     static struct gpu_side side;
     side = (struct gpu_side){.queue = queue,
-                             .sync = place_take(node, sizeof(struct jacobi_sync), true),
-                             .change = place_take(node, 4 * (s->o->iterations + 1), false)};
+                             .sync = rdma_buffer_allocate(node, sizeof(struct jacobi_sync), true),
+                             .change = rdma_buffer_allocate(node, 4 * (s->o->iterations + 1), false)};
     jacobi_kernel(node);
-    if (s->scheme.kind == SCHEME_ASYNC) jacobi_stream_begin(s, &side);
-    scheme_meet(&s->scheme);
+    if (s->backend.kind == BACKEND_GDS) jacobi_stream_begin(s, &side);
+    backend_barrier(&s->backend);
     if (!s->rank) region_begin("jacobi");
     const uint64_t begin = clock_cycles();
-    bool right = solve_on_gpu(s, &side);
+    bool ok = solve_on_gpu(s, &side);
     report(s, clock_cycles() - begin);
     if (!s->rank) region_end();
-    if (scheme_host_talks(&s->scheme)) right = talker_end(&s->talker) && right;
-    scheme_close(&s->scheme);
-    place_read(node, grids, &s->scheme.payload, 0, 2 * s->grid_bytes);
-    return right;
+    if (backend_is_host_driven(&s->backend)) ok = host_endpoint_finish(&s->host_endpoint) && ok;
+    backend_close(&s->backend);
+    rdma_buffer_read(node, grids, &s->backend.payload, 0, 2 * s->grid_bytes);
+    return ok;
 }
 
 /* The own rows of the last grid, and all changes. */
 static bool is_same(const struct solver* cpu, const struct solver* gpu, const float* grids) {
     const uint64_t at = row_at(gpu, (uint32_t)gpu->o->iterations, 1);
-    const bool same = memcmp((const uint8_t*)grids + at, (const void*)(cpu->scheme.payload.memory.at + at),
+    const bool same = memcmp((const uint8_t*)grids + at, (const void*)(cpu->backend.payload.memory.at + at),
                              gpu->o->rows * pitch_of(gpu)) == 0;
     bool alike = true;
     for (uint64_t i = 1; i <= gpu->o->iterations; ++i)
@@ -244,39 +245,39 @@ static void print_digest(const struct solver* s, const void* grids) {
 }
 
 void jacobi_check(const struct jacobi_options* o, unsigned nodes) {
-    if (nodes & (nodes - 1) || nodes > 1u << COLLECTIVE_MOST_STEPS)
-        refuse("nodes=%u: a power of two, up to %u", nodes, 1u << COLLECTIVE_MOST_STEPS);
-    if (o->rows % o->groups) refuse("rows=%lu: a multiple of groups=%lu", o->rows, o->groups);
-    if (o->columns % 16) refuse("columns=%lu: a multiple of 16", o->columns);
+    if (nodes & (nodes - 1) || nodes > 1u << COLLECTIVE_MAX_STEPS)
+        usage_error("nodes=%u: a power of two, up to %u", nodes, 1u << COLLECTIVE_MAX_STEPS);
+    if (o->rows % o->groups) usage_error("rows=%lu: a multiple of groups=%lu", o->rows, o->groups);
+    if (o->columns % 16) usage_error("columns=%lu: a multiple of 16", o->columns);
     if (o->cores > machine.harts)
-        refuse("cores=%lu: %u at most, as many as the host has harts", o->cores, machine.harts);
+        usage_error("cores=%lu: %u at most, as many as the host has harts", o->cores, machine.harts);
 }
 
-bool jacobi_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queue, enum scheme_kind kind,
-                unsigned threads, const struct jacobi_options* o) {
+bool jacobi_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queue,
+                enum backend_kind kind, unsigned threads, const struct jacobi_options* o) {
     static struct solver cpu, gpu;
     struct solver base = {
-        .o = o, .rank = party->index, .nodes = party->count, .grid_bytes = 4 * (o->rows + 2) * o->columns};
-    jacobi_check(o, party->count); /* here there may be fewer cores than at node 0 */
-    base.scheme = (struct scheme){.kind = kind,
-                                  .party = party,
-                                  .node = node,
-                                  .threads = threads,
-                                  .groups = JACOBI_QUEUES,
-                                  .log_entries = LOG_ENTRIES};
+        .o = o, .rank = comm->rank, .nodes = comm->size, .grid_bytes = 4 * (o->rows + 2) * o->columns};
+    jacobi_check(o, comm->size); /* here there may be fewer cores than at node 0 */
+    base.backend = (struct backend){.kind = kind,
+                                    .comm = comm,
+                                    .node = node,
+                                    .threads = threads,
+                                    .groups = JACOBI_QUEUES,
+                                    .log_entries = LOG_ENTRIES};
     float* grids = make_grids(&base);
-    bool right = true;
+    bool ok = true;
     clock_start();
     cpu = gpu = base;
-    if (o->reference || kind == SCHEME_CPU) right = solve_by_cpus(&cpu, grids);
-    if (kind == SCHEME_CPU) {
-        print_digest(&cpu, (const void*)cpu.scheme.payload.memory.at);
+    if (o->reference || kind == BACKEND_CPU) ok = solve_by_cpus(&cpu, grids);
+    if (kind == BACKEND_CPU) {
+        print_digest(&cpu, (const void*)cpu.backend.payload.memory.at);
     } else {
-        right = solve_by_gpus(&gpu, queue, grids) && right;
+        ok = solve_by_gpus(&gpu, queue, grids) && ok;
         print_digest(&gpu, grids);
-        if (o->reference) right = is_same(&cpu, &gpu, grids) && right;
+        if (o->reference) ok = is_same(&cpu, &gpu, grids) && ok;
     }
-    console_printf("jacobi     %s\n", right ? "ok" : "FAILED");
+    console_printf("jacobi     %s\n", ok ? "ok" : "FAILED");
     heap_free(grids);
-    return right;
+    return ok;
 }

@@ -3,7 +3,7 @@
 #ifndef FABRICVP_HOST_COMPNET_JACOBI_H
 #define FABRICVP_HOST_COMPNET_JACOBI_H
 
-#include "host/compnet/scheme.h"
+#include "host/compnet/backend.h"
 
 struct jacobi_options {
     uint64_t rows, columns; /* of each node */
@@ -15,7 +15,7 @@ enum { JACOBI_QUEUES = 2 }; /* of requests, where somebody serves: for the rows 
 /* Refuses what cannot be on this node. */
 void jacobi_check(const struct jacobi_options* options, unsigned nodes);
 /* Prints a digest of what was found. \returns whether the GPUs find what the CPUs find, to the bit */
-bool jacobi_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queue, enum scheme_kind kind,
-                unsigned threads, const struct jacobi_options* options);
+bool jacobi_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queue,
+                enum backend_kind kind, unsigned threads, const struct jacobi_options* options);
 
 #endif

@@ -4,22 +4,22 @@
 #define FABRICVP_HOST_COMPNET_JACOBI_SOLVER_H
 
 #include "gpu/kernels/network.h"
+#include "host/compnet/host_endpoint.h"
 #include "host/compnet/jacobi.h"
 #include "host/compnet/stream.h"
-#include "host/compnet/talker.h"
 
-enum { JACOBI_PATIENCE_NS = 20000000 };
+enum { JACOBI_TIMEOUT_NS = 20000000 };
 
 struct solver {
-    struct scheme scheme;
+    struct backend backend;
     const struct jacobi_options* o;
-    struct talker talker;
+    struct host_endpoint host_endpoint;
     unsigned rank, nodes;
     uint64_t grid_bytes; /* of one of the two */
     uint32_t* change;    /* by iteration, from 1 on */
     /* of the CPUs */
     volatile uint32_t arrived, released;
-    volatile uint32_t greatest[64];
+    volatile uint32_t max_change[64];
 };
 
 static inline uint64_t pitch_of(const struct solver* s) { return 4 * s->o->columns; }
@@ -28,14 +28,14 @@ static inline uint64_t row_at(const struct solver* s, uint32_t iteration, uint64
 }
 static inline uint64_t halo_at(unsigned below) { return offsetof(struct jacobi_flags, halo) + 8 * below; }
 static inline uint64_t change_at(unsigned step, uint32_t iteration) {
-    return offsetof(struct jacobi_flags, all.exchanged[0][0]) + 16 * step + 8 * (iteration & 1);
+    return offsetof(struct jacobi_flags, all.max_flags[0][0]) + 16 * step + 8 * (iteration & 1);
 }
 
 /* On the GPU. */
 struct gpu_side {
     struct gpu_queue_handle* queue;
-    struct place sync, change; /* change: where the host reads it */
-    struct stream stream;      /* where the queue talks */
+    struct rdma_buffer sync, change; /* change: where the host reads it */
+    struct stream stream;            /* where the queue talks */
 };
 struct gpu_kernel jacobi_kernel(struct gpu_node* node);
 /* Of a launch for some iterations. */

@@ -28,7 +28,7 @@ void load_begin(struct load* l, struct gpu_node* node, unsigned groups) {
 
 bool load_end(struct load* l) {
     const uint64_t stop = 1;
-    struct network_stream_found found;
+    struct network_stream_result found;
     if (!l->groups) return true;
     gpu_write(l->queue.node, l->stop, &stop, sizeof stop);
     if (gpu_wait(&l->queue, l->packet)) return false;

@@ -6,7 +6,7 @@
 #include "gpu/kernels/network.h"
 #include "host/gpu/gpu.h"
 
-enum { LOAD_MOST = 64 };
+enum { LOAD_MAX_GROUPS = 64 };
 struct load {
     struct gpu_queue_handle queue;
     unsigned groups;

@@ -8,53 +8,54 @@
 #include "host/machine.h"
 #include "host/region.h"
 
-enum { CRASHES_AFTER_US = 10, PATIENCE_NS = 1000000 }; /* a kernel looks far more often whether it is still served */
+enum { CRASHES_AFTER_US = 10, TIMEOUT_NS = 1000000 }; /* a kernel looks far more often whether it is still served */
 
 uint64_t rate_payload(unsigned groups, const struct rate_options* o) {
-    return slots_bytes(groups * (unsigned)o->messages, o->most);
+    return slots_bytes(groups * (unsigned)o->messages, o->max);
 }
 
-static bool one(struct scheme* s, struct gpu_queue_handle* queue, const struct rate_options* o, uint64_t size,
-                const struct place* results, uint8_t* bytes) {
-    const unsigned with = s->party->index ^ 1;
-    const bool sends = s->party->index < with;
+static bool run_size(struct backend* s, struct gpu_queue_handle* queue, const struct rate_options* o, uint64_t size,
+                     const struct rdma_buffer* results, uint8_t* bytes) {
+    const unsigned with = s->comm->rank ^ 1;
+    const bool is_sender = s->comm->rank < with;
     const struct network_rate_arguments a = {.access = s->access.lanes,
                                              .results = results->lanes,
                                              .local = s->payload.lanes,
                                              .remote = s->remote[with].payload,
-                                             .pitch = o->most,
+                                             .pitch = o->max,
                                              .bytes = (uint32_t)size,
                                              .messages = (uint32_t)o->messages,
                                              .peer = with,
-                                             .in_entry = size == 8 && o->in_entry};
-    const struct slots slots = {s->groups * a.messages, o->most, size, 1, a.messages, bytes};
+                                             .inline_data = size == 8 && o->inline_data};
+    const struct slots slots = {s->groups * a.messages, o->max, size, 1, a.messages, bytes};
     slots_prepare(s, &slots, true);
-    scheme_meet(s);
-    if (!sends) {
-        scheme_meet(s);
-        const bool right = slots_are_right(s, with, &slots);
-        if (!right) console_printf("what has come is not what was sent\n");
-        return right;
+    backend_barrier(s);
+    if (!is_sender) {
+        backend_barrier(s);
+        const bool ok = slots_are_correct(s, with, &slots);
+        if (!ok) console_printf("what has come is not what was sent\n");
+        return ok;
     }
     region_begin("rate");
     const unsigned fault =
-        slots_perform(s, queue, "network_rate", &a, sizeof a, o->crash ? CRASHES_AFTER_US : 0, PATIENCE_NS);
+        slots_perform(s, queue, "network_rate", &a, sizeof a, o->crash ? CRASHES_AFTER_US : 0, TIMEOUT_NS);
     region_end();
-    scheme_meet(s);
+    backend_barrier(s);
     const struct slots_times times = slots_times(s, results);
-    console_printf("# rate %s %u threads %u groups %lu bytes %lu messages, %lu ps each\n", scheme_name(s->kind),
+    console_printf("# rate %s %u threads %u groups %lu bytes %lu messages, %lu ps each\n", backend_name(s->kind),
                    s->threads, s->groups, size, s->groups * o->messages,
                    times.longest * 1000 / s->groups / o->messages);
-    return !fault && times.right;
+    return !fault && times.ok;
 }
 
-bool rate_run(struct scheme* s, struct gpu_queue_handle* queue, const struct rate_options* o) {
-    const struct place results = place_take(s->node, s->groups * sizeof(struct network_group), true);
+bool rate_run(struct backend* s, struct gpu_queue_handle* queue, const struct rate_options* o) {
+    const struct rdma_buffer results =
+        rdma_buffer_allocate(s->node, s->groups * sizeof(struct network_group_result), true);
     uint8_t* bytes = heap_allocate_aligned(rate_payload(s->groups, o), GPU_PAGE);
-    bool right = true;
+    bool ok = true;
     if (!bytes) panic("rate: out of memory");
-    for (uint64_t size = o->least; right && size <= o->most; size *= 2) right = one(s, queue, o, size, &results, bytes);
+    for (uint64_t size = o->min; ok && size <= o->max; size *= 2) ok = run_size(s, queue, o, size, &results, bytes);
     heap_free(bytes);
-    console_printf("rate       %s\n", right ? "ok" : "FAILED");
-    return right;
+    console_printf("rate       %s\n", ok ? "ok" : "FAILED");
+    return ok;
 }

@@ -3,17 +3,17 @@
 #ifndef FABRICVP_HOST_COMPNET_REDUCE_H
 #define FABRICVP_HOST_COMPNET_REDUCE_H
 
-#include "host/compnet/scheme.h"
+#include "host/compnet/backend.h"
 #include "network/schedule.h"
 
 struct reduce_options {
     uint64_t bytes;  /* of the vector, the same on all nodes; whole floats */
     uint64_t rounds; /* all-reduces, each of what the one before has left */
-    enum collective_way way;
+    enum collective_algorithm algorithm;
     uint64_t cores;     /* of the CPU that add */
     uint64_t driver_us; /* that a driver takes to launch a kernel, beyond what is simulated */
 };
 /* \returns whether all nodes have all sums, to the bit */
-bool reduce_run(const struct scheme* like, struct gpu_queue_handle* queue, const struct reduce_options* options);
+bool reduce_run(const struct backend* base, struct gpu_queue_handle* queue, const struct reduce_options* options);
 
 #endif

@@ -4,39 +4,39 @@
 #define FABRICVP_HOST_COMPNET_REDUCER_H
 
 #include "gpu/kernels/network.h"
+#include "host/compnet/host_endpoint.h"
 #include "host/compnet/reduce.h"
 #include "host/compnet/stream.h"
-#include "host/compnet/talker.h"
 
-enum { REDUCE_PATIENCE_NS = 500000000 };
+enum { REDUCE_TIMEOUT_NS = 500000000 };
 
 struct reducer {
-    struct scheme scheme;
+    struct backend backend;
     const struct reduce_options* o;
-    struct talker talker;
+    struct host_endpoint host_endpoint;
     struct stream stream;
     struct gpu_queue_handle* queue;
-    struct place results;
+    struct rdma_buffer results;
     unsigned rank, nodes;
-    uint64_t elements, pitch, places, flags; /* flags: of work-groups */
-    uint32_t moved;                          /* all-reduces so far, of the host */
+    uint64_t elements, pitch, staging, flags; /* flags: of work-groups */
+    uint32_t completed;                       /* all-reduces so far, of the host */
 };
 
 /* A step of an all-reduce between kernels: what goes to whom, and what is added to what, as offsets into the payload
  * and bytes. */
-struct reduce_move {
+struct reduce_transfer {
     struct collective_step step;
     uint32_t number; /* of the step, among all; flags say it */
     uint64_t sent, arrives, bytes_sent;
-    uint64_t taken, added, bytes_taken;
+    uint64_t received, staged, bytes_received;
 };
-struct reduce_move reduce_move(const struct reducer* s, uint32_t round, unsigned step);
+struct reduce_transfer reduce_transfer(const struct reducer* s, uint32_t round, unsigned step);
 static inline uint64_t reduce_flag(unsigned flag) { return offsetof(struct collective_flags, arrived[0]) + 8 * flag; }
 
 struct gpu_grid reduce_grid(const struct reducer* s);
 /* Adds `other` to `to`. */
 struct gpu_kernel reduce_combine_kernel(const struct reducer* s);
-struct network_combine_arguments reduce_combine_arguments(const struct reducer* s, const struct reduce_move* m);
+struct network_combine_arguments reduce_combine_arguments(const struct reducer* s, const struct reduce_transfer* m);
 
 /* Messages and kernels in turn, all in the GPU's queue. */
 void reduce_stream_begin(struct reducer* s);

@@ -5,7 +5,7 @@
 #ifndef FABRICVP_HOST_COMPNET_SLOTS_H
 #define FABRICVP_HOST_COMPNET_SLOTS_H
 
-#include "host/compnet/scheme.h"
+#include "host/compnet/backend.h"
 
 struct slots {
     unsigned count;
@@ -17,20 +17,20 @@ struct slots {
 static inline uint64_t slots_bytes(unsigned count, uint64_t pitch) { return 2 * count * pitch; }
 
 /* \param numbered whether the messages' numbers are written as well; else kernels do it */
-void slots_prepare(struct scheme* scheme, const struct slots* slots, bool numbered);
+void slots_prepare(struct backend* backend, const struct slots* slots, bool numbered);
 /* \returns whether the other node's patterns and numbers have come, and nothing else has */
-bool slots_are_right(struct scheme* scheme, unsigned with, const struct slots* slots);
+bool slots_are_correct(struct backend* backend, unsigned with, const struct slots* slots);
 
 /* What work-groups tell of themselves. */
 struct slots_times {
-    bool right;              /* none has failed; what has is printed */
+    bool ok;                 /* none has failed; what has is printed */
     uint64_t total, longest; /* nanoseconds, of all work-groups */
 };
-struct slots_times slots_times(struct scheme* scheme, const struct place* results);
+struct slots_times slots_times(struct backend* backend, const struct rdma_buffer* results);
 
 /* Runs a kernel of work-groups that talk. \param crash_us when what serves at the command processor is spoilt; 0: never
- * \param patience_ns after which such a kernel gives up. \returns why the queue failed, or 0 */
-unsigned slots_perform(struct scheme* scheme, struct gpu_queue_handle* queue, const char* kernel, const void* arguments,
-                       size_t bytes, unsigned crash_us, uint64_t patience_ns);
+ * \param timeout_ns after which such a kernel gives up. \returns why the queue failed, or 0 */
+unsigned slots_perform(struct backend* backend, struct gpu_queue_handle* queue, const char* kernel,
+                       const void* arguments, size_t bytes, unsigned crash_us, uint64_t timeout_ns);
 
 #endif

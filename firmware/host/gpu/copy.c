@@ -5,8 +5,8 @@
 #include "host/mmio.h"
 
 /* Less than this is copied by the host itself: stores are posted, but each load is a round trip. */
-enum { LEAST_TO = 512, LEAST_FROM = 64 };
-static const uint64_t most_bytes = 1 << 30; /* of a descriptor */
+enum { MIN_TO_BYTES = 512, MIN_FROM_BYTES = 64 };
+static const uint64_t max_descriptor_bytes = 1 << 30; /* of a descriptor */
 
 static bool open_channels(struct gpu* g) {
     if (g->copy_channels) return true;
@@ -22,7 +22,7 @@ static struct copy_channel* channel(struct gpu* g, bool to_device) {
     return &g->copies[to_device || g->copy_channels == 1 ? 0 : 1];
 }
 
-static unsigned settle(struct copy_channel* c, uint64_t limit_us) {
+static unsigned flush(struct copy_channel* c, uint64_t limit_us) {
     if (c->posted == c->waited) return 0;
     copy_channel_ring(c);
     const enum copy_result result = copy_channel_wait(c, limit_us);
@@ -37,8 +37,8 @@ unsigned gpu_copy_post(struct gpu* g, bool to_device, uint64_t to, uint64_t from
     if (!open_channels(g)) panic("gpu%u has no copy engine, or no memory for its rings", g->index);
     struct copy_channel* c = channel(g, to_device);
     while (bytes) {
-        const uint64_t part = bytes < most_bytes ? bytes : most_bytes;
-        const unsigned fault = copy_channel_room(c) ? 0 : settle(c, GPU_WAIT_LIMIT_US);
+        const uint64_t part = bytes < max_descriptor_bytes ? bytes : max_descriptor_bytes;
+        const unsigned fault = copy_channel_space(c) ? 0 : flush(c, GPU_WAIT_LIMIT_US);
         if (fault) return fault;
         copy_channel_post(c, to, from, (uint32_t)part);
         to += part, from += part, bytes -= part;
@@ -47,7 +47,7 @@ unsigned gpu_copy_post(struct gpu* g, bool to_device, uint64_t to, uint64_t from
 }
 
 unsigned gpu_copy_wait(struct gpu* g, bool to_device) {
-    return g->copy_channels ? settle(channel(g, to_device), GPU_WAIT_LIMIT_US) : 0;
+    return g->copy_channels ? flush(channel(g, to_device), GPU_WAIT_LIMIT_US) : 0;
 }
 
 void gpu_copy_start(struct gpu* g, bool to_device) {
@@ -77,7 +77,7 @@ static unsigned copy(struct gpu_node* node, gpu_address at, uintptr_t host, uint
     __asm__ volatile("fence rw, rw" ::: "memory");
     while (bytes && !fault) {
         const uint64_t part = run(node, at, bytes), physical = gpu_physical(node, at);
-        const unsigned where = (unsigned)(physical >> GPU_PA_WHERE_SHIFT);
+        const unsigned where = (unsigned)(physical >> GPU_PA_APERTURE_SHIFT);
         if (!physical) panic("no device memory at 0x%lx", at);
         if (where == GPU_PA_SYSTEM) {
             memcpy(to_device ? (void*)physical : (void*)host, to_device ? (void*)host : (void*)physical, part);
@@ -88,7 +88,7 @@ static unsigned copy(struct gpu_node* node, gpu_address at, uintptr_t host, uint
         }
         at += part, host += part, bytes -= part;
     }
-    for (unsigned i = 0; i < GPU_MOST; ++i) {
+    for (unsigned i = 0; i < MAX_GPUS; ++i) {
         if (!node->gpu[i].copy_channels) continue;
         const unsigned other = gpu_copy_wait(&node->gpu[i], to_device);
         if (!fault) fault = other;
@@ -97,13 +97,13 @@ static unsigned copy(struct gpu_node* node, gpu_address at, uintptr_t host, uint
 }
 
 unsigned gpu_copy_to(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes) {
-    if (bytes >= LEAST_TO) return copy(node, to, (uintptr_t)from, bytes, true);
+    if (bytes >= MIN_TO_BYTES) return copy(node, to, (uintptr_t)from, bytes, true);
     gpu_write(node, to, from, bytes);
     return 0;
 }
 
 unsigned gpu_copy_from(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes) {
-    if (bytes >= LEAST_FROM) return copy(node, from, (uintptr_t)to, bytes, false);
+    if (bytes >= MIN_FROM_BYTES) return copy(node, from, (uintptr_t)to, bytes, false);
     gpu_read(node, to, from, bytes);
     return 0;
 }

@@ -12,7 +12,7 @@
 
 typedef uint64_t gpu_address;
 
-enum { GPU_MOST = 16, GPU_PAGE = 4096, GPU_LARGE_PAGE = 2 << 20 };
+enum { MAX_GPUS = 16, GPU_PAGE = 4096, GPU_LARGE_PAGE = 2 << 20 };
 
 struct gpu_table; /* a page of the page tables, with its shadow in host memory */
 
@@ -51,12 +51,12 @@ enum { GPU_WAIT_LIMIT_US = 1000000 };
 
 /* All GPUs of the node, and the address space that they share. */
 struct gpu_node {
-    struct gpu gpu[GPU_MOST];
+    struct gpu gpu[MAX_GPUS];
     unsigned count;
     struct gpu_table* root;
-    struct gpu_stretch* first_touch; /* buffers whose pages go to who touches them first */
-    struct gpu_stretch* settled;     /* those of an earlier pass, the oldest first: where their pages went */
-    gpu_address next;                /* first free virtual address */
+    struct gpu_range* first_touch; /* buffers whose pages go to who touches them first */
+    struct gpu_range* recorded;    /* those of an earlier pass, the oldest first: where their pages went */
+    gpu_address next;              /* first free virtual address */
     struct gpu_image* images;
     uint64_t limit_us; /* how long gpu_wait() waits: GPU_WAIT_LIMIT_US unless changed */
 };
@@ -66,7 +66,7 @@ bool gpu_start(struct gpu_node* node, struct pci_host* host);
 /* The same for programs that cannot do without one: refuses. */
 void gpu_require(struct gpu_node* node, struct pci_host* host);
 /* How many GPUs, counted from the first, all reach each other's memory: those that can share buffers. */
-unsigned gpu_linked(const struct gpu_node* node);
+unsigned gpu_connected_count(const struct gpu_node* node);
 void gpu_print(const struct gpu_node* node);
 /* Loads the command processor's firmware again, after a crash say. Its queues are gone; gpu_reset_queue() brings each
  * back. */
@@ -90,7 +90,7 @@ gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes)
 /* The same in pages of 2 MiB, as far as it fills them. */
 gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes);
 /* Device memory in one piece, of whole pages of 2 MiB: for devices that know nothing of page tables. */
-gpu_address gpu_allocate_piece(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+gpu_address gpu_allocate_contiguous(struct gpu_node* node, unsigned gpu, uint64_t bytes);
 /* Where devices reach what is mapped there; contiguous to the end of the page. Panics if nothing is. */
 uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at);
 /* Lets kernels reach host memory; `memory` is page aligned. */
@@ -101,20 +101,20 @@ gpu_address gpu_map_device(struct gpu_node* node, uintptr_t at, uint64_t bytes);
 /* The next allocation begins a stretch of 2 MiB of its own. */
 void gpu_align(struct gpu_node* node, uint64_t alignment);
 /* The GPU whose memory a physical address is in, NULL if it is nobody's. */
-struct gpu* gpu_holder(const struct gpu_node* node, uint64_t physical);
+struct gpu* gpu_owner(const struct gpu_node* node, uint64_t physical);
 /* Physical address behind a virtual one, 0 if unmapped; of a withdrawn page, where its contents lie. */
 uint64_t gpu_physical(const struct gpu_node* node, gpu_address at);
 
 /* Where the host's loads and stores reach it; contiguous to the end of the page. Panics if it is unmapped. */
-uintptr_t gpu_reach(const struct gpu_node* node, gpu_address at);
+uintptr_t gpu_host_address(const struct gpu_node* node, gpu_address at);
 /* Tells command processors where the page tables are. */
-void gpu_publish_tables(const struct gpu_node* node);
+void gpu_set_page_tables(const struct gpu_node* node);
 
-/* The page at `at` becomes nobody's: who touches it waits for gpu_grant(). Translations that GPUs hold must be
+/* The page at `at` becomes nobody's: who touches it waits for gpu_migrate_page(). Translations that GPUs hold must be
  * invalidated. */
-void gpu_withdraw(struct gpu_node* node, gpu_address at);
+void gpu_unmap_page(struct gpu_node* node, gpu_address at);
 /* Moves such a page to a GPU, with its contents, and maps it. */
-void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu);
+void gpu_migrate_page(struct gpu_node* node, gpu_address at, unsigned gpu);
 
 /* Copies by the host's own loads and stores through the BAR: for small things. */
 void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);

@@ -13,7 +13,7 @@ uint64_t gpu_group_count(const struct gpu_grid* grid) {
 }
 
 /* Pieces of `chunk` from `first` on, one every `period`. */
-static bool pieces(struct gpu_grid* part, uint64_t first, uint64_t chunk, uint64_t period, uint64_t all) {
+static bool chunks(struct gpu_grid* part, uint64_t first, uint64_t chunk, uint64_t period, uint64_t all) {
     part->first_group = (uint32_t)first;
     part->chunk = (uint16_t)chunk;
     part->period = (uint32_t)period;
@@ -34,16 +34,16 @@ bool gpu_grid_part(struct gpu_grid* part, const struct gpu_grid* grid, enum gpu_
     part->first_group = part->groups = part->chunk = part->period = 0;
     const uint64_t all = gpu_group_count(grid);
     if (gpus == 1) return all != 0;
-    if (policy == GPU_DISPATCH_ROUND_ROBIN) return pieces(part, gpu, 1, gpus, all);
+    if (policy == GPU_DISPATCH_ROUND_ROBIN) return chunks(part, gpu, 1, gpus, all);
     if (policy == GPU_DISPATCH_LASP) {
         const uint64_t width = groups_along(grid, 0);
         if (grid->binding == GPU_BIND_ROWS && width != all) return blocks(part, all / width, width, gpu, gpus);
         if (grid->binding == GPU_BIND_COLUMNS && width >= gpus && width != all && width / gpus < 65535) {
             const uint64_t from = width * gpu / gpus, to = width * (gpu + 1) / gpus;
-            return pieces(part, from, to - from, width, all);
+            return chunks(part, from, to - from, width, all);
         }
         if (grid->binding == GPU_BIND_ALIGNED && grid->batch && grid->batch < 65535)
-            return pieces(part, (uint64_t)gpu * grid->batch, grid->batch, (uint64_t)gpus * grid->batch, all);
+            return chunks(part, (uint64_t)gpu * grid->batch, grid->batch, (uint64_t)gpus * grid->batch, all);
     }
     return blocks(part, all, 1, gpu, gpus);
 }

@@ -14,18 +14,18 @@ static bool set(uintptr_t at, uint32_t value, bool* taken) {
     return true;
 }
 
-bool gpu_set_links(const struct gpu_node* node, unsigned parts, enum gpu_link_policy policy) {
+bool gpu_set_links(const struct gpu_node* node, unsigned features, enum gpu_link_policy policy) {
     bool any = false, taken = true;
     for (const struct gpu* g = node->gpu; g < node->gpu + node->count; ++g) {
         const unsigned links = mmio_read32(g->registers + GPU_LINKS);
         for (unsigned i = 0; i < links; ++i) {
-            any = set(g->registers + GPU_LINK_NETCRAFTER + 4 * i, parts, &taken) || any;
+            any = set(g->registers + GPU_LINK_NETCRAFTER + 4 * i, features, &taken) || any;
             any = set(g->registers + GPU_LINK_LANES + 4 * i, policy, &taken) || any;
         }
     }
     const uint64_t begin = timer_now();
     for (const struct gpu* g = node->gpu; g < node->gpu + node->count; ++g)
-        while (mmio_read64(g->registers + GPU_LINK_WAITS))
+        while (mmio_read64(g->registers + GPU_LINK_PENDING))
             if (timer_microseconds(timer_now() - begin) > EMPTY_WITHIN_US) return false;
     return any && taken;
 }

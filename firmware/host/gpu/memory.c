@@ -20,22 +20,22 @@ struct gpu_table {
 enum { COPIED_ENTRIES = 32 };
 
 static uint64_t pack(unsigned gpu, uint64_t offset) {
-    return (uint64_t)(GPU_PA_GPU0 + gpu) << GPU_PA_WHERE_SHIFT | offset;
+    return (uint64_t)(GPU_PA_GPU0 + gpu) << GPU_PA_APERTURE_SHIFT | offset;
 }
 
 static uint64_t place_of(const struct gpu* g, uint64_t offset) {
     return g->shared ? g->shared + offset : pack(g->index, offset);
 }
 
-struct gpu* gpu_holder(const struct gpu_node* node, uint64_t physical) {
-    const unsigned where = (unsigned)(physical >> GPU_PA_WHERE_SHIFT);
+struct gpu* gpu_owner(const struct gpu_node* node, uint64_t physical) {
+    const unsigned where = (unsigned)(physical >> GPU_PA_APERTURE_SHIFT);
     if (where - GPU_PA_GPU0 < node->count) return (struct gpu*)&node->gpu[where - GPU_PA_GPU0];
     for (const struct gpu* g = node->gpu; where == GPU_PA_SYSTEM && g < node->gpu + node->count; ++g)
         if (g->shared && physical - g->shared < g->memory_bytes) return (struct gpu*)g;
     return NULL;
 }
 
-static uint64_t take_page(struct gpu_node* node, unsigned gpu) {
+static uint64_t allocate_page(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
     if (g->top < g->free + GPU_PAGE) panic("gpu%u is out of memory", gpu);
     const uint64_t offset = g->free;
@@ -44,9 +44,9 @@ static uint64_t take_page(struct gpu_node* node, unsigned gpu) {
 }
 
 /* Page tables lie in the GPU's own memory. */
-static uint64_t take_table(struct gpu_node* node, unsigned gpu) {
+static uint64_t allocate_table(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
-    if (!g->shared) return take_page(node, gpu);
+    if (!g->shared) return allocate_page(node, gpu);
     if (g->tables + GPU_PAGE > mmio_read64(g->registers + GPU_MEMORY_SIZE))
         panic("gpu%u is out of memory for page tables", gpu);
     const uint64_t offset = g->tables;
@@ -54,7 +54,7 @@ static uint64_t take_table(struct gpu_node* node, unsigned gpu) {
     return pack(gpu, offset);
 }
 
-static uint64_t take_large_page(struct gpu_node* node, unsigned gpu) {
+static uint64_t allocate_large_page(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
     if (g->top < g->free + GPU_LARGE_PAGE) panic("gpu%u is out of memory", gpu);
     return place_of(g, g->top -= GPU_LARGE_PAGE);
@@ -62,14 +62,14 @@ static uint64_t take_large_page(struct gpu_node* node, unsigned gpu) {
 
 /* CPU address of device memory. */
 static uintptr_t cpu_address(const struct gpu_node* node, uint64_t physical) {
-    return node->gpu[(physical >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0].memory + (physical & GPU_PA_OFFSET_MASK);
+    return node->gpu[(physical >> GPU_PA_APERTURE_SHIFT) - GPU_PA_GPU0].memory + (physical & GPU_PA_OFFSET_MASK);
 }
 
 static struct gpu_table* new_table(struct gpu_node* node, unsigned gpu) {
     struct gpu_table* t = heap_allocate(sizeof *t);
     if (!t) panic("no host memory for page tables");
     memset(t, 0, sizeof *t);
-    t->physical = take_table(node, gpu); /* device memory starts as zeros, which are invalid entries */
+    t->physical = allocate_table(node, gpu); /* device memory starts as zeros, which are invalid entries */
     return t;
 }
 
@@ -89,16 +89,16 @@ static void set_entry(struct gpu_table* t, unsigned index, uint64_t value) {
 
 /* Gives the devices what has changed. Nobody uses addresses that are being mapped before it has returned. */
 static void write_tables(struct gpu_node* node) {
-    bool copied[GPU_MOST] = {false};
+    bool copied[MAX_GPUS] = {false};
     for (struct gpu_table* t = changed; t; t = t->next_changed) {
-        const unsigned gpu = (unsigned)(t->physical >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0;
+        const unsigned gpu = (unsigned)(t->physical >> GPU_PA_APERTURE_SHIFT) - GPU_PA_GPU0;
         if (t->last - t->first < COPIED_ENTRIES) continue;
         copied[gpu] = true;
         gpu_copy_post(&node->gpu[gpu], true, t->physical + 8 * t->first, (uintptr_t)&t->entry[t->first],
                       8 * (t->last - t->first));
         t->first = t->last = 0;
     }
-    for (unsigned gpu = 0; gpu < GPU_MOST; ++gpu)
+    for (unsigned gpu = 0; gpu < MAX_GPUS; ++gpu)
         if (copied[gpu] && gpu_copy_wait(&node->gpu[gpu], true)) panic("gpu%u: page tables cannot be written", gpu);
     for (struct gpu_table* t = changed; t; t = t->next_changed) {
         const uintptr_t at = cpu_address(node, t->physical);
@@ -112,7 +112,7 @@ static unsigned index_at(gpu_address at, unsigned level) {
     return at >> (PAGE_BITS + INDEX_BITS * level) & (ENTRIES - 1);
 }
 
-void gpu_publish_tables(const struct gpu_node* node) {
+void gpu_set_page_tables(const struct gpu_node* node) {
     if (!node->root) return;
     for (unsigned i = 0; i < node->count; ++i) {
         mmio_write64(node->gpu[i].registers + GPU_SRAM_WINDOW + GPU_SRAM_SPACES, node->root->physical);
@@ -122,11 +122,11 @@ void gpu_publish_tables(const struct gpu_node* node) {
 
 /* A leaf of level 0 or 1. Tables of the last level lie on the GPU that holds the first page of their 2 MiB. */
 static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, uint64_t flags, unsigned leaf) {
-    const struct gpu* holder = gpu_holder(node, physical);
+    const struct gpu* holder = gpu_owner(node, physical);
     const unsigned home = holder ? holder->index : 0;
     if (!node->root) {
         node->root = new_table(node, home);
-        gpu_publish_tables(node);
+        gpu_set_page_tables(node);
     }
     struct gpu_table* t = node->root;
     for (unsigned level = LEVELS - 1; level > leaf; --level) {
@@ -158,7 +158,7 @@ static uint64_t* leaf_of(const struct gpu_node* node, gpu_address at, struct gpu
     return &t->entry[index_at(at, 0)];
 }
 
-void gpu_withdraw(struct gpu_node* node, gpu_address at) {
+void gpu_unmap_page(struct gpu_node* node, gpu_address at) {
     struct gpu_table* table;
     const uint64_t* entry = leaf_of(node, at, &table);
     set_entry(table, index_at(at, 0), (*entry & ~(uint64_t)GPU_PTE_VALID) | GPU_PTE_DEMAND);
@@ -168,7 +168,7 @@ void gpu_withdraw(struct gpu_node* node, gpu_address at) {
 /* By way of the host: not all GPUs reach each other. */
 static void move_page(struct gpu_node* node, unsigned gpu, uint64_t to, uint64_t from) {
     static uint64_t page[GPU_PAGE / 8] __attribute__((aligned(GPU_PAGE)));
-    struct gpu *source = gpu_holder(node, from), *target = &node->gpu[gpu];
+    struct gpu *source = gpu_owner(node, from), *target = &node->gpu[gpu];
     gpu_copy_post(source, false, (uintptr_t)page, from, GPU_PAGE);
     unsigned fault = gpu_copy_wait(source, false);
     gpu_copy_post(target, true, to, (uintptr_t)page, GPU_PAGE);
@@ -176,14 +176,14 @@ static void move_page(struct gpu_node* node, unsigned gpu, uint64_t to, uint64_t
     if (fault) panic("a page cannot be moved to gpu%u", gpu);
 }
 
-void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu) {
+void gpu_migrate_page(struct gpu_node* node, gpu_address at, unsigned gpu) {
     struct gpu_table* table;
     uint64_t entry = *leaf_of(node, at, &table);
     if (!(entry & GPU_PTE_DEMAND)) return; /* somebody else was first */
     const uint64_t ppn_mask = ((1ull << 44) - 1) << GPU_PTE_PPN_SHIFT;
     const uint64_t from = (entry & ppn_mask) >> GPU_PTE_PPN_SHIFT << PAGE_BITS;
-    if (gpu_holder(node, from) != &node->gpu[gpu]) {
-        const uint64_t to = take_page(node, gpu);
+    if (gpu_owner(node, from) != &node->gpu[gpu]) {
+        const uint64_t to = allocate_page(node, gpu);
         move_page(node, gpu, to, from);
         entry = (entry & ~ppn_mask) | to >> PAGE_BITS << GPU_PTE_PPN_SHIFT;
     }
@@ -200,7 +200,7 @@ gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement pl
     const gpu_address begin = node->next;
     const uint64_t pages = pages_of(bytes);
     for (uint64_t page = 0; page < pages; ++page)
-        map_page(node, begin + page * GPU_PAGE, take_page(node, place(node, page, pages, context)), read_write, 0);
+        map_page(node, begin + page * GPU_PAGE, allocate_page(node, place(node, page, pages, context)), read_write, 0);
     write_tables(node);
     node->next = begin + (pages + 1) * GPU_PAGE; /* a page that faults between allocations */
     return begin;
@@ -216,8 +216,8 @@ gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t byt
     const gpu_address begin = node->next;
     uint64_t at = 0;
     for (; bytes - at >= GPU_LARGE_PAGE; at += GPU_LARGE_PAGE)
-        map_page(node, begin + at, take_large_page(node, gpu), read_write, 1);
-    for (; at < bytes; at += GPU_PAGE) map_page(node, begin + at, take_page(node, gpu), read_write, 0);
+        map_page(node, begin + at, allocate_large_page(node, gpu), read_write, 1);
+    for (; at < bytes; at += GPU_PAGE) map_page(node, begin + at, allocate_page(node, gpu), read_write, 0);
     write_tables(node);
     node->next = begin + at + GPU_PAGE;
     return begin;
@@ -227,12 +227,12 @@ void gpu_align(struct gpu_node* node, uint64_t alignment) {
     node->next = (node->next + alignment - 1) & ~(alignment - 1);
 }
 
-gpu_address gpu_allocate_piece(struct gpu_node* node, unsigned gpu, uint64_t bytes) {
+gpu_address gpu_allocate_contiguous(struct gpu_node* node, unsigned gpu, uint64_t bytes) {
     gpu_align(node, GPU_LARGE_PAGE);
     const gpu_address begin = node->next;
     const uint64_t pages = (bytes + GPU_LARGE_PAGE - 1) / GPU_LARGE_PAGE;
     for (uint64_t page = pages; page-- > 0;) /* they are taken from the top of the memory down */
-        map_page(node, begin + page * GPU_LARGE_PAGE, take_large_page(node, gpu), read_write, 1);
+        map_page(node, begin + page * GPU_LARGE_PAGE, allocate_large_page(node, gpu), read_write, 1);
     write_tables(node);
     node->next = begin + pages * GPU_LARGE_PAGE + GPU_PAGE;
     return begin;
@@ -241,7 +241,7 @@ gpu_address gpu_allocate_piece(struct gpu_node* node, unsigned gpu, uint64_t byt
 uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at) {
     const uint64_t physical = gpu_physical(node, at);
     if (!physical) panic("nothing is mapped at 0x%lx", at);
-    const uint64_t where = physical >> GPU_PA_WHERE_SHIFT;
+    const uint64_t where = physical >> GPU_PA_APERTURE_SHIFT;
     if (where == GPU_PA_SYSTEM) return physical;
     return node->gpu[where - GPU_PA_GPU0].bus_memory + (physical & GPU_PA_OFFSET_MASK);
 }
@@ -271,9 +271,9 @@ static uint64_t stretch(gpu_address at, uint64_t bytes) {
     return bytes < rest ? bytes : rest;
 }
 
-uintptr_t gpu_reach(const struct gpu_node* node, gpu_address at) {
+uintptr_t gpu_host_address(const struct gpu_node* node, gpu_address at) {
     const uint64_t physical = gpu_physical(node, at);
-    if (physical >> GPU_PA_WHERE_SHIFT == GPU_PA_SYSTEM) {
+    if (physical >> GPU_PA_APERTURE_SHIFT == GPU_PA_SYSTEM) {
         if (!physical) panic("no device memory at 0x%lx", at);
         return physical;
     }
@@ -284,7 +284,7 @@ void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t
     const uint8_t* source = from;
     while (bytes) {
         const uint64_t part = stretch(to, bytes);
-        const uintptr_t at = gpu_reach(node, to);
+        const uintptr_t at = gpu_host_address(node, to);
         uint64_t i = 0;
         for (; i < part && (at + i) % 8; ++i) mmio_write8(at + i, source[i]);
         for (; part - i >= 8; i += 8) {
@@ -301,7 +301,7 @@ void gpu_read(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes)
     uint8_t* target = to;
     while (bytes) {
         const uint64_t part = stretch(from, bytes);
-        const uintptr_t at = gpu_reach(node, from);
+        const uintptr_t at = gpu_host_address(node, from);
         uint64_t i = 0;
         for (; i < part && (at + i) % 8; ++i) target[i] = mmio_read8(at + i);
         for (; part - i >= 8; i += 8) {

@@ -6,11 +6,11 @@
 #include "host/mmio.h"
 #include "host/words.h"
 
-struct gpu_stretch {
+struct gpu_range {
     gpu_address at;
     uint64_t pages;
     uint8_t* owner; /* of each page, once they have settled */
-    struct gpu_stretch* next;
+    struct gpu_range* next;
 };
 
 unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
@@ -45,17 +45,17 @@ unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pag
     }
 }
 
-static unsigned place_settled(const struct gpu_node* node, uint64_t page, uint64_t pages, void* stretch) {
+static unsigned place_recorded(const struct gpu_node* node, uint64_t page, uint64_t pages, void* stretch) {
     (void)node, (void)pages;
-    return ((const struct gpu_stretch*)stretch)->owner[page];
+    return ((const struct gpu_range*)stretch)->owner[page];
 }
 
-static gpu_address allocate_settled(struct gpu_node* node, uint64_t bytes) {
-    struct gpu_stretch* s = node->settled;
+static gpu_address allocate_recorded(struct gpu_node* node, uint64_t bytes) {
+    struct gpu_range* s = node->recorded;
     if (!s) return gpu_allocate(node, bytes, gpu_place_contiguous, NULL); /* later than those that were noted */
     if (s->pages != (bytes + GPU_PAGE - 1) / GPU_PAGE) panic("a buffer of %lu bytes has not settled before", bytes);
-    node->settled = s->next;
-    const gpu_address at = gpu_allocate(node, bytes, place_settled, s);
+    node->recorded = s->next;
+    const gpu_address at = gpu_allocate(node, bytes, place_recorded, s);
     heap_free(s->owner);
     heap_free(s);
     return at;
@@ -66,44 +66,44 @@ gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_plac
     switch (policy) {
         case GPU_PLACE_INTERLEAVED: return gpu_allocate(node, bytes, gpu_place_interleaved, NULL);
         case GPU_PLACE_LASP: return gpu_allocate(node, bytes, gpu_place_lasp, &layout);
-        case GPU_PLACE_SETTLED: return allocate_settled(node, bytes);
+        case GPU_PLACE_FIRST_TOUCH_RECORDED: return allocate_recorded(node, bytes);
         default: break;
     }
     const gpu_address at = gpu_allocate(node, bytes, gpu_place_contiguous, NULL);
     if (policy == GPU_PLACE_FIRST_TOUCH) {
-        struct gpu_stretch* s = heap_allocate(sizeof *s);
+        struct gpu_range* s = heap_allocate(sizeof *s);
         if (!s) panic("no host memory");
-        *s = (struct gpu_stretch){at, (bytes + GPU_PAGE - 1) / GPU_PAGE, NULL, node->first_touch};
+        *s = (struct gpu_range){at, (bytes + GPU_PAGE - 1) / GPU_PAGE, NULL, node->first_touch};
         node->first_touch = s;
     }
     return at;
 }
 
-void gpu_withdraw_first_touch(struct gpu_node* node) {
-    for (const struct gpu_stretch* s = node->first_touch; s; s = s->next)
-        for (uint64_t page = 0; page < s->pages; ++page) gpu_withdraw(node, s->at + page * GPU_PAGE);
+void gpu_unmap_first_touch(struct gpu_node* node) {
+    for (const struct gpu_range* s = node->first_touch; s; s = s->next)
+        for (uint64_t page = 0; page < s->pages; ++page) gpu_unmap_page(node, s->at + page * GPU_PAGE);
 }
 
-void gpu_settle_first_touch(struct gpu_node* node) {
+void gpu_record_first_touch(struct gpu_node* node) {
     while (node->first_touch) { /* the newest stands first; turned round, the oldest does */
-        struct gpu_stretch* s = node->first_touch;
+        struct gpu_range* s = node->first_touch;
         node->first_touch = s->next;
         s->owner = heap_allocate(s->pages + 1);
         if (!s->owner) panic("no host memory");
         for (uint64_t page = 0; page < s->pages; ++page)
-            s->owner[page] = (uint8_t)gpu_holder(node, gpu_physical(node, s->at + page * GPU_PAGE))->index;
-        s->next = node->settled;
-        node->settled = s;
+            s->owner[page] = (uint8_t)gpu_owner(node, gpu_physical(node, s->at + page * GPU_PAGE))->index;
+        s->next = node->recorded;
+        node->recorded = s;
     }
 }
 
-void gpu_serve_page_requests(struct gpu_node* node) {
+void gpu_handle_page_requests(struct gpu_node* node) {
     for (unsigned g = 0; g < node->count; ++g) {
         const uintptr_t registers = node->gpu[g].registers;
-        bool served = false;
-        for (uint64_t asked; (asked = mmio_read64(registers + GPU_PAGE_REQUEST)) & 1; served = true)
-            gpu_grant(node, (asked & 0x0fffffffffffffff) & ~(uint64_t)(GPU_PAGE - 1), g);
-        if (served) mmio_write32(registers + GPU_PAGE_RETRY, 1);
+        bool handled = false;
+        for (uint64_t asked; (asked = mmio_read64(registers + GPU_PAGE_REQUEST)) & 1; handled = true)
+            gpu_migrate_page(node, (asked & 0x0fffffffffffffff) & ~(uint64_t)(GPU_PAGE - 1), g);
+        if (handled) mmio_write32(registers + GPU_PAGE_RETRY, 1);
     }
 }
 

@@ -23,7 +23,7 @@ enum gpu_placement_policy {
     GPU_PLACE_INTERLEAVED,
     GPU_PLACE_LASP,
     GPU_PLACE_FIRST_TOUCH,
-    GPU_PLACE_SETTLED
+    GPU_PLACE_FIRST_TOUCH_RECORDED
 };
 /* \returns false if there is no such policy: contiguous, interleaved, lasp, first_touch, first_touch_settled */
 bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy);
@@ -36,11 +36,11 @@ gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_plac
 /* ---- first touch ---- */
 
 /* Makes all pages of buffers with that policy nobody's. Kernels must not run. */
-void gpu_withdraw_first_touch(struct gpu_node* node);
-/* Notes who has got which page. Buffers that are allocated from now on with GPU_PLACE_SETTLED, in the same order and as
- * large, get their pages from there at once; what comes after them is cut into contiguous chunks. */
-void gpu_settle_first_touch(struct gpu_node* node);
+void gpu_unmap_first_touch(struct gpu_node* node);
+/* Notes who has got which page. Buffers that are allocated from now on with GPU_PLACE_FIRST_TOUCH_RECORDED, in the same
+ * order and as large, get their pages from there at once; what comes after them is cut into contiguous chunks. */
+void gpu_record_first_touch(struct gpu_node* node);
 /* Maps the pages that GPUs have asked for, to each what it touched first. To be called while kernels run. */
-void gpu_serve_page_requests(struct gpu_node* node);
+void gpu_handle_page_requests(struct gpu_node* node);
 
 #endif

@@ -9,7 +9,7 @@
 #include "host/mmio.h"
 #include "host/timer.h"
 
-enum { TAKEN_WITHIN_US = 10000, MOST_LINKED = 64 };
+enum { ACKNOWLEDGE_TIMEOUT_US = 10000, MAX_LINKED = 64 };
 
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
     struct elf_segment s;
@@ -48,16 +48,16 @@ struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, con
     static struct {
         const struct image* image;
         struct gpu_kernel kernel;
-    } loaded[MOST_LINKED];
+    } loaded[MAX_LINKED];
     const struct image* image = find_image(file);
     if (!image) panic("no kernel '%s'", file);
     unsigned n = 0;
-    for (; n < MOST_LINKED && loaded[n].image; ++n)
+    for (; n < MAX_LINKED && loaded[n].image; ++n)
         if (loaded[n].image == image) return loaded[n].kernel;
     const gpu_address at = gpu_load_image(node, image->start, image->bytes);
     const struct gpu_kernel kernel =
         at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
-    if (!kernel.object || n == MOST_LINKED) panic("kernel '%s' is malformed", name);
+    if (!kernel.object || n == MAX_LINKED) panic("kernel '%s' is malformed", name);
     loaded[n].image = image;
     return loaded[n].kernel = kernel;
 }
@@ -75,7 +75,7 @@ static void* host_pages(uint64_t bytes) {
 }
 
 /* Empties ring and signals, and hands the queue to the command processor. */
-static void give(struct gpu_queue_handle* q) {
+static void activate(struct gpu_queue_handle* q) {
     const uint64_t invalid = AQL_TYPE_INVALID, zeros[8] = {0};
     for (uint32_t i = 0; i < q->packets; ++i) {
         gpu_write(q->node, q->ring + 64 * i, &invalid, 8);
@@ -115,41 +115,41 @@ void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigne
                                         .ring = q->ring,
                                         .scratch = gpu_allocate_large(node, gpu, scratch_bytes),
                                         .scratch_bytes = scratch_bytes};
-    give(q);
+    activate(q);
 }
 
-static bool was_taken(void* context) {
+static bool wait_acknowledged(void* context) {
     const struct gpu_queue_handle* q = context;
-    return mmio_read32(entry_of(q) + offsetof(struct gpu_queue, taken)) == GPU_QUEUE_FREE;
+    return mmio_read32(entry_of(q) + offsetof(struct gpu_queue, acknowledged)) == GPU_QUEUE_FREE;
 }
 
-static bool take_away(struct gpu_queue_handle* q) {
+static bool deactivate(struct gpu_queue_handle* q) {
     mmio_write32(entry_of(q) + offsetof(struct gpu_queue, state), GPU_QUEUE_FREE);
     request(q);
-    for (unsigned waited = 0; waited < TAKEN_WITHIN_US; waited += 10) {
-        if (was_taken(q)) return true;
+    for (unsigned waited = 0; waited < ACKNOWLEDGE_TIMEOUT_US; waited += 10) {
+        if (wait_acknowledged(q)) return true;
         timer_wait(10);
     }
     return false;
 }
 
 bool gpu_reset_queue(struct gpu_queue_handle* q) {
-    if (!take_away(q)) return false;
-    give(q);
+    if (!deactivate(q)) return false;
+    activate(q);
     return true;
 }
 
 bool gpu_assign_queue(struct gpu_queue_handle* q, unsigned hart) {
-    if (!take_away(q)) return false;
+    if (!deactivate(q)) return false;
     const uintptr_t at = q->gpu->registers + GPU_QUEUE_HART + 4 * q->index;
     mmio_write32(at, hart);
-    const bool taken = mmio_read32(at) == hart;
-    give(q);
-    return taken;
+    const bool acknowledged = mmio_read32(at) == hart;
+    activate(q);
+    return acknowledged;
 }
 
 bool gpu_destroy_queue(struct gpu_queue_handle* q) {
-    if (!take_away(q)) return false;
+    if (!deactivate(q)) return false;
     q->gpu->queues &= ~(1ull << q->index);
     return true;
 }
@@ -160,7 +160,7 @@ gpu_address gpu_signal_address(const struct gpu_queue_handle* q, uint64_t packet
 
 volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* q, uint64_t packet) {
     if (q->signals) return &q->signals[packet & (q->packets - 1)];
-    return (volatile struct aql_signal*)gpu_reach(q->node, gpu_signal_address(q, packet));
+    return (volatile struct aql_signal*)gpu_host_address(q->node, gpu_signal_address(q, packet));
 }
 
 /* A packet's slot, signal and arguments can be used again when the one that had them has completed. */

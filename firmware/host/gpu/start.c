@@ -50,14 +50,14 @@ static bool start_processor(struct gpu* g) {
 
 bool gpu_restart(struct gpu_node* node, unsigned gpu) {
     if (!start_processor(&node->gpu[gpu])) return false;
-    gpu_publish_tables(node);
+    gpu_set_page_tables(node);
     return true;
 }
 
 /* Half of the memory is the GPU's as well as the host's, as drivers of such machines have it. */
 static bool share_memory(struct gpu* g) {
     const uint64_t bytes = heap_free_bytes() / 2 & ~(uint64_t)(GPU_LARGE_PAGE - 1);
-    g->shared = (uintptr_t)heap_take_end(bytes, GPU_LARGE_PAGE);
+    g->shared = (uintptr_t)heap_reserve_end(bytes, GPU_LARGE_PAGE);
     g->memory_bytes = bytes;
     g->tables = GPU_PAGE;
     return bytes && g->shared;
@@ -75,7 +75,7 @@ static bool start(struct gpu_node* node, const struct gpu* at) {
     found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
     found.peers = mmio_read64(found.registers + GPU_PEERS);
     found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
-    if (found.index >= GPU_MOST) return true;
+    if (found.index >= MAX_GPUS) return true;
     if (!found.function && !share_memory(&found)) {
         console_printf("gpu%u: the host has no memory to share\n", found.index);
         return false;
@@ -136,7 +136,7 @@ bool gpu_start(struct gpu_node* node, struct pci_host* host) {
 }
 
 void gpu_require(struct gpu_node* node, struct pci_host* host) {
-    if (!gpu_start(node, host) || !node->count) refuse("there is no GPU that can be used: this program needs one");
+    if (!gpu_start(node, host) || !node->count) usage_error("there is no GPU that can be used: this program needs one");
 }
 
 /* Whether the first `count` GPUs all reach each other's memory. */
@@ -147,7 +147,7 @@ static bool all_linked(const struct gpu_node* node, unsigned count) {
     return true;
 }
 
-unsigned gpu_linked(const struct gpu_node* node) {
+unsigned gpu_connected_count(const struct gpu_node* node) {
     unsigned count = node->count;
     while (count > 1 && !all_linked(node, count)) --count;
     return count;

@@ -17,19 +17,19 @@ static void on_interrupt(void* context, int vector) {
 }
 
 /* An APU has a line of its own. */
-static struct gpu* on_lines[GPU_MOST];
+static struct gpu* on_lines[MAX_GPUS];
 
 static void on_line(unsigned source) {
-    for (unsigned i = 0; i < GPU_MOST; ++i)
+    for (unsigned i = 0; i < MAX_GPUS; ++i)
         if (on_lines[i] && on_lines[i]->interrupt == source) on_interrupt(on_lines[i], PCI_ANY_VECTOR);
 }
 
 static enum pci_delivery use_line(struct gpu* g, enum pci_delivery best) {
-    const bool wanted = best != PCI_POLLED && g->interrupt && external_available(g->interrupt);
-    on_lines[g->index] = wanted ? g : NULL;
-    if (g->interrupt && external_available(g->interrupt)) external_handle(g->interrupt, wanted ? on_line : NULL);
-    if (wanted) interrupt_enable(EXTERNAL, true);
-    return wanted ? PCI_INTX : PCI_POLLED;
+    const bool requested = best != PCI_POLLED && g->interrupt && external_available(g->interrupt);
+    on_lines[g->index] = requested ? g : NULL;
+    if (g->interrupt && external_available(g->interrupt)) external_handle(g->interrupt, requested ? on_line : NULL);
+    if (requested) interrupt_enable(EXTERNAL, true);
+    return requested ? PCI_INTX : PCI_POLLED;
 }
 
 enum pci_delivery gpu_use_interrupts(struct gpu* g, enum pci_delivery best) {
@@ -44,7 +44,7 @@ static unsigned lost(const struct gpu_queue_handle* q, uint64_t packet) {
     const struct gpu* g = q->gpu;
     if (mmio_read32(g->registers + GPU_CP_STATUS) == GPU_FIRMWARE_CRASHED) return GPU_FAULT_FIRMWARE;
     const uintptr_t entry = g->registers + GPU_SRAM_WINDOW + GPU_SRAM_QUEUES + q->index * sizeof(struct gpu_queue);
-    if (mmio_read32(entry + offsetof(struct gpu_queue, taken)) != GPU_QUEUE_ERROR) return 0;
+    if (mmio_read32(entry + offsetof(struct gpu_queue, acknowledged)) != GPU_QUEUE_ERROR) return 0;
     if (packet < mmio_read64(entry + offsetof(struct gpu_queue, stopped_at))) return 0;
     return mmio_read32(entry + offsetof(struct gpu_queue, error));
 }
@@ -77,10 +77,10 @@ static bool poll(struct wait* w, uint64_t microseconds) {
 
 unsigned gpu_wait(struct gpu_queue_handle* q, uint64_t packet) {
     struct wait w = {q, packet, 0};
-    const bool ended =
+    const bool completed =
         q->gpu->delivery == PCI_POLLED ? poll(&w, q->node->limit_us) : timer_wait_for(over, &w, q->node->limit_us);
     __asm__ volatile("fence r, rw" ::: "memory");
     const int64_t value = gpu_signal(q, packet)->value;
     if (value <= 0) return (unsigned)-value;
-    return ended ? w.problem : GPU_TIMED_OUT;
+    return completed ? w.problem : GPU_TIMED_OUT;
 }

@@ -7,11 +7,11 @@
 
 enum {
     RETRIES = 7,
-    FOR_EVER = 7,
+    RETRY_FOREVER = 7,
     RNR_TIMER = 3 /* 30 µs */,
     LOG_READS = 2,
     FIRST_PSN = 0xfffff0,
-    NUMBERS_A_TIME = TOLD_BYTES / 4,
+    QPNS_PER_MESSAGE = COMM_MESSAGE_BYTES / 4,
     INLINE_BYTES = 12
 };
 
@@ -21,81 +21,81 @@ static void* zeroed(uint64_t bytes) {
     return memset(at, 0, bytes);
 }
 
-static struct verbs_qp_shape shape_of(const struct endpoint* e, unsigned pair) {
+static struct verbs_qp_shape shape_of(const struct endpoint* e, unsigned index) {
     return (struct verbs_qp_shape){.type = HCA_QP_RC,
-                                   .send_cq = &e->cq[pair],
-                                   .receive_cq = e->shape.inbox ? e->shape.inbox : &e->cq[pair],
-                                   .log_sends = e->shape.log_sends,
-                                   .log_receives = e->shape.log_receives,
-                                   .send_elements = 1,
-                                   .receive_elements = 1,
+                                   .send_cq = &e->cq[index],
+                                   .receive_cq = e->shape.inbox ? e->shape.inbox : &e->cq[index],
+                                   .log_sq_size = e->shape.log_sq_size,
+                                   .log_rq_size = e->shape.log_rq_size,
+                                   .max_send_sge = 1,
+                                   .max_receive_sge = 1,
                                    .inline_bytes = INLINE_BYTES};
 }
 
 /* A page of doorbells with its page of records. */
-static struct place open_page(struct endpoint* e, struct verbs_uar* uar, bool in_gpu) {
-    const struct place records = place_take(e->node, HCA_PAGE, in_gpu);
-    if (!verbs_open_uar(uar, &e->party->hca, &records.memory)) panic("endpoint: no page of doorbells");
+static struct rdma_buffer open_page(struct endpoint* e, struct verbs_uar* uar, bool in_gpu) {
+    const struct rdma_buffer records = rdma_buffer_allocate(e->node, HCA_PAGE, in_gpu);
+    if (!verbs_open_uar(uar, &e->comm->hca, &records.memory)) panic("endpoint: no page of doorbells");
     return records;
 }
 
 static void make_queues(struct endpoint* e) {
     const struct endpoint_shape* s = &e->shape;
-    struct place records = {0}, cq_records = {0};
-    struct rdma_pair* pairs = e->pairs = zeroed(s->pairs * sizeof *pairs);
-    struct rdma_cq* cqs = e->cqs = zeroed(s->pairs * sizeof *cqs);
+    struct rdma_buffer records = {0}, cq_records = {0};
+    struct rdma_qp* rdma_qps = e->rdma_qps = zeroed(s->qps * sizeof *rdma_qps);
+    struct rdma_cq* cqs = e->cqs = zeroed(s->qps * sizeof *cqs);
     gpu_address doorbells = 0;
-    for (unsigned i = 0; i < s->pairs; ++i) {
-        struct endpoint_pages* pages = &e->pages[i / ENDPOINT_PAIRS_A_PAGE];
-        if (i % ENDPOINT_PAIRS_A_PAGE == 0) {
-            records = open_page(e, &pages->pairs, s->records_in_gpu);
+    for (unsigned i = 0; i < s->qps; ++i) {
+        struct endpoint_pages* pages = &e->pages[i / ENDPOINT_QPS_PER_PAGE];
+        if (i % ENDPOINT_QPS_PER_PAGE == 0) {
+            records = open_page(e, &pages->qps, s->records_in_gpu);
             cq_records = open_page(e, &pages->cqs, s->cqs_in_gpu);
-            doorbells = s->lanes ? place_doorbells(e->node, &pages->pairs) : pages->pairs.doorbells;
+            doorbells = s->lanes ? rdma_buffer_map_doorbells(e->node, &pages->qps) : pages->qps.doorbells;
         }
         const struct verbs_qp_shape shape = shape_of(e, i);
-        const struct place queue = place_take(e->node, verbs_qp_bytes(&shape), s->queues_in_gpu),
-                           completions = place_take(e->node, verbs_cq_bytes(s->log_cq), s->cqs_in_gpu);
+        const struct rdma_buffer queue = rdma_buffer_allocate(e->node, verbs_qp_bytes(&shape), s->queues_in_gpu),
+                                 completions = rdma_buffer_allocate(e->node, verbs_cq_bytes(s->log_cq), s->cqs_in_gpu);
         struct verbs_qp* q = &e->qp[i];
-        if (!verbs_create_cq(&e->cq[i], &e->party->pd, s->log_cq,
-                             &(struct verbs_place){&completions.memory, &pages->cqs}) ||
-            !verbs_create_qp(q, &e->party->pd, &shape, &(struct verbs_place){&queue.memory, &pages->pairs}))
-            panic("endpoint: no queue pair %u, status 0x%x", i, e->party->hca.status);
+        if (!verbs_create_cq(&e->cq[i], &e->comm->pd, s->log_cq,
+                             &(struct verbs_object_memory){&completions.memory, &pages->cqs}) ||
+            !verbs_create_qp(q, &e->comm->pd, &shape, &(struct verbs_object_memory){&queue.memory, &pages->qps}))
+            panic("endpoint: no queue pair %u, status 0x%x", i, e->comm->hca.status);
         const uint64_t ring = endpoint_address(e, &queue), record = endpoint_address(e, &records);
-        pairs[i] = (struct rdma_pair){.sends = ring + q->sends.start,
-                                      .send_record = record + 8 * q->sends.record,
-                                      .receives = ring,
-                                      .receive_record = record + 8 * q->receives.record,
-                                      .doorbell = doorbells + HCA_UAR_SEND,
-                                      .start = q->sends.start,
-                                      .number = q->number,
-                                      .log_sends = (uint8_t)q->sends.log_size,
-                                      .log_stride = (uint8_t)q->sends.log_stride,
-                                      .log_receives = (uint8_t)q->receives.log_size,
-                                      .log_receive_stride = (uint8_t)q->receives.log_stride,
-                                      .cq = i};
+        rdma_qps[i] = (struct rdma_qp){.send_queue = ring + q->send_queue.start,
+                                       .send_doorbell_record = record + 8 * q->send_queue.record,
+                                       .receive_queue = ring,
+                                       .receive_doorbell_record = record + 8 * q->receive_queue.record,
+                                       .doorbell = doorbells + HCA_UAR_SEND,
+                                       .start = q->send_queue.start,
+                                       .number = q->number,
+                                       .log_sq_size = (uint8_t)q->send_queue.log_size,
+                                       .log_sq_stride = (uint8_t)q->send_queue.log_stride,
+                                       .log_rq_size = (uint8_t)q->receive_queue.log_size,
+                                       .log_rq_stride = (uint8_t)q->receive_queue.log_stride,
+                                       .cq = i};
         cqs[i] = (struct rdma_cq){endpoint_address(e, &completions),
                                   endpoint_address(e, &cq_records) + 8 * e->cq[i].consumer_record, e->cq[i].number,
                                   s->log_cq};
     }
-    e->described = place_take(e->node, s->pairs * (sizeof *pairs + sizeof *cqs), s->lanes);
-    place_write(e->node, &e->described, 0, pairs, s->pairs * sizeof *pairs);
-    place_write(e->node, &e->described, s->pairs * sizeof *pairs, cqs, s->pairs * sizeof *cqs);
+    e->descriptors = rdma_buffer_allocate(e->node, s->qps * (sizeof *rdma_qps + sizeof *cqs), s->lanes);
+    rdma_buffer_write(e->node, &e->descriptors, 0, rdma_qps, s->qps * sizeof *rdma_qps);
+    rdma_buffer_write(e->node, &e->descriptors, s->qps * sizeof *rdma_qps, cqs, s->qps * sizeof *cqs);
 }
 
-static void exchange(struct endpoint* e, const void* mine, void* theirs, size_t bytes) {
-    if (e->with == e->party->index)
-        memcpy(theirs, mine, bytes);
+static void exchange(struct endpoint* e, const void* local, void* remote, size_t bytes) {
+    if (e->with == e->comm->rank)
+        memcpy(remote, local, bytes);
     else
-        party_exchange(e->party, e->with, mine, theirs, bytes);
+        comm_exchange(e->comm, e->with, local, remote, bytes);
 }
 
 static void connect(struct endpoint* e) {
-    struct party* p = e->party;
-    const struct endpoint_remote mine = {e->payload.lanes, e->board.lanes, e->mr.key, e->board_mr.key};
-    exchange(e, &mine, &e->remote, sizeof mine);
-    for (unsigned first = 0; first < e->shape.pairs; first += NUMBERS_A_TIME) {
-        uint32_t numbers[NUMBERS_A_TIME] = {0}, others[NUMBERS_A_TIME];
-        const unsigned count = e->shape.pairs - first < NUMBERS_A_TIME ? e->shape.pairs - first : NUMBERS_A_TIME;
+    struct communicator* p = e->comm;
+    const struct endpoint_remote local = {e->payload.lanes, e->notifications.lanes, e->mr.key, e->notifications_mr.key};
+    exchange(e, &local, &e->remote, sizeof local);
+    for (unsigned first = 0; first < e->shape.qps; first += QPNS_PER_MESSAGE) {
+        uint32_t numbers[QPNS_PER_MESSAGE] = {0}, others[QPNS_PER_MESSAGE];
+        const unsigned count = e->shape.qps - first < QPNS_PER_MESSAGE ? e->shape.qps - first : QPNS_PER_MESSAGE;
         for (unsigned i = 0; i < count; ++i) numbers[i] = e->qp[first + i].number;
         exchange(e, numbers, others, sizeof numbers);
         for (unsigned i = 0; i < count; ++i) {
@@ -109,41 +109,40 @@ static void connect(struct endpoint* e) {
                 .log_reads = LOG_READS,
                 .ack_timeout = e->shape.ack_timeout ? e->shape.ack_timeout : ENDPOINT_ACK_TIMEOUT,
                 .retries = RETRIES,
-                .rnr_retries = FOR_EVER,
+                .rnr_retries = RETRY_FOREVER,
                 .rnr_timer = RNR_TIMER};
             if (!verbs_connect(&e->qp[first + i], &a))
                 panic("endpoint: queue pair %u cannot be connected, status 0x%x", first + i, p->hca.status);
         }
     }
-    if (e->with != p->index) party_meet(p, e->with);
+    if (e->with != p->rank) comm_barrier_with(p, e->with);
 }
 
-void endpoint_open(struct endpoint* e, struct party* party, struct gpu_node* node, unsigned with,
+void endpoint_open(struct endpoint* e, struct communicator* comm, struct gpu_node* node, unsigned with,
                    const struct endpoint_shape* shape) {
-    *e = (struct endpoint){.party = party, .node = node, .with = with, .shape = *shape};
-    if (!shape->pairs || shape->pairs > ENDPOINT_MOST_PAIRS)
-        panic("endpoint: 1 to %u queue pairs", ENDPOINT_MOST_PAIRS);
-    e->cq = zeroed(shape->pairs * sizeof *e->cq);
-    e->qp = zeroed(shape->pairs * sizeof *e->qp);
+    *e = (struct endpoint){.comm = comm, .node = node, .with = with, .shape = *shape};
+    if (!shape->qps || shape->qps > ENDPOINT_MAX_QPS) panic("endpoint: 1 to %u queue pairs", ENDPOINT_MAX_QPS);
+    e->cq = zeroed(shape->qps * sizeof *e->cq);
+    e->qp = zeroed(shape->qps * sizeof *e->qp);
     make_queues(e);
-    e->payload = place_take(node, shape->payload, shape->payload_in_gpu);
-    e->board = place_take(node, PGAS_BOARD_BYTES, shape->board_in_gpu);
-    if (!place_register(&e->mr, &party->pd, &e->payload, VERBS_ALL_RIGHTS) ||
-        !place_register(&e->board_mr, &party->pd, &e->board, VERBS_ALL_RIGHTS))
-        panic("endpoint: memory cannot be registered, status 0x%x", party->hca.status);
+    e->payload = rdma_buffer_allocate(node, shape->payload, shape->payload_in_gpu);
+    e->notifications = rdma_buffer_allocate(node, PGAS_NOTIFICATION_BYTES, shape->notifications_in_gpu);
+    if (!rdma_buffer_register(&e->mr, &comm->pd, &e->payload, VERBS_ALL_RIGHTS) ||
+        !rdma_buffer_register(&e->notifications_mr, &comm->pd, &e->notifications, VERBS_ALL_RIGHTS))
+        panic("endpoint: memory cannot be registered, status 0x%x", comm->hca.status);
     connect(e);
 }
 
-uint64_t endpoint_pairs(const struct endpoint* e) { return endpoint_address(e, &e->described); }
-uint64_t endpoint_cqs(const struct endpoint* e) {
-    return endpoint_address(e, &e->described) + e->shape.pairs * sizeof(struct rdma_pair);
+uint64_t endpoint_rdma_qps(const struct endpoint* e) { return endpoint_address(e, &e->descriptors); }
+uint64_t endpoint_rdma_cqs(const struct endpoint* e) {
+    return endpoint_address(e, &e->descriptors) + e->shape.qps * sizeof(struct rdma_qp);
 }
 
-struct pgas_link endpoint_link(const struct endpoint* e, unsigned pair) {
+struct pgas_link endpoint_link(const struct endpoint* e, unsigned index) {
     return (struct pgas_link){
-        .pair = e->pairs[pair],
-        .cq = e->cqs[pair],
+        .qp = e->rdma_qps[index],
+        .cq = e->cqs[index],
         .data = {endpoint_address(e, &e->payload), e->payload.lanes, e->remote.address, e->mr.key, e->remote.rkey},
-        .board = {endpoint_address(e, &e->board), e->board.lanes, e->remote.board, e->board_mr.key,
-                  e->remote.board_rkey}};
+        .notifications = {endpoint_address(e, &e->notifications), e->notifications.lanes, e->remote.notifications,
+                          e->notifications_mr.key, e->remote.notifications_rkey}};
 }

@@ -17,7 +17,7 @@ enum {
     SIZE,
     MESSAGES,
     GROUPS,
-    TEAMS,
+    POSTER_GROUPS,
     LANES,
     BATCH,
     SIGNAL,
@@ -45,15 +45,15 @@ enum {
     OPTIONS
 };
 static struct option options[OPTIONS] = {
-    [NODES] = {"nodes", 2, 2, MOST_PARTIES}, /* that take part; neighbours have to do with each other */
-    [SIZE] = {"size", 8, 1, 0},              /* bytes of a message */
-    [MESSAGES] = {"messages", 1024, 1, 0},   /* of a team */
-    [GROUPS] = {"groups", 1, 1, 0},          /* work-groups */
-    [TEAMS] = {"teams", 1, 1, 0},            /* of a work-group, each with a queue pair */
-    [LANES] = {"lanes", 1, 1, 1024},         /* of a team, which post together */
-    [BATCH] = {"batch", 1, 1, 0},            /* entries a doorbell */
-    [SIGNAL] = {"signal", 1, 1, 0},          /* entries for one completion */
-    [WINDOW] = {"window", 1},                /* entries under way before completions are polled */
+    [NODES] = {"nodes", 2, 2, COMM_MAX_RANKS}, /* that take part; neighbours have to do with each other */
+    [SIZE] = {"size", 8, 1, 0},                /* bytes of a message */
+    [MESSAGES] = {"messages", 1024, 1, 0},     /* of a team */
+    [GROUPS] = {"groups", 1, 1, 0},            /* work-groups */
+    [POSTER_GROUPS] = {"teams", 1, 1, 0},      /* of a work-group, each with a queue pair */
+    [LANES] = {"lanes", 1, 1, 1024},           /* of a team, which post together */
+    [BATCH] = {"batch", 1, 1, 0},              /* entries a doorbell */
+    [SIGNAL] = {"signal", 1, 1, 0},            /* entries for one completion */
+    [WINDOW] = {"window", 1},                  /* entries under way before completions are polled */
     [RUNS] = {"runs", 3, 1, 0},
     [REUSE] = {"reuse", 0},   /* 1: entries are written in full once, then only what changes */
     [INLINE] = {"inline", 0}, /* 1: the payload, at most 8 bytes, stands in the entry */
@@ -78,19 +78,19 @@ static struct option options[OPTIONS] = {
     [MULTIPLY] = {"multiply", 0}, /* 1: vectors of 32 floats by a matrix; 0: what came is sent back */
 };
 
-static struct party party;
+static struct communicator comm;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 
 static unsigned flag(unsigned option, unsigned bit) { return options[option].value ? bit : 0; }
 
 static struct writes writes(void) {
-    return (struct writes){.party = &party,
+    return (struct writes){.comm = &comm,
                            .node = &node,
                            .queue = &queue,
-                           .with = party.index ^ 1,
+                           .with = comm.rank ^ 1,
                            .groups = options[GROUPS].value,
-                           .teams = options[TEAMS].value,
+                           .poster_groups = options[POSTER_GROUPS].value,
                            .lanes = options[LANES].value,
                            .messages = options[MESSAGES].value,
                            .size = options[SIZE].value,
@@ -98,7 +98,7 @@ static struct writes writes(void) {
                            .signal_every = options[SIGNAL].value,
                            .window = options[WINDOW].value,
                            .runs = options[RUNS].value,
-                           .flags = flag(REUSE, RDMA_REUSE) | flag(INLINE, RDMA_IN_ENTRY) | flag(READS, RDMA_READS) |
+                           .flags = flag(REUSE, RDMA_REUSE) | flag(INLINE, RDMA_INLINE_DATA) | flag(READS, RDMA_READS) |
                                     flag(TIMED, RDMA_TIMED),
                            .fence = (unsigned)options[FENCE].value,
                            .hart = options[HART].value,
@@ -111,10 +111,10 @@ static struct writes writes(void) {
 }
 
 static struct serve serve(void) {
-    return (struct serve){.party = &party,
+    return (struct serve){.comm = &comm,
                           .node = &node,
                           .queue = &queue,
-                          .with = party.index ^ 1,
+                          .with = comm.rank ^ 1,
                           .worker = options[SERVE].value,
                           .groups = options[GROUPS].value,
                           .items = options[ITEMS].value,
@@ -136,8 +136,8 @@ static void check_options(void) {
 }
 
 int main(void) {
-    program_begin(&party, options, OPTIONS, check_options);
-    gpu_require(&node, &party.pci);
+    program_begin(&comm, options, OPTIONS, check_options);
+    gpu_require(&node, &comm.pci);
     gpu_print(&node);
     for (unsigned i = 0; i < node.count; ++i) gpu_use_interrupts(&node.gpu[i], PCI_MSIX);
     interrupts_on();
@@ -145,7 +145,7 @@ int main(void) {
     clock_start();
     const struct writes w = writes();
     const struct serve s = serve();
-    const bool right = options[SERVE].value ? serve_run(&s) : writes_run(&w);
-    party_leave(&party);
-    return program_end(right);
+    const bool ok = options[SERVE].value ? serve_run(&s) : writes_run(&w);
+    comm_finalize(&comm);
+    return program_end(ok);
 }

@@ -7,9 +7,9 @@
 #include "host/rdma/measure.h"
 #include "pcie_demo/pattern.h"
 
-enum { WARM = 2, LOG_SENDS = 6, MOST_GROUPS = 64, SMALL = 8 };
+enum { WARM = 2, LOG_SQ_SIZE = 6, MAX_GROUPS = 64, SMALL = 8 };
 
-static struct pgas_link links[MOST_GROUPS];
+static struct pgas_link links[MAX_GROUPS];
 static struct endpoint endpoint;
 
 static float entry(unsigned row, unsigned column) { return (float)((row * 7 + column * 5) % SMALL) - SMALL / 2; }
@@ -19,13 +19,13 @@ static float element(uint64_t index, unsigned parity) { return (float)(pattern_w
 
 void serve_check(const struct serve* s) {
     const uint64_t unit = s->groups * (s->multiply ? SERVE_VECTOR : 8);
-    if (s->groups > MOST_GROUPS) refuse("groups=%lu: 1 to %u", s->groups, MOST_GROUPS);
+    if (s->groups > MAX_GROUPS) usage_error("groups=%lu: 1 to %u", s->groups, MAX_GROUPS);
     if (s->multiply && s->items % SERVE_ROWS)
-        refuse("items=%lu: with multiply=1 a multiple of %u", s->items, SERVE_ROWS);
-    if (s->bytes % unit || (s->multiply && !s->bytes)) refuse("bytes=%lu: a multiple of %lu", s->bytes, unit);
+        usage_error("items=%lu: with multiply=1 a multiple of %u", s->items, SERVE_ROWS);
+    if (s->bytes % unit || (s->multiply && !s->bytes)) usage_error("bytes=%lu: a multiple of %lu", s->bytes, unit);
     if (s->replies != s->groups && (s->replies != 1 || s->worker == SERVE_BY_KERNEL))
-        refuse("replies=%lu: %sgroups=%lu", s->replies, s->worker == SERVE_BY_KERNEL ? "of a kernel, " : "1 or ",
-               s->groups);
+        usage_error("replies=%lu: %sgroups=%lu", s->replies, s->worker == SERVE_BY_KERNEL ? "of a kernel, " : "1 or ",
+                    s->groups);
 }
 
 /* ---- master: batches of even rounds, of odd ones; results of these ---- */
@@ -59,7 +59,7 @@ static uint64_t ask(const struct serve* s) {
     return clock_cycles() - begin;
 }
 
-static bool is_right(const struct serve* s) {
+static bool is_correct(const struct serve* s) {
     static float matrix[SERVE_ROWS][SERVE_ROWS];
     for (unsigned r = 0; r < SERVE_ROWS; ++r)
         for (unsigned c = 0; c < SERVE_ROWS; ++c) matrix[r][c] = entry(r, c);
@@ -84,18 +84,18 @@ static bool is_right(const struct serve* s) {
 static struct gpu_kernel kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "rdma_serve", "rdma_serve"); }
 
 static struct rdma_serve_arguments describe(const struct serve* s, gpu_address at) {
-    const struct place matrix = place_take(s->node, SERVE_ROWS * SERVE_VECTOR, true);
+    const struct rdma_buffer matrix = rdma_buffer_allocate(s->node, SERVE_ROWS * SERVE_VECTOR, true);
     float m[SERVE_ROWS][SERVE_ROWS];
     for (unsigned r = 0; r < SERVE_ROWS; ++r)
         for (unsigned c = 0; c < SERVE_ROWS; ++c) m[r][c] = entry(r, c);
-    place_write(s->node, &matrix, 0, m, sizeof m);
+    rdma_buffer_write(s->node, &matrix, 0, m, sizeof m);
     return (struct rdma_serve_arguments){.links = at,
                                          .matrix = matrix.lanes,
                                          .in = endpoint.payload.lanes,
                                          .out = endpoint.payload.lanes + s->bytes,
                                          .out_offset = s->multiply ? s->bytes : 0,
-                                         .home = home(s, 0),
-                                         .home_stride = s->bytes,
+                                         .result_offset = home(s, 0),
+                                         .result_stride = s->bytes,
                                          .bytes = s->bytes,
                                          .first_round = 1,
                                          .rounds = (uint32_t)(WARM + s->rounds),
@@ -113,20 +113,20 @@ static bool wait_kernel(const struct serve* s, uint64_t packet) {
 }
 
 static bool serve_by_kernel(const struct serve* s, struct gpu_kernel k, const struct gpu_grid* grid) {
-    const struct place at = place_take(s->node, s->groups * sizeof *links, true);
-    place_write(s->node, &at, 0, links, s->groups * sizeof *links);
+    const struct rdma_buffer at = rdma_buffer_allocate(s->node, s->groups * sizeof *links, true);
+    rdma_buffer_write(s->node, &at, 0, links, s->groups * sizeof *links);
     const struct rdma_serve_arguments a = describe(s, at.lanes);
     const uint64_t packet = gpu_dispatch(s->queue, k, grid, &a, sizeof a);
-    party_meet(s->party, s->with);
+    comm_barrier_with(s->comm, s->with);
     if (!wait_kernel(s, packet)) return false;
-    place_read(s->node, links, &at, 0, s->groups * sizeof *links);
+    rdma_buffer_read(s->node, links, &at, 0, s->groups * sizeof *links);
     return true;
 }
 
 static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const struct gpu_grid* grid) {
     struct rdma_serve_arguments a = describe(s, 0);
     gpu_use_interrupts(&s->node->gpu[0], PCI_POLLED); /* as a run-time that spins */
-    party_meet(s->party, s->with);
+    comm_barrier_with(s->comm, s->with);
     for (uint64_t round = 1; round <= WARM + s->rounds; ++round) {
         const uint64_t part = s->bytes / s->replies, arrivals = s->own ? s->groups : 1;
         for (unsigned i = 0; i < arrivals; ++i) pgas_wait(&links[i], i, round);
@@ -146,36 +146,36 @@ static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const stru
 }
 
 bool serve_run(const struct serve* s) {
-    const bool master = s->party->index < s->with, by_kernel = !master && s->worker == SERVE_BY_KERNEL;
-    const struct endpoint_shape shape = {.pairs = (unsigned)s->groups,
-                                         .log_sends = LOG_SENDS,
-                                         .log_receives = 1,
-                                         .log_cq = LOG_SENDS + 1,
+    const bool master = s->comm->rank < s->with, by_kernel = !master && s->worker == SERVE_BY_KERNEL;
+    const struct endpoint_shape shape = {.qps = (unsigned)s->groups,
+                                         .log_sq_size = LOG_SQ_SIZE,
+                                         .log_rq_size = 1,
+                                         .log_cq = LOG_SQ_SIZE + 1,
                                          .lanes = by_kernel,
                                          .queues_in_gpu = by_kernel,
                                          .cqs_in_gpu = by_kernel,
                                          .records_in_gpu = by_kernel,
-                                         .board_in_gpu = by_kernel,
+                                         .notifications_in_gpu = by_kernel,
                                          .payload_in_gpu = !master,
                                          .payload = 4 * s->bytes + GPU_PAGE};
-    bool right = true;
-    endpoint_open(&endpoint, s->party, s->node, s->with, &shape);
+    bool ok = true;
+    endpoint_open(&endpoint, s->comm, s->node, s->with, &shape);
     for (unsigned i = 0; i < s->groups; ++i) links[i] = endpoint_link(&endpoint, i);
     if (master) {
         fill(s);
-        party_meet(s->party, s->with);
+        comm_barrier_with(s->comm, s->with);
         const uint64_t picoseconds = clock_picoseconds(ask(s));
         console_printf("# serve %lu rounds %lu bytes %lu ps\n", s->rounds, s->bytes, picoseconds);
-        right = is_right(s);
-        if (!right) console_printf("results are wrong\n");
+        ok = is_correct(s);
+        if (!ok) console_printf("results are wrong\n");
     } else {
         const struct gpu_kernel k = kernel(s->node);
         const struct gpu_grid grid = {.items = {(uint32_t)(s->groups * s->items)}, .group = {(uint16_t)s->items}};
-        right = by_kernel ? serve_by_kernel(s, k, &grid) : serve_by_hart(s, k, &grid);
-        party_await(s->party, s->with);
+        ok = by_kernel ? serve_by_kernel(s, k, &grid) : serve_by_hart(s, k, &grid);
+        comm_wait_for(s->comm, s->with);
     }
-    for (unsigned i = 0; i < s->groups; ++i) right = (by_kernel ? !links[i].syndrome : pgas_flush(&links[i])) && right;
-    party_meet(s->party, s->with);
-    console_printf("serve      %s\n", right ? "ok" : "FAILED");
-    return right;
+    for (unsigned i = 0; i < s->groups; ++i) ok = (by_kernel ? !links[i].syndrome : pgas_flush(&links[i])) && ok;
+    comm_barrier_with(s->comm, s->with);
+    console_printf("serve      %s\n", ok ? "ok" : "FAILED");
+    return ok;
 }

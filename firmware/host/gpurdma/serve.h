@@ -8,10 +8,10 @@
 #include "gpu/kernels/rdma_serve.h"
 #include "host/gpurdma/endpoint.h"
 
-enum serve_worker { SERVE_BY_NOBODY, SERVE_BY_HART, SERVE_BY_KERNEL };
+enum serve_worker { SERVE_NONE, SERVE_BY_HART, SERVE_BY_KERNEL };
 
 struct serve {
-    struct party* party;
+    struct communicator* comm;
     struct gpu_node* node;
     struct gpu_queue_handle* queue;
     unsigned with;

@@ -7,12 +7,12 @@
 #include "host/gpurdma/endpoint.h"
 
 struct writes {
-    struct party* party;
+    struct communicator* comm;
     struct gpu_node* node;
     struct gpu_queue_handle* queue; /* for kernels */
     unsigned with;
-    uint64_t groups, teams;   /* work-groups; teams of each */
-    uint64_t lanes, messages; /* of a team */
+    uint64_t groups, poster_groups; /* work-groups; teams of each */
+    uint64_t lanes, messages;       /* of a team */
     uint64_t size, batch, signal_every, window, runs;
     uint64_t flags; /* enum rdma_flag */
     unsigned fence; /* of lanes: 2 of system scope, 1 of the GPU, 0 none */

@@ -141,11 +141,11 @@ static bool check_address_lines(uint8_t* block, size_t size) {
 static void test_memory(void) {
     enum { BLOCK = 256 * 1024 };
     const size_t before = heap_free_bytes();
-    size_t most = before / 2;
+    size_t max = before / 2;
     uint64_t* block = heap_allocate_aligned(BLOCK, 4096);
-    uint8_t* large = heap_allocate(most);
+    uint8_t* large = heap_allocate(max);
     bool ok = block && large && ((uintptr_t)block & 4095) == 0;
-    ok = ok && check_pattern(block, BLOCK / 8, 0x5eed) && check_address_lines(large, most);
+    ok = ok && check_pattern(block, BLOCK / 8, 0x5eed) && check_address_lines(large, max);
     uint8_t* bytes = (uint8_t*)block;
     for (unsigned i = 0; i < 64; ++i) bytes[i] = (uint8_t)i;
     memmove(bytes + 3, bytes, 32);

@@ -8,20 +8,20 @@
 #include "host/heap.h"
 #include "host/machine.h"
 
-enum { BYTES = 4096, LOG_SENDS = 4, LOG_CQ_ENTRIES = 5, POLLS = 2000, UNTOUCHED = 0xa5, WORD = 8 };
+enum { BYTES = 4096, LOG_SQ_SIZE = 4, LOG_CQ_ENTRIES = 5, POLLS = 2000, UNTOUCHED = 0xa5, WORD = 8 };
 static const uint64_t first_word = 0x1122334455667788;
 
-static struct party party;
+static struct communicator comm;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 static struct endpoint one, other; /* whose queues are used wrongly; whose are not */
 enum { STRAYS = 3 };
 static struct endpoint strays[STRAYS]; /* for requests that name memory of somebody else */
-static struct place results;
+static struct rdma_buffer results;
 static struct neighbour { /* another process of this node: a protection domain of its own, and memory that it has
                              registered */
     struct verbs_pd pd;
-    struct place memory;
+    struct rdma_buffer memory;
     struct verbs_mr mr;
 } neighbour;
 struct named {
@@ -37,9 +37,9 @@ struct state { /* how far the queues of an endpoint have come */
 };
 static struct state of_one, of_other;
 
-static void report(const char* what, bool right) {
-    console_printf("%s %s\n", what, right ? "ok" : "FAILED");
-    wrong += !right;
+static void report(const char* what, bool ok) {
+    console_printf("%s %s\n", what, ok ? "ok" : "FAILED");
+    wrong += !ok;
 }
 
 static struct gpu_kernel kernel(void) { return gpu_linked_kernel(&node, "rdma_misuse", "rdma_misuse"); }
@@ -52,10 +52,10 @@ static struct rdma_misuse_arguments arguments_of(struct endpoint* e, const struc
                                       .rkey = e->remote.rkey,
                                       .head = s->head,
                                       .consumer = s->consumer,
-                                      .rung = 1,
+                                      .doorbell_entries = 1,
                                       .polls = POLLS};
-    place_read(&node, &a.pair, &e->described, 0, sizeof a.pair);
-    place_read(&node, &a.cq, &e->described, sizeof a.pair, sizeof a.cq);
+    rdma_buffer_read(&node, &a.qp, &e->descriptors, 0, sizeof a.qp);
+    rdma_buffer_read(&node, &a.cq, &e->descriptors, sizeof a.qp, sizeof a.cq);
     return a;
 }
 
@@ -63,7 +63,7 @@ static struct rdma_misuse_arguments arguments_of(struct endpoint* e, const struc
 static unsigned run(const struct rdma_misuse_arguments* a, struct rdma_misuse_result* r) {
     const struct gpu_grid grid = {.items = {1, 1, 1}, .group = {1, 1, 1}};
     const unsigned fault = gpu_wait(&queue, gpu_dispatch(&queue, kernel(), &grid, a, sizeof *a));
-    place_read(&node, r, &results, 0, sizeof *r);
+    rdma_buffer_read(&node, r, &results, 0, sizeof *r);
     return fault;
 }
 
@@ -85,19 +85,19 @@ static enum hca_qp_state state_of(struct verbs_qp* q) {
 static void foreign_page(void) {
     struct rdma_misuse_result r;
     struct rdma_misuse_arguments a = arguments_of(&one, &of_one);
-    a.pair.doorbell = arguments_of(&other, &of_other).pair.doorbell;
-    bool right = !run(&a, &r) && r.syndrome == RDMA_SILENCE && r.polls == POLLS;
+    a.qp.doorbell = arguments_of(&other, &of_other).qp.doorbell;
+    bool ok = !run(&a, &r) && r.syndrome == RDMA_NO_COMPLETION && r.polls == POLLS;
     a = arguments_of(&one, &of_one);
-    a.pair.number ^= 0x800000; /* nobody's */
-    right = right && !run(&a, &r) && r.syndrome == RDMA_SILENCE;
-    report("doorbells of another page, of nobody's queue: silence,", right && state_of(&one.qp[0]) == HCA_QP_RTS);
+    a.qp.number ^= 0x800000; /* nobody's */
+    ok = ok && !run(&a, &r) && r.syndrome == RDMA_NO_COMPLETION;
+    report("doorbells of another page, of nobody's queue: silence,", ok && state_of(&one.qp[0]) == HCA_QP_RTS);
     report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
 }
 
 static void unmapped_queue(void) {
     struct rdma_misuse_result r;
     struct rdma_misuse_arguments a = arguments_of(&one, &of_one);
-    a.pair.sends = node.next + GPU_LARGE_PAGE;
+    a.qp.send_queue = node.next + GPU_LARGE_PAGE;
     const unsigned fault = run(&a, &r);
     gpu_print_faults(&node, &node.gpu[0]);
     report("entries in memory that is not mapped: a fault,", fault == GPU_FAULT_UNMAPPED && gpu_reset_queue(&queue));
@@ -113,13 +113,13 @@ static void unmapped_queue(void) {
 
 static void beyond_ring(void) {
     struct rdma_misuse_result r;
-    const volatile uint32_t* events = &party.hca.events[HCA_EVENT_WQ_CATASTROPHE];
-    verbs_take_events(&party.hca);
+    const volatile uint32_t* events = &comm.hca.events[HCA_EVENT_WQ_CATASTROPHIC_ERROR];
+    verbs_poll_events(&comm.hca);
     const uint32_t before = *events;
     struct rdma_misuse_arguments a = arguments_of(&one, &of_one);
-    a.rung = (1 << LOG_SENDS) + 1;
-    const bool silent = !run(&a, &r) && r.syndrome == RDMA_SILENCE;
-    verbs_take_events(&party.hca);
+    a.doorbell_entries = (1 << LOG_SQ_SIZE) + 1;
+    const bool silent = !run(&a, &r) && r.syndrome == RDMA_NO_COMPLETION;
+    verbs_poll_events(&comm.hca);
     report("posting beyond the ring: an event, the queue pair has failed,",
            silent && *events == before + 1 && state_of(&one.qp[0]) == HCA_QP_ERR);
     report("the other queue pair works", state_of(&other.qp[0]) == HCA_QP_RTS && works(&other, &of_other));
@@ -128,14 +128,14 @@ static void beyond_ring(void) {
 static void destroyed_cq(void) {
     struct rdma_misuse_result r;
     static uint8_t before[HCA_CQE_SIZE << LOG_CQ_ENTRIES], after[sizeof before];
-    struct place entries = {
+    struct rdma_buffer entries = {
         .memory = other.cq[0].buffer.memory, .lanes = arguments_of(&other, &of_other).cq.entries, .in_gpu = true};
     verbs_destroy_cq(&other.cq[0]);
-    place_read(&node, before, &entries, 0, sizeof before);
+    rdma_buffer_read(&node, before, &entries, 0, sizeof before);
     const struct rdma_misuse_arguments a = arguments_of(&other, &of_other);
-    const bool silent = !run(&a, &r) && r.syndrome == RDMA_SILENCE;
+    const bool silent = !run(&a, &r) && r.syndrome == RDMA_NO_COMPLETION;
     ++of_other.writes;
-    place_read(&node, after, &entries, 0, sizeof after);
+    rdma_buffer_read(&node, after, &entries, 0, sizeof after);
     report("a completion queue that is gone: silence, and its memory stays as it was,",
            silent && memcmp(before, after, sizeof before) == 0);
 }
@@ -153,10 +153,10 @@ static bool is_refused(unsigned stray, const struct named* local, const struct n
 }
 
 static void foreign_memory(void) {
-    const struct named mine = {neighbour.memory.lanes, neighbour.mr.key},
+    const struct named local = {neighbour.memory.lanes, neighbour.mr.key},
                        beyond = {strays[2].remote.address + BYTES, strays[2].remote.rkey};
     report("sending what belongs to another process of this node: an error,",
-           is_refused(0, &mine, NULL, HCA_LOCAL_PROTECTION));
+           is_refused(0, &local, NULL, HCA_LOCAL_PROTECTION));
     report("writing to another process of the other node: an error,",
            is_refused(1, NULL, &others_neighbour, HCA_REMOTE_ACCESS));
     report("writing beyond a region's end: an error,", is_refused(2, NULL, &beyond, HCA_REMOTE_ACCESS));
@@ -164,54 +164,54 @@ static void foreign_memory(void) {
 }
 
 /* Memory in which nobody may have written. */
-static bool is_untouched(const struct place* p) {
+static bool is_untouched(const struct rdma_buffer* p) {
     static uint64_t words[BYTES / 8];
-    bool right = true;
-    place_read(&node, words, p, 0, sizeof words);
-    for (unsigned w = 0; w < BYTES / 8; ++w) right = right && words[w] == UINT64_C(0x0101010101010101) * UNTOUCHED;
-    return right;
+    bool ok = true;
+    rdma_buffer_read(&node, words, p, 0, sizeof words);
+    for (unsigned w = 0; w < BYTES / 8; ++w) ok = ok && words[w] == UINT64_C(0x0101010101010101) * UNTOUCHED;
+    return ok;
 }
 
 static void open_neighbour(void) {
     static uint8_t bytes[BYTES];
     memset(bytes, UNTOUCHED, BYTES);
-    neighbour.memory = place_take(&node, BYTES, true);
-    if (!verbs_open_pd(&neighbour.pd, &party.hca) ||
-        !place_register(&neighbour.mr, &neighbour.pd, &neighbour.memory, VERBS_ALL_RIGHTS))
+    neighbour.memory = rdma_buffer_allocate(&node, BYTES, true);
+    if (!verbs_open_pd(&neighbour.pd, &comm.hca) ||
+        !rdma_buffer_register(&neighbour.mr, &neighbour.pd, &neighbour.memory, VERBS_ALL_RIGHTS))
         panic("there is no neighbour");
-    place_write(&node, &neighbour.memory, 0, bytes, BYTES);
-    const struct named told = {neighbour.memory.lanes, neighbour.mr.key};
-    party_exchange(&party, party.index ^ 1, &told, &others_neighbour, sizeof told);
+    rdma_buffer_write(&node, &neighbour.memory, 0, bytes, BYTES);
+    const struct named received = {neighbour.memory.lanes, neighbour.mr.key};
+    comm_exchange(&comm, comm.rank ^ 1, &received, &others_neighbour, sizeof received);
 }
 
 /* What has been written at the other node: so many words each, and nothing behind. */
-static void tell_and_check(void) {
-    uint64_t mine[2] = {of_one.writes, of_other.writes}, theirs[2];
-    party_exchange(&party, party.index ^ 1, mine, theirs, sizeof mine);
+static void exchange_and_check(void) {
+    uint64_t local[2] = {of_one.writes, of_other.writes}, remote[2];
+    comm_exchange(&comm, comm.rank ^ 1, local, remote, sizeof local);
     report("nobody has written to the neighbour", is_untouched(&neighbour.memory));
-    if (!party.index) return;
+    if (!comm.rank) return;
     bool clean = true;
     for (unsigned i = 0; i < STRAYS; ++i) clean = is_untouched(&strays[i].payload) && clean;
     report("nothing that was refused has been written", clean);
     struct endpoint* const all[] = {&one, &other};
     for (unsigned i = 0; i < 2; ++i) {
         static uint64_t words[BYTES / 8];
-        bool right = true;
-        place_read(&node, words, &all[i]->payload, 0, sizeof words);
+        bool ok = true;
+        rdma_buffer_read(&node, words, &all[i]->payload, 0, sizeof words);
         for (unsigned w = 0; w < BYTES / 8; ++w)
-            right = right && words[w] == (w < theirs[i] ? first_word : UINT64_C(0x0101010101010101) * UNTOUCHED);
-        report(i ? "what the other one wrote" : "what the first one wrote", right);
+            ok = ok && words[w] == (w < remote[i] ? first_word : UINT64_C(0x0101010101010101) * UNTOUCHED);
+        report(i ? "what the other one wrote" : "what the first one wrote", ok);
     }
 }
 
 int main(void) {
-    party_join(&party, 2);
-    gpu_require(&node, &party.pci);
+    comm_init(&comm, 2);
+    gpu_require(&node, &comm.pci);
     gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
-    results = place_take(&node, sizeof(struct rdma_misuse_result), true);
-    const struct endpoint_shape shape = {.pairs = 1,
-                                         .log_sends = LOG_SENDS,
-                                         .log_receives = 1,
+    results = rdma_buffer_allocate(&node, sizeof(struct rdma_misuse_result), true);
+    const struct endpoint_shape shape = {.qps = 1,
+                                         .log_sq_size = LOG_SQ_SIZE,
+                                         .log_rq_size = 1,
                                          .log_cq = LOG_CQ_ENTRIES,
                                          .lanes = true,
                                          .queues_in_gpu = true,
@@ -223,13 +223,13 @@ int main(void) {
     open_neighbour();
     for (unsigned i = 0; i < 2 + STRAYS; ++i) {
         struct endpoint* e = i == 0 ? &one : i == 1 ? &other : &strays[i - 2];
-        endpoint_open(e, &party, &node, party.index ^ 1, &shape);
+        endpoint_open(e, &comm, &node, comm.rank ^ 1, &shape);
         memset(bytes, UNTOUCHED, BYTES);
-        if (!party.index && i < 2) memcpy(bytes, &first_word, sizeof first_word);
-        place_write(&node, &e->payload, 0, bytes, BYTES);
+        if (!comm.rank && i < 2) memcpy(bytes, &first_word, sizeof first_word);
+        rdma_buffer_write(&node, &e->payload, 0, bytes, BYTES);
     }
-    party_meet(&party, party.index ^ 1);
-    if (!party.index) {
+    comm_barrier_with(&comm, comm.rank ^ 1);
+    if (!comm.rank) {
         report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
         foreign_memory();
         foreign_page();
@@ -237,8 +237,8 @@ int main(void) {
         beyond_ring();
         destroyed_cq();
     }
-    tell_and_check();
-    party_leave(&party);
+    exchange_and_check();
+    comm_finalize(&comm);
     console_printf("%s\n", wrong ? "FAILED" : "all ok, powering off");
     return wrong ? 1 : 0;
 }

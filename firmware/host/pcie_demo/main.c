@@ -11,10 +11,10 @@
 #include "host/timer.h"
 #include "pcie_demo/pattern.h"
 
-enum { MOST_ENGINES = 64, MATRIX = 8, BLOCK = 1 << 20, PIECE = 256 << 10, PATIENCE_US = 1000000, GUARD = 64 };
+enum { MAX_ENGINES = 64, MATRIX = 8, BLOCK = 1 << 20, CHUNK = 256 << 10, TIMEOUT_US = 1000000, GUARD = 64 };
 
 static struct pci_host host;
-static struct copy_engine engines[MOST_ENGINES];
+static struct copy_engine engines[MAX_ENGINES];
 static unsigned count, failures;
 static uint8_t *out, *in; /* BLOCK + 2 * GUARD bytes each, in host memory */
 
@@ -51,7 +51,7 @@ static unsigned long rate(uint64_t bytes, uint64_t counts) {
 
 static void find_engines(void) {
     for (struct pci_function* f = NULL;
-         (f = pci_find_id(&host, f, COPY_ENGINE_VENDOR, COPY_ENGINE_DEVICE)) && count < MOST_ENGINES;) {
+         (f = pci_find_id(&host, f, COPY_ENGINE_VENDOR, COPY_ENGINE_DEVICE)) && count < MAX_ENGINES;) {
         struct copy_engine* e = &engines[count];
         if (!copy_engine_open(e, f, PCI_MSIX)) {
             console_printf("%02x:%02x.%x cannot be used\n", f->bus->number, f->device, f->function);
@@ -71,8 +71,8 @@ static void find_engines(void) {
     if (by_class < count) report("classes", false);
 }
 
-static size_t half_of(const struct copy_engine* e, size_t most) {
-    return e->memory_size / 2 < most ? e->memory_size / 2 : most;
+static size_t half_of(const struct copy_engine* e, size_t max) {
+    return e->memory_size / 2 < max ? e->memory_size / 2 : max;
 }
 
 /* ---- the processor's own loads and stores ---- */
@@ -176,12 +176,12 @@ static void test_errors(void) {
     copy_channel_post(c, e->memory, machine.memory_base + machine.memory_size + (UINT64_C(1) << 40), 64);
     copy_channel_post(c, e->memory, (uintptr_t)out, 64);
     copy_channel_ring(c);
-    bool ok = expect(e, "read of nothing", copy_channel_wait(c, PATIENCE_US), COPY_READ_FAILED);
+    bool ok = expect(e, "read of nothing", copy_channel_wait(c, TIMEOUT_US), COPY_READ_FAILED);
     ok = ok && c->ring[(c->posted - 1) % COPY_RING_SIZE].status == COPY_ENGINE_DONE;
     /* More descriptors than the ring has. */
     c->posted += COPY_RING_SIZE + 1;
     copy_channel_ring(c);
-    ok = expect(e, "overrun ring", copy_channel_wait(c, PATIENCE_US), COPY_STOPPED) && ok;
+    ok = expect(e, "overrun ring", copy_channel_wait(c, TIMEOUT_US), COPY_STOPPED) && ok;
     copy_channel_restart(c);
     report("errors", there_and_back(e, 300, 4096, &unused, &unused) && ok);
 }
@@ -205,17 +205,17 @@ static bool load(struct copy_engine* e, uint64_t seed, size_t bytes) {
     return copy(e, e->memory, (uintptr_t)out, bytes);
 }
 
-static uint64_t landing(const struct copy_engine* e) { return e->memory + e->memory_size / 2; }
+static uint64_t destination_of(const struct copy_engine* e) { return e->memory + e->memory_size / 2; }
 
 static void post_to_peer(struct copy_engine* from, const struct copy_engine* to, size_t bytes) {
-    copy_channel_post(&from->channel[0], landing(to), from->memory, (uint32_t)bytes);
-    copy_channel_post_flush(&from->channel[0], landing(to), (uint32_t)bytes);
+    copy_channel_post(&from->channel[0], destination_of(to), from->memory, (uint32_t)bytes);
+    copy_channel_post_flush(&from->channel[0], destination_of(to), (uint32_t)bytes);
     copy_channel_ring(&from->channel[0]);
 }
 
 static bool arrived(struct copy_engine* at, uint64_t seed, size_t bytes) {
     memset(in, 0, bytes);
-    return copy(at, (uintptr_t)in, landing(at), bytes) && pattern_check(in, bytes, seed);
+    return copy(at, (uintptr_t)in, destination_of(at), bytes) && pattern_check(in, bytes, seed);
 }
 
 static void test_peers(void) {
@@ -227,10 +227,10 @@ static void test_peers(void) {
     for (unsigned j = 0; j < n; ++j) console_printf(" to %2u", j);
     console_puts("\n");
     for (unsigned i = 0; i < n; ++i) {
-        ok = load(&engines[i], 500 + i, half_of(&engines[i], PIECE)) && ok;
+        ok = load(&engines[i], 500 + i, half_of(&engines[i], CHUNK)) && ok;
         console_printf("# from %-3u", i);
         for (unsigned j = 0; j < n; ++j) {
-            const size_t mine = half_of(&engines[i], PIECE), theirs = half_of(&engines[j], PIECE),
+            const size_t mine = half_of(&engines[i], CHUNK), theirs = half_of(&engines[j], CHUNK),
                          bytes = mine < theirs ? mine : theirs;
             if (i == j) {
                 console_printf("     -");
@@ -238,7 +238,7 @@ static void test_peers(void) {
             }
             const uint64_t begin = timer_now();
             post_to_peer(&engines[i], &engines[j], bytes);
-            ok = expect(&engines[i], "peer", copy_channel_wait(&engines[i].channel[0], PATIENCE_US), COPY_OK) && ok;
+            ok = expect(&engines[i], "peer", copy_channel_wait(&engines[i].channel[0], TIMEOUT_US), COPY_OK) && ok;
             const unsigned long r = rate(bytes, timer_now() - begin);
             console_printf(" %2lu.%02lu", r / 100, r % 100);
             ok = arrived(&engines[j], 500 + i, bytes) && ok;
@@ -260,7 +260,7 @@ static void test_together(void) {
     const uint64_t begin = timer_now();
     for (unsigned i = 0; i < count; ++i) post_to_peer(&engines[i], &engines[(i + 1) % count], bytes);
     for (unsigned i = 0; i < count; ++i)
-        ok = expect(&engines[i], "peer", copy_channel_wait(&engines[i].channel[0], PATIENCE_US), COPY_OK) && ok;
+        ok = expect(&engines[i], "peer", copy_channel_wait(&engines[i].channel[0], TIMEOUT_US), COPY_OK) && ok;
     const unsigned long r = rate(bytes * count, timer_now() - begin);
     region_end();
     for (unsigned i = 0; i < count; ++i) ok = arrived(&engines[(i + 1) % count], 600 + i, bytes) && ok;

@@ -5,7 +5,7 @@
  * everything is right. */
 #include "host/console.h"
 #include "host/machine.h"
-#include "host/pgas/works.h"
+#include "host/pgas/workloads.h"
 #include "host/rdma/options.h"
 #include "host/traps.h"
 
@@ -21,72 +21,73 @@ enum {
     BUCKETS,
     UNIVERSE,
     DIVISOR,
-    TIMEOUT,
-    PATIENCE,
+    ACK_TIMEOUT,
+    WAIT_TIMEOUT,
     REVOKE,
     OPTIONS
 };
 enum { REDUCE, HASH, SPMV, FIND, WORKS };
 static struct option options[OPTIONS] = {
-    [NODES] = {"nodes", 2, 2, PGAS_MOST_RANKS},
+    [NODES] = {"nodes", 2, 2, PGAS_MAX_RANKS},
     [WORK] = {"work", REDUCE, REDUCE,
               WORKS - 1},       /* 0: all-reduce; 1: hash table; 2: sparse matrix; 3: finding numbers */
     [HART] = {"hart", 0, 0, 1}, /* 1: the host's hart does it, not a kernel */
     [GROUPS] = {"groups", 2, 1,
-                WORLD_MOST_CALLERS},              /* work-groups, each with queue pairs to all nodes (3: one for all) */
-    [ITEMS] = {"items", 64, 1, WORLD_MOST_ITEMS}, /* work-items of each */
-    [COUNT] = {"count", 1024, 1, 1 << 16},        /* of each work-group: floats, keys, numbers; of a node: rows */
-    [ROUNDS] = {"rounds", 4, 1, 1000},            /* of an all-reduce, of products */
-    [TREE] = {"tree", 0, 0, 1},                   /* 1: all-reduce up and down a tree, not round a ring */
-    [BUCKETS] = {"buckets", 11, 4, 16},           /* of each node, a power of two: its logarithm */
-    [UNIVERSE] = {"universe", 2000, 1, 1 << 18},  /* keys that there are */
-    [DIVISOR] = {"divisor", 2, 1, 1 << 30},       /* whose multiples are found */
-    [TIMEOUT] = {"timeout", 8, 1, 20},            /* 4.096 µs << this until a request without answer is sent again */
-    [PATIENCE] = {"patience", 50000, 1, 900000},  /* microseconds of a wait until the kernel gives up */
+                PGAS_MAX_CALLERS},               /* work-groups, each with queue pairs to all nodes (3: one for all) */
+    [ITEMS] = {"items", 64, 1, PGAS_MAX_ITEMS},  /* work-items of each */
+    [COUNT] = {"count", 1024, 1, 1 << 16},       /* of each work-group: floats, keys, numbers; of a node: rows */
+    [ROUNDS] = {"rounds", 4, 1, 1000},           /* of an all-reduce, of products */
+    [TREE] = {"tree", 0, 0, 1},                  /* 1: all-reduce up and down a tree, not round a ring */
+    [BUCKETS] = {"buckets", 11, 4, 16},          /* of each node, a power of two: its logarithm */
+    [UNIVERSE] = {"universe", 2000, 1, 1 << 18}, /* keys that there are */
+    [DIVISOR] = {"divisor", 2, 1, 1 << 30},      /* whose multiples are found */
+    [ACK_TIMEOUT] = {"timeout", 8, 1, 20},       /* 4.096 µs << this until a request without answer is sent again */
+    [WAIT_TIMEOUT] = {"patience", 50000, 1, 900000}, /* microseconds of a wait until the kernel gives up */
     [REVOKE] =
         {"revoke", 0, 0,
          100000}, /* microseconds after which the last node takes its segment from the others; 0: never; of kernels */
 };
 
-static struct party party;
+static struct communicator comm;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
-static struct world world;
+static struct pgas_runtime runtime;
 
 static void check_options(void) {
     if (options[WORK].value == HASH)
-        option_at_most(&options[UNIVERSE], options[NODES].value << options[BUCKETS].value >> 1, "half of all buckets");
+        option_max(&options[UNIVERSE], options[NODES].value << options[BUCKETS].value >> 1, "half of all buckets");
 }
 
 static bool work(void) {
     const uint32_t count = (uint32_t)options[COUNT].value, rounds = (uint32_t)options[ROUNDS].value;
     switch (options[WORK].value) {
-        case HASH: return hash_run(&world, (unsigned)options[BUCKETS].value, count, (uint32_t)options[UNIVERSE].value);
-        case SPMV: return spmv_run(&world, count, rounds);
-        case FIND: return find_run(&world, count, (uint32_t)options[DIVISOR].value);
-        default: return reduce_run(&world, count, rounds, options[TREE].value);
+        case HASH:
+            return hash_run(&runtime, (unsigned)options[BUCKETS].value, count, (uint32_t)options[UNIVERSE].value);
+        case SPMV: return spmv_run(&runtime, count, rounds);
+        case FIND: return find_run(&runtime, count, (uint32_t)options[DIVISOR].value);
+        default: return reduce_run(&runtime, count, rounds, options[TREE].value);
     }
 }
 
 int main(void) {
     static const char* const names[WORKS] = {"reduce", "hash", "spmv", "find"};
-    program_begin(&party, options, OPTIONS, check_options);
-    gpu_require(&node, &party.pci);
+    program_begin(&comm, options, OPTIONS, check_options);
+    gpu_require(&node, &comm.pci);
     gpu_print(&node);
     gpu_use_interrupts(&node.gpu[0], PCI_MSIX);
     interrupts_on();
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
-    world = (struct world){.party = &party,
-                           .node = &node,
-                           .queue = &queue,
-                           .lanes = !options[HART].value,
-                           .callers = options[HART].value ? 1 : (unsigned)options[GROUPS].value,
-                           .items = options[HART].value ? 1 : (unsigned)options[ITEMS].value,
-                           .ack_timeout = (unsigned)options[TIMEOUT].value,
-                           .patience_us = options[PATIENCE].value,
-                           .revoke_us = options[REVOKE].value};
-    const bool right = work();
-    console_printf("%-10s %s\n", names[options[WORK].value], right ? "ok" : "FAILED");
-    party_leave(&party);
-    return program_end(right);
+    runtime = (struct pgas_runtime){.comm = &comm,
+                                    .node = &node,
+                                    .queue = &queue,
+                                    .lanes = !options[HART].value,
+                                    .callers = options[HART].value ? 1 : (unsigned)options[GROUPS].value,
+                                    .items = options[HART].value ? 1 : (unsigned)options[ITEMS].value,
+                                    .ack_timeout = (unsigned)options[ACK_TIMEOUT].value,
+                                    .timeout_us = options[WAIT_TIMEOUT].value,
+                                    .revoke_us = options[REVOKE].value};
+    const bool ok = work();
+    console_printf("%-10s %s\n", names[options[WORK].value], ok ? "ok" : "FAILED");
+    comm_finalize(&comm);
+    return program_end(ok);
 }

@@ -3,12 +3,12 @@
 #include "host/console.h"
 #include "host/heap.h"
 #include "host/machine.h"
-#include "host/pgas/works.h"
+#include "host/pgas/workloads.h"
 
 enum { NEAR = 5, FAR = 3, A_ROW = NEAR + FAR };
 
 static void on_hart(const void* arguments) {
-    static struct pgas_group group;
+    static struct pgas_communicator group;
     pgas_spmv_run(arguments, &group);
 }
 
@@ -49,14 +49,14 @@ static void free_rows(struct matrix* m) {
 }
 
 /* The stretch of each other node's part in which all lies that these rows need of it. */
-static void find_needs(const struct matrix* m, uint32_t rows, unsigned rank, struct spmv_need* need) {
+static void find_needs(const struct matrix* m, uint32_t rows, unsigned rank, struct spmv_range* needed) {
     for (uint32_t k = 0; k < rows * A_ROW; ++k) {
         const uint32_t column = m->columns[k];
-        struct spmv_need* n = &need[column / rows];
+        struct spmv_range* n = &needed[column / rows];
         if (column / rows == rank) continue;
         const uint32_t begin = n->count && n->first < column ? n->first : column,
                        end = n->count && n->first + n->count > column ? n->first + n->count : column + 1;
-        *n = (struct spmv_need){begin, end - begin};
+        *n = (struct spmv_range){begin, end - begin};
     }
 }
 
@@ -77,24 +77,25 @@ static float* solve(uint32_t all, uint32_t iterations) {
     return x;
 }
 
-static uint64_t give(struct world* w, const void* from, uint64_t bytes) {
-    const struct place p = world_take(w, bytes);
-    place_write(w->node, &p, 0, from, bytes);
-    return world_at(w, &p);
+static uint64_t give(struct pgas_runtime* w, const void* from, uint64_t bytes) {
+    const struct rdma_buffer p = pgas_runtime_allocate(w, bytes);
+    rdma_buffer_write(w->node, &p, 0, from, bytes);
+    return pgas_runtime_address(w, &p);
 }
 
-bool spmv_run(struct world* w, uint32_t rows, uint32_t iterations) {
-    const uint32_t all = rows * w->party->count, first = rows * w->party->index;
+bool spmv_run(struct pgas_runtime* w, uint32_t rows, uint32_t iterations) {
+    const uint32_t all = rows * w->comm->size, first = rows * w->comm->rank;
     const uint64_t bytes = 4ull * all;
     struct matrix m = make_rows(first, rows, all);
     float* x = zeroed(bytes);
     for (uint32_t i = first; i < first + rows; ++i) x[i] = start_value(i); /* the rest comes from the others */
-    world_open(w, 2 * bytes);
-    place_write(w->node, &w->segment, 0, x, bytes);
-    const struct place cycles = world_take(w, 16), crew = world_take(w, sizeof(struct team_crew));
-    struct pgas_spmv_arguments a = {.groups = world_at(w, &w->groups),
-                                    .crew = world_at(w, &crew),
-                                    .cycles = world_at(w, &cycles),
+    pgas_runtime_open(w, 2 * bytes);
+    rdma_buffer_write(w->node, &w->segment, 0, x, bytes);
+    const struct rdma_buffer cycles = pgas_runtime_allocate(w, 16),
+                             grid = pgas_runtime_allocate(w, sizeof(struct grid_barrier));
+    struct pgas_spmv_arguments a = {.groups = pgas_runtime_address(w, &w->groups),
+                                    .grid = pgas_runtime_address(w, &grid),
+                                    .cycles = pgas_runtime_address(w, &cycles),
                                     .starts = give(w, m.starts, 4ull * (rows + 1)),
                                     .columns = give(w, m.columns, 4ull * rows * A_ROW),
                                     .weights = give(w, m.weights, 4ull * rows * A_ROW),
@@ -102,17 +103,17 @@ bool spmv_run(struct world* w, uint32_t rows, uint32_t iterations) {
                                     .first = first,
                                     .rows = rows,
                                     .iterations = iterations};
-    find_needs(&m, rows, w->party->index, a.need);
-    const struct world_work work = {"pgas_spmv", on_hart, &a, sizeof a};
-    bool right = world_run(w, &work);
-    place_read(w->node, x, &w->segment, (iterations & 1) * bytes, bytes);
+    find_needs(&m, rows, w->comm->rank, a.needed);
+    const struct pgas_workload work = {"pgas_spmv", on_hart, &a, sizeof a};
+    bool ok = pgas_runtime_run(w, &work);
+    rdma_buffer_read(w->node, x, &w->segment, (iterations & 1) * bytes, bytes);
     float* expected = solve(all, iterations);
     const bool same = memcmp(x + first, expected + first, 4ull * rows) == 0;
-    if (right && !same) console_printf("the product is wrong\n");
-    world_report(w, "spmv", "all", &cycles, 0, 1, 1);
-    world_report(w, "spmv", "fetching", &cycles, 1, 1, 1);
+    if (ok && !same) console_printf("the product is wrong\n");
+    pgas_runtime_report(w, "spmv", "all", &cycles, 0, 1, 1);
+    pgas_runtime_report(w, "spmv", "fetching", &cycles, 1, 1, 1);
     free_rows(&m);
     heap_free(expected);
     heap_free(x);
-    return right && same;
+    return ok && same;
 }

@@ -7,10 +7,10 @@
 #include "host/region.h"
 #include "pcie_demo/pattern.h"
 
-enum { WINDOW = 8 << 20, LEAST_MESSAGES = 8, SIGNAL_EVERY = 16, POLLED = 16 };
+enum { WINDOW = 8 << 20, MIN_MESSAGES = 8, SIGNAL_EVERY = 16, POLLED = 16 };
 enum { OUT = 0, IN = MEASURED_BYTES, BYTES = 2 * MEASURED_BYTES, FIRST_SEED = 20, SECOND_SEED = 21 };
 
-static struct channel channels[MEASURED_PAIRS];
+static struct channel channels[MEASURED_QPS];
 static bool wrong;
 
 static unsigned take(struct verbs_cq* cq) {
@@ -22,17 +22,17 @@ static unsigned take(struct verbs_cq* cq) {
 
 /* `count` requests on each of the channels, at most `window` of each under way. \returns cycles until all are complete
  */
-static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send* request, uint64_t count,
+static uint64_t push(struct channel* ch, uint64_t qps, const struct verbs_send_request* request, uint64_t count,
                      uint64_t batch, uint64_t signal_every, uint64_t window) {
-    struct verbs_send s[MEASURED_BATCH];
-    uint64_t posted[MEASURED_PAIRS] = {0}, left = pairs * count;
+    struct verbs_send_request s[MEASURED_BATCH];
+    uint64_t posted[MEASURED_QPS] = {0}, left = qps * count;
     const uint64_t begin = clock_cycles();
-    while (left || ch[0].qp.sends.head != ch[0].qp.sends.tail) {
+    while (left || ch[0].qp.send_queue.head != ch[0].qp.send_queue.tail) {
         bool moved = false;
         left = 0;
-        for (uint64_t p = 0; p < pairs; ++p) {
+        for (uint64_t p = 0; p < qps; ++p) {
             uint64_t part = count - posted[p] < batch ? count - posted[p] : batch;
-            if ((uint16_t)(ch[p].qp.sends.head - ch[p].qp.sends.tail) + part > window) part = 0;
+            if ((uint16_t)(ch[p].qp.send_queue.head - ch[p].qp.send_queue.tail) + part > window) part = 0;
             for (uint64_t i = 0; i < part; ++i) {
                 s[i] = request[p];
                 const uint64_t number = posted[p] + i + 1;
@@ -42,25 +42,25 @@ static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send
             if (part) posted[p] += verbs_post_send(&ch[p].qp, s, (unsigned)part);
             moved = take(&ch[p].send_cq) || part || moved;
             left += count - posted[p];
-            if (p) left += (uint16_t)(ch[p].qp.sends.head - ch[p].qp.sends.tail);
+            if (p) left += (uint16_t)(ch[p].qp.send_queue.head - ch[p].qp.send_queue.tail);
         }
-        if (!moved) party_idle();
+        if (!moved) comm_poll_delay();
     }
     return clock_cycles() - begin;
 }
 
 static void post_receives(struct channel* c, uint64_t bytes, uint64_t count) {
-    const struct verbs_element e = {c->memory.at + IN, c->mr.key, (uint32_t)bytes};
-    const struct verbs_receive r = {0, &e, 1};
+    const struct verbs_sge e = {c->memory.at + IN, c->mr.key, (uint32_t)bytes};
+    const struct verbs_receive_request r = {0, &e, 1};
     while (count--) verbs_post_receive(&c->qp, &r, 1);
 }
 
 static void receive(struct channel* c, uint64_t bytes, uint64_t count) {
-    uint64_t posted = count < 1 << MEASURED_RECEIVES ? count : 1 << MEASURED_RECEIVES;
+    uint64_t posted = count < 1 << MEASURED_LOG_RQ_SIZE ? count : 1 << MEASURED_LOG_RQ_SIZE;
     for (uint64_t got = 0; got < count;) {
         const unsigned now = take(&c->receive_cq);
         const uint64_t more = count - posted < now ? count - posted : now;
-        if (!now) party_idle();
+        if (!now) comm_poll_delay();
         post_receives(c, bytes, more);
         posted += more;
         got += now;
@@ -70,19 +70,21 @@ static void receive(struct channel* c, uint64_t bytes, uint64_t count) {
 static void one(const struct measure* m, const char* name, enum hca_opcode opcode, uint64_t bytes) {
     struct channel* c = &channels[0];
     const bool first = channel_is_first(c), is_read = opcode == HCA_OP_READ, is_send = opcode == HCA_OP_SEND;
-    uint64_t count = WINDOW / bytes < LEAST_MESSAGES ? LEAST_MESSAGES : WINDOW / bytes, cycles = 0;
+    uint64_t count = WINDOW / bytes < MIN_MESSAGES ? MIN_MESSAGES : WINDOW / bytes, cycles = 0;
     if (count > m->messages) count = m->messages;
-    struct verbs_element e;
-    const struct verbs_send s = channel_request(c, opcode, &e, is_read ? IN : OUT, is_read ? OUT : IN, (uint32_t)bytes);
+    struct verbs_sge e;
+    const struct verbs_send_request s =
+        channel_request(c, opcode, &e, is_read ? IN : OUT, is_read ? OUT : IN, (uint32_t)bytes);
     pattern_write(channel_at(c, OUT), (bytes + 7) & ~UINT64_C(7), first ? FIRST_SEED : SECOND_SEED);
     memset(channel_at(c, IN), 0, (bytes + 7) & ~UINT64_C(7));
-    if (is_send && !first) post_receives(c, bytes, count < 1 << MEASURED_RECEIVES ? count : 1 << MEASURED_RECEIVES);
-    party_meet(m->party, m->with);
+    if (is_send && !first)
+        post_receives(c, bytes, count < 1 << MEASURED_LOG_RQ_SIZE ? count : 1 << MEASURED_LOG_RQ_SIZE);
+    comm_barrier_with(m->comm, m->with);
     if (first)
-        cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY, 1 << MEASURED_SENDS);
+        cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY, 1 << MEASURED_LOG_SQ_SIZE);
     else if (is_send)
         receive(c, bytes, count);
-    party_meet(m->party, m->with);
+    comm_barrier_with(m->comm, m->with);
     if (first == is_read) wrong |= !pattern_check(channel_at(c, IN), bytes / 8 * 8, first ? SECOND_SEED : FIRST_SEED);
     if (!first) return;
     const uint64_t ps = clock_picoseconds(cycles);
@@ -92,7 +94,7 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
 bool measure_bandwidth(const struct measure* m) {
     measured_channel(&channels[0], m, BYTES);
     wrong = false;
-    for (uint64_t bytes = m->least; bytes <= m->most; bytes *= 2) {
+    for (uint64_t bytes = m->min; bytes <= m->max; bytes *= 2) {
         one(m, "write", HCA_OP_WRITE, bytes);
         one(m, "send", HCA_OP_SEND, bytes);
         one(m, "read", HCA_OP_READ, bytes);
@@ -103,11 +105,11 @@ bool measure_bandwidth(const struct measure* m) {
 }
 
 bool measure_rate(const struct measure* m) {
-    struct verbs_element e[MEASURED_PAIRS];
-    struct verbs_send s[MEASURED_PAIRS];
+    struct verbs_sge e[MEASURED_QPS];
+    struct verbs_send_request s[MEASURED_QPS];
     uint64_t cycles = 0;
     wrong = false;
-    for (uint64_t p = 0; p < m->pairs; ++p) {
+    for (uint64_t p = 0; p < m->qps; ++p) {
         struct channel* c = &channels[p];
         measured_channel(c, m, BYTES);
         s[p] = channel_request(c, HCA_OP_WRITE, &e[p], OUT, IN, (uint32_t)m->size);
@@ -116,23 +118,23 @@ bool measure_rate(const struct measure* m) {
         memset(channel_at(c, IN), 0, (m->size + 7) & ~UINT64_C(7));
     }
     const bool first = channel_is_first(&channels[0]);
-    party_meet(m->party, m->with);
+    comm_barrier_with(m->comm, m->with);
     if (first) {
-        push(channels, m->pairs, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every,
+        push(channels, m->qps, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every,
              m->window); /* translations are cached then */
         region_begin("rate");
-        cycles = push(channels, m->pairs, s, m->messages, m->batch, m->signal_every, m->window);
+        cycles = push(channels, m->qps, s, m->messages, m->batch, m->signal_every, m->window);
         region_end();
     }
-    party_meet(m->party, m->with);
-    for (uint64_t p = 0; p < m->pairs; ++p) {
+    comm_barrier_with(m->comm, m->with);
+    for (uint64_t p = 0; p < m->qps; ++p) {
         if (!first) wrong |= !pattern_check(channel_at(&channels[p], IN), m->size / 8 * 8, p);
         channel_close(&channels[p]);
     }
     if (first)
         console_printf(
             "# rate %lu messages %lu ps, %lu bytes, %lu a doorbell, a completion for %lu, %lu under way, %lu pairs\n",
-            m->pairs * m->messages, clock_picoseconds(cycles), m->size, m->batch, m->signal_every, m->window, m->pairs);
+            m->qps * m->messages, clock_picoseconds(cycles), m->size, m->batch, m->signal_every, m->window, m->qps);
     console_printf("rate       %s\n", wrong ? "FAILED" : "ok");
     return !wrong;
 }

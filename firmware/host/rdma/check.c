@@ -3,13 +3,13 @@
 
 #include "host/console.h"
 
-void check_that(struct check* c, bool right, const char* what, uint64_t seen) {
-    if (right) return;
+void check_that(struct check* c, bool ok, const char* what, uint64_t seen) {
+    if (ok) return;
     if (c->ok) console_printf("           %s: %s (0x%lx)\n", c->active ? "active" : "passive", what, seen);
     c->ok = false;
 }
 
-void check_meet(struct check* c) { party_meet(c->channel->party, c->channel->with); }
+void check_barrier(struct check* c) { comm_barrier_with(c->channel->comm, c->channel->with); }
 
 void check_prepare(struct check* c) {
     pattern_write(channel_at(c->channel, OUT), AREA, seed_of(c, c->active));
@@ -38,12 +38,12 @@ unsigned check_all(struct channel* channel, const char* kind, const struct check
     unsigned wrong = 0;
     for (unsigned i = 0; i < count; ++i) {
         bool ok = true;
-        for (unsigned turn = 0; turn < 2; ++turn) {
-            struct check c = {channel, (turn == 0) == channel_is_first(channel), 1 + 2 * i + turn, true};
+        for (unsigned round = 0; round < 2; ++round) {
+            struct check c = {channel, (round == 0) == channel_is_first(channel), 1 + 2 * i + round, true};
             check_prepare(&c);
-            check_meet(&c);
+            check_barrier(&c);
             cases[i].run(&c);
-            check_meet(&c);
+            check_barrier(&c);
             ok = ok && c.ok;
         }
         check_print(kind, cases[i].name, ok);

@@ -4,7 +4,7 @@
 #ifndef FABRICVP_HOST_RDMA_CHECK_H
 #define FABRICVP_HOST_RDMA_CHECK_H
 
-#include "host/rdma/party.h"
+#include "host/rdma/communicator.h"
 #include "pcie_demo/pattern.h"
 
 /* A channel's memory: what is sent, what others write to, and a copy of what has to be there. */
@@ -33,8 +33,8 @@ void check_expect(struct check* c, uint64_t to, uint64_t from, uint64_t bytes, b
 /* IN is what is expected. */
 void check_memory(struct check* c, const char* what);
 /* Says what is wrong, unless `right`. */
-void check_that(struct check* c, bool right, const char* what, uint64_t seen);
-void check_meet(struct check* c);
+void check_that(struct check* c, bool ok, const char* what, uint64_t seen);
+void check_barrier(struct check* c);
 
 /* Each in turn with either node as the active one. `count` of them run; \returns how many were wrong */
 struct check_case {
@@ -45,11 +45,11 @@ unsigned check_all(struct channel* channel, const char* kind, const struct check
 /* A line on the console. */
 void check_print(const char* kind, const char* name, bool ok);
 
-unsigned check_connections(struct party* party, unsigned with);
-unsigned check_datagrams(struct party* party, unsigned with);
-unsigned check_queues(struct party* party, unsigned with);
-unsigned check_states(struct party* party, unsigned with);
-unsigned check_parallel(struct party* party, unsigned with);
-unsigned check_errors(struct party* party, unsigned with);
+unsigned check_connections(struct communicator* comm, unsigned with);
+unsigned check_datagrams(struct communicator* comm, unsigned with);
+unsigned check_queues(struct communicator* comm, unsigned with);
+unsigned check_states(struct communicator* comm, unsigned with);
+unsigned check_parallel(struct communicator* comm, unsigned with);
+unsigned check_errors(struct communicator* comm, unsigned with);
 
 #endif

@@ -13,7 +13,7 @@ static bool wrong;
 
 static bool is_first(void) { return channel_is_first(&channel); }
 
-static void post(const struct verbs_send* s) {
+static void post(const struct verbs_send_request* s) {
     if (verbs_post_send(&channel.qp, s, 1) != 1) panic("latency: a request does not fit");
 }
 static void wait(struct verbs_cq* cq) {
@@ -24,48 +24,48 @@ static void wait(struct verbs_cq* cq) {
 }
 
 static void post_receive(uint64_t bytes) {
-    const struct verbs_element e = {channel.memory.at + IN, channel.mr.key, (uint32_t)bytes};
-    verbs_post_receive(&channel.qp, &(struct verbs_receive){0, &e, 1}, 1);
+    const struct verbs_sge e = {channel.memory.at + IN, channel.mr.key, (uint32_t)bytes};
+    verbs_post_receive(&channel.qp, &(struct verbs_receive_request){0, &e, 1}, 1);
 }
 
 struct task {
     enum hca_opcode opcode;
     uint64_t bytes;
-    struct verbs_send request;
-    struct verbs_element element;
+    struct verbs_send_request request;
+    struct verbs_sge element;
 };
 
 /* A message that the other one answers: each has its number in its last byte, which lands last. */
-static void say_write(struct task* t, uint8_t number) {
+static void post_write(struct task* t, uint8_t number) {
     *(volatile uint8_t*)channel_at(&channel, OUT + t->bytes - 1) = number;
     post(&t->request);
     wait(&channel.send_cq);
 }
-static void hear_write(const struct task* t, uint8_t number) {
+static void await_write(const struct task* t, uint8_t number) {
     const volatile uint8_t* last = channel_at(&channel, IN + t->bytes - 1);
     while (*last != number) {
     }
 }
-static void say_send(struct task* t, uint8_t number) {
+static void post_send(struct task* t, uint8_t number) {
     (void)number;
     post(&t->request);
     wait(&channel.send_cq);
 }
-static void hear_send(const struct task* t, uint8_t number) {
+static void await_send(const struct task* t, uint8_t number) {
     (void)number;
     wait(&channel.receive_cq);
     post_receive(t->bytes);
 }
 
-static uint64_t answered(struct task* t, uint64_t iterations, void (*say)(struct task*, uint8_t),
-                         void (*hear)(const struct task*, uint8_t)) {
+static uint64_t respond(struct task* t, uint64_t iterations, void (*post)(struct task*, uint8_t),
+                        void (*await)(const struct task*, uint8_t)) {
     uint64_t begin = 0;
     for (uint64_t i = 0; i < WARM + iterations; ++i) {
         if (i == WARM) begin = clock_cycles();
         if (is_first())
-            say(t, (uint8_t)(i + 1)), hear(t, (uint8_t)(i + 1));
+            post(t, (uint8_t)(i + 1)), await(t, (uint8_t)(i + 1));
         else
-            hear(t, (uint8_t)(i + 1)), say(t, (uint8_t)(i + 1));
+            await(t, (uint8_t)(i + 1)), post(t, (uint8_t)(i + 1));
     }
     return clock_picoseconds(clock_cycles() - begin) / (2 * iterations);
 }
@@ -81,14 +81,14 @@ static uint64_t completed(struct task* t, uint64_t iterations) {
 }
 
 /* What a message has brought is what the other one has; but for the last byte, which was counted. */
-static bool is_right(const struct task* t, uint64_t seed) {
+static bool is_correct(const struct task* t, uint64_t seed) {
     const uint64_t words = (t->bytes - 1) / 8;
     return pattern_check(channel_at(&channel, IN), words * 8, seed);
 }
 
 /* \param pong whether the other one answers; otherwise it only waits */
 static void one(const struct measure* m, const char* name, enum hca_opcode opcode, uint64_t bytes, bool pong) {
-    const uint64_t mine = 10 + is_first(), theirs = 10 + !is_first(),
+    const uint64_t local = 10 + is_first(), remote = 10 + !is_first(),
                    few = bytes >= 64 << 10 ? 4
                          : bytes >= 4096   ? 2
                                            : 1;
@@ -96,24 +96,24 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
     struct task t = {.opcode = opcode, .bytes = bytes};
     uint64_t picoseconds = 0;
     const bool is_send = opcode == HCA_OP_SEND, is_read = opcode == HCA_OP_READ, is_write = opcode == HCA_OP_WRITE;
-    pattern_write(channel_at(&channel, OUT), (bytes + 7) & ~UINT64_C(7), mine);
+    pattern_write(channel_at(&channel, OUT), (bytes + 7) & ~UINT64_C(7), local);
     memset(channel_at(&channel, IN), 0, (bytes + 7) & ~UINT64_C(7));
     t.request = channel_request(&channel, opcode, &t.element, is_read ? IN : OUT, is_read ? OUT : IN, (uint32_t)bytes);
     if ((is_write || is_send) && bytes <= m->inline_bytes) t.request.flags |= VERBS_INLINE;
     for (uint64_t i = 0; is_send && i < 2; ++i) post_receive(bytes);
-    party_meet(m->party, m->with);
+    comm_barrier_with(m->comm, m->with);
     if (pong)
-        picoseconds = answered(&t, iterations, is_send ? say_send : say_write, is_send ? hear_send : hear_write);
+        picoseconds = respond(&t, iterations, is_send ? post_send : post_write, is_send ? await_send : await_write);
     else if (is_first())
         picoseconds = completed(&t, iterations);
-    party_meet(m->party, m->with);
-    if (pong || (is_read && is_first()) || (is_write && !is_first())) wrong |= !is_right(&t, theirs);
+    comm_barrier_with(m->comm, m->with);
+    if (pong || (is_read && is_first()) || (is_write && !is_first())) wrong |= !is_correct(&t, remote);
     for (uint64_t i = 0; is_send && i < 2; ++i) { /* takes back what nobody uses any more */
         post(&t.request);
         wait(&channel.send_cq);
         wait(&channel.receive_cq);
     }
-    party_meet(m->party, m->with);
+    comm_barrier_with(m->comm, m->with);
     if (is_first()) console_printf("# latency %s %lu %lu ps\n", name, bytes, picoseconds);
 }
 
@@ -121,7 +121,7 @@ bool measure_latency(const struct measure* m) {
     const bool host = !m->gpu_payload; /* the hart looks at the payload only where that is cheap */
     measured_channel(&channel, m, BYTES);
     wrong = false;
-    for (uint64_t bytes = m->least; bytes <= m->most; bytes *= 2) {
+    for (uint64_t bytes = m->min; bytes <= m->max; bytes *= 2) {
         if (host) one(m, "write", HCA_OP_WRITE, bytes, true);
         if (host) one(m, "send", HCA_OP_SEND, bytes, true);
         one(m, "read", HCA_OP_READ, bytes, false);

@@ -16,14 +16,14 @@ enum {
     LATENCY,
     BANDWIDTH,
     RATE,
-    LEAST,
-    MOST,
+    MIN_BYTES,
+    MAX_BYTES,
     INLINE,
     SIZE,
     BATCH,
     SIGNAL,
     WINDOW,
-    PAIRS,
+    QPS,
     GPU_QUEUES,
     GPU_CQS,
     GPU_RECORDS,
@@ -31,78 +31,78 @@ enum {
     OPTIONS
 };
 static struct option options[OPTIONS] = {
-    [NODES] = {"nodes", 2, 2, MOST_PARTIES}, /* that take part */
-    [CHECK] = {"check", 1},                  /* every verb */
-    [EXCHANGE] = {"exchange", 1},            /* all nodes at once */
-    [MULTICAST] = {"multicast", 1},          /* a group of all nodes, with the exchange */
+    [NODES] = {"nodes", 2, 2, COMM_MAX_RANKS}, /* that take part */
+    [CHECK] = {"check", 1},                    /* every verb */
+    [EXCHANGE] = {"exchange", 1},              /* all nodes at once */
+    [MULTICAST] = {"multicast", 1},            /* a group of all nodes, with the exchange */
     [LATENCY] = {"latency", 20, 0,
                  MEASURED_TIMES},      /* how often, of each verb and size; 0: not at all, as with the following */
     [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
     [RATE] = {"rate", 4096},           /* messages of one size, of each queue pair */
-    [LEAST] = {"least", 2, 1, MEASURED_BYTES}, /* sizes of latency and bandwidth, by powers of two */
-    [MOST] = {"most", MEASURED_BYTES, 0, MEASURED_BYTES},
-    [INLINE] = {"inline", 188},                         /* bytes that are posted inline, but for bandwidth */
-    [SIZE] = {"size", 8, 1, MEASURED_BYTES},            /* of messages of the rate */
-    [BATCH] = {"batch", 16, 1, MEASURED_BATCH},         /* of them for one doorbell */
-    [SIGNAL] = {"signal", 16, 1, 1 << MEASURED_SENDS},  /* of them for one completion */
-    [WINDOW] = {"window", 128, 1, 1 << MEASURED_SENDS}, /* of them under way */
-    [PAIRS] = {"pairs", 1, 1, MEASURED_PAIRS},          /* queue pairs */
-    [GPU_QUEUES] = {"gpu_queues", 0},                   /* 1: in the memory of the node's first GPU; likewise: */
+    [MIN_BYTES] = {"least", 2, 1, MEASURED_BYTES}, /* sizes of latency and bandwidth, by powers of two */
+    [MAX_BYTES] = {"most", MEASURED_BYTES, 0, MEASURED_BYTES},
+    [INLINE] = {"inline", 188},                               /* bytes that are posted inline, but for bandwidth */
+    [SIZE] = {"size", 8, 1, MEASURED_BYTES},                  /* of messages of the rate */
+    [BATCH] = {"batch", 16, 1, MEASURED_BATCH},               /* of them for one doorbell */
+    [SIGNAL] = {"signal", 16, 1, 1 << MEASURED_LOG_SQ_SIZE},  /* of them for one completion */
+    [WINDOW] = {"window", 128, 1, 1 << MEASURED_LOG_SQ_SIZE}, /* of them under way */
+    [QPS] = {"pairs", 1, 1, MEASURED_QPS},                    /* queue pairs */
+    [GPU_QUEUES] = {"gpu_queues", 0},                         /* 1: in the memory of the node's first GPU; likewise: */
     [GPU_CQS] = {"gpu_cqs", 0},
     [GPU_RECORDS] = {"gpu_records", 0}, /* doorbell records */
     [GPU_PAYLOAD] = {"gpu_payload", 0},
 };
 
-static struct party party;
+static struct communicator comm;
 static struct verbs_uar uar;
 
 static void check_options(void) {
-    option_at_most(&options[BATCH], options[WINDOW].value, "since as many are under way");
-    option_at_most(&options[SIGNAL], options[WINDOW].value, "since as many are under way");
+    option_max(&options[BATCH], options[WINDOW].value, "since as many are under way");
+    option_max(&options[SIGNAL], options[WINDOW].value, "since as many are under way");
 }
 
 static bool measure_all(unsigned with) {
-    struct measure m = {.party = &party,
+    struct measure m = {.comm = &comm,
                         .with = with,
                         .iterations = options[LATENCY].value,
                         .messages = options[BANDWIDTH].value,
-                        .least = options[LEAST].value,
-                        .most = options[MOST].value,
+                        .min = options[MIN_BYTES].value,
+                        .max = options[MAX_BYTES].value,
                         .inline_bytes = options[INLINE].value,
                         .size = options[SIZE].value,
                         .batch = options[BATCH].value,
                         .signal_every = options[SIGNAL].value,
                         .window = options[WINDOW].value,
-                        .pairs = options[PAIRS].value,
+                        .qps = options[QPS].value,
                         .gpu_queues = options[GPU_QUEUES].value,
                         .gpu_cqs = options[GPU_CQS].value,
                         .gpu_payload = options[GPU_PAYLOAD].value};
-    bool right = true;
+    bool ok = true;
     if (options[GPU_RECORDS].value) {
-        const struct verbs_memory records = gpu_memory(&party, HCA_PAGE);
-        if (!verbs_open_uar(&uar, &party.hca, &records)) panic("no doorbell records in a GPU's memory");
+        const struct verbs_memory records = gpu_memory(&comm, HCA_PAGE);
+        if (!verbs_open_uar(&uar, &comm.hca, &records)) panic("no doorbell records in a GPU's memory");
         m.uar = &uar;
     }
-    if (options[EXCHANGE].value) right = exchange_all(&m);
-    if (options[EXCHANGE].value && options[MULTICAST].value) right = exchange_group(&m) && right;
+    if (options[EXCHANGE].value) ok = exchange_all(&m);
+    if (options[EXCHANGE].value && options[MULTICAST].value) ok = exchange_group(&m) && ok;
     clock_start();
-    if (options[LATENCY].value) right = measure_latency(&m) && right;
-    if (options[BANDWIDTH].value) right = measure_bandwidth(&m) && right;
+    if (options[LATENCY].value) ok = measure_latency(&m) && ok;
+    if (options[BANDWIDTH].value) ok = measure_bandwidth(&m) && ok;
     m.messages = options[RATE].value;
-    if (options[RATE].value) right = measure_rate(&m) && right;
-    return right;
+    if (options[RATE].value) ok = measure_rate(&m) && ok;
+    return ok;
 }
 
 int main(void) {
-    program_begin(&party, options, OPTIONS, check_options);
-    console_printf("node %u of %u, MTU %u\n", party.index, party.count, 1u << party.log_mtu);
-    const unsigned with = party.index ^ 1; /* checks and measurements are between neighbours */
+    program_begin(&comm, options, OPTIONS, check_options);
+    console_printf("node %u of %u, MTU %u\n", comm.rank, comm.size, 1u << comm.log_mtu);
+    const unsigned with = comm.rank ^ 1; /* checks and measurements are between neighbours */
     unsigned wrong = 0;
-    if (with >= party.count)
+    if (with >= comm.size)
         options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
     if (options[CHECK].value)
-        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) +
-                check_states(&party, with) + check_parallel(&party, with) + check_errors(&party, with);
+        wrong = check_connections(&comm, with) + check_datagrams(&comm, with) + check_queues(&comm, with) +
+                check_states(&comm, with) + check_parallel(&comm, with) + check_errors(&comm, with);
     wrong += !measure_all(with);
     return program_end(!wrong);
 }

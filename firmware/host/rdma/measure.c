@@ -28,7 +28,7 @@ void clock_start(void) {
 
 uint64_t clock_picoseconds(uint64_t cycles) { return cycles * 1000000 / (cycles_per_ms / 1000); }
 
-struct verbs_memory gpu_memory(struct party* p, uint64_t bytes) {
+struct verbs_memory gpu_memory(struct communicator* p, uint64_t bytes) {
     static uint64_t next = 1 << 20;
     struct pci_function* f = pci_find_id(&p->pci, NULL, GPU_VENDOR, GPU_DEVICE);
     if (!f || !pci_enable(f)) panic("there is no GPU whose memory could be used");
@@ -40,8 +40,8 @@ struct verbs_memory gpu_memory(struct party* p, uint64_t bytes) {
 
 void measured_channel(struct channel* c, const struct measure* m, uint64_t bytes) {
     const struct channel_shape s = {.type = HCA_QP_RC,
-                                    .log_sends = MEASURED_SENDS,
-                                    .log_receives = MEASURED_RECEIVES,
+                                    .log_sq_size = MEASURED_LOG_SQ_SIZE,
+                                    .log_rq_size = MEASURED_LOG_RQ_SIZE,
                                     .elements = 1,
                                     .inline_bytes = (unsigned)m->inline_bytes,
                                     .bytes = bytes,
@@ -49,5 +49,5 @@ void measured_channel(struct channel* c, const struct measure* m, uint64_t bytes
                                     .cqs = m->gpu_cqs ? gpu_memory : NULL,
                                     .memory = m->gpu_payload ? gpu_memory : NULL,
                                     .uar = m->uar};
-    channel_open(c, m->party, m->with, &s);
+    channel_open(c, m->comm, m->with, &s);
 }

@@ -5,21 +5,21 @@
 #ifndef FABRICVP_HOST_RDMA_OPTIONS_H
 #define FABRICVP_HOST_RDMA_OPTIONS_H
 
-#include "host/rdma/party.h"
+#include "host/rdma/communicator.h"
 
 struct option {
     const char* key;
-    uint64_t value, least, most; /* most 0: no limit */
+    uint64_t value, min, max; /* most 0: no limit */
 };
 
 /* Reads options, finds the other nodes, lets node 0 check what bounds do not say, and gives its options to everybody.
  */
-void program_begin(struct party* party, struct option* options, unsigned count, void (*check)(void));
+void program_begin(struct communicator* comm, struct option* options, unsigned count, void (*check)(void));
 /* Says whether all was right. \returns the status of main() */
-int program_end(bool right);
+int program_end(bool ok);
 
 /* What may stand in one option follows from others. */
-void option_at_most(const struct option* option, uint64_t most, const char* why);
+void option_max(const struct option* option, uint64_t max, const char* why);
 void option_multiple(const struct option* option, uint64_t of, const char* what);
 void option_power(const struct option* option);
 /* Not 0 only where it has an effect. */

@@ -7,7 +7,7 @@
 #include "host/timer.h"
 
 enum {
-    MOST_HARTS = 4,
+    MAX_WORKERS = 4,
     DEPTH = 6,
     ROUNDS = 32,
     BATCH = 8,
@@ -21,20 +21,20 @@ enum {
 static struct worker {
     struct channel channel;
     struct check check;
-    uint64_t began, ended;
-} workers[MOST_HARTS];
+    uint64_t began, retired;
+} workers[MAX_WORKERS];
 
 static uint32_t bytes_of(unsigned i) { return 1 + i * 7 % STEP; }
 
 /* A batch at a time, of which the last is signalled; some of them inline. */
 static void work(void* nothing) {
     (void)nothing;
-    if (hart_id() >= MOST_HARTS) return;
+    if (hart_id() >= MAX_WORKERS) return;
     struct worker* w = &workers[hart_id()];
     w->began = timer_now();
     for (unsigned first = 0; first < MESSAGES; first += BATCH) {
-        struct verbs_element e[BATCH];
-        struct verbs_send s[BATCH];
+        struct verbs_sge e[BATCH];
+        struct verbs_send_request s[BATCH];
         struct verbs_completion done = {.syndrome = 0};
         for (unsigned i = 0; i < BATCH; ++i) {
             const unsigned n = first + i;
@@ -44,13 +44,13 @@ static void work(void* nothing) {
                 (i + 1 == BATCH ? VERBS_SIGNALLED : 0) | (n % 3 == 0 && bytes_of(n) <= INLINE ? VERBS_INLINE : 0);
         }
         check_that(&w->check, verbs_post_send(&w->channel.qp, s, BATCH) == BATCH, "posting", first);
-        const bool came = verbs_wait(&w->channel.send_cq, &done, PATIENCE_US);
+        const bool came = verbs_wait(&w->channel.send_cq, &done, COMM_TIMEOUT_US);
         check_that(&w->check,
                    came && !done.syndrome && done.id == ID + first + BATCH - 1 && done.qpn == w->channel.qp.number,
                    "completion", done.id);
         if (!came) break;
     }
-    w->ended = timer_now();
+    w->retired = timer_now();
 }
 
 /* With every other one: all have begun before any has ended. */
@@ -58,32 +58,32 @@ static bool overlapped(unsigned harts) {
     uint64_t last_begin = 0, first_end = UINT64_MAX;
     for (unsigned i = 0; i < harts; ++i) {
         if (workers[i].began > last_begin) last_begin = workers[i].began;
-        if (workers[i].ended < first_end) first_end = workers[i].ended;
+        if (workers[i].retired < first_end) first_end = workers[i].retired;
     }
     return last_begin < first_end;
 }
 
-unsigned check_parallel(struct party* party, unsigned with) {
-    const unsigned harts = machine.harts < MOST_HARTS ? machine.harts : MOST_HARTS;
+unsigned check_parallel(struct communicator* comm, unsigned with) {
+    const unsigned harts = machine.harts < MAX_WORKERS ? machine.harts : MAX_WORKERS;
     bool ok = true;
     for (unsigned i = 0; i < harts; ++i) {
         const struct channel_shape shape = {.type = HCA_QP_RC,
-                                            .log_sends = DEPTH,
-                                            .log_receives = DEPTH,
+                                            .log_sq_size = DEPTH,
+                                            .log_rq_size = DEPTH,
                                             .elements = 1,
                                             .inline_bytes = INLINE,
                                             .bytes = CHANNEL_BYTES};
         struct worker* w = &workers[i];
-        channel_open(&w->channel, party, with, &shape);
+        channel_open(&w->channel, comm, with, &shape);
         w->check = (struct check){
             .channel = &w->channel, .active = channel_is_first(&w->channel), .seed = 300 + i, .ok = true};
         check_prepare(&w->check);
         for (unsigned n = 0; n < MESSAGES; ++n)
             check_expect(&w->check, STEP * n, SPACING * n, bytes_of(n), !w->check.active);
     }
-    party_meet(party, with);
+    comm_barrier_with(comm, with);
     harts_run(work, NULL);
-    party_meet(party, with);
+    comm_barrier_with(comm, with);
     check_that(&workers[0].check, overlapped(harts), "harts have posted one after the other", harts);
     for (unsigned i = 0; i < harts; ++i) {
         check_memory(&workers[i].check, "memory");

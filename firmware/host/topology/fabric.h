@@ -32,7 +32,7 @@ struct fabric {
 
 /* \returns false if the adapter's own agent does not answer */
 bool fabric_sweep(struct fabric* fabric, struct verbs_mads* mads);
-void fabric_forget(struct fabric* fabric);
+void fabric_free(struct fabric* fabric);
 /* As ibnetdiscover prints it. */
 void fabric_print(const struct fabric* fabric);
 

@@ -9,7 +9,7 @@
 #include "host/timer.h"
 #include "host/topology/fabric.h"
 
-enum { PATIENCE_US = 200000, LOOK_EVERY_US = 20 };
+enum { TIMEOUT_US = 200000, POLL_INTERVAL_US = 20 };
 
 static struct pci_host pci;
 static struct verbs_device hca;
@@ -17,7 +17,7 @@ static struct verbs_pd pd;
 static struct verbs_mads mads;
 static struct fabric found;
 
-static uint64_t adapters_wanted(void) {
+static uint64_t adapters_expected(void) {
     uint64_t wanted;
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
     const char* at = command_line_find(line, "nodes");
@@ -26,19 +26,19 @@ static uint64_t adapters_wanted(void) {
 }
 
 int main(void) {
-    const uint64_t wanted = adapters_wanted();
+    const uint64_t wanted = adapters_expected();
     if (!pci_start(&pci)) panic("no PCIe host bridge");
     if (!verbs_open(&hca, &pci, 0) || !verbs_open_pd(&pd, &hca)) panic("no HCA can be used");
     if (!verbs_open_mads(&mads, &pd, false)) panic("queue pair 0 cannot be opened, status 0x%x", hca.status);
     const uint64_t begin = timer_now();
     while (!fabric_sweep(&found, &mads) || found.adapters < wanted) {
-        if (timer_microseconds(timer_now() - begin) > PATIENCE_US) {
+        if (timer_microseconds(timer_now() - begin) > TIMEOUT_US) {
             console_printf("%u of %lu adapters found\n", found.adapters, wanted);
             break;
         }
-        fabric_forget(&found);
+        fabric_free(&found);
         uint8_t unused[HCA_MAD_SIZE];
-        verbs_receive_mad(&mads, unused, LOOK_EVERY_US); /* others look, too */
+        verbs_receive_mad(&mads, unused, POLL_INTERVAL_US); /* others look, too */
     }
     verbs_close_mads(&mads); /* from here on the adapter answers others by itself */
     fabric_print(&found);

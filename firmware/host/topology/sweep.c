@@ -57,10 +57,10 @@ static struct fabric_node* add(struct fabric* f, struct verbs_mads* m, const str
 }
 
 /* Behind port `number`. A switch says by which of its ports the request came in. */
-static void look_behind(struct fabric* f, struct verbs_mads* m, struct fabric_node* n, unsigned number) {
+static void probe_peer(struct fabric* f, struct verbs_mads* m, struct fabric_node* n, unsigned number) {
     uint8_t info[HCA_MAD_DATA_SIZE];
     struct verbs_route route = n->route;
-    if (route.hops == HCA_MAD_MOST_HOPS) return;
+    if (route.hops == HCA_MAD_MAX_HOPS) return;
     route.port[route.hops++] = (uint8_t)number;
     if (!verbs_get_routed(m, &route, HCA_MAD_NODE_INFO, 0, info)) return;
     struct fabric_node* peer = find(f, hca_get_long(info, HCA_NODE_GUID));
@@ -85,16 +85,16 @@ bool fabric_sweep(struct fabric* f, struct verbs_mads* m) {
     const unsigned local = hca_get(info, HCA_NODE_LOCAL_PORT);
     if (local < 1 || local > own->ports || !read_port(own, m, local)) return false;
     own->port[local].guid = own->port_guid;
-    if (own->port[local].up) look_behind(f, m, own, local);
+    if (own->port[local].up) probe_peer(f, m, own, local);
     for (struct fabric_node* n = own->next; n; n = n->next) {
         if (n->type != HCA_NODE_SWITCH) continue;
         for (unsigned p = 0; p <= n->ports; ++p)
-            if (read_port(n, m, p) && p && n->port[p].up) look_behind(f, m, n, p);
+            if (read_port(n, m, p) && p && n->port[p].up) probe_peer(f, m, n, p);
     }
     return true;
 }
 
-void fabric_forget(struct fabric* f) {
+void fabric_free(struct fabric* f) {
     for (struct fabric_node* n = f->first; n;) {
         struct fabric_node* next = n->next;
         heap_free(n->port);

@@ -6,17 +6,17 @@
 #include "host/timer.h"
 #include "host/verbs/internal.h"
 
-enum { COMPLETIONS_EQ = 0, BTH_OPERATION = 0x1f, POLLS_A_LOOK = 64 };
+enum { COMPLETIONS_EQ = 0, BTH_OPERATION = 0x1f, POLLS_PER_CHECK = 64 };
 
 static volatile uint64_t* entry_of(uintptr_t at, uint32_t counter, unsigned log_size) {
     return (volatile uint64_t*)at + (counter & ((1u << log_size) - 1)) * HCA_CQE_WORDS;
 }
 
-static void give_all(uintptr_t at, unsigned log_size) {
-    for (uint32_t i = 0; i < 1u << log_size; ++i) entry_of(at, i, log_size)[HCA_CQE_LAST] = HCA_CQE_GIVEN_BACK;
+static void set_all_hardware_owned(uintptr_t at, unsigned log_size) {
+    for (uint32_t i = 0; i < 1u << log_size; ++i) entry_of(at, i, log_size)[HCA_CQE_LAST] = HCA_CQE_HARDWARE_OWNED;
 }
 
-static bool give_to_hardware(struct verbs_cq* cq) {
+static bool set_hardware_owned(struct verbs_cq* cq) {
     uint8_t c[HCA_CQC_SIZE] = {0};
     hca_set(c, HCA_CQC_LOG_SIZE, cq->log_size);
     hca_set(c, HCA_CQC_UAR, cq->uar->number);
@@ -30,31 +30,31 @@ static bool give_to_hardware(struct verbs_cq* cq) {
 }
 
 static void free_parts(struct verbs_cq* cq) {
-    verbs_give_record(cq->uar, cq->consumer_record);
-    verbs_give_record(cq->uar, cq->arm_record);
-    if (cq->number != VERBS_NONE) verbs_give(&cq->device->cqs, cq->number, 1);
+    verbs_free_record(cq->uar, cq->consumer_record);
+    verbs_free_record(cq->uar, cq->arm_record);
+    if (cq->number != VERBS_NONE) verbs_pool_free(&cq->device->cqs, cq->number, 1);
     verbs_free_buffer(&cq->buffer);
 }
 
 bool verbs_create_cq(struct verbs_cq* cq, const struct verbs_pd* pd, unsigned log_size,
-                     const struct verbs_place* place) {
+                     const struct verbs_object_memory* place) {
     struct verbs_device* d = pd->device;
     *cq = (struct verbs_cq){
         .device = d, .uar = place && place->uar ? place->uar : &d->uar, .pd = pd, .log_size = log_size};
     if (!verbs_make_buffer(&cq->buffer, pd, verbs_cq_bytes(log_size), VERBS_LOCAL_READ | VERBS_LOCAL_WRITE,
                            place ? place->memory : NULL))
         return false;
-    give_all(cq->buffer.memory.at, log_size);
-    cq->number = verbs_take(&d->cqs, 1);
-    cq->consumer_record = verbs_take_record(cq->uar, NULL);
-    cq->arm_record = verbs_take_record(cq->uar, NULL);
+    set_all_hardware_owned(cq->buffer.memory.at, log_size);
+    cq->number = verbs_pool_allocate(&d->cqs, 1);
+    cq->consumer_record = verbs_allocate_record(cq->uar, NULL);
+    cq->arm_record = verbs_allocate_record(cq->uar, NULL);
     if (cq->number == VERBS_NONE || cq->consumer_record == VERBS_NONE || cq->arm_record == VERBS_NONE ||
-        !give_to_hardware(cq)) {
+        !set_hardware_owned(cq)) {
         free_parts(cq);
         return false;
     }
-    *verbs_record(cq->uar, cq->consumer_record) = hca_record(0, cq->number, HCA_RECORD_CQ_CONSUMER, 0);
-    *verbs_record(cq->uar, cq->arm_record) = hca_record(0, cq->number, HCA_RECORD_CQ_ARM, 0);
+    *verbs_record(cq->uar, cq->consumer_record) = hca_doorbell_record(0, cq->number, HCA_DBR_CQ_CONSUMER, 0);
+    *verbs_record(cq->uar, cq->arm_record) = hca_doorbell_record(0, cq->number, HCA_DBR_CQ_ARM, 0);
     cq->armed = 1;
     d->cq[cq->number] = cq;
     return true;
@@ -73,7 +73,7 @@ bool verbs_resize_cq(struct verbs_cq* cq, unsigned log_size, const struct verbs_
     uint8_t r[HCA_RESIZE_SIZE] = {0};
     if (!verbs_make_buffer(&fresh, cq->pd, verbs_cq_bytes(log_size), VERBS_LOCAL_READ | VERBS_LOCAL_WRITE, memory))
         return false;
-    give_all(fresh.memory.at, log_size);
+    set_all_hardware_owned(fresh.memory.at, log_size);
     hca_set(r, HCA_RESIZE_LOG_SIZE, log_size);
     hca_set(r, HCA_RESIZE_LKEY, fresh.mr.key);
     if (verbs_command(cq->device, HCA_RESIZE_CQ, cq->number, 1, r, sizeof r, NULL, 0)) {
@@ -82,7 +82,7 @@ bool verbs_resize_cq(struct verbs_cq* cq, unsigned log_size, const struct verbs_
     }
     for (uint32_t i = cq->consumer;; ++i) {
         const volatile uint64_t* from = entry_of(old.memory.at, i, cq->log_size);
-        if (!hca_is_mine(from[HCA_CQE_LAST]) || i - cq->consumer == 1u << cq->log_size) break;
+        if (!hca_cqe_software_owned(from[HCA_CQE_LAST]) || i - cq->consumer == 1u << cq->log_size) break;
         volatile uint64_t* to = entry_of(fresh.memory.at, i, log_size);
         for (unsigned w = 0; w < HCA_CQE_WORDS; ++w) to[w] = from[w];
     }
@@ -100,7 +100,7 @@ static uint64_t retire(struct verbs_qp* qp, bool is_send, uint32_t offset) {
         verbs_free_srq_entry(srq, entry);
         return srq->ring.id[entry];
     }
-    struct verbs_ring* r = is_send ? &qp->sends : &qp->receives;
+    struct verbs_work_queue* r = is_send ? &qp->send_queue : &qp->receive_queue;
     const uint32_t mask = (1u << r->log_size) - 1, index = (offset - r->start) >> r->log_stride;
     r->tail = (uint16_t)(r->tail + ((index - r->tail) & mask) + 1);
     return r->id ? r->id[index & mask] : 0;
@@ -127,16 +127,16 @@ static void decode(struct verbs_device* d, const uint8_t* e, struct verbs_comple
     c->source_lid = (uint16_t)hca_get(e, HCA_CQE_SOURCE_LID);
 }
 
-unsigned verbs_poll(struct verbs_cq* cq, struct verbs_completion* to, unsigned most) {
+unsigned verbs_poll(struct verbs_cq* cq, struct verbs_completion* to, unsigned max) {
     unsigned found = 0;
-    for (; found < most; ++found) {
+    for (; found < max; ++found) {
         volatile uint64_t* at = entry_of(cq->buffer.memory.at, cq->consumer, cq->log_size);
         uint64_t words[HCA_CQE_WORDS];
         words[HCA_CQE_LAST] = at[HCA_CQE_LAST];
-        if (!hca_is_mine(words[HCA_CQE_LAST])) break;
+        if (!hca_cqe_software_owned(words[HCA_CQE_LAST])) break;
         __asm__ volatile("fence r, r" ::: "memory");
         for (unsigned i = 0; i < HCA_CQE_LAST; ++i) words[i] = at[i];
-        at[HCA_CQE_LAST] = HCA_CQE_GIVEN_BACK;
+        at[HCA_CQE_LAST] = HCA_CQE_HARDWARE_OWNED;
         ++cq->consumer;
         decode(cq->device, (const uint8_t*)words, &to[found]);
     }
@@ -150,7 +150,7 @@ unsigned verbs_poll(struct verbs_cq* cq, struct verbs_completion* to, unsigned m
 bool verbs_wait(struct verbs_cq* cq, struct verbs_completion* to, uint64_t microseconds) {
     const uint64_t end = timer_now() + microseconds * machine.timebase / 1000000;
     for (unsigned polls = 0; !verbs_poll(cq, to, 1); ++polls) {
-        if (polls % POLLS_A_LOOK == POLLS_A_LOOK - 1 && timer_now() > end) return false;
+        if (polls % POLLS_PER_CHECK == POLLS_PER_CHECK - 1 && timer_now() > end) return false;
         relax();
     }
     return true;
@@ -159,7 +159,7 @@ bool verbs_wait(struct verbs_cq* cq, struct verbs_completion* to, uint64_t micro
 void verbs_arm(struct verbs_cq* cq, bool solicited_only) {
     const unsigned command = solicited_only ? HCA_ARM_SOLICITED : HCA_ARM_NEXT;
     *verbs_record(cq->uar, cq->arm_record) =
-        hca_record(cq->consumer, cq->number, HCA_RECORD_CQ_ARM, (cq->armed & 3) << 3 | command);
+        hca_doorbell_record(cq->consumer, cq->number, HCA_DBR_CQ_ARM, (cq->armed & 3) << 3 | command);
     verbs_order();
     mmio_write64(cq->uar->doorbells + HCA_UAR_CQ, hca_arm_doorbell(cq->number, cq->armed, command, cq->consumer));
     ++cq->armed;
@@ -172,7 +172,7 @@ struct waited {
 
 static bool has_come(void* context) {
     const struct waited* w = context;
-    if (w->cq->device->delivery == PCI_POLLED) verbs_take_events(w->cq->device);
+    if (w->cq->device->delivery == PCI_POLLED) verbs_poll_events(w->cq->device);
     return w->cq->events != w->events;
 }
 

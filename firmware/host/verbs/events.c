@@ -6,11 +6,11 @@
 
 enum { COMPLETIONS, OTHERS, LOG_EVENTS = 10, EQE_WORDS = HCA_EQE_SIZE / 8, EQE_LAST = EQE_WORDS - 1 };
 /* Everything but completions and the ends of commands, which are polled. */
-enum { WANTED = 0x1f43fe };
+enum { ENABLED_EVENTS = 0x1f43fe };
 
 static void write_word(uintptr_t at, uint32_t value) { mmio_write32(at, hca_swap32(value)); }
 
-static void take(struct verbs_device* d, const uint8_t* e) {
+static void poll(struct verbs_device* d, const uint8_t* e) {
     const enum hca_event type = (enum hca_event)hca_get(e, HCA_EQE_TYPE);
     const uint32_t number = hca_get(e, HCA_EQE_NUMBER);
     ++d->events[type & 31];
@@ -38,7 +38,7 @@ static bool drain(struct verbs_device* d, struct verbs_eq* q) {
         for (unsigned i = 0; i < EQE_LAST; ++i) words[i] = at[i];
         at[EQE_LAST] = UINT64_C(1) << 63;
         ++q->consumer;
-        take(d, (const uint8_t*)words);
+        poll(d, (const uint8_t*)words);
     }
     if (q->consumer == before) return false;
     write_word(d->set_consumer + q->number * HCA_EQ_STRIDE, q->consumer);
@@ -53,7 +53,7 @@ static void on_interrupt(void* context, int vector) {
     if (vector == PCI_ANY_VECTOR && d->delivery == PCI_INTX)
         write_word(d->clear_interrupt + (d->pin < 32 ? 4 : 0), 1u << d->pin % 32);
     uint32_t queues = 0;
-    for (unsigned i = 0; i < VERBS_MOST_EQS; ++i) {
+    for (unsigned i = 0; i < VERBS_MAX_EQS; ++i) {
         if (vector != PCI_ANY_VECTOR && vector != (int)i) continue;
         drain(d, &d->eq[i]);
         queues |= 1u << d->eq[i].number;
@@ -62,8 +62,8 @@ static void on_interrupt(void* context, int vector) {
     arm(d, queues);
 }
 
-void verbs_take_events(struct verbs_device* d) {
-    for (unsigned i = 0; i < VERBS_MOST_EQS; ++i) drain(d, &d->eq[i]);
+void verbs_poll_events(struct verbs_device* d) {
+    for (unsigned i = 0; i < VERBS_MAX_EQS; ++i) drain(d, &d->eq[i]);
 }
 
 static bool make(struct verbs_device* d, struct verbs_eq* q) {
@@ -80,14 +80,14 @@ static bool make(struct verbs_device* d, struct verbs_eq* q) {
 }
 
 static bool make_all(struct verbs_device* d) {
-    for (unsigned i = 0; i < VERBS_MOST_EQS; ++i)
+    for (unsigned i = 0; i < VERBS_MAX_EQS; ++i)
         if (!make(d, &d->eq[i])) return false;
-    return verbs_command_immediate(d, HCA_MAP_EQ, OTHERS, WANTED, NULL) == HCA_OK;
+    return verbs_command_immediate(d, HCA_MAP_EQ, OTHERS, ENABLED_EVENTS, NULL) == HCA_OK;
 }
 
 static void remove_all(struct verbs_device* d) {
-    verbs_command_immediate(d, HCA_MAP_EQ, OTHERS | 1u << 31, WANTED, NULL);
-    for (unsigned i = 0; i < VERBS_MOST_EQS; ++i) {
+    verbs_command_immediate(d, HCA_MAP_EQ, OTHERS | 1u << 31, ENABLED_EVENTS, NULL);
+    for (unsigned i = 0; i < VERBS_MAX_EQS; ++i) {
         uint8_t unused[HCA_EQC_SIZE];
         verbs_command(d, HCA_HW2SW_EQ, i, 0, NULL, 0, unused, sizeof unused);
     }
@@ -95,7 +95,7 @@ static void remove_all(struct verbs_device* d) {
 
 bool verbs_start_events(struct verbs_device* d) {
     if (!verbs_open_pd(&d->eq_pd, d)) return false;
-    for (unsigned i = 0; i < VERBS_MOST_EQS; ++i) {
+    for (unsigned i = 0; i < VERBS_MAX_EQS; ++i) {
         struct verbs_buffer* b = &d->eq_memory[i];
         if (!verbs_make_buffer(b, &d->eq_pd, (uint64_t)HCA_EQE_SIZE << LOG_EVENTS, VERBS_LOCAL_READ | VERBS_LOCAL_WRITE,
                                NULL))
@@ -109,15 +109,15 @@ void verbs_stop_events(struct verbs_device* d) {
     if (d->delivery != PCI_POLLED) pci_disconnect(d->function, d);
     d->delivery = PCI_POLLED;
     remove_all(d);
-    for (unsigned i = 0; i < VERBS_MOST_EQS; ++i) verbs_free_buffer(&d->eq_memory[i]);
+    for (unsigned i = 0; i < VERBS_MAX_EQS; ++i) verbs_free_buffer(&d->eq_memory[i]);
     verbs_close_pd(&d->eq_pd);
 }
 
 /* Queues know how their interrupts come, so they are made anew. Completion queues only know their number. */
 enum pci_delivery verbs_use_interrupts(struct verbs_device* d, enum pci_delivery best) {
-    verbs_take_events(d);
+    verbs_poll_events(d);
     if (d->delivery != PCI_POLLED) pci_disconnect(d->function, d);
-    d->delivery = pci_connect(d->function, VERBS_MOST_EQS, best, on_interrupt, d);
+    d->delivery = pci_connect(d->function, VERBS_MAX_EQS, best, on_interrupt, d);
     remove_all(d);
     if (!make_all(d)) d->delivery = PCI_POLLED;
     if (d->delivery != PCI_POLLED) arm(d, 1u << COMPLETIONS | 1u << OTHERS);

@@ -31,14 +31,14 @@ unsigned verbs_map_icm(struct verbs_device* device, uint64_t icm, uint64_t bus, 
 void* verbs_pages(uint64_t bytes);
 
 /* \param words zeroed */
-void verbs_pool_make(struct verbs_pool* pool, uint64_t* words, uint32_t count, uint32_t reserved);
+void verbs_pool_init(struct verbs_pool* pool, uint64_t* words, uint32_t count, uint32_t reserved);
 enum { VERBS_NONE = 0xffffffff };
-uint32_t verbs_take(struct verbs_pool* pool, uint32_t count); /* in a row; VERBS_NONE: there are not so many */
-void verbs_give(struct verbs_pool* pool, uint32_t first, uint32_t count);
+uint32_t verbs_pool_allocate(struct verbs_pool* pool, uint32_t count); /* in a row; VERBS_NONE: there are not so many */
+void verbs_pool_free(struct verbs_pool* pool, uint32_t first, uint32_t count);
 
 /* A doorbell record, zeroed. \returns its number or VERBS_NONE */
-uint32_t verbs_take_record(struct verbs_uar* uar, volatile uint64_t** at);
-void verbs_give_record(struct verbs_uar* uar, uint32_t record);
+uint32_t verbs_allocate_record(struct verbs_uar* uar, volatile uint64_t** at);
+void verbs_free_record(struct verbs_uar* uar, uint32_t record);
 static inline volatile uint64_t* verbs_record(const struct verbs_uar* uar, uint32_t record) {
     return (volatile uint64_t*)uar->records.at + record;
 }
@@ -52,14 +52,14 @@ bool verbs_start_events(struct verbs_device* device);
 void verbs_stop_events(struct verbs_device* device);
 
 /* log2 of the bytes between two entries that have so many */
-enum { VERBS_MOST_LOG_STRIDE = 10 };
+enum { VERBS_MAX_LOG_STRIDE = 10 };
 static inline unsigned verbs_log_stride(unsigned bytes) {
     unsigned n = 6;
     while (1u << n < bytes) ++n;
     return n;
 }
 /* Writes the list of a receive into an entry. \returns false if it is too long */
-bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verbs_receive* request);
+bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verbs_receive_request* request);
 /* An entry of a shared receive queue has come back. */
 void verbs_free_srq_entry(struct verbs_srq* srq, uint16_t entry);
 

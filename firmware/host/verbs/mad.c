@@ -3,7 +3,7 @@
 #include "host/timer.h"
 #include "host/verbs/internal.h"
 
-enum { PORT = 1, LOOK_EVERY_US = 10 };
+enum { PORT = 1, POLL_INTERVAL_US = 10 };
 
 unsigned verbs_mad(struct verbs_device* d, const void* request, void* response) {
     return verbs_command(d, HCA_MAD_IFC, PORT, HCA_MAD_IGNORE_MKEY | HCA_MAD_IGNORE_BKEY, request, HCA_MAD_SIZE,
@@ -30,11 +30,11 @@ unsigned verbs_get(struct verbs_device* d, unsigned attribute, uint32_t modifier
 }
 
 bool verbs_wait_port(struct verbs_device* d, uint8_t* info, uint64_t microseconds) {
-    for (uint64_t waited = 0;; waited += LOOK_EVERY_US) {
+    for (uint64_t waited = 0;; waited += POLL_INTERVAL_US) {
         if (verbs_get(d, HCA_MAD_PORT_INFO, PORT, info)) return false;
         if (hca_get(info, HCA_PORT_STATE) == HCA_PORT_ACTIVE) return true;
         if (waited >= microseconds) return false;
-        timer_wait(LOOK_EVERY_US);
+        timer_wait(POLL_INTERVAL_US);
     }
 }
 

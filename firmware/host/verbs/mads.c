@@ -6,13 +6,13 @@
 #include "host/timer.h"
 #include "host/verbs/internal.h"
 
-enum { LOG_SLOTS = 5, SLOTS = 1 << LOG_SLOTS, SLOT = 512, LOG_MTU = 8, TRIES = 4, PATIENCE_US = 100 };
+enum { LOG_SLOTS = 5, SLOTS = 1 << LOG_SLOTS, SLOT = 512, LOG_MTU = 8, TRIES = 4, TIMEOUT_US = 100 };
 
 static uint8_t* slot_at(struct verbs_mads* m, uint64_t slot) { return m->memory + slot * SLOT; }
 
 static bool post_slot(struct verbs_mads* m, uint64_t slot) {
-    const struct verbs_element e = {(uintptr_t)slot_at(m, slot), m->mr.key, SLOT};
-    const struct verbs_receive r = {slot, &e, 1};
+    const struct verbs_sge e = {(uintptr_t)slot_at(m, slot), m->mr.key, SLOT};
+    const struct verbs_receive_request r = {slot, &e, 1};
     return verbs_post_receive(&m->qp, &r, 1) == 1;
 }
 
@@ -21,10 +21,10 @@ bool verbs_open_mads(struct verbs_mads* m, const struct verbs_pd* pd, bool queue
                                          .special = queue_pair_1 ? VERBS_GSI : VERBS_SMI,
                                          .send_cq = &m->cq,
                                          .receive_cq = &m->cq,
-                                         .log_sends = LOG_SLOTS,
-                                         .log_receives = LOG_SLOTS,
-                                         .send_elements = 2,
-                                         .receive_elements = 1,
+                                         .log_sq_size = LOG_SLOTS,
+                                         .log_rq_size = LOG_SLOTS,
+                                         .max_send_sge = 2,
+                                         .max_receive_sge = 1,
                                          .signal_all = true};
     const struct verbs_qp_attributes attributes = {.log_mtu = LOG_MTU,
                                                    .qkey = queue_pair_1 ? (uint32_t)IB_GSI_QKEY : 0};
@@ -57,7 +57,7 @@ void verbs_close_mads(struct verbs_mads* m) {
 /* The headers are ours, but for the source LID and the ICRC. */
 static void write_headers(struct verbs_mads* m, uint8_t* h, uint16_t lid, uint32_t qpn) {
     memset(h, 0, IB_DATAGRAM_HEADERS);
-    hca_set(h, IB_LRH_LANE, m->performance ? 0 : IB_MANAGEMENT_LANE);
+    hca_set(h, IB_LRH_VL, m->performance ? 0 : IB_MANAGEMENT_VL);
     hca_set(h, IB_LRH_NEXT, IB_NEXT_BTH);
     hca_set(h, IB_LRH_DESTINATION, lid);
     hca_set(h, IB_LRH_LENGTH, (IB_DATAGRAM_HEADERS + HCA_MAD_SIZE + IB_ICRC_SIZE) / 4);
@@ -74,13 +74,13 @@ static void write_headers(struct verbs_mads* m, uint8_t* h, uint16_t lid, uint32
 }
 
 bool verbs_send_mad(struct verbs_mads* m, const void* mad, uint16_t lid, uint32_t qpn) {
-    uint8_t* at = slot_at(m, SLOTS + (m->qp.sends.head & (SLOTS - 1)));
-    if (!verbs_send_room(&m->qp)) return false;
+    uint8_t* at = slot_at(m, SLOTS + (m->qp.send_queue.head & (SLOTS - 1)));
+    if (!verbs_send_space(&m->qp)) return false;
     write_headers(m, at, lid, qpn);
     memcpy(at + IB_DATAGRAM_HEADERS, mad, HCA_MAD_SIZE);
-    const struct verbs_element list[2] = {{(uintptr_t)at, m->mr.key, IB_DATAGRAM_HEADERS},
-                                          {(uintptr_t)at + IB_DATAGRAM_HEADERS, m->mr.key, HCA_MAD_SIZE}};
-    const struct verbs_send s = {
+    const struct verbs_sge list[2] = {{(uintptr_t)at, m->mr.key, IB_DATAGRAM_HEADERS},
+                                      {(uintptr_t)at + IB_DATAGRAM_HEADERS, m->mr.key, HCA_MAD_SIZE}};
+    const struct verbs_send_request s = {
         .list = list, .elements = 2, .opcode = HCA_OP_SEND, .flags = VERBS_SIGNALLED, .to = {.lid = lid}};
     return verbs_post_send(&m->qp, &s, 1) == 1;
 }
@@ -90,16 +90,16 @@ static void serve(struct verbs_mads* m, uint8_t* mad, const struct verbs_complet
     const bool directed = hca_get(mad, HCA_MAD_CLASS) == HCA_MAD_SUBNET_DIRECTED;
     const unsigned hops = mad[HCA_MAD_HOP_COUNT];
     if (directed) {
-        if (hops > HCA_MAD_MOST_HOPS || mad[HCA_MAD_HOP_POINTER] != hops) return;
+        if (hops > HCA_MAD_MAX_HOPS || mad[HCA_MAD_HOP_POINTER] != hops) return;
         if (hops) mad[HCA_MAD_RETURN_PATH + hops] = 1;
     }
     if (verbs_mad(m->pd->device, mad, mad) != HCA_OK) return;
-    ++m->served;
+    ++m->requests_processed;
     verbs_send_mad(m, mad, directed ? IB_PERMISSIVE_LID : from->source_lid, m->performance ? from->source_qpn : 0);
 }
 
 /* \returns whether a completion is an answer, which is in `mad` then */
-static bool take(struct verbs_mads* m, const struct verbs_completion* c, uint8_t* mad) {
+static bool poll(struct verbs_mads* m, const struct verbs_completion* c, uint8_t* mad) {
     if (c->is_send) return false;
     const uint64_t slot = c->id;
     const bool good = !c->syndrome && c->bytes == HCA_GRH_BYTES + HCA_MAD_SIZE;
@@ -115,7 +115,7 @@ bool verbs_receive_mad(struct verbs_mads* m, void* mad, uint64_t microseconds) {
     const uint64_t end = timer_now() + microseconds * machine.timebase / 1000000;
     do {
         struct verbs_completion c;
-        if (verbs_poll(&m->cq, &c, 1) && take(m, &c, mad)) return true;
+        if (verbs_poll(&m->cq, &c, 1) && poll(m, &c, mad)) return true;
     } while (timer_now() <= end);
     return false;
 }
@@ -133,19 +133,19 @@ static void write_request(uint8_t* mad, const struct verbs_route* route, unsigne
 
 bool verbs_get_routed(struct verbs_mads* m, const struct verbs_route* route, unsigned attribute, uint32_t modifier,
                       uint8_t* data) {
-    uint8_t request[HCA_MAD_SIZE], answer[HCA_MAD_SIZE];
+    uint8_t request[HCA_MAD_SIZE], response[HCA_MAD_SIZE];
     for (unsigned tries = 0; tries < TRIES; ++tries) {
         write_request(request, route, attribute, modifier, ++m->transaction);
         bool came = false;
         if (!route->hops)
-            came = verbs_mad(m->pd->device, request, answer) == HCA_OK;
+            came = verbs_mad(m->pd->device, request, response) == HCA_OK;
         else if (verbs_send_mad(m, request, IB_PERMISSIVE_LID, 0))
-            while ((came = verbs_receive_mad(m, answer, PATIENCE_US)) &&
-                   hca_get_long(answer, HCA_MAD_TRANSACTION) != m->transaction) {
+            while ((came = verbs_receive_mad(m, response, TIMEOUT_US)) &&
+                   hca_get_long(response, HCA_MAD_TRANSACTION) != m->transaction) {
             }
         if (!came) continue;
-        if (hca_get(answer, HCA_MAD_STATUS) & ~(unsigned)HCA_MAD_DIRECTION) return false;
-        memcpy(data, answer + HCA_MAD_DATA, HCA_MAD_DATA_SIZE);
+        if (hca_get(response, HCA_MAD_STATUS) & ~(unsigned)HCA_MAD_DIRECTION) return false;
+        memcpy(data, response + HCA_MAD_DATA, HCA_MAD_DATA_SIZE);
         return true;
     }
     return false;

@@ -16,8 +16,8 @@ struct verbs_mads {
     uint8_t* memory;  /* slots: those that receive, then those that are sent from */
     bool performance; /* queue pair 1 */
     uint32_t psn;
-    uint64_t transaction; /* of the request that was made last */
-    unsigned served;      /* requests of others */
+    uint64_t transaction;        /* of the request that was made last */
+    unsigned requests_processed; /* requests of others */
 };
 
 bool verbs_open_mads(struct verbs_mads* mads, const struct verbs_pd* pd, bool queue_pair_1);
@@ -32,7 +32,7 @@ bool verbs_receive_mad(struct verbs_mads* mads, void* mad, uint64_t microseconds
 /* A node that is reached by the ports through which the way goes, the first one the adapter's own. */
 struct verbs_route {
     uint8_t hops;
-    uint8_t port[HCA_MAD_MOST_HOPS];
+    uint8_t port[HCA_MAD_MAX_HOPS];
 };
 /* An attribute of subnet management of such a node, HCA_MAD_DATA_SIZE bytes; asks again a few times. \returns whether
  * an answer without complaint has come */

@@ -39,8 +39,8 @@ static bool reset(const struct verbs_device* d) {
 
 /* Memory that the device has until it is closed. */
 static void* keep(struct verbs_device* d, uint64_t bytes) {
-    if (d->kept == sizeof d->memory / sizeof *d->memory) panic("verbs: too many pieces of memory");
-    return d->memory[d->kept++] = verbs_pages(bytes);
+    if (d->allocated_blocks == sizeof d->memory / sizeof *d->memory) panic("verbs: too many pieces of memory");
+    return d->memory[d->allocated_blocks++] = verbs_pages(bytes);
 }
 
 /* Gives the device `bytes` of memory at `icm`, or without an address, by one of the mapping commands. */
@@ -108,7 +108,7 @@ static bool query_limits(struct verbs_device* d, struct limits* l) {
 }
 
 static void make_pool(struct verbs_device* d, struct verbs_pool* pool, uint32_t count, uint32_t reserved) {
-    verbs_pool_make(pool, keep(d, count / 8), count, reserved);
+    verbs_pool_init(pool, keep(d, count / 8), count, reserved);
 }
 
 static void make_pools(struct verbs_device* d, const struct limits* l) {
@@ -211,6 +211,6 @@ void verbs_close(struct verbs_device* d) {
     verbs_close_uar(&d->uar);
     verbs_command(d, HCA_CLOSE_HCA, 0, 0, NULL, 0, NULL, 0);
     reset(d);
-    for (unsigned i = 0; i < d->kept; ++i) heap_free(d->memory[i]);
-    d->kept = 0;
+    for (unsigned i = 0; i < d->allocated_blocks; ++i) heap_free(d->memory[i]);
+    d->allocated_blocks = 0;
 }

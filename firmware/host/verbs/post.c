@@ -3,11 +3,11 @@
 #include "host/mmio.h"
 #include "host/verbs/internal.h"
 
-enum { MOST_A_DOORBELL = 255, WORD = 8, SEGMENT_WORDS = HCA_SEGMENT / WORD };
+enum { MAX_PER_DOORBELL = 255, WORD = 8, SEGMENT_WORDS = HCA_SEGMENT / WORD };
 
 /* Next segment, list, its end. */
-bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verbs_receive* request) {
-    volatile uint64_t* w = (volatile uint64_t*)entry + HCA_WORD_REST;
+bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verbs_receive_request* request) {
+    volatile uint64_t* w = (volatile uint64_t*)entry + HCA_WORD_SEGMENTS;
     const volatile uint64_t* end = (volatile uint64_t*)(entry + ((uintptr_t)1 << log_stride));
     if (request->elements > ((1u << log_stride) / HCA_SEGMENT) - 1) return false;
     for (unsigned i = 0; i < request->elements; ++i, w += SEGMENT_WORDS) {
@@ -21,11 +21,11 @@ bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verb
     return true;
 }
 
-unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive* requests, unsigned count) {
-    struct verbs_ring* r = &qp->receives;
+unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive_request* requests, unsigned count) {
+    struct verbs_work_queue* r = &qp->receive_queue;
     unsigned posted = 0;
     for (; posted < count && (uint16_t)(r->head - r->tail) < 1u << r->log_size; ++posted, ++r->head) {
-        if (!verbs_write_receive(r->at + verbs_entry(r, r->head), r->log_stride, &requests[posted])) break;
+        if (!verbs_write_receive(r->at + verbs_wqe_offset(r, r->head), r->log_stride, &requests[posted])) break;
         r->id[r->head & ((1u << r->log_size) - 1)] = requests[posted].id;
     }
     if (posted) {
@@ -36,7 +36,8 @@ unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive* req
 }
 
 /* Inline data begin behind the double word that says how many they are, in one piece. \returns the word behind */
-static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint64_t* end, const struct verbs_send* s) {
+static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint64_t* end,
+                                       const struct verbs_send_request* s) {
     volatile uint64_t* at = w;
     uint32_t bytes = 0;
     unsigned filled = 4; /* bytes of `word` */
@@ -64,10 +65,10 @@ static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint
 }
 
 /* Of queue pairs 0 and 1: the list holds headers, too, and behind it is the place of the ICRC. */
-static unsigned write_raw(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send* s) {
+static unsigned write_raw(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send_request* s) {
     volatile uint64_t* const first = (volatile uint64_t*)entry;
-    volatile uint64_t* w = first + HCA_WORD_REST;
-    if (s->flags & VERBS_INLINE || HCA_SEGMENT * (2 + s->elements) > 1u << qp->sends.log_stride) return 0;
+    volatile uint64_t* w = first + HCA_WORD_SEGMENTS;
+    if (s->flags & VERBS_INLINE || HCA_SEGMENT * (2 + s->elements) > 1u << qp->send_queue.log_stride) return 0;
     first[HCA_WORD_FLAGS] = hca_raw_flags(qp->shape.special == VERBS_SMI, s->to.lid, s->to.service_level);
     for (unsigned i = 0; i < s->elements; ++i, w += SEGMENT_WORDS) {
         w[0] = hca_data(s->list[i].bytes, s->list[i].key);
@@ -85,10 +86,10 @@ static uint64_t gid_word(const uint8_t* gid) {
 }
 
 /* All but the link. \returns its size in 16 bytes, 0 if it does not fit or makes no sense */
-static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send* s) {
+static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send_request* s) {
     volatile uint64_t* const first = (volatile uint64_t*)entry;
-    volatile uint64_t* w = first + HCA_WORD_REST;
-    const volatile uint64_t* end = first + (1u << qp->sends.log_stride) / WORD;
+    volatile uint64_t* w = first + HCA_WORD_SEGMENTS;
+    const volatile uint64_t* end = first + (1u << qp->send_queue.log_stride) / WORD;
     const bool is_atomic = s->opcode == HCA_OP_COMPARE_SWAP || s->opcode == HCA_OP_FETCH_ADD;
     const bool is_send = s->opcode == HCA_OP_SEND || s->opcode == HCA_OP_SEND_IMMEDIATE;
     if (qp->shape.type == HCA_QP_MLX) return write_raw(qp, entry, s);
@@ -96,17 +97,18 @@ static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const st
                            : is_atomic                 ? 2 * HCA_SEGMENT
                            : is_send                   ? 0
                                                        : HCA_SEGMENT;
-    if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) > 1u << qp->sends.log_stride)
+    if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) >
+        1u << qp->send_queue.log_stride)
         return 0;
     first[HCA_WORD_FLAGS] =
         hca_flags(s->flags & VERBS_SIGNALLED ? 1 : 0, s->flags & VERBS_SOLICITED ? 1 : 0, s->immediate);
     if (qp->shape.type == HCA_QP_UD) {
-        w[0] = hca_pair(1u << 24 | qp->pd->number, s->to.lid | (s->to.gid ? 1u << 23 : 0));
-        w[1] = hca_pair(s->to.gid ? 0x3001 : 0x3000,
+        w[0] = hca_pack(1u << 24 | qp->pd->number, s->to.lid | (s->to.gid ? 1u << 23 : 0));
+        w[1] = hca_pack(s->to.gid ? 0x3001 : 0x3000,
                         (uint32_t)s->to.service_level << 28); /* full rate; one hop to a router */
         w[2] = s->to.gid ? gid_word(s->to.gid) : 0;
-        w[3] = s->to.gid ? gid_word(s->to.gid + 8) : hca_pair(0, 2); /* without one, as Linux leaves it */
-        w[4] = hca_pair(s->to.qpn, s->to.qkey);
+        w[3] = s->to.gid ? gid_word(s->to.gid + 8) : hca_pack(0, 2); /* without one, as Linux leaves it */
+        w[4] = hca_pack(s->to.qpn, s->to.qkey);
         w[5] = 0;
         w += HCA_UD_SIZE / WORD;
     } else if (fixed) {
@@ -132,17 +134,17 @@ static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const st
 }
 
 /* The doorbell describes the first entry; each entry, the one behind. */
-static unsigned post_burst(struct verbs_qp* qp, const struct verbs_send* s, unsigned count) {
-    struct verbs_ring* r = &qp->sends;
+static unsigned post_burst(struct verbs_qp* qp, const struct verbs_send_request* s, unsigned count) {
+    struct verbs_work_queue* r = &qp->send_queue;
     const uint16_t before = r->head;
     unsigned posted = 0, first_size = 0;
     for (; posted < count; ++posted, ++s) {
-        const uint32_t offset = verbs_entry(r, r->head);
+        const uint32_t offset = verbs_wqe_offset(r, r->head);
         const unsigned size = write_entry(qp, r->at + offset, s);
         if (!size) break;
         if (posted == 0) first_size = size;
-        *(volatile uint64_t*)(r->at + verbs_entry(r, r->head - 1u)) =
-            hca_link(offset, s->opcode, s->flags & VERBS_FENCE ? 1 : 0, size);
+        *(volatile uint64_t*)(r->at + verbs_wqe_offset(r, r->head - 1u)) =
+            hca_next_segment(offset, s->opcode, s->flags & VERBS_FENCE ? 1 : 0, size);
         r->id[r->head & ((1u << r->log_size) - 1)] = s->id;
         ++r->head;
     }
@@ -155,13 +157,13 @@ static unsigned post_burst(struct verbs_qp* qp, const struct verbs_send* s, unsi
     return posted;
 }
 
-unsigned verbs_post_send(struct verbs_qp* qp, const struct verbs_send* requests, unsigned count) {
+unsigned verbs_post_send(struct verbs_qp* qp, const struct verbs_send_request* requests, unsigned count) {
     unsigned posted = 0;
     while (posted < count) {
         unsigned part = count - posted;
-        const unsigned room = verbs_send_room(qp);
+        const unsigned room = verbs_send_space(qp);
         if (part > room) part = room;
-        if (part > MOST_A_DOORBELL) part = MOST_A_DOORBELL;
+        if (part > MAX_PER_DOORBELL) part = MAX_PER_DOORBELL;
         const unsigned done = post_burst(qp, requests + posted, part);
         posted += done;
         if (!done || done < part) break;

@@ -2,12 +2,12 @@
 #include "host/heap.h"
 #include "host/verbs/internal.h"
 
-enum { PORT = 1, MOST_LOG_ENTRIES = 14, LOG_MESSAGE = 31, LOG_DATAGRAM = 11, FLIGHT = 9, ACK_FREQUENCY = 10 };
+enum { PORT = 1, MAX_LOG_ENTRIES = 14, LOG_MESSAGE = 31, LOG_DATAGRAM = 11, MAX_IN_FLIGHT = 9, ACK_FREQUENCY = 10 };
 
 /* Atomics have a segment more than writes, and no data inline. */
 static unsigned send_stride(const struct verbs_qp_shape* s) {
     const unsigned address = s->type == HCA_QP_UD ? HCA_UD_SIZE : HCA_SEGMENT;
-    const unsigned atomic = s->type == HCA_QP_RC ? HCA_SEGMENT : 0, list = HCA_SEGMENT * s->send_elements,
+    const unsigned atomic = s->type == HCA_QP_RC ? HCA_SEGMENT : 0, list = HCA_SEGMENT * s->max_send_sge,
                    inlined = s->inline_bytes ? s->inline_bytes + 4 : 0;
     const unsigned data = s->type == HCA_QP_MLX ? list + HCA_SEGMENT
                           : list > inlined      ? list
@@ -15,7 +15,7 @@ static unsigned send_stride(const struct verbs_qp_shape* s) {
     return verbs_log_stride(HCA_SEGMENT + address + (data > atomic + HCA_SEGMENT ? data : atomic + HCA_SEGMENT));
 }
 static unsigned receive_stride(const struct verbs_qp_shape* s) {
-    return verbs_log_stride(HCA_SEGMENT * (1 + s->receive_elements));
+    return verbs_log_stride(HCA_SEGMENT * (1 + s->max_receive_sge));
 }
 
 static uint64_t ring_bytes(unsigned log_size, unsigned log_stride) {
@@ -23,25 +23,26 @@ static uint64_t ring_bytes(unsigned log_size, unsigned log_stride) {
 }
 
 uint64_t verbs_qp_bytes(const struct verbs_qp_shape* s) {
-    const uint64_t receives = ring_bytes(s->srq ? 0 : s->log_receives, receive_stride(s)), align = UINT64_C(1)
-                                                                                                   << send_stride(s);
-    return ((receives + align - 1) & ~(align - 1)) + ring_bytes(s->log_sends, send_stride(s));
+    const uint64_t receive_queue = ring_bytes(s->srq ? 0 : s->log_rq_size, receive_stride(s)),
+                   align = UINT64_C(1) << send_stride(s);
+    return ((receive_queue + align - 1) & ~(align - 1)) + ring_bytes(s->log_sq_size, send_stride(s));
 }
 
 /* Receives first, sends behind them. */
 static bool make_rings(struct verbs_qp* qp) {
     const struct verbs_qp_shape* s = &qp->shape;
-    const unsigned log_receives = s->srq ? 0 : s->log_receives;
-    qp->receives = (struct verbs_ring){
-        .at = qp->buffer.memory.at, .log_size = log_receives, .log_stride = receive_stride(s), .record = VERBS_NONE};
-    qp->sends = (struct verbs_ring){
-        .at = qp->buffer.memory.at, .log_size = s->log_sends, .log_stride = send_stride(s), .record = VERBS_NONE};
-    qp->sends.start = (uint32_t)(verbs_qp_bytes(s) - ring_bytes(s->log_sends, qp->sends.log_stride));
-    qp->sends.record = verbs_take_record(qp->uar, &qp->sends.record_at);
-    qp->receives.record = verbs_take_record(qp->uar, &qp->receives.record_at);
-    qp->sends.id = heap_allocate(sizeof(uint64_t) << s->log_sends);
-    qp->receives.id = heap_allocate(sizeof(uint64_t) << log_receives);
-    return qp->sends.record != VERBS_NONE && qp->receives.record != VERBS_NONE && qp->sends.id && qp->receives.id;
+    const unsigned log_rq_size = s->srq ? 0 : s->log_rq_size;
+    qp->receive_queue = (struct verbs_work_queue){
+        .at = qp->buffer.memory.at, .log_size = log_rq_size, .log_stride = receive_stride(s), .record = VERBS_NONE};
+    qp->send_queue = (struct verbs_work_queue){
+        .at = qp->buffer.memory.at, .log_size = s->log_sq_size, .log_stride = send_stride(s), .record = VERBS_NONE};
+    qp->send_queue.start = (uint32_t)(verbs_qp_bytes(s) - ring_bytes(s->log_sq_size, qp->send_queue.log_stride));
+    qp->send_queue.record = verbs_allocate_record(qp->uar, &qp->send_queue.record_at);
+    qp->receive_queue.record = verbs_allocate_record(qp->uar, &qp->receive_queue.record_at);
+    qp->send_queue.id = heap_allocate(sizeof(uint64_t) << s->log_sq_size);
+    qp->receive_queue.id = heap_allocate(sizeof(uint64_t) << log_rq_size);
+    return qp->send_queue.record != VERBS_NONE && qp->receive_queue.record != VERBS_NONE && qp->send_queue.id &&
+           qp->receive_queue.id;
 }
 
 /* What the adapter shall know as queue pair 0 or 1. \param number 0: none */
@@ -51,27 +52,27 @@ static bool name_special(const struct verbs_qp* qp, uint32_t number) {
 }
 
 static void free_parts(struct verbs_qp* qp) {
-    verbs_give_record(qp->uar, qp->sends.record);
-    verbs_give_record(qp->uar, qp->receives.record);
-    heap_free(qp->sends.id);
-    heap_free(qp->receives.id);
+    verbs_free_record(qp->uar, qp->send_queue.record);
+    verbs_free_record(qp->uar, qp->receive_queue.record);
+    heap_free(qp->send_queue.id);
+    heap_free(qp->receive_queue.id);
     if (qp->number != VERBS_NONE && !qp->shape.special)
-        verbs_give(&qp->device->qps, qp->number & ((1u << VERBS_LOG_QPS) - 1), 1);
+        verbs_pool_free(&qp->device->qps, qp->number & ((1u << VERBS_LOG_QPS) - 1), 1);
     verbs_free_buffer(&qp->buffer);
 }
 
 bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struct verbs_qp_shape* shape,
-                     const struct verbs_place* place) {
+                     const struct verbs_object_memory* place) {
     struct verbs_device* d = pd->device;
     *qp = (struct verbs_qp){.pd = pd, .device = d, .uar = place && place->uar ? place->uar : &d->uar, .shape = *shape};
-    if (!shape->send_cq || !shape->receive_cq || !shape->log_sends || shape->log_sends > MOST_LOG_ENTRIES ||
-        shape->log_receives > MOST_LOG_ENTRIES || send_stride(shape) > VERBS_MOST_LOG_STRIDE ||
-        receive_stride(shape) > VERBS_MOST_LOG_STRIDE)
+    if (!shape->send_cq || !shape->receive_cq || !shape->log_sq_size || shape->log_sq_size > MAX_LOG_ENTRIES ||
+        shape->log_rq_size > MAX_LOG_ENTRIES || send_stride(shape) > VERBS_MAX_LOG_STRIDE ||
+        receive_stride(shape) > VERBS_MAX_LOG_STRIDE)
         return false;
     if (!verbs_make_buffer(&qp->buffer, pd, verbs_qp_bytes(shape), VERBS_LOCAL_READ, place ? place->memory : NULL))
         return false;
     const uint32_t special = d->special + (shape->special == VERBS_GSI ? 2 : 0);
-    qp->number = shape->special ? special : verbs_take(&d->qps, 1);
+    qp->number = shape->special ? special : verbs_pool_allocate(&d->qps, 1);
     const bool taken = shape->special && d->qp[special];
     if (!make_rings(qp) || qp->number == VERBS_NONE || taken || (shape->special && !name_special(qp, special))) {
         free_parts(qp);
@@ -101,7 +102,7 @@ static uint8_t* context_of(uint8_t* mailbox) { return mailbox + HCA_QP_CONTEXT; 
 
 static void set_rights(uint8_t* mailbox, unsigned rights) {
     uint8_t* c = context_of(mailbox);
-    hca_set(mailbox, HCA_QP_MASK, HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC);
+    hca_set(mailbox, HCA_QP_MASK, HCA_OPTPAR_REMOTE_READ | HCA_OPTPAR_REMOTE_WRITE | HCA_OPTPAR_REMOTE_ATOMIC);
     hca_set(c, HCA_QPC_REMOTE_READ, rights & VERBS_REMOTE_READ ? 1 : 0);
     hca_set(c, HCA_QPC_REMOTE_WRITE, rights & VERBS_REMOTE_WRITE ? 1 : 0);
     hca_set(c, HCA_QPC_REMOTE_ATOMIC, rights & VERBS_REMOTE_ATOMIC ? 1 : 0);
@@ -110,15 +111,15 @@ static void set_rights(uint8_t* mailbox, unsigned rights) {
 static void to_init(struct verbs_qp* qp, const struct verbs_qp_attributes* a, uint8_t* m) {
     uint8_t* c = context_of(m);
     const struct verbs_qp_shape* s = &qp->shape;
-    qp->sends.head = qp->sends.tail = qp->receives.head = qp->receives.tail = 0;
-    *qp->sends.record_at = hca_record(0, qp->number, HCA_RECORD_SQ, 0);
-    *qp->receives.record_at = hca_record(0, qp->number, HCA_RECORD_RQ, 0);
+    qp->send_queue.head = qp->send_queue.tail = qp->receive_queue.head = qp->receive_queue.tail = 0;
+    *qp->send_queue.record_at = hca_doorbell_record(0, qp->number, HCA_DBR_SQ, 0);
+    *qp->receive_queue.record_at = hca_doorbell_record(0, qp->number, HCA_DBR_RQ, 0);
     hca_set(c, HCA_QPC_TYPE, s->type);
     hca_set(c, HCA_QPC_MIGRATION, HCA_MIGRATED);
-    hca_set(c, HCA_QPC_LOG_RQ_SIZE, qp->receives.log_size);
-    hca_set(c, HCA_QPC_LOG_RQ_STRIDE, qp->receives.log_stride - 4);
-    hca_set(c, HCA_QPC_LOG_SQ_SIZE, qp->sends.log_size);
-    hca_set(c, HCA_QPC_LOG_SQ_STRIDE, qp->sends.log_stride - 4);
+    hca_set(c, HCA_QPC_LOG_RQ_SIZE, qp->receive_queue.log_size);
+    hca_set(c, HCA_QPC_LOG_RQ_STRIDE, qp->receive_queue.log_stride - 4);
+    hca_set(c, HCA_QPC_LOG_SQ_SIZE, qp->send_queue.log_size);
+    hca_set(c, HCA_QPC_LOG_SQ_STRIDE, qp->send_queue.log_stride - 4);
     hca_set(c, HCA_QPC_UAR, qp->uar->number);
     hca_set(c, HCA_QPC_NUMBER, qp->number);
     hca_set(c + HCA_QPC_PATH, HCA_PATH_PORT, PORT);
@@ -128,9 +129,9 @@ static void to_init(struct verbs_qp* qp, const struct verbs_qp_attributes* a, ui
     hca_set(c, HCA_QPC_SIGNAL_ALL, s->signal_all);
     hca_set(c, HCA_QPC_SEND_CQN, s->send_cq->number);
     hca_set(c, HCA_QPC_RECEIVE_CQN, s->receive_cq->number);
-    hca_set(c, HCA_QPC_SQ_START, qp->sends.start);
-    hca_set(c, HCA_QPC_SQ_RECORD, qp->sends.record);
-    hca_set(c, HCA_QPC_RQ_RECORD, qp->receives.record);
+    hca_set(c, HCA_QPC_SQ_START, qp->send_queue.start);
+    hca_set(c, HCA_QPC_SQ_RECORD, qp->send_queue.record);
+    hca_set(c, HCA_QPC_RQ_RECORD, qp->receive_queue.record);
     hca_set(c, HCA_QPC_SIGNAL_RECEIVES, 1);
     hca_set(c, HCA_QPC_QKEY, a->qkey);
     hca_set(c, HCA_QPC_MTU, a->log_mtu - 7);
@@ -165,7 +166,7 @@ static void to_rts(const struct verbs_qp_attributes* a, uint8_t* m) {
     hca_set(c, HCA_QPC_SEND_ATOMIC, 1);
     hca_set(c, HCA_QPC_SEND_PSN, a->send_psn);
     hca_set(c, HCA_QPC_ACK_FREQUENCY, ACK_FREQUENCY);
-    hca_set(c, HCA_QPC_FLIGHT_LIMIT, FLIGHT);
+    hca_set(c, HCA_QPC_FLIGHT_LIMIT, MAX_IN_FLIGHT);
 }
 
 bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_qp_attributes* a) {

@@ -8,16 +8,16 @@ enum { ENTRIES_A_SEGMENT = 8 };
 /* ---- protection domains ---- */
 
 bool verbs_open_pd(struct verbs_pd* pd, struct verbs_device* d) {
-    *pd = (struct verbs_pd){d, verbs_take(&d->domains, 1)};
+    *pd = (struct verbs_pd){d, verbs_pool_allocate(&d->domains, 1)};
     return pd->number != VERBS_NONE;
 }
 
-void verbs_close_pd(struct verbs_pd* pd) { verbs_give(&pd->device->domains, pd->number, 1); }
+void verbs_close_pd(struct verbs_pd* pd) { verbs_pool_free(&pd->device->domains, pd->number, 1); }
 
 /* ---- memory regions ---- */
 
 /* Keys of a place in the table differ from one region to the next, so that an old one fails. */
-static bool give_to_hardware(struct verbs_mr* mr, const struct verbs_pd* pd, unsigned rights, unsigned log_page) {
+static bool set_hardware_owned(struct verbs_mr* mr, const struct verbs_pd* pd, unsigned rights, unsigned log_page) {
     struct verbs_device* d = mr->device;
     uint8_t entry[HCA_MPT_SIZE] = {0};
     const uint32_t key = mr->index | ++d->key_generation << VERBS_LOG_MPTS;
@@ -33,9 +33,9 @@ static bool give_to_hardware(struct verbs_mr* mr, const struct verbs_pd* pd, uns
     return verbs_command(d, HCA_SW2HW_MPT, mr->index, 0, entry, sizeof entry, NULL, 0) == HCA_OK;
 }
 
-static void give_back(struct verbs_mr* mr) {
-    if (mr->segment != VERBS_NONE) verbs_give(&mr->device->segments, mr->segment, mr->segments);
-    if (mr->index != VERBS_NONE) verbs_give(&mr->device->regions, mr->index, 1);
+static void release_pages(struct verbs_mr* mr) {
+    if (mr->segment != VERBS_NONE) verbs_pool_free(&mr->device->segments, mr->segment, mr->segments);
+    if (mr->index != VERBS_NONE) verbs_pool_free(&mr->device->regions, mr->index, 1);
 }
 
 /* Room for translation entries of so many pages. */
@@ -48,17 +48,17 @@ static uint64_t* begin(struct verbs_mr* mr, const struct verbs_pd* pd, uint64_t 
                             .address = address,
                             .bytes = bytes,
                             .segments = (uint32_t)((*pages + ENTRIES_A_SEGMENT - 1) / ENTRIES_A_SEGMENT)};
-    mr->index = verbs_take(&d->regions, 1);
-    mr->segment = verbs_take(&d->segments, mr->segments);
+    mr->index = verbs_pool_allocate(&d->regions, 1);
+    mr->segment = verbs_pool_allocate(&d->segments, mr->segments);
     if (mr->index != VERBS_NONE && mr->segment != VERBS_NONE)
         return d->translations + (uint64_t)ENTRIES_A_SEGMENT * mr->segment;
-    give_back(mr);
+    release_pages(mr);
     return NULL;
 }
 
 static bool end(struct verbs_mr* mr, const struct verbs_pd* pd, unsigned rights, unsigned log_page) {
-    if (give_to_hardware(mr, pd, rights, log_page)) return true;
-    give_back(mr);
+    if (set_hardware_owned(mr, pd, rights, log_page)) return true;
+    release_pages(mr);
     return false;
 }
 
@@ -85,7 +85,7 @@ bool verbs_register_pages(struct verbs_mr* mr, const struct verbs_pd* pd, const 
 
 void verbs_unregister(struct verbs_mr* mr) {
     verbs_command(mr->device, HCA_HW2SW_MPT, mr->index, HCA_HW2SW_NO_OUTPUT, NULL, 0, NULL, 0);
-    give_back(mr);
+    release_pages(mr);
 }
 
 bool verbs_make_buffer(struct verbs_buffer* b, const struct verbs_pd* pd, uint64_t bytes, unsigned rights,
@@ -107,7 +107,7 @@ void verbs_free_buffer(struct verbs_buffer* b) {
 /* ---- user access regions ---- */
 
 bool verbs_open_uar(struct verbs_uar* uar, struct verbs_device* d, const struct verbs_memory* records) {
-    const uint32_t number = verbs_take(&d->uars, 1);
+    const uint32_t number = verbs_pool_allocate(&d->uars, 1);
     if (number == VERBS_NONE || (records && (records->bytes < HCA_PAGE || records->bus % HCA_PAGE))) return false;
     *uar = (struct verbs_uar){.device = d,
                               .number = number,
@@ -115,24 +115,24 @@ bool verbs_open_uar(struct verbs_uar* uar, struct verbs_device* d, const struct 
                               .doorbells_bus = d->doorbells_bus + (uint64_t)number * HCA_PAGE,
                               .own_records = !records};
     uar->records = records ? *records : verbs_host_memory(verbs_pages(HCA_PAGE), HCA_PAGE);
-    verbs_pool_make(&uar->pool, uar->taken, VERBS_RECORDS, 0);
+    verbs_pool_init(&uar->pool, uar->allocated, VERBS_RECORDS, 0);
     return verbs_map_icm(d, VERBS_ICM_UARC + (uint64_t)number * HCA_PAGE, uar->records.bus, 0) == HCA_OK;
 }
 
 void verbs_close_uar(struct verbs_uar* uar) {
     verbs_command_immediate(uar->device, HCA_UNMAP_ICM, 1, VERBS_ICM_UARC + (uint64_t)uar->number * HCA_PAGE, NULL);
-    verbs_give(&uar->device->uars, uar->number, 1);
+    verbs_pool_free(&uar->device->uars, uar->number, 1);
     if (uar->own_records) heap_free((void*)uar->records.at);
 }
 
-uint32_t verbs_take_record(struct verbs_uar* uar, volatile uint64_t** at) {
-    const uint32_t record = verbs_take(&uar->pool, 1);
+uint32_t verbs_allocate_record(struct verbs_uar* uar, volatile uint64_t** at) {
+    const uint32_t record = verbs_pool_allocate(&uar->pool, 1);
     if (record == VERBS_NONE) return record;
     *verbs_record(uar, record) = 0;
     if (at) *at = verbs_record(uar, record);
     return record;
 }
 
-void verbs_give_record(struct verbs_uar* uar, uint32_t record) {
-    if (record != VERBS_NONE) verbs_give(&uar->pool, record, 1);
+void verbs_free_record(struct verbs_uar* uar, uint32_t record) {
+    if (record != VERBS_NONE) verbs_pool_free(&uar->pool, record, 1);
 }

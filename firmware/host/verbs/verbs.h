@@ -14,7 +14,7 @@
 #include "host/pci.h"
 
 enum {
-    VERBS_MOST_EQS = 2,
+    VERBS_MAX_EQS = 2,
     VERBS_RECORDS = 512,
     VERBS_LOG_QPS = 12,
     VERBS_LOG_CQS = 12,
@@ -24,7 +24,7 @@ enum {
 
 /* Numbers that are taken and given back. */
 struct verbs_pool {
-    uint64_t* taken; /* a bit each */
+    uint64_t* allocated; /* a bit each */
     uint32_t count, from;
 };
 
@@ -67,7 +67,7 @@ struct verbs_uar {
     struct verbs_memory records;
     bool own_records;
     struct verbs_pool pool;
-    uint64_t taken[VERBS_RECORDS / 64];
+    uint64_t allocated[VERBS_RECORDS / 64];
 };
 
 struct verbs_eq {
@@ -85,7 +85,7 @@ struct verbs_device {
     uintptr_t registers, doorbells;
     uint64_t doorbells_bus;
     void* memory[32]; /* of the heap, until it is closed */
-    unsigned kept;
+    unsigned allocated_blocks;
     uint8_t *in, *out; /* mailboxes */
     uintptr_t clear_interrupt, arm, set_consumer;
     unsigned pin;
@@ -94,9 +94,9 @@ struct verbs_device {
     uint32_t key_generation, qp_generation;
     uint32_t special;     /* number of queue pair 0; two further on is queue pair 1 */
     struct verbs_uar uar; /* used where the caller gives none */
-    struct verbs_eq eq[VERBS_MOST_EQS];
+    struct verbs_eq eq[VERBS_MAX_EQS];
     struct verbs_pd eq_pd;
-    struct verbs_buffer eq_memory[VERBS_MOST_EQS];
+    struct verbs_buffer eq_memory[VERBS_MAX_EQS];
     enum pci_delivery delivery;
     volatile uint32_t interrupts;
     volatile uint32_t events[32]; /* by type, ever */
@@ -118,7 +118,7 @@ void verbs_close(struct verbs_device* device);
 /* Events by the best way at most `best`; until then they are polled. */
 enum pci_delivery verbs_use_interrupts(struct verbs_device* device, enum pci_delivery best);
 /* Takes what stands in event queues: to be called where there are no interrupts. */
-void verbs_take_events(struct verbs_device* device);
+void verbs_poll_events(struct verbs_device* device);
 
 /* A page of doorbells with its records. \param records one page; NULL: of the heap */
 bool verbs_open_uar(struct verbs_uar* uar, struct verbs_device* device, const struct verbs_memory* records);
@@ -173,14 +173,14 @@ struct verbs_cq {
     unsigned armed;                       /* sequence */
     volatile uint32_t events;             /* ever */
 };
-struct verbs_place { /* where an object's memory lies, and which page its doorbells ring; NULL: the heap, the adapter's
-                        own */
+struct verbs_object_memory { /* where an object's memory lies, and which page its doorbells ring; NULL: the heap, the
+                        adapter's own */
     const struct verbs_memory* memory;
     struct verbs_uar* uar;
 };
 static inline uint64_t verbs_cq_bytes(unsigned log_size) { return (uint64_t)HCA_CQE_SIZE << log_size; }
 bool verbs_create_cq(struct verbs_cq* cq, const struct verbs_pd* pd, unsigned log_size,
-                     const struct verbs_place* place);
+                     const struct verbs_object_memory* place);
 bool verbs_resize_cq(struct verbs_cq* cq, unsigned log_size, const struct verbs_memory* memory);
 void verbs_destroy_cq(struct verbs_cq* cq);
 
@@ -195,7 +195,7 @@ struct verbs_completion {
     uint16_t source_lid;
 };
 /* Up to `most` completions. \returns how many */
-unsigned verbs_poll(struct verbs_cq* cq, struct verbs_completion* to, unsigned most);
+unsigned verbs_poll(struct verbs_cq* cq, struct verbs_completion* to, unsigned max);
 /* Waits for one, at the longest so long. */
 bool verbs_wait(struct verbs_cq* cq, struct verbs_completion* to, uint64_t microseconds);
 /* The next completion is an event; one that has come and has not been polled is one at once. */
@@ -206,7 +206,7 @@ bool verbs_wait_event(struct verbs_cq* cq, uint32_t events, uint64_t microsecond
 /* ---- work queues ---- */
 
 /* A ring of entries, and the identifiers of what is in it. */
-struct verbs_ring {
+struct verbs_work_queue {
     uint64_t* id; /* NULL: nothing has one; the caller posts by himself (from a GPU, say) */
     uintptr_t at;
     uint32_t start;                /* offset in the buffer */
@@ -215,11 +215,11 @@ struct verbs_ring {
     uint32_t record;
     volatile uint64_t* record_at;
 };
-static inline uint32_t verbs_entry(const struct verbs_ring* r, uint32_t counter) {
+static inline uint32_t verbs_wqe_offset(const struct verbs_work_queue* r, uint32_t counter) {
     return r->start + ((counter & ((1u << r->log_size) - 1)) << r->log_stride);
 }
 
-struct verbs_element {
+struct verbs_sge {
     uint64_t address;
     uint32_t key, bytes;
 };
@@ -231,9 +231,9 @@ struct verbs_address {
     const uint8_t* gid; /* 16 bytes; NULL: no global route header */
 };
 enum verbs_flag { VERBS_SIGNALLED = 1, VERBS_SOLICITED = 2, VERBS_FENCE = 4, VERBS_INLINE = 8 };
-struct verbs_send {
+struct verbs_send_request {
     uint64_t id;
-    const struct verbs_element* list; /* keys of inline data do not matter */
+    const struct verbs_sge* list; /* keys of inline data do not matter */
     unsigned elements;
     enum hca_opcode opcode;
     unsigned flags;
@@ -242,9 +242,9 @@ struct verbs_send {
     uint64_t swap_add, compare; /* of atomics */
     struct verbs_address to;    /* of datagrams */
 };
-struct verbs_receive {
+struct verbs_receive_request {
     uint64_t id;
-    const struct verbs_element* list;
+    const struct verbs_sge* list;
     unsigned elements;
 };
 
@@ -252,15 +252,15 @@ struct verbs_srq {
     struct verbs_device* device;
     struct verbs_uar* uar;
     struct verbs_buffer buffer;
-    struct verbs_ring ring;
+    struct verbs_work_queue ring;
     uint32_t number;
     uint16_t* next;       /* free entries, each followed by: */
     uint16_t first, last; /* the last one cannot be posted yet, since it does not know what follows */
 };
 /* 2^log_size entries, of which one stays free, for `elements` elements each. */
 bool verbs_create_srq(struct verbs_srq* srq, const struct verbs_pd* pd, unsigned log_size, unsigned elements,
-                      const struct verbs_place* place);
-unsigned verbs_post_srq(struct verbs_srq* srq, const struct verbs_receive* requests, unsigned count);
+                      const struct verbs_object_memory* place);
+unsigned verbs_post_srq(struct verbs_srq* srq, const struct verbs_receive_request* requests, unsigned count);
 /* An event once fewer than `limit` entries are left. */
 bool verbs_arm_srq(struct verbs_srq* srq, unsigned limit);
 void verbs_destroy_srq(struct verbs_srq* srq);
@@ -270,9 +270,9 @@ struct verbs_qp_shape {
     enum hca_qp_type type;
     enum verbs_special special;
     struct verbs_cq *send_cq, *receive_cq;
-    struct verbs_srq* srq;                                  /* or NULL */
-    unsigned log_sends, log_receives;                       /* 0: none */
-    unsigned send_elements, receive_elements, inline_bytes; /* the most that a request has */
+    struct verbs_srq* srq;                                /* or NULL */
+    unsigned log_sq_size, log_rq_size;                    /* 0: none */
+    unsigned max_send_sge, max_receive_sge, inline_bytes; /* the most that a request has */
     bool signal_all;
 };
 struct verbs_qp {
@@ -281,14 +281,14 @@ struct verbs_qp {
     struct verbs_uar* uar;
     struct verbs_qp_shape shape;
     struct verbs_buffer buffer;
-    struct verbs_ring sends, receives;
+    struct verbs_work_queue send_queue, receive_queue;
     uint32_t number;
     enum hca_qp_state state; /* that verbs_modify() has brought it to */
 };
 /* Bytes of its buffer. */
 uint64_t verbs_qp_bytes(const struct verbs_qp_shape* shape);
 bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struct verbs_qp_shape* shape,
-                     const struct verbs_place* place);
+                     const struct verbs_object_memory* place);
 void verbs_destroy_qp(struct verbs_qp* qp);
 
 struct verbs_qp_attributes {
@@ -310,10 +310,10 @@ bool verbs_connect(struct verbs_qp* qp, const struct verbs_qp_attributes* attrib
 bool verbs_query_qp(struct verbs_qp* qp, uint8_t* context);
 
 /* As many as there is room for; one doorbell for up to 255 of them. \returns how many; fewer too if one is malformed */
-unsigned verbs_post_send(struct verbs_qp* qp, const struct verbs_send* requests, unsigned count);
-unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive* requests, unsigned count);
-static inline unsigned verbs_send_room(const struct verbs_qp* qp) {
-    return (1u << qp->sends.log_size) - (uint16_t)(qp->sends.head - qp->sends.tail);
+unsigned verbs_post_send(struct verbs_qp* qp, const struct verbs_send_request* requests, unsigned count);
+unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive_request* requests, unsigned count);
+static inline unsigned verbs_send_space(const struct verbs_qp* qp) {
+    return (1u << qp->send_queue.log_size) - (uint16_t)(qp->send_queue.head - qp->send_queue.tail);
 }
 /* Datagrams to a multicast group (16 bytes, and a LID from 0xc000 on, to queue pair 0xffffff) come to all that are
  * attached. */

@@ -5,10 +5,10 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-cluster_queue::cluster_queue(const packet_format& f, std::uint64_t entries, bool by_size, bool first)
+cluster_queue::cluster_queue(const packet_format& f, std::uint64_t entries, bool by_size, bool priority)
     : m_entries(entries), m_fitting(f.payload() + 1), m_end_fitting(f.payload() + 1) {
     const auto walk = f.page_table_channels ? f.flits(header_bytes + address_bytes) : 0;
-    m_reserve = {f.flits(longest_packet), f.flits(longest_packet), walk, walk};
+    m_min_guarantee = {f.flits(max_packet_bytes), f.flits(max_packet_bytes), walk, walk};
     if (by_size) {
         // Sizes that there are, by channel: see wire_type.
         for (const unsigned bytes : {12u, 20u, 28u, 76u})
@@ -33,9 +33,9 @@ cluster_queue::cluster_queue(const packet_format& f, std::uint64_t entries, bool
             m_shape_of[c].fill(static_cast<std::uint8_t>(c));
         }
     }
-    m_first = first ? static_cast<unsigned>(m_shapes.size()) : 0;
+    m_priority_count = priority ? static_cast<unsigned>(m_shapes.size()) : 0;
     m_shapes.reserve(2 * m_shapes.size());
-    for (unsigned q = 0; q < m_first; ++q) m_shapes.push_back(m_shapes[q]);
+    for (unsigned q = 0; q < m_priority_count; ++q) m_shapes.push_back(m_shapes[q]);
     for (unsigned q = 0; q < m_shapes.size(); ++q) {
         const auto& s = m_shapes[q];
         m_of_channel[static_cast<unsigned>(s.channel)] |= 1u << q;
@@ -51,22 +51,24 @@ unsigned cluster_queue::add_destination() {
     m_queues.resize(m_used.size() * m_shapes.size());
     const auto part = m_entries / (2 * data_channels * clusters());
     for (unsigned c = 0; c < virtual_channels; ++c)
-        m_kept[c] = c < data_channels ? std::max(m_reserve[c], part) : m_reserve[c];
-    if (std::accumulate(m_kept.begin(), m_kept.end(), std::uint64_t{0}) * clusters() > m_entries) m_kept = m_reserve;
+        m_guaranteed[c] = c < data_channels ? std::max(m_min_guarantee[c], part) : m_min_guarantee[c];
+    if (std::accumulate(m_guaranteed.begin(), m_guaranteed.end(), std::uint64_t{0}) * clusters() > m_entries)
+        m_guaranteed = m_min_guarantee;
     return clusters() - 1;
 }
 
 bool cluster_queue::has_room(unsigned cluster, virtual_channel c, unsigned flits) const {
     const auto channel = static_cast<unsigned>(c);
     const auto used = m_used[cluster][channel];
-    if (used + flits <= m_kept[channel]) return true;
-    const auto shared = m_entries - clusters() * std::accumulate(m_kept.begin(), m_kept.end(), std::uint64_t{0});
+    if (used + flits <= m_guaranteed[channel]) return true;
+    const auto shared =
+        m_entries - clusters() * std::accumulate(m_guaranteed.begin(), m_guaranteed.end(), std::uint64_t{0});
     return m_beyond - beyond(used, channel) + beyond(used + flits, channel) <= shared;
 }
 
-unsigned cluster_queue::queue_for(const packet& p, bool first) const {
+unsigned cluster_queue::queue_for(const packet& p, bool priority) const {
     const auto q = m_shape_of[static_cast<unsigned>(p.channel())][p.bytes / 4u];
-    return first && m_first ? q + m_first : q;
+    return priority && m_priority_count ? q + m_priority_count : q;
 }
 
 void cluster_queue::push(unsigned cluster, unsigned queue, const packet_ptr& p, ticks now) {
@@ -98,7 +100,7 @@ void cluster_queue::put_back(unsigned cluster, unsigned queue, entry&& e) {
     m_filled[cluster] |= 1u << queue;
 }
 
-cluster_queue::entry& cluster_queue::cut(unsigned cluster, unsigned queue) {
+cluster_queue::entry& cluster_queue::detach_tail(unsigned cluster, unsigned queue) {
     auto& e = at(cluster, queue).front();
     --e.flits;
     free(cluster, m_shapes[queue].channel, 1);

@@ -40,37 +40,39 @@ public:
     };
 
     /// \param by_size queues by size too \param first packets may go before all others
-    cluster_queue(const packet_format& format, std::uint64_t entries, bool by_size, bool first);
+    cluster_queue(const packet_format& format, std::uint64_t entries, bool by_size, bool priority);
 
     /// Makes room for one more cluster. \returns its number
     unsigned add_destination();
     unsigned clusters() const { return static_cast<unsigned>(m_used.size()); }
     /// Flits that so many clusters need at least.
-    std::uint64_t least_entries(unsigned clusters) const {
-        return clusters * std::accumulate(m_reserve.begin(), m_reserve.end(), std::uint64_t{0});
+    std::uint64_t min_entries(unsigned clusters) const {
+        return clusters * std::accumulate(m_min_guarantee.begin(), m_min_guarantee.end(), std::uint64_t{0});
     }
     std::uint64_t entries() const { return m_entries; }
 
     bool has_room(unsigned cluster, virtual_channel c, unsigned flits) const;
     /// Which queue takes a packet. \param first it goes before others
-    unsigned queue_for(const packet& p, bool first) const;
+    unsigned queue_for(const packet& p, bool priority) const;
     void push(unsigned cluster, unsigned queue, const packet_ptr& p, ticks now);
     /// Takes the first entry; flits that its end left ahead have been freed before.
     entry pop(unsigned cluster, unsigned queue);
     /// Back to where it was taken from.
     void put_back(unsigned cluster, unsigned queue, entry&& e);
     /// The end of the first entry rides ahead: frees one flit. \returns the entry
-    entry& cut(unsigned cluster, unsigned queue);
+    entry& detach_tail(unsigned cluster, unsigned queue);
     const entry& front(unsigned cluster, unsigned queue) const { return at(cluster, queue).front(); }
 
     unsigned queues() const { return static_cast<unsigned>(m_shapes.size()); }
     const shape& shape_of(unsigned queue) const { return m_shapes[queue]; }
-    bool goes_first(unsigned queue) const { return queue >= m_shapes.size() - m_first; }
+    bool is_priority(unsigned queue) const { return queue >= m_shapes.size() - m_priority_count; }
     /// Queues of a cluster that hold something: bit n, queue n.
     std::uint32_t filled(unsigned cluster) const { return m_filled[cluster]; }
     /// Queues of a channel, and those that go first.
     std::uint32_t of_channel(virtual_channel c) const { return m_of_channel[static_cast<unsigned>(c)]; }
-    std::uint32_t first() const { return m_first ? ~((1u << (m_shapes.size() - m_first)) - 1) & all() : 0; }
+    std::uint32_t priority() const {
+        return m_priority_count ? ~((1u << (m_shapes.size() - m_priority_count)) - 1) & all() : 0;
+    }
     std::uint32_t all() const { return m_shapes.size() == 32 ? ~0u : (1u << m_shapes.size()) - 1; }
     /// Queues whose packets are one flit and fit into so many free bytes, and queues the ends of whose packets do.
     /// The fuller they make the flit, the lower their bit.
@@ -87,17 +89,17 @@ private:
     fifo& at(unsigned cluster, unsigned queue) { return m_queues[cluster * m_shapes.size() + queue]; }
     const fifo& at(unsigned cluster, unsigned queue) const { return m_queues[cluster * m_shapes.size() + queue]; }
     std::uint64_t beyond(std::uint64_t used, unsigned channel) const {
-        return used > m_kept[channel] ? used - m_kept[channel] : 0;
+        return used > m_guaranteed[channel] ? used - m_guaranteed[channel] : 0;
     }
     void use(unsigned cluster, virtual_channel c, unsigned flits);
     void free(unsigned cluster, virtual_channel c, unsigned flits);
 
     std::uint64_t m_entries;
-    std::array<std::uint64_t, virtual_channels> m_reserve;  // of each cluster: a largest packet
-    std::array<std::uint64_t, virtual_channels> m_kept{};   // of each cluster: what others cannot fill
+    std::array<std::uint64_t, virtual_channels> m_min_guarantee;  // of each cluster: a largest packet
+    std::array<std::uint64_t, virtual_channels> m_guaranteed{};   // of each cluster: what others cannot fill
     std::vector<shape> m_shapes;  // largest use of the last flit first; those that go first behind them
-    unsigned m_first;             // how many of the shapes go first
-    std::array<std::array<std::uint8_t, longest_packet / 4 + 1>, virtual_channels> m_shape_of{};  // by bytes / 4
+    unsigned m_priority_count;    // how many of the shapes go first
+    std::array<std::array<std::uint8_t, max_packet_bytes / 4 + 1>, virtual_channels> m_shape_of{};  // by bytes / 4
     std::array<std::uint32_t, virtual_channels> m_of_channel{};
     std::vector<std::uint32_t> m_fitting, m_end_fitting;
     std::vector<fifo> m_queues;

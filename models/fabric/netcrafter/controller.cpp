@@ -11,7 +11,7 @@ struct credits_of_port final : link_credits {
     port& out;
     explicit credits_of_port(port& p) : out(p) {}
     bool covers(virtual_channel c, unsigned flits) const override { return out.covers(c, flits); }
-    bool covers_or_calls(virtual_channel c, unsigned flits) override { return out.has_credit(c, flits); }
+    bool request_credits(virtual_channel c, unsigned flits) override { return out.has_credit(c, flits); }
     void take(virtual_channel c, unsigned flits) override { out.take_credit(c, flits); }
 };
 
@@ -54,7 +54,7 @@ void controller::push(const packet_ptr& p) {
     if (m_parts.trimming) trim(*p);
     waiting.add(m_stitcher.queue.flits());
     ++packets;
-    if (m_stitcher.queue.goes_first(m_stitcher.push(m_cluster_of[p->destination], p, now()))) ++went_first;
+    if (m_stitcher.queue.is_priority(m_stitcher.push(m_cluster_of[p->destination], p, now()))) ++prioritized;
 }
 
 packet_ptr controller::next(port& out) {
@@ -84,8 +84,8 @@ packet_ptr controller::next(port& out) {
     return carrier;
 }
 
-packet_ptr controller::give_up() {
-    auto p = m_stitcher.give_up();
+packet_ptr controller::drain() {
+    auto p = m_stitcher.drain();
     change();
     return p;
 }
@@ -118,7 +118,7 @@ void controller::count(const wire_unit& u) {
             buffer_flits += part.flits;
         }
         if (i == 0) continue;
-        if (part.what == wire_unit::portion::tail) {
+        if (part.what == wire_unit::part_kind::tail) {
             ++stitched_ends;
             ++saved_by_ends;
             sub_header_bytes += u.format.sub_header;

@@ -29,7 +29,7 @@ public:
     counter pooled{*this, "pooled", "1", "packets that waited for others to ride"};
     counter pooled_found{*this, "pooled_found", "1", "of them: that left with others"};
     counter pooled_time{*this, "pooled_time", "ps", "from when they first waited until they left"};
-    counter went_first{*this, "went_first", "1", "packets that went before all others"};
+    counter prioritized{*this, "prioritized", "1", "packets that went before all others"};
     /// Flits that the link did not have to carry; without any of this there were `wire_flits` and the sum of these.
     counter saved_by_stitching{*this, "saved_flits.stitching", "1", "flits saved by whole packets that rode"};
     counter saved_by_ends{*this, "saved_flits.ends", "1", "flits saved by ends that rode"};
@@ -53,7 +53,7 @@ public:
     void push(const packet_ptr& p) override;
     bool empty() const override { return m_stitcher.queue.packets() == 0; }
     packet_ptr next(port& out) override;
-    packet_ptr give_up() override;
+    packet_ptr drain() override;
     void serve(unsigned terminal, unsigned cluster) override;
     ticks latency() const override { return m_latency; }
 
@@ -66,7 +66,7 @@ public:
 
     const cluster_queue& queue() const { return m_stitcher.queue; }
     /// Packets whose end has ridden ahead.
-    std::size_t cut() const { return m_stitcher.identifiers.held(); }
+    std::size_t detached_tails() const { return m_stitcher.identifiers.held(); }
 
     void reset() override;
 

@@ -13,10 +13,10 @@ namespace fabricvp::fabric::netcrafter {
 class id_sequence {
 public:
     /// \param most IDs that headers and sub-headers can name
-    explicit id_sequence(unsigned most) : m_most(most) {}
+    explicit id_sequence(unsigned max_ids) : m_max_ids(max_ids) {}
 
     std::uint16_t take() {
-        do m_last = (m_last + 1) % m_most;
+        do m_last = (m_last + 1) % m_max_ids;
         while (std::find(m_held.begin(), m_held.end(), m_last) != m_held.end());
         return static_cast<std::uint16_t>(m_last);
     }
@@ -25,11 +25,11 @@ public:
     std::size_t held() const { return m_held.size(); }
     void reset() {
         m_held.clear();
-        m_last = m_most - 1;
+        m_last = m_max_ids - 1;
     }
 
 private:
-    unsigned m_most, m_last = m_most - 1;
+    unsigned m_max_ids, m_last = m_max_ids - 1;
     std::vector<unsigned> m_held;
 };
 

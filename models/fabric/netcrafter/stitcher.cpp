@@ -17,47 +17,47 @@ bool is_page_table(const packet& p) {
 
 stitcher::stitcher(const parameters& p, const packet_format& format, ticks window)
     : queue(format, p.entries, p.stitching, p.sequencing != sequencing_mode::none),
-      identifiers(wire_format{0, static_cast<std::uint8_t>(p.sub_header.bytes)}.most_tail_id() + 1),
+      identifiers(wire_format{0, static_cast<std::uint8_t>(p.sub_header.bytes)}.max_tail_id() + 1),
       m_params(p),
       m_format(format),
       m_window(window),
       m_payload(format.payload()),
       m_sub_header(static_cast<unsigned>(p.sub_header.bytes)) {}
 
-bool stitcher::wants_to_go_first(unsigned cluster, const packet& p) {
+bool stitcher::has_priority(unsigned cluster, const packet& p) {
     if (m_params.sequencing == sequencing_mode::page_tables) return is_page_table(p);
     if (m_params.sequencing == sequencing_mode::none) return false;
     // The control: for each page-table packet, the data packet that comes next.
-    if (m_owed.size() <= cluster) m_owed.resize(cluster + 1);
-    auto& owed = m_owed[cluster][static_cast<unsigned>(p.channel())];
+    if (m_priority_quota.size() <= cluster) m_priority_quota.resize(cluster + 1);
+    auto& quota = m_priority_quota[cluster][static_cast<unsigned>(p.channel())];
     if (is_page_table(p)) {
-        ++owed;
+        ++quota;
         return false;
     }
-    return owed && owed--;
+    return quota && quota--;
 }
 
 unsigned stitcher::push(unsigned cluster, const packet_ptr& p, ticks now) {
-    const auto q = queue.queue_for(*p, wants_to_go_first(cluster, *p));
+    const auto q = queue.queue_for(*p, has_priority(cluster, *p));
     queue.push(cluster, q, p, now);
     return q;
 }
 
 bool stitcher::next(ticks now, link_credits& credits, wire_unit& to) {
     m_wake = never;
-    unsigned refused = 0;
+    unsigned blocked_channels = 0;
     const auto clusters = queue.clusters();
     std::uint32_t filled = 0;
     for (unsigned c = 0; c < clusters; ++c) filled |= queue.filled(c);
     for (unsigned level = 0; level < 2; ++level) {
-        const auto at_level = level == 0 ? queue.first() : queue.all() & ~queue.first();
+        const auto at_level = level == 0 ? queue.priority() : queue.all() & ~queue.priority();
         if (!(at_level & filled)) continue;
         for (unsigned tried = 0; tried < virtual_channels; ++tried) {
-            const auto channel = (m_channel + tried) % virtual_channels;
+            const auto channel = (m_next_channel + tried) % virtual_channels;
             const auto mine = at_level & filled & queue.of_channel(static_cast<virtual_channel>(channel));
             if (!mine) continue;
-            auto& turn = m_turn[level][channel];
-            const auto start = turn / 32, behind = ~0u << turn % 32;
+            auto& next_grant = m_next_grant[level][channel];
+            const auto start = next_grant / 32, behind = ~0u << next_grant % 32;
             for (unsigned step = 0; step <= clusters; ++step) {
                 const auto cluster = (start + step) % clusters;
                 auto waiting = queue.filled(cluster) & mine;
@@ -66,13 +66,13 @@ bool stitcher::next(ticks now, link_credits& credits, wire_unit& to) {
                 for (; waiting; waiting &= waiting - 1) {
                     const auto q = static_cast<unsigned>(__builtin_ctz(waiting));
                     // Behind one that lacks credits, only what has its own already goes on; it may be what holds them.
-                    const bool out_of_turn = refused >> channel & 1;
-                    if (out_of_turn && !queue.front(cluster, q).reserved) continue;
+                    const bool bypasses = blocked_channels >> channel & 1;
+                    if (bypasses && !queue.front(cluster, q).reserved) continue;
                     const auto outcome = serve(cluster, q, now, credits, to);
-                    if (outcome == attempt::lacks_credits) refused |= 1u << channel;
+                    if (outcome == attempt::lacks_credits) blocked_channels |= 1u << channel;
                     if (outcome != attempt::sent) continue;
-                    if (!out_of_turn) turn = cluster * 32 + q + 1;
-                    m_channel = (channel + 1) % virtual_channels;
+                    if (!bypasses) next_grant = cluster * 32 + q + 1;
+                    m_next_channel = (channel + 1) % virtual_channels;
                     return true;
                 }
             }
@@ -85,8 +85,8 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
     const auto c = queue.shape_of(q).channel;
     const auto& waiting = queue.front(cluster, q);
     const unsigned needs = waiting.flits - std::min(waiting.flits, waiting.reserved);
-    if (needs && !credits.covers_or_calls(c, needs)) {
-        m_claimed |= bit(c);
+    if (needs && !credits.request_credits(c, needs)) {
+        m_credit_waiters |= bit(c);
         return attempt::lacks_credits;
     }
     auto head = queue.pop(cluster, q);
@@ -103,10 +103,10 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
         return attempt::waits;
     }
     if (needs) {
-        m_claimed &= ~bit(c);
+        m_credit_waiters &= ~bit(c);
         credits.take(c, needs);
     }
-    m_riders.clear();
+    m_stitched.clear();
     if (found) stitch(cluster, free, c, credits, to);
     if (head.pooled != never) {
         m_pooled.found += found;
@@ -119,7 +119,7 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
 /// Pooling: for one window from its arrival at most, and only where something could ever ride.
 bool stitcher::must_wait(const cluster_queue::entry& e, unsigned q, unsigned free, bool found, ticks now) const {
     if (m_params.pooling == pooling_mode::none || !free || now >= e.since + m_window) return false;
-    if (queue.goes_first(q) && m_params.sequencing != sequencing_mode::none) return false;
+    if (queue.is_priority(q) && m_params.sequencing != sequencing_mode::none) return false;
     if (m_params.pooling == pooling_mode::selective && is_page_table(*e.packet)) return false;
     if (found) return m_params.whole_window;
     const bool end = m_params.partial && free > m_sub_header && queue.with_end_fitting(free - m_sub_header);
@@ -130,8 +130,8 @@ bool stitcher::find(unsigned cluster, unsigned free, const link_credits& credits
                     candidate& found) const {
     const auto filled = queue.filled(cluster);
     if (const auto whole = filled & queue.fitting(free)) {
-        if (pick(cluster, whole & queue.first(), false, credits, c, taken, found)) return true;
-        if (pick(cluster, whole & ~queue.first(), false, credits, c, taken, found)) return true;
+        if (pick(cluster, whole & queue.priority(), false, credits, c, taken, found)) return true;
+        if (pick(cluster, whole & ~queue.priority(), false, credits, c, taken, found)) return true;
     }
     if (!m_params.partial || free <= m_sub_header) return false;
     return pick(cluster, filled & queue.with_end_fitting(free - m_sub_header), true, credits, c, taken, found);
@@ -142,9 +142,9 @@ bool stitcher::pick(unsigned cluster, std::uint32_t among, bool end, const link_
     for (; among; among &= among - 1) {
         const auto q = static_cast<unsigned>(__builtin_ctz(among));
         const auto& s = queue.shape_of(q);
-        if (m_claimed & bit(s.channel) & ~bit(c)) continue;  // the head's own channel is the head's turn
+        if (m_credit_waiters & bit(s.channel) & ~bit(c)) continue;  // the head's own channel is the head's turn
         if (end && (queue.front(cluster, q).tail ||
-                    s.last > wire_format{0, static_cast<std::uint8_t>(m_sub_header)}.longest_tail()))
+                    s.last > wire_format{0, static_cast<std::uint8_t>(m_sub_header)}.max_tail_bytes()))
             continue;
         if (!credits.covers(s.channel, s.flits + (s.channel == c ? taken : 0))) continue;
         found = {q, end};
@@ -155,20 +155,20 @@ bool stitcher::pick(unsigned cluster, std::uint32_t among, bool end, const link_
 
 void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to) {
     candidate found{};
-    while (free && m_riders.size() < m_params.candidates && find(cluster, free, credits, c, 0, found)) {
+    while (free && m_stitched.size() < m_params.candidates && find(cluster, free, credits, c, 0, found)) {
         const auto& s = queue.shape_of(found.queue);
         credits.take(s.channel, s.flits);
         if (!found.end) {
-            m_riders.push_back({queue.pop(cluster, found.queue), false});
+            m_stitched.push_back({queue.pop(cluster, found.queue), false});
             free -= s.last;
             continue;
         }
-        auto& e = queue.cut(cluster, found.queue);
+        auto& e = queue.detach_tail(cluster, found.queue);
         e.reserved = s.flits;
         e.tail = static_cast<std::uint8_t>(s.last);
         e.id = identifiers.take();
         identifiers.hold(e.id);
-        m_riders.push_back({e, true});
+        m_stitched.push_back({e, true});
         free -= m_sub_header + s.last;
     }
 }
@@ -176,9 +176,9 @@ void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_c
 void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
     to.format = {static_cast<std::uint16_t>(m_payload), static_cast<std::uint8_t>(m_sub_header)};
     const auto behind = [&](std::size_t i) {
-        return i == m_riders.size() ? follower::padding : m_riders[i].end ? follower::tail : follower::packet;
+        return i == m_stitched.size() ? follower::padding : m_stitched[i].end ? follower::tail : follower::packet;
     };
-    std::array<std::uint8_t, longest_packet> whole;
+    std::array<std::uint8_t, max_packet_bytes> whole;
     auto* at = to.bytes.data();
     {
         const packet& p = *head.packet;
@@ -194,11 +194,12 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
             serialise(p, h, at);
         }
         at += bytes;
-        to.parts.push_back({std::move(head.packet), head.tail ? wire_unit::portion::body : wire_unit::portion::whole,
-                            p.channel(), bytes, p.flits, id});
+        to.parts.push_back({std::move(head.packet),
+                            head.tail ? wire_unit::part_kind::body : wire_unit::part_kind::whole, p.channel(), bytes,
+                            p.flits, id});
     }
-    for (std::size_t i = 0; i < m_riders.size(); ++i) {
-        auto& r = m_riders[i];
+    for (std::size_t i = 0; i < m_stitched.size(); ++i) {
+        auto& r = m_stitched[i];
         const packet& p = *r.entry.packet;
         to.ready = std::max(to.ready, p.tail);
         if (r.end) {
@@ -207,23 +208,23 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
             serialise(p, {type_of(p), follower::padding, p.destination, r.entry.id}, whole.data());
             std::memcpy(at, whole.data() + p.bytes - r.entry.tail, r.entry.tail);
             at += r.entry.tail;
-            to.parts.push_back({nullptr, wire_unit::portion::tail, p.channel(), r.entry.tail, p.flits, r.entry.id});
+            to.parts.push_back({nullptr, wire_unit::part_kind::tail, p.channel(), r.entry.tail, p.flits, r.entry.id});
         } else {
             const auto id = identifiers.take();
             serialise(p, {type_of(p), behind(i + 1), p.destination, id}, at);
             at += p.bytes;
-            to.parts.push_back({std::move(r.entry.packet), wire_unit::portion::whole, p.channel(),
+            to.parts.push_back({std::move(r.entry.packet), wire_unit::part_kind::whole, p.channel(),
                                 static_cast<std::uint8_t>(p.bytes), p.flits, id});
         }
     }
     to.used = static_cast<std::uint16_t>(at - to.bytes.data());
     to.flits = static_cast<std::uint16_t>((to.used + m_payload - 1) / m_payload);
     std::memset(at, 0, to.length() - to.used);
-    m_riders.clear();
+    m_stitched.clear();
 }
 
 /// A packet whose end has ridden ahead goes whole: nobody will put that end to anything.
-packet_ptr stitcher::give_up() {
+packet_ptr stitcher::drain() {
     for (unsigned cluster = 0; cluster < queue.clusters(); ++cluster) {
         if (!queue.filled(cluster)) continue;
         auto e = queue.pop(cluster, static_cast<unsigned>(__builtin_ctz(queue.filled(cluster))));
@@ -238,19 +239,19 @@ void stitcher::set(const parameters& p) {
     const auto clusters = queue.clusters();
     queue = cluster_queue(m_format, p.entries, p.stitching, p.sequencing != sequencing_mode::none);
     while (queue.clusters() < clusters) queue.add_destination();
-    begin_anew();
+    reset_arbitration();
 }
 
 void stitcher::reset() {
     queue.clear();
     identifiers.reset();
-    begin_anew();
+    reset_arbitration();
 }
 
-void stitcher::begin_anew() {
-    m_turn = {};
-    m_channel = m_claimed = 0;
-    m_owed.clear();
+void stitcher::reset_arbitration() {
+    m_next_grant = {};
+    m_next_channel = m_credit_waiters = 0;
+    m_priority_quota.clear();
     m_wake = never;
 }
 

@@ -15,7 +15,7 @@ class link_credits {
 public:
     virtual bool covers(virtual_channel c, unsigned flits) const = 0;
     /// The same; if not, the sender is told when it may be so.
-    virtual bool covers_or_calls(virtual_channel c, unsigned flits) = 0;
+    virtual bool request_credits(virtual_channel c, unsigned flits) = 0;
     virtual void take(virtual_channel c, unsigned flits) = 0;
 
 protected:
@@ -45,7 +45,7 @@ public:
     bool next(ticks now, link_credits& credits, wire_unit& to);
     ticks wake() const { return m_wake; }
     /// Takes out one packet after the other, whole, because the link is dead; null when nothing is left.
-    packet_ptr give_up();
+    packet_ptr drain();
     /// What pooling did, since construction.
     struct pooling_tally {
         std::uint64_t waited = 0;  ///< packets that waited for riders
@@ -63,7 +63,7 @@ private:
         bool end;  // of its packet only
     };
 
-    void begin_anew();
+    void reset_arbitration();
     attempt serve(unsigned cluster, unsigned queue, ticks now, link_credits& credits, wire_unit& to);
     bool must_wait(const cluster_queue::entry& e, unsigned queue, unsigned free, bool found, ticks now) const;
     /// \param taken flits of a channel that the head is going to take
@@ -73,22 +73,22 @@ private:
               unsigned taken, candidate& found) const;
     void stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to);
     void write(wire_unit& to, cluster_queue::entry& head);
-    bool wants_to_go_first(unsigned cluster, const packet& p);
+    bool has_priority(unsigned cluster, const packet& p);
 
     parameters m_params;
     const packet_format m_format;
     const ticks m_window;
     const unsigned m_payload, m_sub_header;
-    std::array<std::array<unsigned, virtual_channels>, 2> m_turn{};  // by level and channel: cluster * 32 + queue
-    unsigned m_channel = 0;                                          // whose turn it is
-    unsigned m_claimed = 0;                                          // bit n: a packet waits for credits of channel n
+    std::array<std::array<unsigned, virtual_channels>, 2> m_next_grant{};  // by level and channel: cluster * 32 + queue
+    unsigned m_next_channel = 0;                                           // whose turn it is
+    unsigned m_credit_waiters = 0;  // bit n: a packet waits for credits of channel n
     std::vector<std::array<unsigned, virtual_channels>>
-        m_owed;  // by cluster: data packets that may go first (the control)
-    struct rider {
+        m_priority_quota;  // by cluster: data packets that may go first (the control)
+    struct stitched_item {
         cluster_queue::entry entry;
         bool end;
     };
-    boost::container::static_vector<rider, wire_unit::most_parts> m_riders;
+    boost::container::static_vector<stitched_item, wire_unit::max_parts> m_stitched;
     ticks m_wake = never;
     pooling_tally m_pooled;
 };

@@ -26,7 +26,7 @@ std::vector<unstitcher::tail>::iterator unstitcher::find(std::uint16_t id) {
 /// The side record that came with the unit for an ID, once.
 wire_unit::part* unstitcher::part_of(wire_unit& u, std::uint16_t id, bool end) {
     for (std::size_t i = 0; i < u.parts.size(); ++i)
-        if (u.parts[i].id == id && (u.parts[i].what == wire_unit::portion::tail) == end && !(m_seen >> i & 1)) {
+        if (u.parts[i].id == id && (u.parts[i].what == wire_unit::part_kind::tail) == end && !(m_seen >> i & 1)) {
             m_seen |= 1u << i;
             return &u.parts[i];
         }
@@ -72,7 +72,7 @@ const char* unstitcher::parse_tail(wire_unit& u, unsigned& at, follower& next) {
     if (!u.format.get(u.bytes.data() + at, h) || h.size == 0) return "a sub-header makes no sense";
     at += width;
     if (!part_of(u, h.id, true) || find(h.id) != m_tails.end()) return "the end of a packet belongs to none";
-    if (at + h.size > u.length() || h.size > longest_packet) return "the end of a packet goes beyond the last flit";
+    if (at + h.size > u.length() || h.size > max_packet_bytes) return "the end of a packet goes beyond the last flit";
     m_new_tails.push_back({h.id, h.size, false, {}});
     std::memcpy(m_new_tails.back().bytes.data(), u.bytes.data() + at, h.size);
     at += h.size;
@@ -95,7 +95,7 @@ const char* unstitcher::parse(wire_unit& u) {
     return nullptr;
 }
 
-const char* unstitcher::take(wire_unit& u, bool spoilt, packets& complete) {
+const char* unstitcher::take(wire_unit& u, bool corrupted, packets& complete) {
     const auto* wrong = parse(u);
     if (wrong) {
         fail(u, complete);
@@ -103,14 +103,14 @@ const char* unstitcher::take(wire_unit& u, bool spoilt, packets& complete) {
     }
     for (const auto& i : m_items) {
         auto& part = u.parts[i.part];
-        const auto end = part.what == wire_unit::portion::body ? find(part.id) : m_tails.end();
+        const auto end = part.what == wire_unit::part_kind::body ? find(part.id) : m_tails.end();
         restore(*part.record, m_format, i.header, i.bytes);
-        if (spoilt || (end != m_tails.end() && end->spoilt)) part.record->status = access_status::poisoned;
+        if (corrupted || (end != m_tails.end() && end->corrupted)) part.record->status = access_status::poisoned;
         if (end != m_tails.end()) m_tails.erase(end);
         complete.push_back(std::move(part.record));
     }
     for (auto& t : m_new_tails) {
-        t.spoilt = spoilt;
+        t.corrupted = corrupted;
         m_tails.push_back(t);
     }
     return nullptr;
@@ -121,7 +121,7 @@ void unstitcher::fail(wire_unit& u, packets& complete) {
     for (auto& part : u.parts) {
         const auto end = find(part.id);
         if (end != m_tails.end()) m_tails.erase(end);
-        if (part.what == wire_unit::portion::tail) {
+        if (part.what == wire_unit::part_kind::tail) {
             m_tails.push_back({part.id, part.bytes, true, {}});
             continue;
         }

@@ -12,17 +12,17 @@ namespace fabricvp::fabric::netcrafter {
 /// destination, address and data come from the bytes alone; the rest from their side records.
 class unstitcher {
 public:
-    using packets = boost::container::static_vector<packet_ptr, wire_unit::most_parts>;
+    using packets = boost::container::static_vector<packet_ptr, wire_unit::max_parts>;
 
     explicit unstitcher(const packet_format& format) : m_format(format) {}
 
     /// A destination that packets may have.
-    void know(unsigned terminal) { m_known.set(terminal); }
+    void add_destination(unsigned terminal) { m_known.set(terminal); }
 
     /// Takes the packets out that are complete now, in the order of their bytes.
     /// \param spoilt the link has not got it across whole: what is in it is poisoned
     /// \returns null, or what is wrong with the bytes; then all packets that had a part in the unit are poisoned
-    const char* take(wire_unit& u, bool spoilt, packets& complete);
+    const char* take(wire_unit& u, bool corrupted, packets& complete);
     /// Ends of packets that wait for the rest.
     std::size_t waiting() const { return m_tails.size(); }
     /// Destination of the first packet of a unit; out of range if the bytes name none that is known.
@@ -34,8 +34,8 @@ private:
     struct tail {
         std::uint16_t id;
         std::uint8_t size;
-        bool spoilt;
-        std::array<std::uint8_t, longest_packet> bytes;
+        bool corrupted;
+        std::array<std::uint8_t, max_packet_bytes> bytes;
     };
     struct item {
         std::size_t part;
@@ -53,8 +53,8 @@ private:
     const packet_format m_format;
     std::bitset<destinations> m_known;
     std::vector<tail> m_tails, m_new_tails;
-    std::array<std::uint8_t, longest_packet> m_joined;  // of the packet whose end had come before
-    boost::container::static_vector<item, wire_unit::most_parts> m_items;
+    std::array<std::uint8_t, max_packet_bytes> m_joined;  // of the packet whose end had come before
+    boost::container::static_vector<item, wire_unit::max_parts> m_items;
     std::uint32_t m_seen = 0;  // parts that the bytes have named
 };
 

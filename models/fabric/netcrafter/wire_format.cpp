@@ -89,7 +89,7 @@ wire_type type_of(const packet& p) {
             return p.kind == access_kind::read ? wire_type::read_request : wire_type::load_reserved;
         case packet_class::page_table_request: return wire_type::page_table_request;
         case packet_class::write_request:
-            return p.bytes == longest_packet                       ? wire_type::write_line
+            return p.bytes == max_packet_bytes                     ? wire_type::write_line
                    : p.bytes == header_bytes + address_bytes + 16u ? wire_type::write_16
                    : p.bytes == header_bytes + address_bytes + 8u  ? wire_type::write_8
                                                                    : wire_type::write_bare;
@@ -104,7 +104,7 @@ wire_type type_of(const packet& p) {
 
 unsigned length_of(wire_type t) {
     if (has_sectors(t)) return header_bytes + sector_bytes * static_cast<unsigned>(__builtin_popcount(sector_mask(t)));
-    static constexpr std::uint8_t lengths[16] = {0, 12, 12, longest_packet, 20, 28, 12, 12, 4, 12, 12, 0, 0, 0, 0, 0};
+    static constexpr std::uint8_t lengths[16] = {0, 12, 12, max_packet_bytes, 20, 28, 12, 12, 4, 12, 12, 0, 0, 0, 0, 0};
     return lengths[code(t)];
 }
 
@@ -202,7 +202,7 @@ void restore(packet& p, const packet_format& f, const wire_header& h, const std:
 bool flip(packet& p, const packet_format& f, std::size_t at, std::uint8_t bits) {
     if (at < header_bytes || f.header.bytes != header_bytes || f.address.bytes != address_bytes) return false;
     const wire_header h{type_of(p), follower::padding, p.destination, 0};
-    std::array<std::uint8_t, longest_packet> bytes{};
+    std::array<std::uint8_t, max_packet_bytes> bytes{};
     serialise(p, h, bytes.data());
     bytes[at] ^= bits;
     if (!address_makes_sense(h.type, bytes.data())) return false;

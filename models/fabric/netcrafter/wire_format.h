@@ -22,7 +22,7 @@
 namespace fabricvp::fabric::netcrafter {
 
 inline constexpr unsigned header_bytes = 4, address_bytes = 8, sector_bytes = 16;
-inline constexpr unsigned longest_packet = header_bytes + address_bytes + line_bytes;
+inline constexpr unsigned max_packet_bytes = header_bytes + address_bytes + line_bytes;
 inline constexpr unsigned destinations = 1 << 12, ids = 1 << 13;
 
 /// Type field of the header. Zero is none; so is what lies between the last and `sectors`.
@@ -65,8 +65,8 @@ struct wire_format {
     std::uint8_t sub_header = 4;  ///< bytes, 2 … 4
 
     /// Largest ID, and longest end of a packet, that a sub-header can name.
-    unsigned most_tail_id() const { return sub_header == 2 ? (1u << 11) - 1 : ids - 1; }
-    unsigned longest_tail() const { return sub_header == 2 ? 4 * 7 : 4 * 63; }
+    unsigned max_tail_id() const { return sub_header == 2 ? (1u << 11) - 1 : ids - 1; }
+    unsigned max_tail_bytes() const { return sub_header == 2 ? 4 * 7 : 4 * 63; }
     void put(const wire_sub_header& h, std::uint8_t* to) const;
     /// \returns false if bits are set that mean nothing
     bool get(const std::uint8_t* from, wire_sub_header& h) const;

@@ -15,25 +15,25 @@ namespace fabricvp::fabric::netcrafter {
 /// timing, errors and replays the link treats a unit as a packet.
 class wire_unit : public pooled<wire_unit> {
 public:
-    static constexpr unsigned most_bytes = 256, most_parts = 17;
+    static constexpr unsigned max_bytes = 256, max_parts = 17;
 
     /// A whole packet, all but the end of one, or the end of one.
-    enum class portion : std::uint8_t { whole, body, tail };
+    enum class part_kind : std::uint8_t { whole, body, tail };
     struct part {
         packet_ptr record;  ///< of a packet that is complete with this part: what the wire format does not have
-        portion what;
+        part_kind what;
         virtual_channel channel;  ///< what its packet takes of the far end's buffers
         std::uint8_t bytes;       ///< without the sub-header
         std::uint16_t flits;
         std::uint16_t id;
     };
 
-    std::array<std::uint8_t, most_bytes> bytes;  ///< what flits carry, the last one padded with zeros
-    std::uint16_t used = 0;                      ///< without padding, sub-headers included
+    std::array<std::uint8_t, max_bytes> bytes;  ///< what flits carry, the last one padded with zeros
+    std::uint16_t used = 0;                     ///< without padding, sub-headers included
     std::uint16_t flits = 0;
     ticks ready = 0;  ///< when the last byte of all that is in it is at hand
     wire_format format;
-    boost::container::static_vector<part, most_parts> parts;
+    boost::container::static_vector<part, max_parts> parts;
 
     unsigned length() const { return flits * format.flit; }
     void recycle() {

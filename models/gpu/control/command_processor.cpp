@@ -121,7 +121,7 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
         if (on_queue_lines) on_queue_lines(lines_begin(), lines_bytes(), lines_lock() != 0);
     });
     queue_hart.on_write([this](std::size_t queue, std::uint64_t hart) { assign(static_cast<unsigned>(queue), hart); });
-    assign_in_turn();
+    assign_round_robin();
 }
 
 command_processor::~command_processor() = default;
@@ -146,7 +146,7 @@ void command_processor::update_doorbells() {
 
 void command_processor::assign(unsigned queue, std::uint64_t hart) {
     if (hart >= harts.size()) {
-        if (!std::exchange(m_told_of_hart, true))
+        if (!std::exchange(m_warned_of_hart, true))
             log(log_level::warning, *this, "queue {} keeps its hart: there is no hart {}; further ones are not told",
                 queue, hart);
         hart = m_hart_of[queue];
@@ -160,7 +160,7 @@ void command_processor::assign(unsigned queue, std::uint64_t hart) {
 }
 
 /// As after a reset: queue n belongs to hart n % harts.
-void command_processor::assign_in_turn() {
+void command_processor::assign_round_robin() {
     for (std::size_t hart = 0; hart < harts.size(); ++hart) hart_queues.set(0, hart);
     m_hart_of.fill(0);
     for (unsigned queue = 0; queue < GPU_QUEUES; ++queue) assign(queue, queue % harts.size());
@@ -227,7 +227,7 @@ void command_processor::host_write(std::uint64_t offset, const void* from, std::
 void command_processor::reset() {
     m_running = false;
     registers.reset();
-    assign_in_turn();
+    assign_round_robin();
     m_rung = 0;
     for (auto& events : m_events) events = 0;
     if (on_queue_lines) on_queue_lines(0, 0, false);

@@ -87,7 +87,7 @@ private:
     void show_events(std::size_t hart, std::uint32_t before);
     void update(std::size_t hart);
     void update_doorbells();
-    void assign_in_turn();
+    void assign_round_robin();
 
     std::unique_ptr<clock> m_time;
     direct_memory_map m_direct;
@@ -96,7 +96,7 @@ private:
     std::array<ticks, GPU_QUEUES> m_rung_at{};
     std::uint64_t m_rung = 0;                          // doorbells not yet cleared
     std::array<std::uint8_t, GPU_QUEUES> m_hart_of{};  // what queue_hart says, as long as it says something that exists
-    bool m_told_of_hart = false;
+    bool m_warned_of_hart = false;
     bool m_running = false;
 };
 

@@ -48,9 +48,9 @@ void cp_bus::reset() {
     m_stores = 0;
     m_waits = waits_for::nothing;
     m_spans.clear();
-    cancel(m_answer);
+    cancel(m_respond);
     if (m_payload) abandon(*std::exchange(m_payload, nullptr));
-    if (m_answered) abandon(*std::exchange(m_answered, nullptr));
+    if (m_completing) abandon(*std::exchange(m_completing, nullptr));
     bus_target::reset();
 }
 
@@ -111,7 +111,7 @@ bus_target::outcome cp_bus::access(bus_payload& payload, ticks& delay) {
             stores_ended();
     } else {
         ++line_accesses;
-        next_piece();
+        next_chunk();
     }
     m_inside = false;
     if (m_payload) return outcome::pending;
@@ -119,9 +119,9 @@ bus_target::outcome cp_bus::access(bus_payload& payload, ticks& delay) {
     return outcome::done;
 }
 
-void cp_bus::next_piece() {
+void cp_bus::next_chunk() {
     const auto address = m_payload->get_address() + m_done;
-    m_piece = std::min<unsigned>(m_payload->get_data_length() - m_done, line_bytes - address % line_bytes);
+    m_chunk = std::min<unsigned>(m_payload->get_data_length() - m_done, line_bytes - address % line_bytes);
     if (where(address) != GPU_PA_VIRTUAL) return reach(address, true);
     const auto page = page_of(offset_of(address));
     translation t;
@@ -152,25 +152,25 @@ void cp_bus::reach(std::uint64_t physical, bool cached) {
     if (m_atomic) {
         data_cache.drop(physical - offset);
         if (!m_order.release || !m_stores)
-            return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(offset, m_piece)));
+            return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(offset, m_chunk)));
         ++data_cache.drains;
         m_waits = waits_for::stores;
         m_waiting_since = now();
         return;
     }
     if (!cached || !data_cache.present() || !m_memory.holds(physical))
-        return send(kind_of(*m_payload, nullptr), sectors_of(bytes_of(offset, m_piece)));
+        return send(kind_of(*m_payload, nullptr), sectors_of(bytes_of(offset, m_chunk)));
     if (m_payload->is_write()) {
         if (m_stores < data_cache.params.stores) return post();
         ++data_cache.store_stalls;
-        m_waits = waits_for::room;
+        m_waits = waits_for::store_slot;
         m_waiting_since = now();
         return;
     }
     const ticks begin = now() + m_elapsed;
     m_elapsed += data_cache.latency();
     m_spans.add(data_cache.lookup_span, span_kind::service, begin, now() + m_elapsed);
-    if (data_cache.load(physical, bytes(), m_piece)) return piece_done();
+    if (data_cache.load(physical, bytes(), m_chunk)) return chunk_done();
     m_fills = true;
     send(access_kind::read, (1u << line_sectors) - 1);
 }
@@ -182,22 +182,22 @@ void cp_bus::send(access_kind kind, unsigned sectors) {
     request->scope = memory_scope::system;
     request->line = m_physical - offset;
     request->offset = static_cast<std::uint8_t>(offset);
-    request->size = static_cast<std::uint8_t>(m_piece);
+    request->size = static_cast<std::uint8_t>(m_chunk);
     request->needed_sectors = static_cast<std::uint8_t>(sectors);
     request->owner = m_owner;
     request->client = this;
     request->cookie = m_epoch;
     request->issued = now() + m_elapsed;
     if (kind == access_kind::write) {
-        request->byte_mask = bytes_of(offset, m_piece);
-        std::memcpy(request->data.data() + offset, bytes(), m_piece);
+        request->byte_mask = bytes_of(offset, m_chunk);
+        std::memcpy(request->data.data() + offset, bytes(), m_chunk);
         data_cache.update(request->line, request->data.data(), request->byte_mask);
     } else if (m_atomic) {
         request->operation = m_atomic->op;
         request->operand = request->compare = 0;
-        std::memcpy(&request->operand, bytes(), m_piece);
+        std::memcpy(&request->operand, bytes(), m_chunk);
         if (m_atomic->op == atomic_extension::operation::compare_swap)
-            std::memcpy(&request->compare, bytes() + m_piece, m_piece);
+            std::memcpy(&request->compare, bytes() + m_chunk, m_chunk);
     }
     if (m_posts) request->context = this;
     m_memory.send_at(request, request->issued);
@@ -208,9 +208,9 @@ void cp_bus::post() {
     ++data_cache.stores;
     ++m_stores;
     m_posts = true;
-    send(access_kind::write, sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
+    send(access_kind::write, sectors_of(bytes_of(m_physical % line_bytes, m_chunk)));
     m_posts = false;
-    piece_done();
+    chunk_done();
 }
 
 /// What waited for stores to arrive goes on.
@@ -218,7 +218,7 @@ void cp_bus::stores_ended() {
     m_waits = waits_for::nothing;
     m_spans.add(data_cache.stores_span, span_kind::queueing, m_waiting_since, now());
     if (!m_order.fence)
-        return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
+        return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(m_physical % line_bytes, m_chunk)));
     if (m_order.acquire) data_cache.invalidate();
     finish(memory_fault::none);
 }
@@ -231,7 +231,7 @@ void cp_bus::line_done(line_request& request) {
         if (m_waits == waits_for::stores && !m_stores) {
             m_elapsed = 0;
             stores_ended();
-        } else if (m_waits == waits_for::room) {
+        } else if (m_waits == waits_for::store_slot) {
             m_elapsed = 0;
             m_waits = waits_for::nothing;
             m_spans.add(data_cache.stores_span, span_kind::queueing, m_waiting_since, now());
@@ -246,18 +246,18 @@ void cp_bus::line_done(line_request& request) {
     if (m_atomic) {
         m_atomic->performed = true;
         m_atomic->succeeded = request.succeeded;
-        if (request.kind != access_kind::store_conditional) std::memcpy(bytes(), &request.operand, m_piece);
+        if (request.kind != access_kind::store_conditional) std::memcpy(bytes(), &request.operand, m_chunk);
         if (m_order.acquire) data_cache.invalidate();
     } else if (request.kind == access_kind::read) {
         if (m_fills) data_cache.fill(request.line, request.data.data());
-        std::memcpy(bytes(), request.data.data() + request.offset, m_piece);
+        std::memcpy(bytes(), request.data.data() + request.offset, m_chunk);
     }
-    piece_done();
+    chunk_done();
 }
 
-void cp_bus::piece_done() {
-    m_done += m_piece;
-    if (m_done < m_payload->get_data_length()) return next_piece();
+void cp_bus::chunk_done() {
+    m_done += m_chunk;
+    if (m_done < m_payload->get_data_length()) return next_chunk();
     finish(memory_fault::none);
 }
 
@@ -282,11 +282,11 @@ void cp_bus::finish(memory_fault fault) {
     payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (m_inside) return;
     if (!m_elapsed) return complete(payload);
-    m_answered = &payload;
-    schedule(m_answer, end);
+    m_completing = &payload;
+    schedule(m_respond, end);
 }
 
-void cp_bus::answer() { complete(*std::exchange(m_answered, nullptr)); }
+void cp_bus::respond() { complete(*std::exchange(m_completing, nullptr)); }
 
 unsigned cp_bus::debug_access(bus_payload& payload) {
     const auto address = payload.get_address();

@@ -75,7 +75,7 @@ public:
     void reset() override;
 
 private:
-    enum class waits_for : std::uint8_t { nothing, room, stores };
+    enum class waits_for : std::uint8_t { nothing, store_slot, stores };
 
     outcome access(bus_payload& payload, ticks& latency) override;
     unsigned debug_access(bus_payload& payload) override;
@@ -83,15 +83,15 @@ private:
     void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) override;
 
     bool access_local(bus_payload& payload, std::uint64_t offset, ticks& latency);
-    void next_piece();
+    void next_chunk();
     void found(const translation& t);
     void reach(std::uint64_t physical, bool cached);
     void send(access_kind kind, unsigned sectors);
     void post();
     void stores_ended();
-    void piece_done();
+    void chunk_done();
     void finish(memory_fault fault);
-    void answer();
+    void respond();
     std::uint8_t* bytes() const { return m_payload->get_data_ptr() + m_done; }
 
     sparse_memory& m_local;
@@ -103,12 +103,12 @@ private:
     debug_memory m_debug;
     pool<line_request> m_lines;
 
-    bus_payload* m_payload = nullptr;   // under way
-    bus_payload* m_answered = nullptr;  // to be completed by m_answer
+    bus_payload* m_payload = nullptr;     // under way
+    bus_payload* m_completing = nullptr;  // to be completed by m_respond
     atomic_extension* m_atomic = nullptr;
     riscv::order_extension m_order;  // what it asks for
     unsigned m_done = 0;             // bytes of it
-    unsigned m_piece = 0;            // bytes of the present line
+    unsigned m_chunk = 0;            // bytes of the present line
     std::uint64_t m_physical = 0;    // of the piece
     ticks m_begin = 0, m_waiting_since = 0;
     ticks m_elapsed = 0;    // that the access has taken beyond now()
@@ -122,7 +122,7 @@ private:
     std::set<std::pair<std::uint64_t, unsigned>> m_touched;
     std::uint64_t m_epoch = 0;       // answers to what a reset has dropped are recognised by it
     std::uint32_t m_generation = 0;  // of translations
-    calendar_event m_answer{method<&cp_bus::answer>, this};
+    calendar_event m_respond{method<&cp_bus::respond>, this};
 };
 
 }  // namespace fabricvp::gpu

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gpu/memory/l1_shape.h"
+#include "gpu/memory/l1_geometry.h"
 
 namespace fabricvp::gpu {
 
@@ -24,7 +24,7 @@ void cp_data_cache_params::describe(parameter_visitor& v) {
     v.field("ways", ways, between{1, 64}, "lines of a set");
     v.field("latency", latency, between{0, 1000}, "of a hit, and of a miss before L2 is asked, in cycles of the hart");
     v.field("stores", stores, between{1, 256}, "stores on their way to L2 while the hart goes on");
-    if (size) refuse(v, l1_misfit(size, ways));
+    if (size) reject(v, l1_invalid_parameter(size, ways));
 }
 
 cp_data_cache::cp_data_cache(const sc_core::sc_module_name& name, const cp_data_cache_params& p,

@@ -10,7 +10,7 @@ namespace fabricvp::gpu {
 
 namespace {
 constexpr std::uint64_t hart_stride = 0x100;
-constexpr std::size_t most_faults = 64;  // waiting for the firmware; more are only counted
+constexpr std::size_t max_faults = 64;  // waiting for the firmware; more are only counted
 register_field readable(const char* name, unsigned width, const char* help) {
     return {name, 0, width, field_access::read_only, help};
 }
@@ -74,14 +74,14 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch
         launch(static_cast<unsigned>(hart), static_cast<std::uint32_t>(cookie));
     });
     free.on_read([this](std::size_t) {
-        const auto taken = m_target.under_way() + m_waiting.size();
+        const auto taken = m_target.in_flight() + m_waiting.size();
         return taken < m_target.params.queue_depth ? m_target.params.queue_depth - taken : 0;
     });
     done.on_read([this](std::size_t hart) { return pop(static_cast<unsigned>(hart)); });
     abort.on_write([this](std::size_t hart, std::uint64_t cookie) {
         abort_launch(std::uint64_t{hart} << 32 | (cookie & 0xffffffff));
     });
-    p.on_doorbell = [this] { m_rung = m_waiting.empty() && m_under_way.empty() ? now() : never; };
+    p.on_doorbell = [this] { m_rung = m_waiting.empty() && m_in_flight.empty() ? now() : never; };
     fault_pop.on_write([this](std::size_t, std::uint64_t) {
         if (m_faults.empty()) return;
         m_faults.pop_front();
@@ -110,9 +110,9 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.period = word(period);
     d.acquire = acquire.get(h) != 0;
     d.cookie = std::uint64_t{h} << 32 | cookie;
-    if (const char* why = m_target.refusal(d)) {
-        ++refused;
-        log(log_level::warning, *this, "launch refused: {}", why);
+    if (const char* why = m_target.rejection_reason(d)) {
+        ++rejected;
+        log(log_level::warning, *this, "launch rejected: {}", why);
         add_fault(GPU_FAULT_RESOURCES, cookie, {});
         finish(h, cookie, GPU_FAULT_RESOURCES);
         return;
@@ -124,8 +124,8 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
 /// In order. Harts that have read FREE at the same time may launch more than fits: that waits for its turn.
 void dispatch_port::submit_due() {
     while (!m_waiting.empty() && m_waiting.front().due <= now() && m_target.can_submit()) {
-        m_under_way.push_back(m_waiting.front());
-        m_under_way.back().number = m_target.submit(m_waiting.front().what);
+        m_in_flight.push_back(m_waiting.front());
+        m_in_flight.back().number = m_target.submit(m_waiting.front().what);
         m_waiting.pop_front();
         over_time.add(now(), 1);
         if (on_launch) on_launch();
@@ -137,10 +137,10 @@ void dispatch_port::submit_due() {
 void dispatch_port::dispatch_done(const dispatch_run& run) {
     submit_due();
     const auto l =
-        std::find_if(m_under_way.begin(), m_under_way.end(), [&](const launched& o) { return o.number == run.number; });
-    if (l == m_under_way.end()) return;  // of a processor that has been reset since
+        std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const launched& o) { return o.number == run.number; });
+    if (l == m_in_flight.end()) return;  // of a processor that has been reset since
     note_times(*l, run);
-    m_under_way.erase(l);
+    m_in_flight.erase(l);
     const auto hart = static_cast<unsigned>(run.what.cookie >> 32);
     const auto cookie = static_cast<std::uint32_t>(run.what.cookie);
     const auto fault = run.aborted ? fault_number(run.fault) : GPU_FAULT_NONE;
@@ -164,12 +164,12 @@ void dispatch_port::abort_launch(std::uint64_t cookie) {
         m_waiting.erase(waiting);
         return finish(static_cast<unsigned>(cookie >> 32), static_cast<std::uint32_t>(cookie), GPU_FAULT_ABORTED);
     }
-    const auto found = std::find_if(m_under_way.begin(), m_under_way.end(), same);
-    if (found != m_under_way.end()) m_target.abort(found->number);
+    const auto found = std::find_if(m_in_flight.begin(), m_in_flight.end(), same);
+    if (found != m_in_flight.end()) m_target.abort(found->number);
 }
 
 void dispatch_port::add_fault(gpu_fault number, std::uint32_t cookie, const fault_record& record) {
-    if (m_faults.size() == most_faults) {
+    if (m_faults.size() == max_faults) {
         ++faults_dropped;
         return;
     }
@@ -208,10 +208,10 @@ void dispatch_port::show_fault() {
     m_processor.set_event(GPU_EVENT_FAULT, !m_faults.empty());
 }
 
-void dispatch_port::forget() {
+void dispatch_port::abort_all() {
     m_waiting.clear();
     cancel(m_submit);
-    const auto launches = std::exchange(m_under_way, {});
+    const auto launches = std::exchange(m_in_flight, {});
     for (const auto& l : launches) m_target.abort(l.number);
     m_rung = never;
     for (auto& r : m_results) r.clear();
@@ -222,7 +222,7 @@ void dispatch_port::forget() {
 
 void dispatch_port::reset() {
     m_waiting.clear();
-    m_under_way.clear();
+    m_in_flight.clear();
     m_rung = never;
     cancel(m_submit);
     for (auto& r : m_results) r.clear();

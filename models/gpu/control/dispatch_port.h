@@ -39,7 +39,7 @@ public:
     histogram start_to_instruction{*this, "start_to_instruction", "ps",
                                    "from the start of the first work-group to the first instruction"};
     time_series over_time{*this, "over_time", "1", "launches a window of time"};
-    counter refused{*this, "refused", "1", "launches that the dispatcher cannot perform"};
+    counter rejected{*this, "rejected", "1", "launches that the dispatcher cannot perform"};
     counter faults_dropped{*this, "faults_dropped", "1", "faults that found the firmware's FIFO full"};
 
     dispatch_port(const sc_core::sc_module_name& name, const dispatch_port_params& params, command_processor& processor,
@@ -49,7 +49,7 @@ public:
     std::function<void()> on_launch;
 
     /// The processor is held in reset: what it has launched is aborted, and nobody hears of it.
-    void forget();
+    void abort_all();
     void reset() override;
 
 private:
@@ -82,7 +82,7 @@ private:
     dispatcher& m_target;
     std::vector<std::deque<result>> m_results;  // by hart
     std::deque<launched> m_waiting;             // not yet taken by the dispatcher
-    std::vector<launched> m_under_way;          // taken by it
+    std::vector<launched> m_in_flight;          // taken by it
     ticks m_rung = never;                       // the last doorbell, if nothing was under way then
     std::deque<waiting_fault> m_faults;
     calendar_event m_submit{method<&dispatch_port::submit_due>, this};

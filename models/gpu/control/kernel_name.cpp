@@ -8,8 +8,8 @@
 namespace fabricvp::gpu {
 
 std::string kernel_name(const gpu_memory_system& memory, const dispatch& what) {
-    constexpr unsigned most_kernels = 64;
-    for (unsigned i = 0; i < most_kernels; ++i) {
+    constexpr unsigned max_kernels = 64;
+    for (unsigned i = 0; i < max_kernels; ++i) {
         kernel_descriptor d;
         const auto address = what.image + i * sizeof d;
         translation t;

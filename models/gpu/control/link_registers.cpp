@@ -36,7 +36,7 @@ void set_parts(fabric::netcrafter::controller& c, std::uint64_t bits) {
 
 std::vector<fabric::link_control> reached(const fabric::terminal* attached) {
     auto all = attached ? fabric::controls_at(*attached) : std::vector<fabric::link_control>{};
-    all.resize(std::min<std::size_t>(all.size(), GPU_MOST_LINKS));
+    all.resize(std::min<std::size_t>(all.size(), GPU_MAX_LINKS));
     return all;
 }
 
@@ -45,12 +45,12 @@ std::vector<fabric::link_control> reached(const fabric::terminal* attached) {
 link_registers::link_registers(const fabric::terminal* attached)
     : links(bank, "links", GPU_LINKS, 4, 0,
             {{"count", 0, 32, field_access::read_only, "links that these registers reach"}}),
-      waits(bank, "link_waits", GPU_LINK_WAITS, 8, 0,
+      waits(bank, "link_waits", GPU_LINK_PENDING, 8, 0,
             {{"links", 0, 64, field_access::read_only, "that go on as before until they are empty"}}),
       netcrafter(bank, "link_netcrafter", GPU_LINK_NETCRAFTER, 4, 0,
-                 {{"parts", 0, 6, field_access::read_write, "enum gpu_link_parts"}, present()}, {GPU_MOST_LINKS}),
+                 {{"parts", 0, 6, field_access::read_write, "enum gpu_link_features"}, present()}, {GPU_MAX_LINKS}),
       lanes(bank, "link_lanes", GPU_LINK_LANES, 4, 0,
-            {{"policy", 0, 2, field_access::read_write, "enum gpu_link_policy"}, present()}, {GPU_MOST_LINKS}),
+            {{"policy", 0, 2, field_access::read_write, "enum gpu_link_policy"}, present()}, {GPU_MAX_LINKS}),
       m_links(reached(attached)) {
     links.on_read([this](std::size_t) { return m_links.size(); });
     waits.on_read([this](std::size_t) { return waiting(); });

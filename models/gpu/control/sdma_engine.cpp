@@ -18,8 +18,8 @@ constexpr std::uint32_t known_flags =
 }  // namespace
 
 void sdma_engine_params::describe(parameter_visitor& v) {
-    v.field("channels", channels, between{1, COPY_ENGINE_MOST_CHANNELS}, "DMA channels, each with a descriptor ring");
-    v.field("pieces", pieces, between{1, 256},
+    v.field("channels", channels, between{1, COPY_ENGINE_MAX_CHANNELS}, "DMA channels, each with a descriptor ring");
+    v.field("chunks", chunks, between{1, 256},
             "pieces of a descriptor, of a page at most, that a channel moves at a time");
     v.field("fetches", fetches, between{1, 64}, "descriptors that a channel fetches at a time");
     v.group("memory", memory, "what the channels reach memories of GPUs by");
@@ -36,15 +36,15 @@ sdma_engine::sdma_engine(const sc_core::sc_module_name& name, const sdma_engine_
       m_channels(p.channels) {}
 
 void sdma_engine::fetch(std::size_t c, std::uint64_t address, const buffer_slice& into, std::uint32_t ticket) {
-    port_to(address).read(address, into, *this, cookie_of(about::fetch, c, ticket));
+    port_to(address).read(address, into, *this, cookie_of(cookie_kind::fetch, c, ticket));
 }
 
 void sdma_engine::store(std::size_t c, std::uint64_t address, const buffer_slice& status, std::uint32_t ticket) {
-    port_to(address).write(address, status, *this, cookie_of(about::store, c, ticket));
+    port_to(address).write(address, status, *this, cookie_of(cookie_kind::store, c, ticket));
 }
 
 bool sdma_engine::well_formed(const copy_engine_descriptor& d) {
-    const auto physical = [](std::uint64_t address) { return address >> (GPU_PA_WHERE_SHIFT + 8) == 0; };
+    const auto physical = [](std::uint64_t address) { return address >> (GPU_PA_APERTURE_SHIFT + 8) == 0; };
     return (d.flags & ~known_flags) == 0 && d.space < GPU_ADDRESS_SPACES &&
            (d.flags & COPY_ENGINE_FLAG_SOURCE_VIRTUAL || physical(d.source)) &&
            (d.flags & COPY_ENGINE_FLAG_DESTINATION_VIRTUAL || physical(d.destination));
@@ -62,31 +62,31 @@ void sdma_engine::perform(std::size_t c, const copy_engine_descriptor& d) {
 
 void sdma_engine::advance(std::size_t c) {
     auto& ch = m_channels[c];
-    while (ch.fault == memory_fault::none && ch.begun < ch.work.length && ch.pieces < params.pieces) {
+    while (ch.fault == memory_fault::none && ch.begun < ch.work.length && ch.chunks < params.chunks) {
         const auto left = [&](std::uint64_t address) { return page_bytes - (address + ch.begun) % page_bytes; };
-        begin_piece(
+        begin_chunk(
             c, std::min<std::uint64_t>({ch.work.length - ch.begun, left(ch.work.source), left(ch.work.destination)}));
     }
-    if (ch.busy && ch.pieces == 0 && (ch.done == ch.work.length || ch.fault != memory_fault::none))
+    if (ch.busy && ch.chunks == 0 && (ch.done == ch.work.length || ch.fault != memory_fault::none))
         finish(c, fault_number(ch.fault));
 }
 
-void sdma_engine::begin_piece(std::size_t c, std::uint64_t bytes) {
+void sdma_engine::begin_chunk(std::size_t c, std::uint64_t bytes) {
     auto& ch = m_channels[c];
     if (m_free.empty()) {
-        m_free.push_back(static_cast<std::uint32_t>(m_pieces.size()));
-        m_pieces.emplace_back();
+        m_free.push_back(static_cast<std::uint32_t>(m_chunks.size()));
+        m_chunks.emplace_back();
     }
     const auto number = m_free.back();
     m_free.pop_back();
-    auto& p = m_pieces[number];
+    auto& p = m_chunks[number];
     p = {};
     p.channel = c;
     p.source = ch.work.source + ch.begun;
     p.destination = ch.work.destination + ch.begun;
     p.data = allocate_slice(bytes);
     ch.begun += bytes;
-    ++ch.pieces;
+    ++ch.chunks;
     const bool from = ch.work.flags & COPY_ENGINE_FLAG_SOURCE_VIRTUAL,
                to = ch.work.flags & COPY_ENGINE_FLAG_DESTINATION_VIRTUAL;
     p.untranslated = (from ? 1u : 0u) + (to ? 1u : 0u);
@@ -96,59 +96,59 @@ void sdma_engine::begin_piece(std::size_t c, std::uint64_t bytes) {
         ch.fault = p.fault;
         p.data = {};
         m_free.push_back(number);
-        --ch.pieces;
+        --ch.chunks;
         return;
     }
-    if (from) translate(number, about::source, p.source);
-    if (to) translate(number, about::destination, p.destination);
-    if (!from && !to) read_piece(number);
+    if (from) translate(number, cookie_kind::source, p.source);
+    if (to) translate(number, cookie_kind::destination, p.destination);
+    if (!from && !to) read_chunk(number);
 }
 
-void sdma_engine::translate(std::uint32_t number, about side, std::uint64_t address) {
-    const auto& p = m_pieces[number];
+void sdma_engine::translate(std::uint32_t number, cookie_kind side, std::uint64_t address) {
+    const auto& p = m_chunks[number];
     m_translations.translate(m_channels[p.channel].work.space, address & ~(page_bytes - 1),
-                             side == about::source ? GPU_PTE_READ : GPU_PTE_WRITE, *this,
+                             side == cookie_kind::source ? GPU_PTE_READ : GPU_PTE_WRITE, *this,
                              cookie_of(side, p.channel, number));
 }
 
 void sdma_engine::translated(std::uint64_t, std::uint64_t physical, memory_fault fault, std::uint64_t cookie) {
     if (cookie >> 40 != m_epoch) return;
     const auto number = static_cast<std::uint32_t>(cookie >> 8);
-    auto& p = m_pieces[number];
-    auto& address = static_cast<about>(cookie & 7) == about::source ? p.source : p.destination;
+    auto& p = m_chunks[number];
+    auto& address = static_cast<cookie_kind>(cookie & 7) == cookie_kind::source ? p.source : p.destination;
     address = physical | address % page_bytes;
     if (p.fault == memory_fault::none) p.fault = fault;
     if (--p.untranslated) return;
-    if (p.abandoned || p.fault != memory_fault::none) return end_piece(number, p.fault);
-    read_piece(number);
+    if (p.abandoned || p.fault != memory_fault::none) return end_chunk(number, p.fault);
+    read_chunk(number);
 }
 
-void sdma_engine::read_piece(std::uint32_t number) {
-    const auto& p = m_pieces[number];
-    port_to(p.source).read(p.source, p.data, *this, cookie_of(about::piece, p.channel, number));
+void sdma_engine::read_chunk(std::uint32_t number) {
+    const auto& p = m_chunks[number];
+    port_to(p.source).read(p.source, p.data, *this, cookie_of(cookie_kind::chunk, p.channel, number));
 }
 
 void sdma_engine::transfer_done(std::uint64_t cookie, memory_fault fault) {
     if (cookie >> 40 != m_epoch) return;
     const auto number = static_cast<std::uint32_t>(cookie >> 8);
     const std::size_t c = cookie >> 3 & 31;
-    switch (static_cast<about>(cookie & 7)) {
-        case about::fetch: return channels.fetched(c, number, fault == memory_fault::none);
-        case about::store: return channels.stored(c, number);
+    switch (static_cast<cookie_kind>(cookie & 7)) {
+        case cookie_kind::fetch: return channels.fetched(c, number, fault == memory_fault::none);
+        case cookie_kind::store: return channels.stored(c, number);
         default: break;
     }
-    auto& p = m_pieces[number];
-    if (p.abandoned || fault != memory_fault::none || !p.reading) return end_piece(number, fault);
+    auto& p = m_chunks[number];
+    if (p.abandoned || fault != memory_fault::none || !p.reading) return end_chunk(number, fault);
     p.reading = false;
     port_to(p.destination).write(p.destination, p.data, *this, cookie);
 }
 
-void sdma_engine::end_piece(std::uint32_t number, memory_fault fault) {
-    const auto p = std::exchange(m_pieces[number], {});
+void sdma_engine::end_chunk(std::uint32_t number, memory_fault fault) {
+    const auto p = std::exchange(m_chunks[number], {});
     m_free.push_back(number);
     if (p.abandoned) return;
     auto& ch = m_channels[p.channel];
-    --ch.pieces;
+    --ch.chunks;
     if (fault == memory_fault::none) {
         ch.done += p.data.length;
         bytes_copied += p.data.length;
@@ -185,7 +185,7 @@ void sdma_engine::stopped(std::size_t c) {
 }
 
 void sdma_engine::abandon(std::size_t c) {
-    for (auto& p : m_pieces)
+    for (auto& p : m_chunks)
         if (p.channel == c && p.data) p.abandoned = true;
     m_channels[c] = {};
 }
@@ -194,7 +194,7 @@ void sdma_engine::reset() {
     m_epoch = (m_epoch + 1) % epochs;
     channels.reset();
     registers.reset();
-    m_pieces.clear();
+    m_chunks.clear();
     m_free.clear();
     model::reset();
 }

@@ -23,7 +23,7 @@ namespace fabricvp::gpu {
 
 struct sdma_engine_params {
     std::uint64_t channels = 2;
-    std::uint64_t pieces = 8;
+    std::uint64_t chunks = 8;
     std::uint64_t fetches = 8;
     gpu_memory_port_params memory{64};
     void describe(parameter_visitor& v);
@@ -58,11 +58,11 @@ private:
         copy_engine_descriptor work{};
         bool busy = false;
         std::uint64_t begun = 0, done = 0;  // bytes
-        unsigned pieces = 0;                // under way
+        unsigned chunks = 0;                // under way
         memory_fault fault = memory_fault::none;
         ticks began = 0;
     };
-    struct piece {
+    struct chunk {
         std::size_t channel = 0;
         bool abandoned = false;                     // its channel has been reset: it only has to come to its end
         std::uint64_t source = 0, destination = 0;  // physical when `untranslated` is 0
@@ -73,7 +73,7 @@ private:
     };
     /// What an answer is about. Beside it a cookie has a channel, the number of a piece or the ticket of a fetch or
     /// store, and the epoch.
-    enum class about : std::uint64_t { piece, source, destination, fetch, store };
+    enum class cookie_kind : std::uint64_t { chunk, source, destination, fetch, store };
 
     void fetch(std::size_t c, std::uint64_t address, const buffer_slice& into, std::uint32_t ticket) override;
     void perform(std::size_t c, const copy_engine_descriptor& d) override;
@@ -90,20 +90,20 @@ private:
 
     static bool well_formed(const copy_engine_descriptor& d);
     void advance(std::size_t c);
-    void begin_piece(std::size_t c, std::uint64_t bytes);
-    void translate(std::uint32_t p, about side, std::uint64_t address);
-    void read_piece(std::uint32_t p);
-    void end_piece(std::uint32_t p, memory_fault fault);
+    void begin_chunk(std::size_t c, std::uint64_t bytes);
+    void translate(std::uint32_t p, cookie_kind side, std::uint64_t address);
+    void read_chunk(std::uint32_t p);
+    void end_chunk(std::uint32_t p, memory_fault fault);
     void finish(std::size_t c, std::uint32_t fault);
     transfer_port& port_to(std::uint64_t physical) { return where(physical) == GPU_PA_SYSTEM ? m_system : memory; }
-    std::uint64_t cookie_of(about what, std::size_t channel, std::uint32_t number) const {
+    std::uint64_t cookie_of(cookie_kind what, std::size_t channel, std::uint32_t number) const {
         return m_epoch << 40 | std::uint64_t{number} << 8 | channel << 3 | static_cast<std::uint64_t>(what);
     }
 
     translator& m_translations;
     transfer_port& m_system;
     std::vector<channel> m_channels;
-    std::vector<piece> m_pieces;        // of all channels
+    std::vector<chunk> m_chunks;        // of all channels
     std::vector<std::uint32_t> m_free;  // pieces
     std::uint64_t m_epoch = 0;          // answers to what a reset has dropped are recognised by it; 24 bits
 };

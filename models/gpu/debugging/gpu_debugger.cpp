@@ -21,7 +21,7 @@ private:
     bool wants_each(const wavefront& w) override { return of(w).wants_each(); }
     bool stops_before(const wavefront& w) override { return of(w).stops_before(); }
     void executed(const wavefront& w, lane_mask lanes) override { of(w).executed(lanes); }
-    void settled(const wavefront& w) override { of(w).settled(); }
+    void state_changed(const wavefront& w) override { of(w).state_changed(); }
     void started(const wavefront& w) override { of(w).started(); }
     void ending(const wavefront& w) override { of(w).ending(); }
     void faulted(const wavefront& w, const fault_record& record) override { of(w).faulted(record); }

@@ -38,14 +38,14 @@ std::string wavefront_thread::debug_state() const {
     const auto& id = identity();
     const auto where =
         fmt::format("{} group {},{},{} lane {}", m_kernel, id.group_id[0], id.group_id[1], id.group_id[2], m_lane);
-    return where + ", " + (m_picture ? m_picture->end : describe(slot().state));
+    return where + ", " + (m_snapshot ? m_snapshot->end : describe(slot().state));
 }
 
 void wavefront_thread::set_debug_listener(riscv::debug_listener* listener) {
     m_listener = listener;
     m_unit.watch(listener ? &m_watcher : nullptr);
     m_due = stop_reason::none;
-    m_picture.reset();
+    m_snapshot.reset();
     if (!now_alive()) return;
     m_kernel = m_memory.name_of(slot().group->run->what);
     show_next();
@@ -70,7 +70,7 @@ void wavefront_thread::executed(lane_mask lanes) {
 }
 
 /// A stop is reported when the registers are what the program has loaded.
-void wavefront_thread::settled() {
+void wavefront_thread::state_changed() {
     if (m_due == stop_reason::none || !now_alive()) return;
     const auto& w = slot();
     if (w.accesses > w.stores || w.to_issue || w.killed) return;
@@ -90,7 +90,7 @@ void wavefront_thread::report() {
 
 void wavefront_thread::started() {
     ++m_incarnation;
-    m_picture.reset();
+    m_snapshot.reset();
     m_stepping = false;
     m_due = stop_reason::none;
     m_skip = 0;
@@ -99,25 +99,25 @@ void wavefront_thread::started() {
 }
 
 void wavefront_thread::ending() {
-    if (m_picture || (m_due == stop_reason::none && !m_stepping)) return;
+    if (m_snapshot || (m_due == stop_reason::none && !m_stepping)) return;
     if (m_due == stop_reason::none) m_due = stop_reason::step;
-    take_picture(slot().killed ? "killed" : "has ended");
+    take_snapshot(slot().killed ? "killed" : "has ended");
     report();
 }
 
 void wavefront_thread::faulted(const fault_record& record) {
-    take_picture(record.kind == lane_fault::memory
-                     ? fmt::format("fault: {}, address {:#x}", describe(record.memory), record.address)
-                     : fmt::format("fault: {}", describe(record.kind)));
+    take_snapshot(record.kind == lane_fault::memory
+                      ? fmt::format("fault: {}, address {:#x}", describe(record.memory), record.address)
+                      : fmt::format("fault: {}", describe(record.kind)));
     m_lane = record.lane;
-    m_picture->pc[m_lane] = record.pc;
+    m_snapshot->pc[m_lane] = record.pc;
     m_due = record.kind == lane_fault::memory ? stop_reason::bad_access : stop_reason::bad_instruction;
     m_due_address = record.address;
     report();
 }
 
-void wavefront_thread::take_picture(std::string end) {
-    auto p = std::make_unique<picture>();
+void wavefront_thread::take_snapshot(std::string end) {
+    auto p = std::make_unique<snapshot>();
     const auto& w = slot();
     p->registers = w.context.storage->registers;
     for (unsigned i = 0; i < wavefront_lanes; ++i) p->pc[i] = pc_of(i);
@@ -128,7 +128,7 @@ void wavefront_thread::take_picture(std::string end) {
     p->lds = w.group->lds.bytes;
     p->place.lds = nullptr;
     p->end = std::move(end);
-    m_picture = std::move(p);
+    m_snapshot = std::move(p);
 }
 
 // What the debugger wants.
@@ -137,22 +137,22 @@ void wavefront_thread::halt() {
     m_halted = true;
     m_stepping = false;
     m_due = stop_reason::none;
-    if (!m_picture && now_alive() && !(live_lanes() >> m_lane & 1)) show_next();
+    if (!m_snapshot && now_alive() && !(live_lanes() >> m_lane & 1)) show_next();
 }
 
-void wavefront_thread::resume() { let_go(false); }
+void wavefront_thread::resume() { continue_execution(false); }
 
-void wavefront_thread::step() { let_go(true); }
+void wavefront_thread::step() { continue_execution(true); }
 
-void wavefront_thread::let_go(bool step) {
-    const bool was_picture = m_picture != nullptr;
-    if (was_picture) {
-        m_picture.reset();
+void wavefront_thread::continue_execution(bool step) {
+    const bool was_snapshot = m_snapshot != nullptr;
+    if (was_snapshot) {
+        m_snapshot.reset();
         if (!now_alive()) ++m_incarnation;
     }
     m_halted = false;
     m_due = stop_reason::none;
-    m_stepping = step && !was_picture && now_alive();
+    m_stepping = step && !was_snapshot && now_alive();
     if (!now_alive()) return;
     const auto& s = slot().context.schedule;
     m_any_lane = s.parked() >> m_lane & 1;
@@ -161,7 +161,7 @@ void wavefront_thread::let_go(bool step) {
 }
 
 bool wavefront_thread::next_instruction(std::uint64_t& pc) {
-    if (m_picture || !now_alive()) return false;
+    if (m_snapshot || !now_alive()) return false;
     const auto state = slot().state;
     if (state == wavefront_state::barrier || state == wavefront_state::draining || !slot().context.schedule.active)
         return false;
@@ -170,7 +170,7 @@ bool wavefront_thread::next_instruction(std::uint64_t& pc) {
 }
 
 void wavefront_thread::show_next() {
-    if (m_picture || !now_alive()) return;
+    if (m_snapshot || !now_alive()) return;
     const auto& s = slot().context.schedule;
     show_some(s.active ? s.active : s.live());
 }
@@ -187,7 +187,7 @@ bool wavefront_thread::select_lane(unsigned lane) {
 
 /// Lanes at a barrier are shown there, not behind it.
 std::uint64_t wavefront_thread::pc_of(unsigned lane) const {
-    if (m_picture) return m_picture->pc[lane];
+    if (m_snapshot) return m_snapshot->pc[lane];
     const auto& s = slot().context.schedule;
     return s.pc_of(lane) - (s.parked() >> lane & 1 ? 4 : 0);
 }
@@ -201,14 +201,14 @@ bool wavefront_thread::read_register(unsigned number, std::uint64_t& value) {
     if (number >= further_registers) return further(number - further_registers, value);
     if (number >= register_csr0) return false;
     const unsigned row = number < register_pc ? number : number - register_f0 + lane_registers::f0;
-    if (!m_picture && slot().loads[row]) return false;  // not known yet
-    const auto& r = m_picture ? m_picture->registers : slot().context.storage->registers;
+    if (!m_snapshot && slot().loads[row]) return false;  // not known yet
+    const auto& r = m_snapshot ? m_snapshot->registers : slot().context.storage->registers;
     value = r.r[row][m_lane];
     return true;
 }
 
 bool wavefront_thread::write_register(unsigned number, std::uint64_t value) {
-    if (m_picture || !now_alive() || number >= register_csr0) return false;
+    if (m_snapshot || !now_alive() || number >= register_csr0) return false;
     if (number == register_pc)
         return value - GPU_CODE_BASE < GPU_CODE_SIZE && value % 4 == 0 && m_unit.write_pc(m_slot, m_lane, value);
     const unsigned row = number < register_pc ? number : number - register_f0 + lane_registers::f0;
@@ -216,7 +216,7 @@ bool wavefront_thread::write_register(unsigned number, std::uint64_t value) {
     return true;
 }
 
-const char* wavefront_thread::further_register(unsigned n) const {
+const char* wavefront_thread::additional_register(unsigned n) const {
     return n < std::size(further_names) ? further_names[n] : nullptr;
 }
 
@@ -226,8 +226,8 @@ bool wavefront_thread::further(unsigned n, std::uint64_t& value) const {
     const auto width = id.local_size[0], height = id.local_size[1];
     switch (n) {
         case 0: value = m_lane; break;
-        case 1: value = m_picture ? 0 : slot().context.schedule.active; break;
-        case 2: value = m_picture ? m_picture->live : slot().context.schedule.live(); break;
+        case 1: value = m_snapshot ? 0 : slot().context.schedule.active; break;
+        case 2: value = m_snapshot ? m_snapshot->live : slot().context.schedule.live(); break;
         case 3: value = id.wavefront; break;
         case 4:
         case 5:
@@ -243,9 +243,9 @@ bool wavefront_thread::further(unsigned n, std::uint64_t& value) const {
 }
 
 wavefront_place wavefront_thread::place() const {
-    if (m_picture) {
-        auto p = m_picture->place;
-        p.lds = &m_picture->lds;
+    if (m_snapshot) {
+        auto p = m_snapshot->place;
+        p.lds = &m_snapshot->lds;
         return p;
     }
     const auto& w = slot();
@@ -259,7 +259,7 @@ std::size_t wavefront_thread::read_memory(std::uint64_t address, void* to, std::
 }
 
 std::size_t wavefront_thread::write_memory(std::uint64_t address, const void* from, std::size_t size) {
-    return !m_picture && now_alive() ? m_memory.write(place(), m_lane, address, from, size) : 0;
+    return !m_snapshot && now_alive() ? m_memory.write(place(), m_lane, address, from, size) : 0;
 }
 
 void wavefront_thread::insert_breakpoint(std::uint64_t address, bool hardware) {

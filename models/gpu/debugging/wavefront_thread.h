@@ -34,7 +34,7 @@ public:
     bool wants_each() const { return m_stepping || m_breakpoints.any(); }
     bool stops_before();
     void executed(lane_mask lanes);
-    void settled();
+    void state_changed();
     void started();
     void ending();
     void faulted(const fault_record& record);
@@ -55,19 +55,19 @@ public:
     void resume() override;
     void step() override;
     bool halted() const override { return m_halted; }
-    bool alive() const override { return m_picture || now_alive(); }
+    bool alive() const override { return m_snapshot || now_alive(); }
     std::uint64_t incarnation() const override { return m_incarnation; }
     bool next_instruction(std::uint64_t& pc) override;
     bool stops_at(std::uint64_t) override { return m_breakpoints.kernel.empty() || m_breakpoints.kernel == m_kernel; }
     void show_next() override;
-    const char* further_register(unsigned n) const override;
+    const char* additional_register(unsigned n) const override;
     unsigned lanes() const override { return wavefront_lanes; }
     unsigned lane() const override { return m_lane; }
     bool select_lane(unsigned lane) override;
 
 private:
     /// A wavefront that is no more.
-    struct picture {
+    struct snapshot {
         lane_registers registers;
         std::array<std::uint64_t, wavefront_lanes> pc;
         lane_mask live;
@@ -79,14 +79,14 @@ private:
 
     const wavefront& slot() const { return m_unit.slot(m_slot); }
     bool now_alive() const { return slot().state != wavefront_state::free && slot().context.storage; }
-    const lane_identity& identity() const { return m_picture ? m_picture->identity : slot().context.identity; }
-    lane_mask live_lanes() const { return m_picture ? m_picture->live : slot().context.schedule.live(); }
+    const lane_identity& identity() const { return m_snapshot ? m_snapshot->identity : slot().context.identity; }
+    lane_mask live_lanes() const { return m_snapshot ? m_snapshot->live : slot().context.schedule.live(); }
     std::uint64_t pc_of(unsigned lane) const;
     bool further(unsigned n, std::uint64_t& value) const;
     wavefront_place place() const;
-    void take_picture(std::string end);
+    void take_snapshot(std::string end);
     void show_some(lane_mask lanes);
-    void let_go(bool step);
+    void continue_execution(bool step);
     void report();
 
     compute_unit& m_unit;
@@ -104,7 +104,7 @@ private:
     unsigned m_lane = 0;
     std::string m_kernel;
     std::uint64_t m_incarnation = 0;
-    std::unique_ptr<picture> m_picture;
+    std::unique_ptr<snapshot> m_snapshot;
 };
 
 }  // namespace fabricvp::gpu

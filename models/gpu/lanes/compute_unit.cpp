@@ -21,7 +21,7 @@ void compute_unit_params::describe(parameter_visitor& v) {
             "instructions a wavefront executes before another of its SIMD unit gets its turn");
     v.field("outstanding_accesses", outstanding_accesses, between{1, 1024},
             "memory instructions of a wavefront under way");
-    v.field("turn_branches", turn_branches, between{1, 1 << 20},
+    v.field("divergence_quantum", divergence_quantum, between{1, 1 << 20},
             "backward branches after which diverged lanes pass the turn to those that have waited longest");
     v.field("runaway_limit", runaway_limit, between{0, 1e18}, "instructions after which a wavefront faults; 0: never");
     v.group("issue", issue, "cycles an instruction occupies its SIMD unit");
@@ -197,10 +197,10 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
 }
 
 /// Instructions one by one, where the watcher wants to see each.
-lane_stop compute_unit::run_watched(wavefront& w, unsigned most_instructions) {
+lane_stop compute_unit::run_watched(wavefront& w, unsigned max_instructions) {
     auto& c = w.context;
-    if (most_instructions == 0 || m_watcher->holds(w)) return lane_stop::budget;
-    if (!m_watcher->wants_each(w)) return m_engine.run(c, m_code, most_instructions);
+    if (max_instructions == 0 || m_watcher->holds(w)) return lane_stop::budget;
+    if (!m_watcher->wants_each(w)) return m_engine.run(c, m_code, max_instructions);
     if (c.schedule.active && m_watcher->stops_before(w)) return lane_stop::budget;
     const auto before = c.instructions;
     const auto lanes = c.schedule.active;
@@ -262,7 +262,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
             break;
         }
     }
-    if (m_watcher) m_watcher->settled(w);
+    if (m_watcher) m_watcher->state_changed(w);
 }
 
 void compute_unit::begin_fence(wavefront& w) {

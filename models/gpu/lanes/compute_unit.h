@@ -20,7 +20,7 @@ struct compute_unit_params {
     std::uint64_t wavefront_slots = 10;  ///< of a SIMD unit
     std::uint64_t quantum = 32;
     std::uint64_t outstanding_accesses = 64;
-    std::uint64_t turn_branches = 64;
+    std::uint64_t divergence_quantum = 64;
     std::uint64_t runaway_limit = 0;
     issue_params issue;
     lds_params lds;
@@ -120,7 +120,7 @@ private:
     void start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes);
     void drain(wavefront& w);
     void retire(wavefront& w);
-    void give_back_storage(wavefront& w);
+    void recycle_storage(wavefront& w);
     void finish_group(work_group& g);
     bool check_barrier(wavefront& w);
     void arrive(wavefront& w);
@@ -132,7 +132,7 @@ private:
     void expect_next(const simd_unit& s) const;
     void run_next(simd_unit& s);
     void run_segment(simd_unit& s, wavefront& w);
-    lane_stop run_watched(wavefront& w, unsigned most_instructions);
+    lane_stop run_watched(wavefront& w, unsigned max_instructions);
     void end_segment(wavefront& w, lane_stop why);
     void begin_fence(wavefront& w);
     void continue_fence(wavefront& w);

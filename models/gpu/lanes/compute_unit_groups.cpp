@@ -28,7 +28,7 @@ void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& 
     g.live = g.arrived = 0;
     g.lane_ended = false;
     g.started = now();
-    lds.take(g.lds, run.what.lds_bytes);
+    lds.allocate(g.lds, run.what.lds_bytes);
     if (m_free_slots == m_wavefronts.size()) m_busy_since = now();
 
     std::uint64_t items = 1;
@@ -53,7 +53,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     m_storage.pop_back();
     c = lane_context{};
     c.storage = storage;
-    c.schedule.start(storage->groups, what.entry, lanes, static_cast<unsigned>(params.turn_branches));
+    c.schedule.start(storage->groups, what.entry, lanes, static_cast<unsigned>(params.divergence_quantum));
     c.image = what.image;
     c.address_space = what.address_space;
     c.clock = &m_clock;
@@ -119,7 +119,7 @@ void compute_unit::retire(wavefront& w) {
             w.started, now());
     ++wavefronts;
     residency += now() - w.started;
-    give_back_storage(w);
+    recycle_storage(w);
     if (g.run->what.scratch_bytes) g.run->free_scratch->push_back(w.scratch_area);
     w.group = nullptr;
     ++m_free_slots;
@@ -128,7 +128,7 @@ void compute_unit::retire(wavefront& w) {
     if (--g.live == 0) finish_group(g);
 }
 
-void compute_unit::give_back_storage(wavefront& w) {
+void compute_unit::recycle_storage(wavefront& w) {
     w.context.storage->touched = w.context.touched;
     m_storage.emplace_back(w.context.storage);
     w.context.storage = nullptr;
@@ -137,7 +137,7 @@ void compute_unit::give_back_storage(wavefront& w) {
 void compute_unit::finish_group(work_group& g) {
     auto& run = *g.run;
     ++work_groups;
-    lds.give_back(g.lds);
+    lds.release(g.lds);
     const auto at = std::find_if(m_groups.begin(), m_groups.end(), [&](const auto& p) { return p.get() == &g; });
     m_free_groups.push_back(std::move(*at));
     m_groups.erase(at);
@@ -205,7 +205,7 @@ void compute_unit::acquire() { m_memory.invalidate(); }
 
 void compute_unit::reset() {
     for (auto& w : m_wavefronts) {
-        if (w->context.storage) give_back_storage(*w);
+        if (w->context.storage) recycle_storage(*w);
         w->group = nullptr;
         w->state = wavefront_state::free;
         w->accesses = 0;

@@ -38,8 +38,8 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     alignas(64) lane_registers::row address;
     const auto range = m_engine.operations().addresses(address, r[o.rs1], offset_in(o), c.op_lanes);
     const std::uint64_t size = w.group->lds.bytes.size();
-    if (range.least < GPU_LDS_BASE || range.most - GPU_LDS_BASE >= size ||
-        o.bytes > size - (range.most - GPU_LDS_BASE) || (range.bits & (o.bytes - 1u)))
+    if (range.min < GPU_LDS_BASE || range.max - GPU_LDS_BASE >= size || o.bytes > size - (range.max - GPU_LDS_BASE) ||
+        (range.bits & (o.bytes - 1u)))
         return false;
     for (auto& a : address) a -= GPU_LDS_BASE;
     alignas(64) lane_registers::row data;
@@ -121,9 +121,9 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
         auto& a = *access;
         const auto& address = a.address;
         const auto range = m_engine.operations().addresses(a.address, r[o.rs1], offset_in(o), mask);
-        if (aperture(range.least) != aperture(range.most)) {
+        if (aperture(range.min) != aperture(range.max)) {
             for (lane_mask left = mask; left; left &= left - 1)
-                if (aperture(address[lowest(left)]) != aperture(range.least)) mask &= ~row_bit(lowest(left));
+                if (aperture(address[lowest(left)]) != aperture(range.min)) mask &= ~row_bit(lowest(left));
         }
         if (range.bits & (o.bytes - 1u)) {
             for (lane_mask left = w.to_issue; left; left &= left - 1)
@@ -132,7 +132,7 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
                     return issued::faulted;
                 }
         }
-        if (aperture(range.least) == lds_aperture) {
+        if (aperture(range.min) == lds_aperture) {
             const auto all = c.op_lanes;
             c.op_lanes = mask;
             const bool done = access_local(w, now());
@@ -185,7 +185,7 @@ void compute_unit::end_issue(wavefront& w, issued how) {
     if (how == issued::all) {
         make_ready(w, now());
     } else if (how == issued::blocked && w.state != wavefront_state::queue) {
-        if (w.record) w.record->held_up(now(), worked(w));
+        if (w.record) w.record->issue_blocked(now(), worked(w));
         enter(w, wavefront_state::queue);
         m_queue.push_back(w.slot);
     }
@@ -204,7 +204,7 @@ void compute_unit::space_available() {
         if (how == issued::all) {
             m_queue.erase(m_queue.begin() + static_cast<std::ptrdiff_t>(i));
             make_ready(w, now());
-            if (m_watcher) m_watcher->settled(w);
+            if (m_watcher) m_watcher->state_changed(w);
         } else {
             i = 0;  // wavefronts were killed, and left the queue
         }
@@ -245,7 +245,7 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
         continue_fence(w);
     else if (w.state == wavefront_state::queue && w.to_issue && w.accesses + 1 == params.outstanding_accesses)
         space_available();
-    if (m_watcher && w.state != wavefront_state::running) m_watcher->settled(w);
+    if (m_watcher && w.state != wavefront_state::running) m_watcher->state_changed(w);
 }
 
 void compute_unit::load_landed(wavefront& w, unsigned row, ticks ready) {
@@ -280,7 +280,7 @@ void compute_unit::wait_for_registers(wavefront& w) {
     ticks at = now();
     for (auto left = needed; left; left &= left - 1) at = std::max(at, w.loaded_at[lowest(left)]);
     registers_ready(w, at <= now() ? now() : 0);
-    if (w.record) w.record->has(at);
+    if (w.record) w.record->registers_available(at);
     make_ready(w, at);
 }
 

@@ -19,16 +19,16 @@ void dispatcher_params::describe(parameter_visitor& v) {
 dispatcher::dispatcher(const sc_core::sc_module_name& name, const dispatcher_params& p, const clock_domain& clock)
     : model(name), params(p), m_clock(clock) {}
 
-const char* dispatcher::refusal(const dispatch& what) const {
-    constexpr std::uint64_t most_items = 1024;
+const char* dispatcher::rejection_reason(const dispatch& what) const {
+    constexpr std::uint64_t max_items = 1024;
     std::uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
         if (what.grid[d] == 0) return "the grid is empty";
         if (what.group[d] == 0) return "the work-group is empty";
-        if (what.group[d] > most_items) return "the work-group is too large";
+        if (what.group[d] > max_items) return "the work-group is too large";
         items *= what.group[d];
     }
-    if (items > most_items) return "the work-group is too large";
+    if (items > max_items) return "the work-group is too large";
     std::uint64_t all = 1;
     for (unsigned d = 0; d < 3; ++d) all *= (what.grid[d] - 1) / what.group[d] + 1;
     if (what.first_group >= all || what.groups > all - what.first_group) return "the part lies outside of the grid";
@@ -61,7 +61,7 @@ std::uint64_t group_at(const dispatch& what, std::uint64_t i) {
 }  // namespace
 
 std::uint64_t dispatcher::submit(const dispatch& what) {
-    if (const char* why = refusal(what)) throw std::invalid_argument(why);
+    if (const char* why = rejection_reason(what)) throw std::invalid_argument(why);
     if (!can_submit()) throw std::logic_error("the dispatcher's queue is full");
     auto run = std::make_unique<dispatch_run>();
     run->what = what;
@@ -96,7 +96,7 @@ void dispatcher::acquire() {
 
 /// Finds areas for wavefronts. \returns false if others cut the same memory into areas of another size: these must end
 /// first
-bool dispatcher::share_scratch(dispatch_run& run) {
+bool dispatcher::allocate_scratch(dispatch_run& run) {
     const auto& what = run.what;
     if (!what.scratch_bytes || run.free_scratch) return true;
     for (const auto& other : m_runs) {
@@ -122,7 +122,7 @@ void dispatcher::place() {
     const auto run = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& r) { return !placed(*r); });
     if (run == m_runs.end()) return;
     auto& r = **run;
-    if (!share_scratch(r)) return;  // group_finished() comes back
+    if (!allocate_scratch(r)) return;  // group_finished() comes back
     compute_unit* unit = nullptr;
     for (std::size_t i = 0; i < m_units.size() && !unit; ++i) {
         auto* candidate = m_units[(m_next_unit + i) % m_units.size()];

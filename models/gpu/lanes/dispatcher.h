@@ -52,12 +52,12 @@ public:
     group_listener& listener() { return *this; }
 
     /// Why a dispatch cannot be performed here at all, or null.
-    const char* refusal(const dispatch& what) const;
+    const char* rejection_reason(const dispatch& what) const;
     bool can_submit() const { return m_runs.size() < params.queue_depth; }
     /// Takes a dispatch that refusal() has nothing against. \returns its number
     std::uint64_t submit(const dispatch& what);
     /// Dispatches that have not ended.
-    std::size_t under_way() const { return m_runs.size(); }
+    std::size_t in_flight() const { return m_runs.size(); }
     /// Aborts a dispatch as a fault would; nothing happens if it has ended.
     void abort(std::uint64_t number);
     /// Caches of all compute units forget what they hold.
@@ -68,7 +68,7 @@ private:
     void group_finished(compute_unit& where, dispatch_run& run) override;
     void lane_faulted(dispatch_run& run, const fault_record& record) override;
     void abort(dispatch_run& run);
-    bool share_scratch(dispatch_run& run);
+    bool allocate_scratch(dispatch_run& run);
     void place();
     void complete();
     void begin(dispatch_run& run);

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/misfit.h"
+#include "base/invalid_parameter.h"
 #include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
 
 namespace {
 
-misfit misfit_of(const instruction_cache_params& p) {
+invalid_parameter invalid_parameter_of(const instruction_cache_params& p) {
     const auto sets = p.ways ? p.size / line_bytes / p.ways : 0;
     if (is_power_of_two(sets) && sets * p.ways * line_bytes == p.size) return {};
     return {"size", "size of " + std::to_string(p.size.bytes) + " bytes with " + std::to_string(p.ways) +
@@ -26,7 +26,7 @@ void instruction_cache_params::describe(parameter_visitor& v) {
     v.field("latency", latency, between{0, 10'000}, "cycles that a miss spends here (hits are hidden by the pipeline)");
     v.field("tlb_entries", tlb_entries, between{1, 1024}, "translations held here");
     v.field("prefetch", prefetch, "whether the first use of a line requests the next one");
-    refuse(v, misfit_of(*this));
+    reject(v, invalid_parameter_of(*this));
 }
 
 instruction_cache::instruction_cache(const sc_core::sc_module_name& name, const instruction_cache_params& p,
@@ -38,7 +38,7 @@ instruction_cache::instruction_cache(const sc_core::sc_module_name& name, const 
       m_memory(memory),
       m_sets(p.ways ? p.size / line_bytes / p.ways : 0),
       m_ways(static_cast<unsigned>(p.ways)) {
-    refuse("instruction_cache", misfit_of(p));
+    reject("instruction_cache", invalid_parameter_of(p));
     m_lines.resize(m_sets * m_ways);
     m_pages.reserve(p.tlb_entries);
 }
@@ -72,7 +72,7 @@ void instruction_cache::used_first(decoded_line& l) {
 
 instruction_cache::miss* instruction_cache::find_miss(std::uint32_t address_space, std::uint64_t line) {
     for (auto& m : m_misses)
-        if (m.under_way && m.line == line && m.address_space == address_space && m.generation == m_generation)
+        if (m.in_flight && m.line == line && m.address_space == address_space && m.generation == m_generation)
             return &m;
     return nullptr;
 }
@@ -88,13 +88,13 @@ void instruction_cache::request(std::uint32_t address_space, std::uint64_t line,
 
 unsigned instruction_cache::begin(std::uint32_t address_space, std::uint64_t line) {
     unsigned index = 0;
-    while (index < m_misses.size() && m_misses[index].under_way) ++index;
+    while (index < m_misses.size() && m_misses[index].in_flight) ++index;
     if (index == m_misses.size()) m_misses.emplace_back();
     auto& m = m_misses[index];
     m.line = line;
     m.address_space = address_space;
     m.generation = m_generation;
-    m.under_way = true;
+    m.in_flight = true;
     m.fault = memory_fault::none;
     m.waiting.clear();
     const auto virtual_page = line & ~(page_bytes - 1);
@@ -111,10 +111,10 @@ unsigned instruction_cache::begin(std::uint32_t address_space, std::uint64_t lin
 void instruction_cache::translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault,
                                    std::uint64_t cookie) {
     const auto index = static_cast<unsigned>(cookie);
-    if (index >= m_misses.size() || !m_misses[index].under_way) return;  // it was reset meanwhile
+    if (index >= m_misses.size() || !m_misses[index].in_flight) return;  // it was reset meanwhile
     auto& m = m_misses[index];
     if (fault != memory_fault::none) {
-        answered(index, fault);
+        response_received(index, fault);
         return;
     }
     if (m.generation == m_generation) {
@@ -144,10 +144,10 @@ void instruction_cache::send(unsigned index, std::uint64_t physical_page) {
 void instruction_cache::line_done(line_request& request) {
     const auto index = static_cast<unsigned>(request.cookie);
     if (index >= m_misses.size() || m_misses[index].request.get() != &request) return;
-    answered(index, request.fault);
+    response_received(index, request.fault);
 }
 
-void instruction_cache::answered(unsigned index, memory_fault fault) {
+void instruction_cache::response_received(unsigned index, memory_fault fault) {
     m_misses[index].fault = fault;
     m_finished.emplace_back(now() + m_clock_domain.span(params.latency), index);
     if (!m_finish.scheduled()) schedule(m_finish, m_finished.front().first);
@@ -159,7 +159,7 @@ void instruction_cache::finish() {
         m_finished.erase(m_finished.begin());
         if (m.fault == memory_fault::none && m.generation == m_generation) keep(m);
         m.request.reset();
-        m.under_way = false;
+        m.in_flight = false;
         // A client that asks again at once may reuse this very entry.
         const auto line = m.line;
         const auto space = m.address_space;

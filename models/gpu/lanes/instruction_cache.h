@@ -86,7 +86,7 @@ private:
         std::uint64_t line = 0;
         std::uint32_t address_space = 0;
         std::uint32_t generation = 0;
-        bool under_way = false;
+        bool in_flight = false;
         memory_fault fault = memory_fault::none;
         std::vector<fetch_client*> waiting;
         line_request_ptr request;
@@ -104,7 +104,7 @@ private:
     miss* find_miss(std::uint32_t address_space, std::uint64_t line);
     unsigned begin(std::uint32_t address_space, std::uint64_t line);
     void send(unsigned index, std::uint64_t physical_page);
-    void answered(unsigned index, memory_fault fault);
+    void response_received(unsigned index, memory_fault fault);
     void keep(const miss& m);
     void finish();
 

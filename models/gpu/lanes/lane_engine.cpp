@@ -59,11 +59,11 @@ bool lane_engine::jump_register(lane_context& c, const lane_op& o, std::uint64_t
         m_operations.fill(link, pc + 4);
         m_operations.blend(r[o.rd], link, s.active);
     }
-    const bool backward = range.least <= pc;
+    const bool backward = range.min <= pc;
     // Each distinct target but the first lane's makes a group of its own.
     s.pc = target[static_cast<unsigned>(__builtin_ctzll(s.active))] & ~std::uint64_t{1};
     s.depth = depth;
-    if (range.least != range.most) {
+    if (range.min != range.max) {
         const lane_mask all = s.active;
         for (lane_mask left = all; left; left &= left - 1) {
             const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
@@ -140,7 +140,7 @@ bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
     return true;
 }
 
-lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned most_instructions) const {
+lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
     riscv::fpu::host_environment host;
     auto& s = c.schedule;
     auto& registers = c.storage->registers;
@@ -200,7 +200,7 @@ lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned mo
 // The current group moved without a jump to where others wait, or jumped.
 enter:
     if (active == 0) return leave(s.live() == 0 ? lane_stop::ended : lane_stop::barrier);
-    if (instructions >= most_instructions) {
+    if (instructions >= max_instructions) {
         if (line && s.pc - line_pc < line_bytes)
             expect(line->ops.data() + (s.pc - line_pc) / 4);
         else if (line)
@@ -222,7 +222,7 @@ enter:
     o = line->ops.data() + (s.pc - line_pc) / 4;
     end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4
                                            : line->ops.data() + line_instructions;
-    if (most_instructions == 1) end = o + 1;
+    if (max_instructions == 1) end = o + 1;
 
     for (;;) {
         if (o == end) {
@@ -324,7 +324,7 @@ enter:
 
     jumped:
         if (!s.others_wait() && s.active == active) {
-            if (s.pc - line_pc < line_bytes && instructions < most_instructions) {
+            if (s.pc - line_pc < line_bytes && instructions < max_instructions) {
                 o = line->ops.data() + (s.pc - line_pc) / 4;
                 continue;
             }

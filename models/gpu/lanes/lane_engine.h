@@ -33,8 +33,8 @@ class lane_engine {
 public:
     explicit lane_engine(const issue_params& issue, const lane_operations& operations = lane_operations::best());
 
-    /// \param most_instructions after which it stops at the next jump or line; 1 is exact
-    lane_stop run(lane_context& c, instruction_cache& code, unsigned most_instructions) const;
+    /// \param max_instructions after which it stops at the next jump or line; 1 is exact
+    lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) const;
 
     const lane_operations& operations() const { return m_operations; }
     /// Address of the 64-byte line that a program counter lies in, as the instruction cache knows it.

@@ -13,7 +13,7 @@ namespace fabricvp::gpu {
 
 /// What the addresses of the active lanes have in common.
 struct address_range {
-    std::uint64_t least, most;
+    std::uint64_t min, max;
     std::uint64_t bits;  ///< all ORed
 };
 

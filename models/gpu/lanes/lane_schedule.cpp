@@ -5,7 +5,7 @@
 
 namespace fabricvp::gpu {
 
-void lane_schedule::start(lane_groups& storage, std::uint64_t entry, lane_mask lanes, unsigned turn_branches) {
+void lane_schedule::start(lane_groups& storage, std::uint64_t entry, lane_mask lanes, unsigned divergence_quantum) {
     m_groups = &storage;
     m_count = 0;
     m_live = active = lanes;
@@ -13,8 +13,8 @@ void lane_schedule::start(lane_groups& storage, std::uint64_t entry, lane_mask l
     pc = entry;
     depth = 0;
     m_limit = nowhere;
-    m_turn = m_last_run = 0;
-    m_turn_branches = m_budget = turn_branches;
+    m_switch_count = m_last_run = 0;
+    m_divergence_quantum = m_budget = divergence_quantum;
     m_rotated = false;
 }
 
@@ -36,7 +36,7 @@ void lane_schedule::add(std::uint64_t at, lane_mask lanes, std::uint32_t at_dept
     (*m_groups)[m_count++] = {at, lanes, m_last_run, at_depth, parked};
 }
 
-void lane_schedule::take(unsigned index) {
+void lane_schedule::make_current(unsigned index) {
     auto& g = (*m_groups)[index];
     pc = g.pc;
     active = g.lanes;
@@ -88,8 +88,8 @@ void lane_schedule::reconsider() {
                     best = i;
             }
             if (best != m_count) {
-                const lane_group was{pc, active, ++m_turn, depth, false};
-                take(best);
+                const lane_group was{pc, active, ++m_switch_count, depth, false};
+                make_current(best);
                 m_waiting |= was.lanes;
                 (*m_groups)[m_count++] = was;
             }
@@ -102,11 +102,11 @@ void lane_schedule::reconsider() {
 void lane_schedule::choose() {
     active = 0;
     m_rotated = false;
-    m_budget = m_turn_branches;
+    m_budget = m_divergence_quantum;
     if (m_waiting != 0) {
         unsigned first = 0;
         while ((*m_groups)[first].parked) ++first;
-        take(first);
+        make_current(first);
     }
     reconsider();
 }
@@ -118,12 +118,12 @@ void lane_schedule::rotate() {
         const auto& g = (*m_groups)[i];
         if (!g.parked && (oldest == m_count || g.last_run < (*m_groups)[oldest].last_run)) oldest = i;
     }
-    const lane_group was{pc, active, ++m_turn, depth, false};
-    take(oldest);
+    const lane_group was{pc, active, ++m_switch_count, depth, false};
+    make_current(oldest);
     m_waiting |= was.lanes;
     (*m_groups)[m_count++] = was;
     m_rotated = true;
-    m_budget = m_turn_branches;
+    m_budget = m_divergence_quantum;
     merge();
     find_limit();
 }

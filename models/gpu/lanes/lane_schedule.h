@@ -33,7 +33,7 @@ public:
     std::uint32_t depth = 0;
 
     /// All `lanes` start at `entry`.
-    void start(lane_groups& storage, std::uint64_t entry, lane_mask lanes, unsigned turn_branches);
+    void start(lane_groups& storage, std::uint64_t entry, lane_mask lanes, unsigned divergence_quantum);
 
     /// Lanes that have not ended.
     lane_mask live() const { return m_live; }
@@ -73,7 +73,7 @@ public:
 
 private:
     void add(std::uint64_t at, lane_mask lanes, std::uint32_t at_depth, bool parked);
-    void take(unsigned index);
+    void make_current(unsigned index);
     void choose();
     void merge();
     void find_limit();
@@ -83,8 +83,8 @@ private:
     unsigned m_count = 0;
     lane_mask m_live = 0, m_parked = 0, m_waiting = 0;
     std::uint64_t m_limit = nowhere;
-    std::uint64_t m_turn = 0, m_last_run = 0;
-    unsigned m_turn_branches = 64, m_budget = 64;
+    std::uint64_t m_switch_count = 0, m_last_run = 0;
+    unsigned m_divergence_quantum = 64, m_budget = 64;
     bool m_rotated = false;  // this turn was given by age, not by order
 };
 

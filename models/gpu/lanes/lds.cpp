@@ -15,13 +15,13 @@ void lds_params::describe(parameter_visitor& v) {
 local_data_share::local_data_share(const sc_core::sc_module_name& name, const lds_params& p, const clock_domain& clock)
     : model(name), params(p), m_clock(clock), m_free(p.size) {}
 
-void local_data_share::take(lds_block& block, std::uint32_t bytes) {
+void local_data_share::allocate(lds_block& block, std::uint32_t bytes) {
     m_free -= bytes;
     block.bytes.assign(bytes, 0);
     block.reservations.clear();
 }
 
-void local_data_share::give_back(lds_block& block) {
+void local_data_share::release(lds_block& block) {
     m_free += block.bytes.size();
     block.bytes.clear();
 }
@@ -47,7 +47,7 @@ std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const l
     const unsigned words = o.bytes == 8 ? 2 : 1;
     const auto together = static_cast<unsigned>(std::max<std::uint64_t>(1, params.banks / words));
     const bool exclusive = o.access != access_kind::read && o.access != access_kind::write;
-    std::uint64_t total = 0, least = 0;
+    std::uint64_t total = 0, min = 0;
     for (unsigned first = 0; first < wavefront_lanes; first += together) {
         const unsigned behind = std::min(first + together, wavefront_lanes);
         const lane_mask part =
@@ -60,14 +60,14 @@ std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const l
                 in_order &= offsets[lane] == offsets[first] + std::uint64_t{lane - first} * o.bytes;
             if (in_order) {
                 ++total;
-                ++least;
+                ++min;
                 continue;
             }
         }
         // Words wanted of each bank, without repetition (atomics: with).
         std::array<std::uint8_t, 64> wanted{};
         std::array<std::array<std::uint32_t, 64>, 64> seen;
-        std::uint8_t most = 0;
+        std::uint8_t max = 0;
         for (unsigned lane = first; lane < behind; ++lane) {
             if (!(mask >> lane & 1)) continue;
             for (unsigned w = 0; w < words; ++w) {
@@ -78,13 +78,13 @@ std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const l
                 if (!exclusive && std::find(static_cast<const std::uint32_t*>(seen[bank].data()), end, word) != end)
                     continue;
                 seen[bank][n++] = word;
-                most = std::max(most, n);
+                max = std::max(max, n);
             }
         }
-        total += most;
-        least += most != 0;
+        total += max;
+        min += max != 0;
     }
-    bank_conflicts += total - least;
+    bank_conflicts += total - min;
     return total;
 }
 

@@ -41,8 +41,8 @@ public:
     local_data_share(const sc_core::sc_module_name& name, const lds_params& params, const clock_domain& clock);
 
     std::uint64_t free_bytes() const { return m_free; }
-    void take(lds_block& block, std::uint32_t bytes);
-    void give_back(lds_block& block);
+    void allocate(lds_block& block, std::uint32_t bytes);
+    void release(lds_block& block);
 
     /// Performs an access of the lanes in `mask` at offsets that lie inside the block; loads and atomics leave their
     /// results in `data`, as vector_access does. \returns when they are there, for an access that begins at `at`

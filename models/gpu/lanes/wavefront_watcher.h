@@ -18,7 +18,7 @@ public:
     /// `lanes` have executed an instruction.
     virtual void executed(const wavefront& w, lane_mask lanes) = 0;
     /// A segment has ended, or data have come.
-    virtual void settled(const wavefront& w) = 0;
+    virtual void state_changed(const wavefront& w) = 0;
 
     virtual void started(const wavefront& w) = 0;
     /// The slot is about to be empty; all of the wavefront is still there.

@@ -11,79 +11,81 @@ namespace fabricvp::gpu {
 struct access_state;
 
 /// Hears of the pieces of its accesses (a vector memory unit).
-class piece_client {
+class transaction_client {
 public:
     /// A load's piece: `line` holds its bytes, which reach the registers at `ready`; or `fault` says why not.
-    virtual void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault,
-                              ticks ready) = 0;
+    virtual void transaction_loaded(access_state& state, unsigned transaction, const std::uint8_t* line,
+                                    memory_fault fault, ticks ready) = 0;
     /// A cache that could not take a piece can again.
     virtual void cache_available() = 0;
 
 protected:
-    ~piece_client() = default;
+    ~transaction_client() = default;
 };
 
 /// One piece of one access, in a word: access states are aligned so that the index fits below the address.
-using piece_ref = std::uintptr_t;
+using transaction_ref = std::uintptr_t;
 
 /// A vector access that a unit works on.
 struct alignas(wavefront_lanes) access_state : on_large_pages {
-    piece_client* unit = nullptr;
+    transaction_client* unit = nullptr;
     vector_access_ptr access;
     access_state* next_free = nullptr;
     unsigned count = 0;       ///< pieces as the coalescer has made them
-    unsigned made = 0;        ///< with those that were cut out of them, which stand behind
+    unsigned total = 0;       ///< with those that were cut out of them, which stand behind
     unsigned translated = 0;  ///< pieces that translation has dealt with, done or waiting
     std::uint64_t serial = 0;
-    std::uint64_t passing = 0;  ///< bit n: piece n goes past the L1 cache
+    std::uint64_t bypass = 0;   ///< bit n: piece n goes past the L1 cache
     std::uint64_t exact = 0;    ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
     std::uint64_t ordered = 0;  ///< bit n: piece n is counted in remote_order
-    ticks front = 0;            ///< earliest time of the first lookup
+    ticks lookup_at = 0;        ///< earliest time of the first lookup
     ticks ready = 0;            ///< when what is there so far has reached the registers
-    coalescer::pieces pieces;
+    coalescer::transactions transactions;
     std::array<ticks, wavefront_lanes> since;  ///< for spans: since when a piece waits for what it waits for
-    std::array<piece_ref, wavefront_lanes>
+    std::array<transaction_ref, wavefront_lanes>
         next;  ///< behind a piece in the queue in which it waits; it waits in one at most
 
-    piece_ref ref(unsigned piece) { return reinterpret_cast<piece_ref>(this) | piece; }
-    static access_state& of(piece_ref r) {
-        return *reinterpret_cast<access_state*>(r & ~piece_ref{wavefront_lanes - 1});
+    transaction_ref ref(unsigned transaction) { return reinterpret_cast<transaction_ref>(this) | transaction; }
+    static access_state& of(transaction_ref r) {
+        return *reinterpret_cast<access_state*>(r & ~transaction_ref{wavefront_lanes - 1});
     }
-    static unsigned piece_of(piece_ref r) { return static_cast<unsigned>(r & (wavefront_lanes - 1)); }
+    static unsigned transaction_of(transaction_ref r) { return static_cast<unsigned>(r & (wavefront_lanes - 1)); }
 };
 
 /// Pieces that wait, in order.
-class piece_queue {
+class transaction_queue {
 public:
     bool empty() const { return m_first == 0; }
-    piece_ref front() const { return m_first; }
-    void push(piece_ref r) {
+    transaction_ref front() const { return m_first; }
+    void push(transaction_ref r) {
         link(r) = 0;
         (m_first ? link(m_last) : m_first) = r;
         m_last = r;
     }
-    void push_front(piece_ref r) {
+    void push_front(transaction_ref r) {
         link(r) = m_first;
         if (!m_first) m_last = r;
         m_first = r;
     }
     /// Puts others before all that wait.
-    void prepend(const piece_queue& others) {
+    void prepend(const transaction_queue& others) {
         if (others.empty()) return;
         link(others.m_last) = m_first;
         if (!m_first) m_last = others.m_last;
         m_first = others.m_first;
     }
-    piece_ref pop() {
-        const piece_ref r = m_first;
+    transaction_ref pop() {
+        const transaction_ref r = m_first;
         m_first = link(r);
         return r;
     }
     void clear() { m_first = 0; }
 
 private:
-    static piece_ref& link(piece_ref r) { return access_state::of(r).next[access_state::piece_of(r)]; }
-    piece_ref m_first = 0, m_last = 0;
+    static transaction_ref& link(transaction_ref r) {
+        return access_state::of(r).next[access_state::transaction_of(r)];
+    }
+    transaction_ref m_first = 0, m_last = 0;
 };
 
 }  // namespace fabricvp::gpu

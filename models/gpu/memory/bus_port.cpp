@@ -6,26 +6,26 @@
 
 namespace fabricvp::gpu {
 
-bus_port::bus_port(const sc_core::sc_module_name& name, ticks way, line_flights& flights)
-    : model(name), m_way(way), m_flights(flights) {
+bus_port::bus_port(const sc_core::sc_module_name& name, ticks bus_latency, line_request_scheduler& scheduler)
+    : model(name), m_bus_latency(bus_latency), m_scheduler(scheduler) {
     bus.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
     m_self.initiator = this;
 }
 
 void bus_port::send(const line_request_ptr& request) {
     if (span_recorder::on()) request->spans.mark(span_reach::host);
-    m_flights.launch<&bus_port::arrive>(request, now() + m_way, *this);
+    m_scheduler.schedule<&bus_port::arrive>(request, now() + m_bus_latency, *this);
 }
 
-bus_port::visit& bus_port::take() {
-    for (auto& v : m_visits)
+bus_port::bus_access& bus_port::allocate_access() {
+    for (auto& v : m_bus_accesses)
         if (!v->open) return *v;
-    m_visits.push_back(std::make_unique<visit>());
-    return *m_visits.back();
+    m_bus_accesses.push_back(std::make_unique<bus_access>());
+    return *m_bus_accesses.back();
 }
 
 void bus_port::arrive(const line_request_ptr& request) {
-    visit& v = take();
+    bus_access& v = allocate_access();
     v.open = true;
     v.request = request;
     v.left = request->kind == access_kind::write ? request->byte_mask : 0;
@@ -33,7 +33,7 @@ void bus_port::arrive(const line_request_ptr& request) {
 }
 
 /// The next access. \returns false if the bus has none for what is asked
-bool bus_port::prepare(visit& v) {
+bool bus_port::prepare(bus_access& v) {
     const line_request& r = *v.request;
     auto& p = *v.payload;
     unsigned bytes = 0;
@@ -79,29 +79,29 @@ bool bus_port::prepare(visit& v) {
     return true;
 }
 
-void bus_port::begin(visit& v, ticks delay) {
+void bus_port::begin(bus_access& v, ticks delay) {
     v.payload = allocate_payload();
     v.payload->acquire();
     v.payload->set_extension(&m_self);
     if (!prepare(v)) {
         v.left = 0;
         v.payload->set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-        return ended(v, delay);
+        return access_done(v, delay);
     }
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     auto time = sc_core::sc_time::from_value(delay);
-    if (bus->nb_transport_fw(*v.payload, phase, time) == tlm::TLM_COMPLETED) ended(v, time.value());
+    if (bus->nb_transport_fw(*v.payload, phase, time) == tlm::TLM_COMPLETED) access_done(v, time.value());
 }
 
 tlm::tlm_sync_enum bus_port::nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-    const auto at = std::find_if(m_visits.begin(), m_visits.end(),
+    const auto at = std::find_if(m_bus_accesses.begin(), m_bus_accesses.end(),
                                  [&](const auto& v) { return v->open && v->payload == &payload; });
-    if (at != m_visits.end()) ended(**at, delay.value());
+    if (at != m_bus_accesses.end()) access_done(**at, delay.value());
     return tlm::TLM_COMPLETED;
 }
 
-void bus_port::ended(visit& v, ticks delay) {
+void bus_port::access_done(bus_access& v, ticks delay) {
     const bool ok = v.payload->get_response_status() == tlm::TLM_OK_RESPONSE &&
                     (v.payload->get_command() != tlm::TLM_IGNORE_COMMAND || v.atomic.performed);
     const auto bytes = v.payload->get_data_length();
@@ -114,7 +114,7 @@ void bus_port::ended(visit& v, ticks delay) {
     if (!request) return;
     line_request& r = *request;
     r.fault = ok ? memory_fault::none : memory_fault::bus_error;
-    if (!ok) ++refused;
+    if (!ok) ++rejected;
     if (ok && r.kind == access_kind::read) {
         std::memcpy(r.data.data() + v.first, v.data.data(), bytes);
         r.valid_sectors = 0;
@@ -124,11 +124,11 @@ void bus_port::ended(visit& v, ticks delay) {
         r.operand = 0;
         std::memcpy(&r.operand, v.data.data(), bytes);
     }
-    m_flights.answer(request, now() + delay + m_way);
+    m_scheduler.respond(request, now() + delay + m_bus_latency);
 }
 
 void bus_port::reset() {
-    for (auto& v : m_visits) {
+    for (auto& v : m_bus_accesses) {
         v->request = nullptr;
         v->left = 0;
     }

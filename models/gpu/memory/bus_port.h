@@ -21,17 +21,17 @@ public:
     counter reads{*this, "reads", "1", "reads of what is no memory"};
     counter writes{*this, "writes", "1", "writes to what is no memory"};
     counter atomics{*this, "atomics", "1", "atomics on what is no memory"};
-    counter refused{*this, "refused", "1", "requests that a bus has no access for, or that nobody answers"};
+    counter rejected{*this, "rejected", "1", "requests that a bus has no access for, or that nobody answers"};
 
     /// \param way time to the bus, and of an answer back
-    bus_port(const sc_core::sc_module_name& name, ticks way, line_flights& flights);
+    bus_port(const sc_core::sc_module_name& name, ticks bus_latency, line_request_scheduler& scheduler);
 
     void send(const line_request_ptr& request) override;
     void reset() override;
 
 private:
     /// A request at the bus. A write with holes is several accesses, one after the other.
-    struct visit {
+    struct bus_access {
         line_request_ptr request;  // null: forgotten by a reset, and waiting for the bus to let go of the payload
         bus_payload* payload = nullptr;
         atomic_extension atomic;
@@ -41,18 +41,18 @@ private:
         bool open = false;
     };
     void arrive(const line_request_ptr& request);
-    void begin(visit& v, ticks delay);
-    bool prepare(visit& v);
-    void ended(visit& v, ticks delay);
-    visit& take();
+    void begin(bus_access& v, ticks delay);
+    bool prepare(bus_access& v);
+    void access_done(bus_access& v, ticks delay);
+    bus_access& allocate_access();
 
     tlm::tlm_sync_enum nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
-    ticks m_way;
-    line_flights& m_flights;
+    ticks m_bus_latency;
+    line_request_scheduler& m_scheduler;
     initiator_extension m_self;
-    std::vector<std::unique_ptr<visit>> m_visits;
+    std::vector<std::unique_ptr<bus_access>> m_bus_accesses;
 };
 
 }  // namespace fabricvp::gpu

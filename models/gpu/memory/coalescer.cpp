@@ -92,7 +92,7 @@ void gather_words(const vector_access& a, lane_mask lanes, std::uint8_t* line) {
 
 }  // namespace
 
-unsigned coalescer::split_sequence(const vector_access& a, pieces& to) {
+unsigned coalescer::split_sequence(const vector_access& a, transactions& to) {
     unsigned count = 0;
     for (lane_mask rest = a.mask; rest;) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
@@ -113,7 +113,7 @@ unsigned coalescer::split_sequence(const vector_access& a, pieces& to) {
     return count;
 }
 
-unsigned coalescer::split(vector_access& a, pieces& to) {
+unsigned coalescer::split(vector_access& a, transactions& to) {
     a.sequence = false;
     if (!a.mask) return 0;
     a.sequence = is_sequence(a);
@@ -145,7 +145,7 @@ unsigned coalescer::split(vector_access& a, pieces& to) {
     return count;
 }
 
-unsigned coalescer::split_lanes(vector_access& a, pieces& to) {
+unsigned coalescer::split_lanes(vector_access& a, transactions& to) {
     a.sequence = false;
     unsigned count = 0;
     for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
@@ -155,32 +155,32 @@ unsigned coalescer::split_lanes(vector_access& a, pieces& to) {
     return count;
 }
 
-unsigned coalescer::cut(vector_access& a, pieces& to, unsigned piece, unsigned made) {
-    const std::uint64_t line = to[piece].line;
-    unsigned next = piece;
-    for (lane_mask rest = to[piece].lanes; rest; rest &= rest - 1) {
+unsigned coalescer::split_by_lane(vector_access& a, transactions& to, unsigned transaction, unsigned total) {
+    const std::uint64_t line = to[transaction].line;
+    unsigned next = transaction;
+    for (lane_mask rest = to[transaction].lanes; rest; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
         to[next] = {line, lane_mask{1} << i, bytes_at(a.address[i], a.bytes)};
-        next = made++;
+        next = total++;
     }
-    return made - 1;
+    return total - 1;
 }
 
-void coalescer::scatter(vector_access& a, const access_piece& piece, const std::uint8_t* line) {
+void coalescer::scatter(vector_access& a, const access_transaction& transaction, const std::uint8_t* line) {
     switch (a.bytes) {
-        case 1: return scatter_words<std::uint8_t>(a, piece.lanes, line);
-        case 2: return scatter_words<std::uint16_t>(a, piece.lanes, line);
-        case 4: return scatter_words<std::uint32_t>(a, piece.lanes, line);
-        default: return scatter_words<std::uint64_t>(a, piece.lanes, line);
+        case 1: return scatter_words<std::uint8_t>(a, transaction.lanes, line);
+        case 2: return scatter_words<std::uint16_t>(a, transaction.lanes, line);
+        case 4: return scatter_words<std::uint32_t>(a, transaction.lanes, line);
+        default: return scatter_words<std::uint64_t>(a, transaction.lanes, line);
     }
 }
 
-void coalescer::gather(const vector_access& a, const access_piece& piece, std::uint8_t* line) {
+void coalescer::gather(const vector_access& a, const access_transaction& transaction, std::uint8_t* line) {
     switch (a.bytes) {
-        case 1: return gather_words<std::uint8_t>(a, piece.lanes, line);
-        case 2: return gather_words<std::uint16_t>(a, piece.lanes, line);
-        case 4: return gather_words<std::uint32_t>(a, piece.lanes, line);
-        default: return gather_words<std::uint64_t>(a, piece.lanes, line);
+        case 1: return gather_words<std::uint8_t>(a, transaction.lanes, line);
+        case 2: return gather_words<std::uint16_t>(a, transaction.lanes, line);
+        case 4: return gather_words<std::uint32_t>(a, transaction.lanes, line);
+        default: return gather_words<std::uint64_t>(a, transaction.lanes, line);
     }
 }
 

@@ -9,7 +9,7 @@
 namespace fabricvp::gpu {
 
 /// What a vector access wants of one line.
-struct access_piece {
+struct access_transaction {
     std::uint64_t line;  ///< virtual address of the line, physical after translation
     lane_mask lanes;
     std::uint64_t bytes;  ///< bit n, byte n of the line
@@ -19,23 +19,23 @@ struct access_piece {
 /// of them masked) and lanes that agree take a short path; others meet in a hash table.
 class coalescer {
 public:
-    using pieces = std::array<access_piece, wavefront_lanes>;
+    using transactions = std::array<access_transaction, wavefront_lanes>;
 
     /// \returns how many pieces. Every address must be aligned to `access.bytes`.
-    unsigned split(vector_access& access, pieces& to);
+    unsigned split(vector_access& access, transactions& to);
     /// One piece a lane (atomics are performed one by one).
-    static unsigned split_lanes(vector_access& access, pieces& to);
+    static unsigned split_lanes(vector_access& access, transactions& to);
     /// Cuts piece `piece` into one a lane, in lane order: that of the first stays, the others go behind all that have
     /// been `made`. There is room, since no lane is in two pieces. \returns how many there are now
-    static unsigned cut(vector_access& access, pieces& to, unsigned piece, unsigned made);
+    static unsigned split_by_lane(vector_access& access, transactions& to, unsigned transaction, unsigned total);
 
     /// Copies what the piece's lanes want out of a line into access.data.
-    static void scatter(vector_access& access, const access_piece& piece, const std::uint8_t* line);
+    static void scatter(vector_access& access, const access_transaction& transaction, const std::uint8_t* line);
     /// Copies what the piece's lanes store into a line; of lanes that meet, the highest wins.
-    static void gather(const vector_access& access, const access_piece& piece, std::uint8_t* line);
+    static void gather(const vector_access& access, const access_transaction& transaction, std::uint8_t* line);
 
 private:
-    static unsigned split_sequence(const vector_access& access, pieces& to);
+    static unsigned split_sequence(const vector_access& access, transactions& to);
 
     static constexpr unsigned slots = 128;
     std::array<std::uint32_t, slots> m_table{};  // round in the upper bits, index of the piece in the lower 8

@@ -18,12 +18,12 @@ coherent_port::coherent_port(const sc_core::sc_module_name& name, const coherent
 }
 
 void coherent_port::reset() {
-    m_out = m_in = 0;
+    m_out_free = m_in_free = 0;
     model::reset();
 }
 
 /// A transfer that begins at `at`, behind those before it.
-ticks coherent_port::pass(ticks& free, unsigned bytes, ticks at) const {
+ticks coherent_port::occupy(ticks& free, unsigned bytes, ticks at) const {
     free =
         std::max(free, at) + static_cast<ticks>(static_cast<unsigned __int128>(bytes) * ticks_per_second / params.rate);
     return free;
@@ -33,28 +33,28 @@ ticks coherent_port::fetch(std::uint64_t line, ticks at) {
     ++reads;
     bytes_read += line_bytes;
     const ticks there = at + params.latency / 2;
-    const ticks back =
-        pass(m_in, line_bytes, m_memory.access(line, line_bytes, false, there)) + params.latency - params.latency / 2;
+    const ticks back = occupy(m_in_free, line_bytes, m_memory.access(line, line_bytes, false, there)) + params.latency -
+                       params.latency / 2;
     read_latency.add(back - at);
     return back;
 }
 
-ticks coherent_port::change(std::uint64_t line, unsigned bytes, ticks at) {
+ticks coherent_port::write_through(std::uint64_t line, unsigned bytes, ticks at) {
     bytes_written += bytes;
-    return m_memory.access(line, bytes, true, pass(m_out, bytes, at) + params.latency / 2) + params.latency -
+    return m_memory.access(line, bytes, true, occupy(m_out_free, bytes, at) + params.latency / 2) + params.latency -
            params.latency / 2;
 }
 
 ticks coherent_port::write(std::uint64_t line, unsigned bytes, ticks at) {
     ++writes;
-    const ticks back = change(line, bytes, at);
+    const ticks back = write_through(line, bytes, at);
     write_latency.add(back - at);
     return back;
 }
 
 ticks coherent_port::modify(std::uint64_t line, unsigned bytes, ticks at) {
     ++atomics;
-    return change(line, bytes, at);
+    return write_through(line, bytes, at);
 }
 
 void coherent_port::store_line(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask) {
@@ -67,7 +67,7 @@ void coherent_port::store_line(std::uint64_t line, const std::uint8_t* from, std
     }
 }
 
-void coherent_port::drop_copies(std::uint64_t address, std::uint64_t bytes) {
+void coherent_port::invalidate_copies(std::uint64_t address, std::uint64_t bytes) {
     for (auto line = address & ~std::uint64_t{line_bytes - 1}; line < address + bytes; line += line_bytes) {
         ++probes;
         if (on_drop) on_drop(line);

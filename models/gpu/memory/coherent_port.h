@@ -20,7 +20,7 @@ struct coherent_port_params {
 /// The way from a GPU's L2 to memory of the host that harts and the GPU keep coherent. The L2 holds copies of such
 /// lines and never the only new bytes: writes and atomics are performed behind it, where the harts' last cache is, and
 /// a copy ends when somebody else writes. So the contents that a bank sees are always the memory's.
-class coherent_port final : public model, private copy_holder {
+class coherent_port final : public model, private snooper {
 public:
     const coherent_port_params params;
 
@@ -63,12 +63,12 @@ public:
     void reset() override;
 
 private:
-    void drop_copies(std::uint64_t address, std::uint64_t bytes) override;
-    ticks pass(ticks& free, unsigned bytes, ticks at) const;
-    ticks change(std::uint64_t line, unsigned bytes, ticks at);
+    void invalidate_copies(std::uint64_t address, std::uint64_t bytes) override;
+    ticks occupy(ticks& free, unsigned bytes, ticks at) const;
+    ticks write_through(std::uint64_t line, unsigned bytes, ticks at);
 
     coherent_memory& m_memory;
-    ticks m_out = 0, m_in = 0;  // when what has been sent, and what is coming, has passed
+    ticks m_out_free = 0, m_in_free = 0;  // when what has been sent, and what is coming, has passed
 };
 
 }  // namespace fabricvp::gpu

@@ -40,7 +40,7 @@ fabric_port::fabric_port(const sc_core::sc_module_name& name, memory_router& rou
 void fabric_port::attach(fabric::terminal& at) {
     m_terminal = &at;
     at.attach(*this);
-    for (unsigned peer = 0; peer < std::min(at.terminals(), fabric::most_devices); ++peer)
+    for (unsigned peer = 0; peer < std::min(at.terminals(), fabric::max_devices); ++peer)
         if (peer != at.number && at.reaches(peer)) {
             m_router.set_aperture(GPU_PA_GPU0 + peer, this);
             m_peers |= std::uint64_t{1} << peer;
@@ -50,7 +50,7 @@ void fabric_port::attach(fabric::terminal& at) {
 void fabric_port::send(const line_request_ptr& request) {
     const line_request& r = *request;
     const unsigned peer = gpu::where(r.line) - GPU_PA_GPU0;
-    if (!m_terminal || !m_terminal->reaches(peer)) return refuse(request);
+    if (!m_terminal || !m_terminal->reaches(peer)) return reject(request);
     auto& to = m_terminal->cluster_of(peer) == m_terminal->cluster() ? same_cluster : other_cluster;
     std::uint32_t tag;
     if (m_free_tags.empty()) {
@@ -99,14 +99,14 @@ void fabric_port::send(const line_request_ptr& request) {
     m_terminal->send(p);
 }
 
-void fabric_port::refuse(const line_request_ptr& request) {
-    ++refused;
-    if (m_refused.empty()) schedule(m_answer_refused, now());
-    m_refused.push_back(request);
+void fabric_port::reject(const line_request_ptr& request) {
+    ++rejected;
+    if (m_rejected.empty()) schedule(m_respond_rejected, now());
+    m_rejected.push_back(request);
 }
 
-void fabric_port::answer_refused() {
-    for (const auto& request : std::exchange(m_refused, {})) {
+void fabric_port::respond_rejected() {
+    for (const auto& request : std::exchange(m_rejected, {})) {
         request->fault = memory_fault::bus_error;
         if (request->client) request->client->line_done(*request);
     }
@@ -132,18 +132,18 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
     r.owner = p->owner;
     switch (r.kind) {
         case access_kind::read:
-            ++(r.page_table ? served_page_table_reads : served_reads);
+            ++(r.page_table ? incoming_page_table_reads : incoming_reads);
             r.needed_sectors = p->needed_sectors;
             r.sectored = p->sectored;
             if (r.page_table) r.offset = p->offset;
             break;
         case access_kind::write:
-            ++served_writes;
+            ++incoming_writes;
             r.byte_mask = p->byte_mask;
             r.data = p->data;
             break;
         default:
-            ++served_writes;
+            ++incoming_writes;
             r.size = p->size;
             r.offset = p->offset;
             r.operation = static_cast<atomic_extension::operation>(p->operation);
@@ -173,7 +173,7 @@ void fabric_port::line_done(line_request& r) {
     const auto place = static_cast<std::uint32_t>(r.cookie);
     const auto p = std::move(m_serving[place]);
     m_free_places.push_back(place);
-    if (replay::recorder::on()) replay::recorder::current().served(p->source, p->tag, now());
+    if (replay::recorder::on()) replay::recorder::current().response_sent(p->source, p->tag, now());
     if (r.kind == access_kind::read) {
         p->data = r.data;
         p->valid_sectors = r.valid_sectors;
@@ -190,7 +190,7 @@ void fabric_port::respond(fabric::packet& p, memory_fault fault) {
     p.status = fault == memory_fault::none       ? fabric::access_status::ok
                : fault == memory_fault::poisoned ? fabric::access_status::poisoned
                                                  : fabric::access_status::refused;
-    p.turn(m_terminal->format);
+    p.make_response(m_terminal->format);
     m_terminal->send(fabric::packet_ptr(&p));
 }
 
@@ -206,7 +206,7 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
     }
     const auto request = std::move(m_waiting[p->tag]);
     m_free_tags.push_back(p->tag);
-    if (replay::recorder::on()) replay::recorder::current().answered(m_terminal->number, p->tag, now());
+    if (replay::recorder::on()) replay::recorder::current().response_received(m_terminal->number, p->tag, now());
     line_request& r = *request;
     if (p->status != fabric::access_status::ok) {
         r.fault = p->status == fabric::access_status::poisoned ? memory_fault::poisoned : memory_fault::bus_error;
@@ -215,7 +215,7 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
         r.valid_sectors = p->valid_sectors;
         if (!r.page_table)
             (m_terminal->cluster_of(p->source) == m_terminal->cluster() ? same_cluster : other_cluster)
-                .read_latency.add(now() - p->born);
+                .read_latency.add(now() - p->injected_at);
     } else {
         r.operand = p->operand;
         r.succeeded = p->succeeded;
@@ -229,8 +229,8 @@ void fabric_port::reset() {
     m_waiting.clear();
     m_free_tags.clear();
     ++m_epoch;
-    m_refused.clear();
-    cancel(m_answer_refused);
+    m_rejected.clear();
+    cancel(m_respond_rejected);
     m_free_places.clear();
     for (const auto& p : std::exchange(m_serving, {}))
         if (p) respond(*p, memory_fault::bus_error);

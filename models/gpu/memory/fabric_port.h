@@ -31,20 +31,20 @@ public:
     traffic same_cluster{*this, "same_cluster", "peers in this cluster"};
     traffic other_cluster{*this, "other_cluster", "peers in other clusters"};
 
-    counter served_reads{*this, "served_reads", "1", "reads by peers of this GPU's memory"};
-    counter served_writes{*this, "served_writes", "1", "writes and atomics by peers to this GPU's memory"};
-    counter served_page_table_reads{*this, "served_page_table_reads", "1",
-                                    "reads by peers' walks of page tables in this GPU's memory"};
-    counter refused{*this, "refused", "1", "requests to peers that the fabric does not reach"};
+    counter incoming_reads{*this, "incoming_reads", "1", "reads by peers of this GPU's memory"};
+    counter incoming_writes{*this, "incoming_writes", "1", "writes and atomics by peers to this GPU's memory"};
+    counter incoming_page_table_reads{*this, "incoming_page_table_reads", "1",
+                                      "reads by peers' walks of page tables in this GPU's memory"};
+    counter rejected{*this, "rejected", "1", "requests to peers that the fabric does not reach"};
     counter late{*this, "late", "1", "responses to requests that a reset had dropped"};
     counter unexpected{
         *this, "unexpected", "1",
-        "responses that no request waits for: they came twice, or their identifier was spoilt unnoticed"};
+        "responses that no request waits for: they came twice, or their identifier was corrupted unnoticed"};
     derived local_reads{*this, "local_reads", "1", "reads of this GPU's own memory by itself, page tables apart",
-                        [this] { return static_cast<double>(m_router.reads.value() - served_reads.value()); }};
+                        [this] { return static_cast<double>(m_router.reads.value() - incoming_reads.value()); }};
     derived local_page_table_reads{
         *this, "local_page_table_reads", "1", "reads of page tables in this GPU's own memory by itself",
-        [this] { return static_cast<double>(m_router.page_table_reads.value() - served_page_table_reads.value()); }};
+        [this] { return static_cast<double>(m_router.page_table_reads.value() - incoming_page_table_reads.value()); }};
 
     /// \param router of this GPU
     fabric_port(const sc_core::sc_module_name& name, memory_router& router);
@@ -69,8 +69,8 @@ private:
     void packet_received(const fabric::packet_ptr& p) override;
     void serve(const fabric::packet_ptr& p);
     void finish(const fabric::packet_ptr& p);
-    void refuse(const line_request_ptr& request);
-    void answer_refused();
+    void reject(const line_request_ptr& request);
+    void respond_rejected();
     void respond(fabric::packet& p, memory_fault fault);
 
     memory_router& m_router;
@@ -81,9 +81,9 @@ private:
     std::vector<std::uint32_t> m_free_tags;
     std::vector<fabric::packet_ptr> m_serving;  // by cookie: peers' requests at this GPU's L2
     std::vector<std::uint32_t> m_free_places;
-    std::vector<line_request_ptr> m_refused;  // to be answered at the present time
+    std::vector<line_request_ptr> m_rejected;  // to be answered at the present time
     std::uint64_t m_epoch = 0;
-    calendar_event m_answer_refused{method<&fabric_port::answer_refused>, this};
+    calendar_event m_respond_rejected{method<&fabric_port::respond_rejected>, this};
 };
 
 }  // namespace fabricvp::gpu

@@ -164,19 +164,19 @@ void gmmu::release(walker& w) {
 }
 
 void gmmu::wait_for_page(walker& w) {
-    ++demands;
+    ++demand_faults;
     m_waiting.push_back(w.work);
     release(w);
 }
 
-bool gmmu::take_demand(std::uint32_t& space, std::uint64_t& page) {
+bool gmmu::pop_demand_fault(std::uint32_t& space, std::uint64_t& page) {
     if (m_asked == m_waiting.size()) return false;
     space = m_waiting[m_asked].space;
     page = m_waiting[m_asked++].page;
     return true;
 }
 
-void gmmu::retry_demands() {
+void gmmu::retry_demand_faults() {
     m_asked = 0;
     for (const auto& j : std::exchange(m_waiting, {})) walk(j.space, j.page, *j.client, j.cookie);
 }

@@ -34,7 +34,7 @@ public:
     counter walks{*this, "walks", "1", "page-table walks"};
     counter reads{*this, "reads", "1", "page-table entries read from memory"};
     counter walk_cache_hits{*this, "walk_cache_hits", "1", "levels skipped by the page-walk cache"};
-    counter demands{*this, "demands", "1", "walks that waited for the driver to map the page"};
+    counter demand_faults{*this, "demand_faults", "1", "walks that waited for the driver to map the page"};
     counter faults{*this, "faults", "1", "walks that found no page"};
     histogram walk_latency{*this, "walk_latency", "ps", "of a walk from its start"};
     histogram walk_queueing{*this, "walk_queueing", "ps", "waiting for a free walker"};
@@ -57,9 +57,9 @@ public:
                     const std::function<bool(std::uint64_t physical, std::uint64_t& entry)>& read) const;
 
     /// A page that a walk waits for, each once. \returns false if there is none that has not been asked for
-    bool take_demand(std::uint32_t& space, std::uint64_t& page);
+    bool pop_demand_fault(std::uint32_t& space, std::uint64_t& page);
     /// Walks that wait for pages try again.
-    void retry_demands();
+    void retry_demand_faults();
 
     void reset() override;
 

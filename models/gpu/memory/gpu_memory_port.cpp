@@ -99,7 +99,7 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     m_memory.send(r);
 }
 
-void gpu_memory_port::settle(
+void gpu_memory_port::commit_posted_writes(
     const std::function<void(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask)>& store) {
     while (!m_posted.empty()) {
         const auto r = m_posted.pop();

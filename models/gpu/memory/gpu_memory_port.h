@@ -51,7 +51,8 @@ public:
     void post_write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie);
     /// Has all that post_write() was given seen now, in order: for what must not be seen before it. \param store what
     /// writes the bytes of a line whose bits are set
-    void settle(const std::function<void(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask)>& store);
+    void commit_posted_writes(
+        const std::function<void(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask)>& store);
     /// Transfers of which lines have not left.
     std::size_t waiting() const { return m_queue.size(); }
 

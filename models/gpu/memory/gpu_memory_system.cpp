@@ -27,20 +27,21 @@ void gpu_memory_system_params::describe(parameter_visitor& v) {
 
 gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& p,
                                      unsigned index, const clock_domain& clock, unsigned compute_units,
-                                     unsigned sharing)
+                                     unsigned compute_units_per_scalar_cache)
     : model(name),
       params(p),
       memory(p.capacity),
       hbm("hbm", p.hbm),
-      l2("l2", p.l2, {clock, clock.span(p.router.answer_latency), memory, hbm, flights}),
-      router("router", p.router, GPU_PA_GPU0 + index, {clock, l2, memory, flights}),
+      l2("l2", p.l2, {clock, clock.span(p.router.response_latency), memory, hbm, scheduler}),
+      router("router", p.router, GPU_PA_GPU0 + index, {clock, l2, memory, scheduler}),
       gmmu("gmmu", p.gmmu, clock, router),
       l2_tlb("l2_tlb", p.l2_tlb, clock, gmmu) {
-    for (unsigned i = 0; i < (compute_units + sharing - 1) / sharing; ++i)
+    for (unsigned i = 0; i < (compute_units + compute_units_per_scalar_cache - 1) / compute_units_per_scalar_cache; ++i)
         scalar_caches.push_back(std::make_unique<vector_cache>(fmt::format("scalar_cache{}", i).c_str(), p.scalar_cache,
                                                                clock, router, pools.requests));
     for (unsigned i = 0; i < compute_units; ++i) {
-        const vector_memory_unit_wiring to{clock, l2_tlb, router, *scalar_caches[i / sharing], pools};
+        const vector_memory_unit_wiring to{clock, l2_tlb, router, *scalar_caches[i / compute_units_per_scalar_cache],
+                                           pools};
         units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, to));
         units.back()->l1.number = i;
     }

@@ -32,7 +32,7 @@ class gpu_memory_system final : public model {
 public:
     const gpu_memory_system_params params;
     memory_pools pools;
-    line_flights flights;
+    line_request_scheduler scheduler;
 
     gpu_memory memory;
     gpu::hbm hbm;
@@ -46,7 +46,7 @@ public:
     /// \param index of the GPU in its node \param compute_units how many \param sharing compute units that share a
     /// scalar cache \throws std::invalid_argument if sizes do not fit each other
     gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& params, unsigned index,
-                      const clock_domain& clock, unsigned compute_units, unsigned sharing = 4);
+                      const clock_domain& clock, unsigned compute_units, unsigned compute_units_per_scalar_cache = 4);
 
     /// Forgets translations of an address space everywhere in this GPU.
     void invalidate_translations(std::uint32_t space);

@@ -6,14 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "base/misfit.h"
+#include "base/invalid_parameter.h"
 #include "gpu/memory/memory_types.h"
 
 namespace fabricvp::gpu {
 
 namespace {
 
-misfit misfit_of(const hbm_params& p) {
+invalid_parameter invalid_parameter_of(const hbm_params& p) {
     const std::pair<const char*, std::uint64_t> powers[] = {
         {"channels", p.channels}, {"bus_bytes", p.bus_bytes},  {"burst_length", p.burst_length}, {"banks", p.banks},
         {"row", p.row},           {"interleave", p.interleave}};
@@ -41,12 +41,12 @@ void hbm_params::describe(parameter_visitor& v) {
             "tRCD, opening a row to its first column command, in memory clocks");
     v.field("row_precharge", row_precharge, between{0, 1000}, "tRP, closing a row, in memory clocks");
     v.field("row_active", row_active, between{0, 1000}, "tRAS, least time that a row stays open, in memory clocks");
-    refuse(v, misfit_of(*this));
+    reject(v, invalid_parameter_of(*this));
 }
 
 hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
     : model(name), params(p), m_bus(p.channels), m_banks(p.channels * p.banks) {
-    refuse("hbm", misfit_of(p));
+    reject("hbm", invalid_parameter_of(p));
     const auto bits = [](std::uint64_t n) { return static_cast<unsigned>(__builtin_ctzll(n)); };
     m_interleave_bits = bits(p.interleave);
     m_channel_bits = bits(p.channels);

@@ -6,17 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "gpu/memory/l1_shape.h"
+#include "gpu/memory/l1_geometry.h"
 
 namespace fabricvp::gpu {
 
-misfit l1_misfit(std::uint64_t size, std::uint64_t ways) {
+invalid_parameter l1_invalid_parameter(std::uint64_t size, std::uint64_t ways) {
     if (ways && size && size % (ways * 64) == 0) return {};
     return {"size", fmt::format("size of {} bytes is not a multiple of ways x 64 = {}", size, ways * 64)};
 }
 
 l1_lines::l1_lines(std::uint64_t size, std::uint64_t ways) : m_ways(static_cast<unsigned>(ways)) {
-    refuse("cache", l1_misfit(size, ways));
+    reject("cache", l1_invalid_parameter(size, ways));
     m_sets = size / (ways * 64);
     const std::size_t lines = size / 64;
     m_lines.assign(lines, {empty, 0, 0});

@@ -22,7 +22,8 @@ l1_tlb::l1_tlb(const sc_core::sc_module_name& name, const l1_tlb_params& p, cons
       m_entries(p.sets, p.ways),
       m_mshrs(p.mshrs) {}
 
-l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, ticks end, translation& to) {
+l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, transaction_ref transaction, ticks end,
+                                translation& to) {
     if (m_entries.find(space, page, to)) {
         ++hits;
         return outcome::hit;
@@ -36,7 +37,7 @@ l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, piece_r
                 if (!free) free = &m;
             } else if (m.page == page && m.space == space && !m.stale) {
                 ++mshr_merges;
-                m.waiters.push(piece);
+                m.waiters.push(transaction);
                 return outcome::wait;
             }
         }
@@ -49,7 +50,7 @@ l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, piece_r
     ++m_used;
     free->space = space;
     free->page = page;
-    free->waiters.push(piece);
+    free->waiters.push(transaction);
     free->stale = false;
     free->serial = ++m_serial;
     free->begin = end;
@@ -73,10 +74,10 @@ void l1_tlb::page_translated(std::uint32_t space, std::uint64_t page, const tran
 
 void l1_tlb::serve(mshr& m, const translation& t) {
     miss_latency.add(now() - m.begin);
-    const piece_queue pieces = m.waiters;
+    const transaction_queue transactions = m.waiters;
     m.waiters.clear();
     --m_used;
-    m_client.pieces_translated(pieces, t);
+    m_client.transactions_translated(transactions, t);
 }
 
 void l1_tlb::invalidate(std::uint32_t space) {

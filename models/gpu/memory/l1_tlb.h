@@ -24,7 +24,7 @@ struct l1_tlb_params {
 class l1_tlb_client {
 public:
     /// Pieces that waited for a page, in the order in which they came.
-    virtual void pieces_translated(piece_queue pieces, const translation& t) = 0;
+    virtual void transactions_translated(transaction_queue transactions, const translation& t) = 0;
     /// A translation that found all MSHRs taken may be tried again.
     virtual void tlb_available() = 0;
 
@@ -47,9 +47,9 @@ public:
            l1_tlb_client& client);
 
     enum class outcome { hit, wait, full };
-    /// Translates the page of a piece. `hit`: `to` is filled in. `wait`: the piece is kept until pieces_translated().
-    /// \param page must be mappable \param end when the lookup ends, not before now()
-    outcome look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, ticks end, translation& to);
+    /// Translates the page of a piece. `hit`: `to` is filled in. `wait`: the piece is kept until
+    /// transactions_translated(). \param page must be mappable \param end when the lookup ends, not before now()
+    outcome look_up(std::uint32_t space, std::uint64_t page, transaction_ref transaction, ticks end, translation& to);
     ticks latency() const { return m_latency; }
     void explain(span_list& spans, ticks begin, const translation& t) const { m_shared.explain(spans, begin, t); }
     span_stage queue_span{*this, "queue"}, lookup_span{*this, "lookup"};
@@ -61,7 +61,7 @@ private:
     struct mshr {
         std::uint32_t space = 0;
         std::uint64_t page = 0;
-        piece_queue waiters;  // empty: free
+        transaction_queue waiters;  // empty: free
         std::uint64_t serial = 0;
         bool stale = false;  // invalidated under way: not kept
         ticks begin = 0;

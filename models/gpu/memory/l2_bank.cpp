@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/misfit.h"
+#include "base/invalid_parameter.h"
 
 namespace fabricvp::gpu {
 
@@ -16,7 +16,7 @@ constexpr unsigned line_bits = 6;
 
 unsigned log2(std::uint64_t n) { return n < 2 ? 0 : 63 - static_cast<unsigned>(__builtin_clzll(n)); }
 
-misfit misfit_of(const l2_params& p) {
+invalid_parameter invalid_parameter_of(const l2_params& p) {
     if (!is_power_of_two(p.banks)) return {"banks", fmt::format("banks is {}: give a power of two", p.banks)};
     if (p.interleave < line_bytes || !is_power_of_two(p.interleave))
         return {"interleave", fmt::format("interleave is {} bytes: give a power of two of at least {}",
@@ -31,7 +31,7 @@ misfit misfit_of(const l2_params& p) {
 }
 
 std::uint64_t sets_of(const l2_params& p) {
-    refuse("l2", misfit_of(p));
+    reject("l2", invalid_parameter_of(p));
     return p.size / (p.banks * p.ways * line_bytes);
 }
 
@@ -47,7 +47,7 @@ void l2_params::describe(parameter_visitor& v) {
     v.field("service", service, between{1, 1000}, "from one request of a bank to the next, in GPU cycles");
     v.field("atomic_latency", atomic_latency, between{0, 10000}, "more for an atomic, in GPU cycles");
     v.field("locked_ways", locked_ways, between{0, 63}, "most lines of a set that may be locked; less than the ways");
-    refuse(v, misfit_of(*this));
+    reject(v, invalid_parameter_of(*this));
 }
 
 l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const l2_wiring& to,
@@ -57,7 +57,7 @@ l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsign
       m_latency(to.clock.span(p.latency)),
       m_service(to.clock.span(p.service)),
       m_atomic(to.clock.span(p.atomic_latency)),
-      m_answer(to.answer_latency),
+      m_response_latency(to.response_latency),
       m_bank(bank),
       m_chunk_bits(log2(p.interleave / line_bytes)),
       m_stripe_bits(log2(p.interleave * p.banks)),
@@ -65,7 +65,7 @@ l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsign
       m_dram(to.dram),
       m_reservations(reservations),
       m_queue_lines(queue_lines),
-      m_flights(to.flights),
+      m_scheduler(to.scheduler),
       m_tags(sets_of(p), p.ways, p.locked_ways) {
     m_fetches.reserve(p.mshrs);
 }
@@ -88,7 +88,7 @@ void l2_bank::retry() {
     while (!m_stalled.empty() && serve(m_stalled.front())) m_stalled.pop();
 }
 
-bool l2_bank::fetch_slot(ticks at) {
+bool l2_bank::mshr_available(ticks at) {
     const auto later = std::greater<ticks>();
     while (!m_fetches.empty() && m_fetches.front() <= at) {
         std::pop_heap(m_fetches.begin(), m_fetches.end(), later);
@@ -137,7 +137,7 @@ bool l2_bank::serve(const line_request_ptr& request) {
         unlock(r, index);
     } else {
         std::size_t at = m_tags.find(index);
-        if (at == l2_tags::absent && !fetch_slot(done)) return false;
+        if (at == l2_tags::absent && !mshr_available(done)) return false;
         m_free = start + m_service;
         const bool is_write = r.kind == access_kind::write;
         const bool hit = at != l2_tags::absent;
@@ -156,9 +156,10 @@ bool l2_bank::serve(const line_request_ptr& request) {
             done = fetch(r, index, looked_up);
             at = m_tags.find(index);
             if (span_recorder::on() && done > looked_up) {
-                const ticks served = done - std::min(m_dram.last_service(), done - looked_up);
-                if (served > looked_up) r.spans.add(m_dram.access_span, span_kind::queueing, looked_up, served);
-                r.spans.add(m_dram.access_span, span_kind::service, served, done);
+                const ticks service_start = done - std::min(m_dram.last_service(), done - looked_up);
+                if (service_start > looked_up)
+                    r.spans.add(m_dram.access_span, span_kind::queueing, looked_up, service_start);
+                r.spans.add(m_dram.access_span, span_kind::service, service_start, done);
             }
         }
         if (m_queue_lines.holds(offset_of(r.line))) watch(r, at, hit);
@@ -169,23 +170,23 @@ bool l2_bank::serve(const line_request_ptr& request) {
             done += m_atomic;
         }
     }
-    const ticks arrived = r.flight.landing();
+    const ticks arrived = r.timer.arrival_time();
     queueing += start - arrived;
     if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
     r.spans.add(m_lookup_span, span_kind::service, start, start + m_latency);
-    r.spans.add(m_answer_span, span_kind::service, done, done + m_answer);
+    r.spans.add(m_response_span, span_kind::service, done, done + m_response_latency);
     if (commits_later) {
         r.done = done;
-        m_flights.launch<&l2_bank::commit>(request, start, *this);
+        m_scheduler.schedule<&l2_bank::commit>(request, start, *this);
         return true;
     }
-    m_flights.answer(request, done + m_answer);
+    m_scheduler.respond(request, done + m_response_latency);
     return true;
 }
 
 void l2_bank::commit(const line_request_ptr& request) {
     perform(*request, l2_tags::absent);  // a write changes no tag any more
-    m_flights.answer(request, request->done + m_answer);
+    m_scheduler.respond(request, request->done + m_response_latency);
 }
 
 void l2_bank::perform(line_request& r, std::size_t at) {
@@ -217,7 +218,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             break;
         case access_kind::store_conditional:
             ++atomics;
-            r.succeeded = m_reservations.take(r.owner, offset);
+            r.succeeded = m_reservations.test_and_clear(r.owner, offset);
             if (!r.succeeded) break;
             m_memory.store(offset + r.offset, r.size, r.operand);
             m_reservations.written(offset, r.owner);
@@ -230,7 +231,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
 
 bool l2_bank::lock(std::size_t at) {
     const bool taken = m_tags.lock(at);
-    ++(taken ? locks : lock_refusals);
+    ++(taken ? locks : lock_rejections);
     return taken;
 }
 

@@ -38,10 +38,10 @@ struct l2_params {
 /// What an L2 cache and its banks work with.
 struct l2_wiring {
     const clock_domain& clock;
-    ticks answer_latency;  ///< from a bank back to whoever asked
+    ticks response_latency;  ///< from a bank back to whoever asked
     gpu_memory& memory;
     hbm& dram;
-    line_flights& flights;
+    line_request_scheduler& scheduler;
 };
 
 /// Lines whose contents the harts of the command processor wait for, by their keys (key_of).
@@ -74,7 +74,7 @@ public:
     counter writebacks{*this, "writebacks", "1", "dirty lines written to memory"};
     counter queueing{*this, "queueing", "ps", "time that requests waited for the bank"};
     counter locks{*this, "locks", "1", "lines locked"};
-    counter lock_refusals{*this, "lock_refusals", "1", "locks refused because of the cap of the set"};
+    counter lock_rejections{*this, "lock_rejections", "1", "locks refused because of the cap of the set"};
     counter queue_reads{*this, "queue_reads", "1", "reads of lines of queues by the command processor"};
     counter queue_misses{*this, "queue_misses", "1", "those whose line was not there"};
     counter queue_evictions{*this, "queue_evictions", "1", "lines of queues given up for others"};
@@ -91,7 +91,7 @@ public:
     bool locked(std::uint64_t offset);
     void unlock_all() { m_tags.unlock_all(); }
     /// From now on requests for lines of shared memory may arrive.
-    void share(coherent_port& port) { m_shared = &port; }
+    void attach_coherent_port(coherent_port& port) { m_shared = &port; }
     /// Somebody else has written a line of shared memory.
     void drop_copy(std::uint64_t line);
     /// Tells the host that a request will arrive.
@@ -101,7 +101,7 @@ public:
 
 private:
     bool serve(const line_request_ptr& request);
-    bool fetch_slot(ticks at);
+    bool mshr_available(ticks at);
     ticks fetch(const line_request& request, std::uint64_t index, ticks at);
     void evict(std::size_t victim, ticks at);
     void perform(line_request& request, std::size_t at);
@@ -117,18 +117,18 @@ private:
     std::uint64_t index_of(std::uint64_t offset) const;
     std::uint64_t offset_of_index(std::uint64_t index) const;
 
-    ticks m_latency, m_service, m_atomic, m_answer;
+    ticks m_latency, m_service, m_atomic, m_response_latency;
     unsigned m_bank, m_chunk_bits, m_stripe_bits;  // lines of a chunk in one bank, bytes of a round over all banks
     gpu_memory& m_memory;
     hbm& m_dram;
     l2_reservations& m_reservations;
     const l2_queue_lines& m_queue_lines;
-    line_flights& m_flights;
+    line_request_scheduler& m_scheduler;
     span_stage m_queue_span{*this, "queue"};
     span_stage m_lookup_span{*this, "lookup"};
     span_stage m_fetch_span{*this, "fetch"};
     span_stage m_atomic_span{*this, "atomic"};
-    span_stage m_answer_span{*this, "answer"};
+    span_stage m_response_span{*this, "response"};
 
     coherent_port* m_shared = nullptr;
     l2_tags m_tags;

@@ -19,8 +19,8 @@ void l2_cache::watch(std::uint64_t physical, std::uint64_t bytes, bool lock) {
     for (auto& bank : banks) bank->unlock_all();
 }
 
-void l2_cache::share(coherent_port& port) {
-    for (auto& bank : banks) bank->share(port);
+void l2_cache::attach_coherent_port(coherent_port& port) {
+    for (auto& bank : banks) bank->attach_coherent_port(port);
     port.on_drop = [this](std::uint64_t line) { bank_of(line).drop_copy(line); };
 }
 

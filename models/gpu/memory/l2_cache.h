@@ -22,7 +22,7 @@ public:
     l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
 
     /// Keeps copies of lines of memory that is shared with the host, from now on.
-    void share(coherent_port& port);
+    void attach_coherent_port(coherent_port& port);
 
     /// Which lines are those of queues that the command processor's harts consume, and whether they are locked
     /// (abi/gpu_queue_lines.h).

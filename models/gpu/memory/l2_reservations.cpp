@@ -4,7 +4,7 @@
 namespace fabricvp::gpu {
 
 void l2_reservations::reserve(std::uint64_t owner, std::uint64_t line) {
-    take(owner, line);
+    test_and_clear(owner, line);
     std::uint32_t n;
     if (m_free.empty()) {
         n = static_cast<std::uint32_t>(m_nodes.size());
@@ -19,7 +19,7 @@ void l2_reservations::reserve(std::uint64_t owner, std::uint64_t line) {
     m_by_owner.emplace(owner, n);
 }
 
-bool l2_reservations::take(std::uint64_t owner, std::uint64_t line) {
+bool l2_reservations::test_and_clear(std::uint64_t owner, std::uint64_t line) {
     const auto at = m_by_owner.find(owner);
     if (at == m_by_owner.end()) return false;
     const std::uint32_t n = at->second;

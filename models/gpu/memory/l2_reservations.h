@@ -14,7 +14,7 @@ class l2_reservations {
 public:
     void reserve(std::uint64_t owner, std::uint64_t line);
     /// Ends the owner's reservation, as store-conditional does whatever comes of it. \returns whether it was on `line`
-    bool take(std::uint64_t owner, std::uint64_t line);
+    bool test_and_clear(std::uint64_t owner, std::uint64_t line);
     /// Somebody writes to the line; its own reservation survives.
     void written(std::uint64_t line, std::uint64_t owner) {
         if (m_buckets[bucket_of(line)] != none) end_others(line, owner);

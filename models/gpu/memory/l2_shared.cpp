@@ -45,7 +45,7 @@ bool l2_bank::serve_shared(const line_request_ptr& request) {
     const std::uint64_t key = key_of(r.line), index = index_of(key);
     const ticks start = std::max(now(), m_free), looked_up = start + m_latency;
     std::size_t at = m_tags.find(index);
-    if (at == l2_tags::absent && !fetch_slot(looked_up)) return false;
+    if (at == l2_tags::absent && !mshr_available(looked_up)) return false;
     m_free = start + m_service;
     const bool hit = at != l2_tags::absent;
     if (r.kind != access_kind::unlock) ++(hit ? hits : misses);
@@ -53,15 +53,15 @@ bool l2_bank::serve_shared(const line_request_ptr& request) {
     at = m_tags.find(index);
     if (m_queue_lines.holds(key)) watch(r, at, hit);
     perform_shared(r, key, at);
-    const ticks arrived = r.flight.landing();
+    const ticks arrived = r.timer.arrival_time();
     queueing += start - arrived;
     if (span_recorder::on()) {
         if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
         r.spans.add(m_lookup_span, span_kind::service, start, looked_up);
         if (done > looked_up) r.spans.add(m_fetch_span, span_kind::service, looked_up, done);
-        r.spans.add(m_answer_span, span_kind::service, done, done + m_answer);
+        r.spans.add(m_response_span, span_kind::service, done, done + m_response_latency);
     }
-    m_flights.answer(request, done + m_answer);
+    m_scheduler.respond(request, done + m_response_latency);
     return true;
 }
 
@@ -92,7 +92,7 @@ void l2_bank::perform_shared(line_request& r, std::uint64_t key, std::size_t at)
             break;
         case access_kind::store_conditional:
             ++atomics;
-            r.succeeded = m_reservations.take(r.owner, key);
+            r.succeeded = m_reservations.test_and_clear(r.owner, key);
             if (!r.succeeded) break;
             m_shared->store(line + r.offset, &r.operand, r.size);
             m_reservations.written(key, r.owner);

@@ -65,7 +65,7 @@ bool l2_tlb::try_look_up(job& j) {
     translation t;
     if (is_mappable(j.page) && m_entries.find(j.space, j.page, t)) {
         ++hits;
-        answer(j, t);
+        respond(j, t);
         return true;
     }
     mshr* free = nullptr;
@@ -91,13 +91,13 @@ void l2_tlb::page_translated(std::uint32_t space, std::uint64_t page, const tran
     m_mshrs[cookie].first = nullptr;
     while (j) {
         job* const next = j->next;
-        answer(*j, t);
+        respond(*j, t);
         j = next;
     }
     while (!m_waiting.empty() && try_look_up(*m_waiting.front())) m_waiting.pop();
 }
 
-void l2_tlb::answer(job& j, const translation& t) {
+void l2_tlb::respond(job& j, const translation& t) {
     m_idle.push_back(&j);  // nothing makes a new job of it before the call below has its arguments
     const std::uint64_t page = j.page, cookie = j.cookie;
     if (j.client) {

@@ -75,7 +75,7 @@ private:
     job& make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie, ticks departure);
     void look_up(job& j);
     bool try_look_up(job& j);
-    void answer(job& j, const translation& t);
+    void respond(job& j, const translation& t);
     void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) override;
 
     span_stage m_queue_span{*this, "queue"}, m_lookup_span{*this, "lookup"};

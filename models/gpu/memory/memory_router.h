@@ -10,7 +10,7 @@ namespace fabricvp::gpu {
 
 struct memory_router_params {
     cycles request_latency{10};
-    cycles answer_latency{10};
+    cycles response_latency{10};
     void describe(parameter_visitor& v);
 };
 
@@ -19,7 +19,7 @@ struct memory_router_wiring {
     const clock_domain& clock;
     l2_cache& l2;
     gpu_memory& memory;
-    line_flights& flights;
+    line_request_scheduler& scheduler;
 };
 
 /// The crossbar between everything in a GPU that asks for lines and where they are: the banks of its own L2, or the
@@ -44,7 +44,7 @@ public:
     void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
 
     /// Requests to lines that this port holds go to L2, from now on.
-    void share(coherent_port& port) { m_shared = &port; }
+    void attach_coherent_port(coherent_port& port) { m_shared = &port; }
     coherent_port* shared() const { return m_shared; }
 
     void send(const line_request_ptr& request) override { send_at(request, now()); }
@@ -65,13 +65,13 @@ public:
 
 private:
     void leave(const line_request_ptr& request);
-    void refuse(const line_request_ptr& request, memory_fault fault, ticks departure);
+    void reject(const line_request_ptr& request, memory_fault fault, ticks departure);
 
     unsigned m_where;
-    ticks m_request_latency, m_answer_latency;
+    ticks m_request_latency, m_response_latency;
     l2_cache& m_l2;
     gpu_memory& m_memory;
-    line_flights& m_flights;
+    line_request_scheduler& m_scheduler;
     coherent_port* m_shared = nullptr;
     span_stage m_span{*this, "request"};
     std::array<line_target*, 256> m_apertures{};

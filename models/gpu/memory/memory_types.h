@@ -15,7 +15,7 @@
 #include "base/pool.h"
 #include "base/spans.h"
 #include "base/time.h"
-#include "gpu/memory/line_flight.h"
+#include "gpu/memory/line_request_timer.h"
 
 namespace fabricvp::gpu::replay {
 class access_record;
@@ -84,7 +84,7 @@ public:
     std::uint32_t cookie = 0;     ///< the client's own: destination register and so on
     std::uint64_t serial = 0;     ///< the client's own
     ticks issued = 0;
-    unsigned pieces = 0;                      ///< the memory system's own: line requests under way
+    unsigned transactions = 0;                ///< the memory system's own: line requests under way
     replay::access_record* record = nullptr;  ///< while it is recorded
     bool sequence = false;  ///< the memory system's own: each lane's element lies behind that of the lane before
     span_list spans;
@@ -117,7 +117,7 @@ protected:
 class line_request : public pooled<line_request>, public on_large_pages {
 public:
     // What every block touches lies together, in the lines that the calendar has prefetched with the timer.
-    line_flight flight{*this};  ///< of the block that the request is in
+    line_request_timer timer{*this};  ///< of the block that the request is in
     access_kind kind = access_kind::read;
     memory_scope scope = memory_scope::plain;
     bool page_table = false;  ///< a page-table walk's read
@@ -170,7 +170,7 @@ protected:
     ~line_target() = default;
 };
 
-constexpr unsigned where(std::uint64_t physical) { return static_cast<unsigned>(physical >> GPU_PA_WHERE_SHIFT); }
+constexpr unsigned where(std::uint64_t physical) { return static_cast<unsigned>(physical >> GPU_PA_APERTURE_SHIFT); }
 constexpr std::uint64_t offset_of(std::uint64_t physical) { return physical & GPU_PA_OFFSET_MASK; }
 
 }  // namespace fabricvp::gpu

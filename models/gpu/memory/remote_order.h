@@ -19,32 +19,32 @@ namespace fabricvp::gpu {
 class remote_order {
 public:
     /// \returns true if the piece may go (leave() must follow); otherwise it is parked
-    bool enter(access_state& state, unsigned piece, bool write) {
+    bool enter(access_state& state, unsigned transaction, bool write) {
         if (2 * (m_count + 1) > m_entries.size()) grow();
-        entry& e = m_entries[find(state.pieces[piece].line, state.access->wavefront)];
+        entry& e = m_entries[find(state.transactions[transaction].line, state.access->wavefront)];
         if (!e.used()) {
             ++m_count;
-            e.line = state.pieces[piece].line;
+            e.line = state.transactions[transaction].line;
             e.wavefront = state.access->wavefront;
         }
         const bool conflict = e.writes || (write && e.reads);
         if (!e.parked.empty() || (conflict && e.serial != state.serial)) {
-            e.parked.push(state.ref(piece));
+            e.parked.push(state.ref(transaction));
             return false;
         }
         ++(write ? e.writes : e.reads);
         e.serial = state.serial;
-        state.ordered |= std::uint64_t{1} << piece;
+        state.ordered |= std::uint64_t{1} << transaction;
         return true;
     }
     /// \returns pieces to be tried again
-    piece_queue leave(access_state& state, unsigned piece, bool write) {
-        state.ordered &= ~(std::uint64_t{1} << piece);
-        const std::size_t at = find(state.pieces[piece].line, state.access->wavefront);
+    transaction_queue leave(access_state& state, unsigned transaction, bool write) {
+        state.ordered &= ~(std::uint64_t{1} << transaction);
+        const std::size_t at = find(state.transactions[transaction].line, state.access->wavefront);
         entry& e = m_entries[at];
         --(write ? e.writes : e.reads);
         if (e.used()) return {};
-        const piece_queue again = e.parked;
+        const transaction_queue again = e.parked;
         erase(at);
         return again;
     }
@@ -61,7 +61,7 @@ private:
         std::uint32_t wavefront = 0;
         std::uint32_t reads = 0, writes = 0;  // under way
         std::uint64_t serial = 0;             // of the access that entered last
-        piece_queue parked;
+        transaction_queue parked;
         bool used() const { return (reads | writes) != 0; }
     };
     std::size_t home_of(std::uint64_t line, std::uint32_t wavefront) const {

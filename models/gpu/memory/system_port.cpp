@@ -21,12 +21,12 @@ system_port::system_port(const sc_core::sc_module_name& name, pcie::requester& d
     : model(name), m_dma(dma), m_link_is_free(std::move(link_is_free)) {}
 
 void system_port::reset() {
-    m_answers.clear();
+    m_responses.clear();
     m_reads.clear();
     m_free_reads.clear();
     m_writes.clear();
     m_written.clear();
-    cancel(m_answer);
+    cancel(m_respond);
     model::reset();
 }
 
@@ -37,8 +37,8 @@ void system_port::send(const line_request_ptr& request) {
         case access_kind::write: return write(request);
         case access_kind::atomic: return atomic(request);
         default:
-            ++refused;
-            return answer_later(request, memory_fault::bus_error);  // no reservations or locks across PCIe
+            ++rejected;
+            return respond_later(request, memory_fault::bus_error);  // no reservations or locks across PCIe
     }
 }
 
@@ -81,7 +81,7 @@ void system_port::write(const line_request_ptr& request) {
         m_dma.write(offset_of(request->line) + first, slice);
         mask = first + bytes >= 64 ? 0 : mask & (~std::uint64_t{0} << (first + bytes));
     }
-    answer_later(request, memory_fault::none);
+    respond_later(request, memory_fault::none);
 }
 
 void system_port::atomic(const line_request_ptr& request) {
@@ -91,7 +91,7 @@ void system_port::atomic(const line_request_ptr& request) {
         case operation::add: kind = pcie::tlp_kind::fetch_add; break;
         case operation::swap: kind = pcie::tlp_kind::swap; break;
         case operation::compare_swap: kind = pcie::tlp_kind::compare_swap; break;
-        default: ++refused; return answer_later(request, memory_fault::bus_error);
+        default: ++rejected; return respond_later(request, memory_fault::bus_error);
     }
     ++atomics;
     const auto old = allocate_slice(request->size);
@@ -147,31 +147,31 @@ void system_port::advance() {
         t.data.offset += bytes;
         t.data.length -= bytes;
         if (t.data.length) continue;
-        if (!m_answer.scheduled()) schedule(m_answer, now());
+        if (!m_respond.scheduled()) schedule(m_respond, now());
         m_written.push_back(std::move(t));
         m_writes.pop_front();
     }
     m_advancing = false;
 }
 
-void system_port::answer_later(const line_request_ptr& request, memory_fault fault) {
+void system_port::respond_later(const line_request_ptr& request, memory_fault fault) {
     request->fault = fault;
-    if (!m_answer.scheduled()) schedule(m_answer, now());
-    m_answers.push_back(request);
+    if (!m_respond.scheduled()) schedule(m_respond, now());
+    m_responses.push_back(request);
 }
 
-void system_port::answer() {
+void system_port::respond() {
     for (auto count = m_written.size(); count; --count) {
         const auto t = std::move(m_written.front());
         m_written.pop_front();
         t.client->transfer_done(t.cookie, memory_fault::none);
     }
-    for (auto count = m_answers.size(); count; --count) {
-        const auto request = m_answers.front();
-        m_answers.pop_front();
+    for (auto count = m_responses.size(); count; --count) {
+        const auto request = m_responses.front();
+        m_responses.pop_front();
         request->client->line_done(*request);
     }
-    if ((!m_answers.empty() || !m_written.empty()) && !m_answer.scheduled()) schedule(m_answer, now());
+    if ((!m_responses.empty() || !m_written.empty()) && !m_respond.scheduled()) schedule(m_respond, now());
 }
 
 }  // namespace fabricvp::gpu

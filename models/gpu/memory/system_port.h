@@ -22,7 +22,7 @@ public:
     counter atomics{*this, "atomics", "1", "AtomicOps"};
     counter bytes_read{*this, "bytes_read", "B", "read from system memory in ranges"};
     counter bytes_written{*this, "bytes_written", "B", "written to system memory in ranges"};
-    counter refused{*this, "refused", "1", "requests that PCIe has no transaction for"};
+    counter rejected{*this, "rejected", "1", "requests that PCIe has no transaction for"};
 
     histogram read_latency{*this, "read_latency", "ps", "of a line, from the request to its data"};
     histogram atomic_latency{*this, "atomic_latency", "ps", "from the request to the old value"};
@@ -50,21 +50,21 @@ private:
     void read(const line_request_ptr& request);
     void write(const line_request_ptr& request);
     void atomic(const line_request_ptr& request);
-    void answer_later(const line_request_ptr& request, memory_fault fault);
-    void answer();
+    void respond_later(const line_request_ptr& request, memory_fault fault);
+    void respond();
     void advance();
     void read_done(std::uint32_t place, memory_fault fault);
 
     span_stage m_trip_span{*this, "round_trip"};
     pcie::requester& m_dma;
     std::function<bool()> m_link_is_free;
-    std::deque<line_request_ptr> m_answers;  // due at the present time
-    std::vector<transfer> m_reads;           // under way, by place
+    std::deque<line_request_ptr> m_responses;  // due at the present time
+    std::vector<transfer> m_reads;             // under way, by place
     std::vector<std::uint32_t> m_free_reads;
     std::deque<transfer> m_writes;   // that have bytes left
     std::deque<transfer> m_written;  // to be told at the present time
     bool m_advancing = false;        // what is handed over may come back here at once
-    calendar_event m_answer{method<&system_port::answer>, this};
+    calendar_event m_respond{method<&system_port::respond>, this};
 };
 
 }  // namespace fabricvp::gpu

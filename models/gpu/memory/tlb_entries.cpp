@@ -4,7 +4,7 @@
 namespace fabricvp::gpu {
 
 namespace {
-constexpr unsigned least_bucket_bits = 7;
+constexpr unsigned min_bucket_bits = 7;
 }
 
 tlb_entries::tlb_entries(std::uint64_t sets, std::uint64_t ways) : m_sets(sets), m_ways(ways) { clear(); }
@@ -12,8 +12,8 @@ tlb_entries::tlb_entries(std::uint64_t sets, std::uint64_t ways) : m_sets(sets),
 void tlb_entries::clear() {
     m_entries.clear();
     m_set.assign(m_sets, {});
-    m_buckets.assign(std::size_t{1} << least_bucket_bits, 0);
-    m_shift = 64 - least_bucket_bits;
+    m_buckets.assign(std::size_t{1} << min_bucket_bits, 0);
+    m_shift = 64 - min_bucket_bits;
     m_small = m_large = 0;
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "gpu/memory/l1_shape.h"
+#include "gpu/memory/l1_geometry.h"
 #include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
@@ -20,7 +20,7 @@ void vector_cache_params::describe(parameter_visitor& v) {
     v.field("sectored", sectored,
             "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
     v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
-    refuse(v, l1_misfit(size, ways));
+    reject(v, l1_invalid_parameter(size, ways));
 }
 
 vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& p, const clock_domain& clock,
@@ -40,16 +40,16 @@ vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cac
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
 }
 
-bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
-    const access_piece& p = state.pieces[piece];
+bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
+    const access_transaction& p = state.transactions[transaction];
     const std::uint8_t sectors = sectors_of(p.bytes);
     const unsigned found = m_lines.find(p.line);
     if (found != l1_lines::absent && (sectors & ~m_lines.valid(found)) == 0) {
         ++hits;
         m_lines.touch(found);
-        if (state.access->record) note_hit(state, piece, at);
+        if (state.access->record) record_hit(state, transaction, at);
         state.access->spans.add(m_hit_span, span_kind::service, at, at + m_latency);
-        state.unit->piece_loaded(state, piece, m_lines.data(found), memory_fault::none, at + m_latency);
+        state.unit->transaction_loaded(state, transaction, m_lines.data(found), memory_fault::none, at + m_latency);
         return true;
     }
     if (m_open_count) {
@@ -57,9 +57,10 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
         if (m < m_open.size()) {
             ++mshr_merges;
             m_mshrs[m].bytes |= p.bytes;
-            if (state.access->record && m_mshrs[m].record) state.access->record->needs(piece, m_mshrs[m].record);
-            state.since[piece] = at;
-            m_mshrs[m].waiters.push(state.ref(piece));
+            if (state.access->record && m_mshrs[m].record)
+                state.access->record->add_dependency(transaction, m_mshrs[m].record);
+            state.since[transaction] = at;
+            m_mshrs[m].waiters.push(state.ref(transaction));
             return true;
         }
     }
@@ -75,22 +76,22 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
     m_mshrs[m].bytes = p.bytes;
     m_mshrs[m].record = 0;
     ++m_open_count;
-    m_mshrs[m].waiters.push(state.ref(piece));
-    state.since[piece] = at + m_tag_latency;
+    m_mshrs[m].waiters.push(state.ref(transaction));
+    state.since[transaction] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
     fetch(m, *state.access, sectors, at + m_tag_latency);
-    if (state.access->record && m_mshrs[m].record) state.access->record->needs(piece, m_mshrs[m].record);
+    if (state.access->record && m_mshrs[m].record) state.access->record->add_dependency(transaction, m_mshrs[m].record);
     return true;
 }
 
 /// For a recording: elsewhere, what has brought this line might still be under way.
-void vector_cache::note_hit(access_state& state, unsigned piece, ticks at) {
-    const auto line = state.pieces[piece].line;
+void vector_cache::record_hit(access_state& state, unsigned transaction, ticks at) {
+    const auto line = state.transactions[transaction].line;
     if (!replay::recorder::on() || m_router.is_local(line)) return;
     auto& record = *state.access->record;
     const auto id =
         replay::recorder::current().fetched(m_router.where() - GPU_PA_GPU0, number, line, &record.owner, at);
-    if (id) record.needs(piece, id);
+    if (id) record.add_dependency(transaction, id);
 }
 
 void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure) {
@@ -118,19 +119,19 @@ void vector_cache::line_done(line_request& r) {
     if (!m.waiters.empty()) {
         const access_state& first = access_state::of(m.waiters.front());
         __builtin_prefetch(&first);
-        __builtin_prefetch(&first.pieces[access_state::piece_of(m.waiters.front())]);
+        __builtin_prefetch(&first.transactions[access_state::transaction_of(m.waiters.front())]);
     }
     m_port = std::max(m_port, now()) + m_cycle;
     const ticks taken = m_port - m_cycle, ready = taken + m_fill_latency;
     miss_latency.add(now() - r.issued);
     if (m_open[index] != closed && !fault) evictions += m_lines.fill(m.line, r.data.data(), r.valid_sectors);
-    piece_queue served, rest;
+    transaction_queue complete, rest;
     std::uint8_t missing = 0;
     while (!m.waiters.empty()) {
-        const piece_ref p = m.waiters.pop();
-        const std::uint8_t wanted = sectors_of(access_state::of(p).pieces[access_state::piece_of(p)].bytes);
+        const transaction_ref p = m.waiters.pop();
+        const std::uint8_t wanted = sectors_of(access_state::of(p).transactions[access_state::transaction_of(p)].bytes);
         const bool there = fault || (wanted & ~r.valid_sectors) == 0;
-        (there ? served : rest).push(p);
+        (there ? complete : rest).push(p);
         if (!there) missing |= wanted;
     }
     if (rest.empty()) {
@@ -149,12 +150,12 @@ void vector_cache::line_done(line_request& r) {
         m.waiters = rest;
         fetch(index, *access_state::of(rest.front()).access, missing, now() + m_tag_latency);
     }
-    while (!served.empty()) {  // users may come back with new loads inside these calls
-        const piece_ref p = served.pop();
+    while (!complete.empty()) {  // users may come back with new loads inside these calls
+        const transaction_ref p = complete.pop();
         access_state& state = access_state::of(p);
         auto& spans = state.access->spans;
         if (span_recorder::on()) {
-            const ticks since = state.since[access_state::piece_of(p)];
+            const ticks since = state.since[access_state::transaction_of(p)];
             spans.mark(r.spans.reach());
             if (since == r.issued)
                 spans.append(r.spans);
@@ -163,9 +164,9 @@ void vector_cache::line_done(line_request& r) {
             if (taken > now()) spans.add(m_fill_span, span_kind::queueing, now(), taken);
             spans.add(m_fill_span, span_kind::service, taken, ready);
         }
-        state.unit->piece_loaded(state, access_state::piece_of(p), r.data.data(), r.fault, ready);
+        state.unit->transaction_loaded(state, access_state::transaction_of(p), r.data.data(), r.fault, ready);
     }
-    for (piece_client* user : m_users) user->cache_available();
+    for (transaction_client* user : m_users) user->cache_available();
 }
 
 void vector_cache::close(std::uint64_t line) {

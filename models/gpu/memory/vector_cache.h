@@ -54,17 +54,17 @@ public:
                  memory_router& router, pool<line_request>& requests);
 
     /// Registers one of its users.
-    void add_user(piece_client& user) { m_users.push_back(&user); }
+    void add_user(transaction_client& user) { m_users.push_back(&user); }
 
     /// A load's lookup at `at`. \returns false if it must wait for an MSHR (cache_available()); otherwise its unit
-    /// hears piece_loaded(), on a hit inside this call
-    bool load(access_state& state, unsigned piece, ticks at);
+    /// hears transaction_loaded(), on a hit inside this call
+    bool load(access_state& state, unsigned transaction, ticks at);
     void store(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask) {
         m_lines.update(line, data, mask);
         close(line);
     }
     /// An access passes this cache by.
-    void pass(std::uint64_t line) {
+    void bypass(std::uint64_t line) {
         m_lines.drop(line);
         close(line);
     }
@@ -85,18 +85,18 @@ private:
         std::uint64_t line = 0;
         std::uint64_t bytes = 0;
         std::uint32_t record = 0;  ///< of its request
-        piece_queue waiters;
+        transaction_queue waiters;
     };
 
     void line_done(line_request& request) override;
     void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
     void close(std::uint64_t line);
-    void note_hit(access_state& state, unsigned piece, ticks at);
+    void record_hit(access_state& state, unsigned transaction, ticks at);
 
     ticks m_latency, m_tag_latency, m_fill_latency, m_cycle;
     memory_router& m_router;
     pool<line_request>& m_requests;
-    std::vector<piece_client*> m_users;
+    std::vector<transaction_client*> m_users;
     span_stage m_hit_span{*this, "hit"};
     span_stage m_lookup_span{*this, "lookup"};
     span_stage m_fill_span{*this, "fill"};

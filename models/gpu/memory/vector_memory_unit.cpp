@@ -20,7 +20,7 @@ std::uint64_t bytes_of_sectors(std::uint8_t sectors) {
 
 void vector_memory_unit_params::describe(parameter_visitor& v) {
     v.field("queue", queue, between{1, 4096}, "memory instructions of a compute unit under way at a time");
-    v.field("past_l1", past_l1, between{1, 4096},
+    v.field("outstanding_bypasses", outstanding_bypasses, between{1, 4096},
             "stores, atomics and scoped loads of a compute unit under way at a time, in lines");
     v.field("latency", latency, between{0, 1000}, "of the coalescer, in GPU cycles");
     v.group("tlb", tlb, "TLB of a compute unit");
@@ -43,7 +43,7 @@ vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, cons
     m_constants.add_user(*this);
 }
 
-access_state& vector_memory_unit::take() {
+access_state& vector_memory_unit::allocate_state() {
     if (!m_free) {
         m_states.push_back(std::make_unique<access_state>());
         m_free = m_states.back().get();
@@ -70,24 +70,24 @@ std::uint64_t vector_memory_unit::owner_of(const vector_access& a, lane_mask lan
 
 void vector_memory_unit::issue(const vector_access_ptr& access) {
     vector_access& a = *access;
-    access_state& s = take();
+    access_state& s = allocate_state();
     ++m_in_flight;
     ++accesses;
     a.issued = now();
     s.access = access;
     s.translated = 0;
     s.serial = ++m_serial;
-    s.passing = s.ordered = s.exact = 0;
+    s.bypass = s.ordered = s.exact = 0;
     const bool by_lane = a.kind != access_kind::read && a.kind != access_kind::write;
-    s.count = by_lane ? coalescer::split_lanes(a, s.pieces) : m_coalescer.split(a, s.pieces);
-    if (by_lane || a.scope != memory_scope::plain) s.passing = ~std::uint64_t{0};
-    s.made = s.count;
+    s.count = by_lane ? coalescer::split_lanes(a, s.transactions) : m_coalescer.split(a, s.transactions);
+    if (by_lane || a.scope != memory_scope::plain) s.bypass = ~std::uint64_t{0};
+    s.total = s.count;
     lines_per_access.add(s.count);
-    s.front = now() + m_latency + tlb.latency();
+    s.lookup_at = now() + m_latency + tlb.latency();
     s.ready = now();
     a.spans.add(m_coalesce_span, span_kind::service, now(), now() + m_latency);
-    a.spans.add(tlb.lookup_span, span_kind::service, now() + m_latency, s.front);
-    a.pieces = s.count + 1;  // one more until all are translated, so that it does not end before
+    a.spans.add(tlb.lookup_span, span_kind::service, now() + m_latency, s.lookup_at);
+    a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
     if (!m_blocked.empty() || !translate(s)) return m_blocked.push(&s);
     release(s);
 }
@@ -99,19 +99,20 @@ bool vector_memory_unit::translate(access_state& s) {
     translation t;
     while (s.translated < s.count) {
         const unsigned i = s.translated;
-        const std::uint64_t page = page_of(s.pieces[i].line);
-        s.since[i] = std::max(s.front, now());
+        const std::uint64_t page = page_of(s.transactions[i].line);
+        s.since[i] = std::max(s.lookup_at, now());
         if (page >> shift != known) {
             known = ~std::uint64_t{0};
             shift = 0;
             if (!is_mappable(page)) {
                 ++s.translated;
-                piece_failed(s, i, memory_fault::unmapped);
+                transaction_failed(s, i, memory_fault::unmapped);
                 continue;
             }
-            const auto outcome = tlb.look_up(space, page, s.ref(i), std::max(s.front, now()), t);
+            const auto outcome = tlb.look_up(space, page, s.ref(i), std::max(s.lookup_at, now()), t);
             if (outcome == l1_tlb::outcome::full) return false;
-            if (s.since[i] > s.front) s.access->spans.add(tlb.queue_span, span_kind::queueing, s.front, s.since[i]);
+            if (s.since[i] > s.lookup_at)
+                s.access->spans.add(tlb.queue_span, span_kind::queueing, s.lookup_at, s.since[i]);
             if (outcome == l1_tlb::outcome::wait) {
                 ++s.translated;
                 continue;
@@ -120,7 +121,7 @@ bool vector_memory_unit::translate(access_state& s) {
             known = page >> shift;
         }
         ++s.translated;
-        if (s.access->record) note_walk(s, i, page);
+        if (s.access->record) record_walk(s, i, page);
         enter(s, i, t);
     }
     return true;
@@ -136,98 +137,99 @@ void vector_memory_unit::tlb_available() {
 }
 
 /// For a recording: whether the page had to be, or was lately, looked up in other GPUs' memory.
-void vector_memory_unit::note_walk(access_state& s, unsigned piece, std::uint64_t page) {
+void vector_memory_unit::record_walk(access_state& s, unsigned transaction, std::uint64_t page) {
     if (!replay::recorder::on()) return;
     if (const auto walk = replay::recorder::current().walked(m_router.where() - GPU_PA_GPU0, page, now()))
-        s.access->record->needs_walk(piece, walk);
+        s.access->record->add_walk_dependency(transaction, walk);
 }
 
-void vector_memory_unit::enter(access_state& s, unsigned piece, const translation& t) {
+void vector_memory_unit::enter(access_state& s, unsigned transaction, const translation& t) {
     const memory_fault fault = t.check(permissions_for(*s.access));
-    if (fault != memory_fault::none) return piece_failed(s, piece, fault);
-    s.pieces[piece].line = t.at(s.pieces[piece].line);
+    if (fault != memory_fault::none) return transaction_failed(s, transaction, fault);
+    s.transactions[transaction].line = t.at(s.transactions[transaction].line);
     const bool idle = m_port.empty() && !m_pumping;
     if (t.type == GPU_PTE_TYPE_CACHED) {
-        if (!idle || !look_up(s, piece)) m_port.push(s.ref(piece));
+        if (!idle || !look_up(s, transaction)) m_port.push(s.ref(transaction));
         return;
     }
-    line_up_uncached(s, piece, t);
-    if (idle) pump();
+    enqueue_uncached(s, transaction, t);
+    if (idle) drain_port();
 }
 
 /// Lanes of a device's line go on as pieces of their own.
-void vector_memory_unit::line_up_uncached(access_state& s, unsigned piece, const translation& t) {
-    s.passing |= std::uint64_t{1} << piece;
-    m_port.push(s.ref(piece));
+void vector_memory_unit::enqueue_uncached(access_state& s, unsigned transaction, const translation& t) {
+    s.bypass |= std::uint64_t{1} << transaction;
+    m_port.push(s.ref(transaction));
     if (t.type != GPU_PTE_TYPE_DEVICE) return;
-    s.exact |= std::uint64_t{1} << piece;
-    const unsigned first = s.made;
-    s.made = coalescer::cut(*s.access, s.pieces, piece, first);
-    s.access->pieces += s.made - first;
-    for (unsigned i = first; i < s.made; ++i) {
-        s.passing |= std::uint64_t{1} << i;
+    s.exact |= std::uint64_t{1} << transaction;
+    const unsigned first = s.total;
+    s.total = coalescer::split_by_lane(*s.access, s.transactions, transaction, first);
+    s.access->transactions += s.total - first;
+    for (unsigned i = first; i < s.total; ++i) {
+        s.bypass |= std::uint64_t{1} << i;
         s.exact |= std::uint64_t{1} << i;
-        s.since[i] = s.since[piece];
+        s.since[i] = s.since[transaction];
         m_port.push(s.ref(i));
     }
 }
 
-void vector_memory_unit::pieces_translated(piece_queue pieces, const translation& t) {
+void vector_memory_unit::transactions_translated(transaction_queue waiting, const translation& t) {
     // All get in line before the first goes on: whoever hears of an end may issue something that must come behind.
-    piece_queue failed;
-    while (!pieces.empty()) {
-        const piece_ref r = pieces.pop();
+    transaction_queue failed;
+    while (!waiting.empty()) {
+        const transaction_ref r = waiting.pop();
         access_state& s = access_state::of(r);
-        const unsigned i = access_state::piece_of(r);
+        const unsigned i = access_state::transaction_of(r);
         if (t.check(permissions_for(*s.access)) != memory_fault::none) {
             failed.push(r);
             continue;
         }
         if (span_recorder::on()) tlb.explain(s.access->spans, s.since[i], t);
         s.since[i] = std::max(s.since[i], now());
-        if (s.access->record) note_walk(s, i, page_of(s.pieces[i].line));
-        s.pieces[i].line = t.at(s.pieces[i].line);
+        if (s.access->record) record_walk(s, i, page_of(s.transactions[i].line));
+        s.transactions[i].line = t.at(s.transactions[i].line);
         if (t.type == GPU_PTE_TYPE_CACHED)
             m_port.push(r);
         else
-            line_up_uncached(s, i, t);
+            enqueue_uncached(s, i, t);
     }
     while (!failed.empty()) {
-        const piece_ref r = failed.pop();
+        const transaction_ref r = failed.pop();
         access_state& s = access_state::of(r);
-        piece_failed(s, access_state::piece_of(r), t.check(permissions_for(*s.access)));
+        transaction_failed(s, access_state::transaction_of(r), t.check(permissions_for(*s.access)));
     }
-    pump();
+    drain_port();
 }
 
-void vector_memory_unit::pump() {
+void vector_memory_unit::drain_port() {
     if (m_pumping) return;
     m_pumping = true;
     while (!m_port.empty()) {
-        const piece_ref r = m_port.pop();
-        if (look_up(access_state::of(r), access_state::piece_of(r))) continue;
+        const transaction_ref r = m_port.pop();
+        if (look_up(access_state::of(r), access_state::transaction_of(r))) continue;
         m_port.push_front(r);
         break;
     }
     m_pumping = false;
 }
 
-bool vector_memory_unit::look_up(access_state& s, unsigned piece) {
+bool vector_memory_unit::look_up(access_state& s, unsigned transaction) {
     const vector_access& a = *s.access;
-    const std::uint64_t line = s.pieces[piece].line;
+    const std::uint64_t line = s.transactions[transaction].line;
     const bool is_remote = !m_router.keeps_order(line);
-    if (is_remote && !(s.ordered >> piece & 1) && !m_order.enter(s, piece, is_write(a))) {
-        ++order_waits;
+    if (is_remote && !(s.ordered >> transaction & 1) && !m_order.enter(s, transaction, is_write(a))) {
+        ++ordering_stalls;
         return true;  // comes back later
     }
-    const ticks at = std::max({s.front, now(), m_port_free});
-    const bool through = a.kind == access_kind::read && !(s.passing >> piece & 1);
+    const ticks at = std::max({s.lookup_at, now(), m_port_free});
+    const bool through = a.kind == access_kind::read && !(s.bypass >> transaction & 1);
     const bool in_scratch = a.scratch;
-    if (span_recorder::on() && at > s.since[piece]) {
-        s.access->spans.add(m_port_span, span_kind::queueing, s.since[piece], at);
-        s.since[piece] = at;
+    if (span_recorder::on() && at > s.since[transaction]) {
+        s.access->spans.add(m_port_span, span_kind::queueing, s.since[transaction], at);
+        s.since[transaction] = at;
     }
-    if (!(through ? (a.constant ? m_constants : l1).load(s, piece, at) : past_l1(s, piece, at))) return false;
+    if (!(through ? (a.constant ? m_constants : l1).load(s, transaction, at) : bypass_l1(s, transaction, at)))
+        return false;
     m_port_free = at + m_cycle;
     ++transactions;
     loads += through;
@@ -236,21 +238,21 @@ bool vector_memory_unit::look_up(access_state& s, unsigned piece) {
     return true;
 }
 
-bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
-    if (m_past >= params.past_l1) {
+bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks at) {
+    if (m_bypasses >= params.outstanding_bypasses) {
         ++queue_stalls;
         return false;
     }
-    ++m_past;
+    ++m_bypasses;
     const vector_access& a = *s.access;
-    const access_piece& p = s.pieces[piece];
+    const access_transaction& p = s.transactions[transaction];
     auto request = m_pools.requests.make();
     line_request& r = *request;
     r.scope = a.scope;
     r.line = p.line;
     r.client = this;
     r.context = &s;
-    r.cookie = m_epoch << 8 | piece;
+    r.cookie = m_epoch << 8 | transaction;
     r.owner = 0;
     if (a.kind == access_kind::write) {
         ++stores;
@@ -262,9 +264,9 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
         ++scoped_loads;
         r.kind = access_kind::read;
         r.needed_sectors = sectors_of(p.bytes);
-        r.exact = s.exact >> piece & 1;
+        r.exact = s.exact >> transaction & 1;
         if (r.exact) r.byte_mask = p.bytes;
-        l1.pass(p.line);
+        l1.bypass(p.line);
     } else {
         ++atomics;
         const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
@@ -274,15 +276,15 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
         r.operation = a.operation;
         r.operand = a.data[lane];
         r.owner = owner_of(a, p.lanes);
-        l1.pass(p.line);
+        l1.bypass(p.line);
     }
     r.issued = at + l1.tag_latency();
-    if (span_recorder::on()) s.access->spans.add(m_past_span, span_kind::service, at, r.issued);
+    if (span_recorder::on()) s.access->spans.add(m_bypass_span, span_kind::service, at, r.issued);
     if (a.record && replay::recorder::on() && !m_router.is_local(p.line)) {
         r.record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, r, false, 0, nullptr);
-        if (r.record) a.record->needs(piece, r.record);
+        if (r.record) a.record->add_dependency(transaction, r.record);
     }
-    if (trace::on() && r.kind == access_kind::write && s.exact >> piece & 1 && a.bytes == sizeof(std::uint64_t) &&
+    if (trace::on() && r.kind == access_kind::write && s.exact >> transaction & 1 && a.bytes == sizeof(std::uint64_t) &&
         where(p.line) == GPU_PA_SYSTEM) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
         trace::note_store(*this, offset_of(p.line) + a.address[lane] % line_bytes, a.data[lane], at, r.issued);
@@ -293,56 +295,56 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
 
 void vector_memory_unit::line_done(line_request& r) {
     if (r.cookie >> 8 != m_epoch) return;
-    --m_past;
+    --m_bypasses;
     access_state& s = *static_cast<access_state*>(r.context);
-    const auto piece = static_cast<unsigned>(r.cookie & 0xff);
+    const auto transaction = static_cast<unsigned>(r.cookie & 0xff);
     vector_access& a = *s.access;
     if (span_recorder::on()) a.spans.append(r.spans);
-    if (r.kind != access_kind::read && !m_router.keeps_order(r.line)) l1.pass(r.line);  // see remote_order
+    if (r.kind != access_kind::read && !m_router.keeps_order(r.line)) l1.bypass(r.line);  // see remote_order
     if (r.fault != memory_fault::none) {
-        piece_failed(s, piece, r.fault);
+        transaction_failed(s, transaction, r.fault);
     } else if (r.kind == access_kind::write) {
-        piece_ended(s, piece, now());
+        transaction_done(s, transaction, now());
     } else {
-        const auto lane = static_cast<unsigned>(__builtin_ctzll(s.pieces[piece].lanes));
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(s.transactions[transaction].lanes));
         if (r.kind == access_kind::read) {
-            coalescer::scatter(a, s.pieces[piece], r.data.data());
-            if (trace::on() && trace::results_wanted())
+            coalescer::scatter(a, s.transactions[transaction], r.data.data());
+            if (trace::on() && trace::has_pending_results())
                 trace::note_load(*this, m_router.is_local(r.line) ? &m_router : nullptr, offset_of(r.line),
                                  r.data.data(), bytes_of_sectors(r.valid_sectors), r.issued, now() + l1.fill_latency());
         } else {
             a.data[lane] = r.kind == access_kind::store_conditional ? !r.succeeded : r.operand;
         }
-        if (span_recorder::on()) a.spans.add(m_past_span, span_kind::service, now(), now() + l1.fill_latency());
-        piece_ended(s, piece, now() + l1.fill_latency());
+        if (span_recorder::on()) a.spans.add(m_bypass_span, span_kind::service, now(), now() + l1.fill_latency());
+        transaction_done(s, transaction, now() + l1.fill_latency());
     }
-    pump();
+    drain_port();
 }
 
-void vector_memory_unit::piece_loaded(access_state& s, unsigned piece, const std::uint8_t* line, memory_fault fault,
-                                      ticks ready) {
-    if (fault != memory_fault::none) return piece_failed(s, piece, fault);
-    coalescer::scatter(*s.access, s.pieces[piece], line);
-    piece_ended(s, piece, ready);
+void vector_memory_unit::transaction_loaded(access_state& s, unsigned transaction, const std::uint8_t* line,
+                                            memory_fault fault, ticks ready) {
+    if (fault != memory_fault::none) return transaction_failed(s, transaction, fault);
+    coalescer::scatter(*s.access, s.transactions[transaction], line);
+    transaction_done(s, transaction, ready);
 }
 
-void vector_memory_unit::piece_failed(access_state& s, unsigned piece, memory_fault fault) {
+void vector_memory_unit::transaction_failed(access_state& s, unsigned transaction, memory_fault fault) {
     vector_access& a = *s.access;
     if (a.fault == memory_fault::none) a.fault = fault;
-    a.faulted |= s.pieces[piece].lanes;
-    piece_ended(s, piece, now());
+    a.faulted |= s.transactions[transaction].lanes;
+    transaction_done(s, transaction, now());
 }
 
-void vector_memory_unit::piece_ended(access_state& s, unsigned piece, ticks ready) {
+void vector_memory_unit::transaction_done(access_state& s, unsigned transaction, ticks ready) {
     s.ready = std::max(s.ready, ready);
     // What was parked came before all that waits for L1.
-    if (s.ordered >> piece & 1) m_port.prepend(m_order.leave(s, piece, is_write(*s.access)));
+    if (s.ordered >> transaction & 1) m_port.prepend(m_order.leave(s, transaction, is_write(*s.access)));
     release(s);
 }
 
 void vector_memory_unit::release(access_state& s) {
     vector_access& a = *s.access;
-    if (--a.pieces) return;
+    if (--a.transactions) return;
     const ticks ready = std::max(s.ready, now());
     const vector_access_ptr access = std::move(s.access);
     s.next_free = m_free;
@@ -379,7 +381,7 @@ void vector_memory_unit::reset() {
     m_blocked.clear();
     m_port.clear();
     m_port_free = 0;
-    m_in_flight = m_past = 0;
+    m_in_flight = m_bypasses = 0;
     ++m_epoch;
     model::reset();
 }

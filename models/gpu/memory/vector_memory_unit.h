@@ -24,7 +24,7 @@ namespace fabricvp::gpu {
 
 struct vector_memory_unit_params {
     std::uint64_t queue = 64;
-    std::uint64_t past_l1 = 128;
+    std::uint64_t outstanding_bypasses = 128;
     cycles latency{1};
     l1_tlb_params tlb;
     vector_cache_params l1;
@@ -49,7 +49,7 @@ struct vector_memory_unit_wiring {
 class vector_memory_unit final : public model,
                                  public vector_memory,
                                  private line_client,
-                                 private piece_client,
+                                 private transaction_client,
                                  private l1_tlb_client {
 public:
     const vector_memory_unit_params params;
@@ -68,8 +68,9 @@ public:
     counter faults{*this, "faults", "1", "accesses that failed"};
     counter queue_stalls{*this, "queue_stalls", "1",
                          "transactions that waited because too many were under way past L1"};
-    counter order_waits{*this, "order_waits", "1",
-                        "lines of memory elsewhere that waited for the wavefront's earlier access to the same line"};
+    counter ordering_stalls{
+        *this, "ordering_stalls", "1",
+        "lines of memory elsewhere that waited for the wavefront's earlier access to the same line"};
     histogram lines_per_access{*this, "lines_per_access", "1", "distinct lines of an access"};
     histogram load_latency{*this, "load_latency", "ps", "from issue to the last lane's data, loads and atomics"};
     histogram store_latency{*this, "store_latency", "ps", "from issue to the last acknowledgement"};
@@ -89,23 +90,23 @@ public:
     void reset() override;
 
 private:
-    void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault,
-                      ticks ready) override;
-    void cache_available() override { pump(); }
-    void pieces_translated(piece_queue pieces, const translation& t) override;
+    void transaction_loaded(access_state& state, unsigned transaction, const std::uint8_t* line, memory_fault fault,
+                            ticks ready) override;
+    void cache_available() override { drain_port(); }
+    void transactions_translated(transaction_queue transactions, const translation& t) override;
     void tlb_available() override;
     void line_done(line_request& request) override;
 
-    access_state& take();
+    access_state& allocate_state();
     bool translate(access_state& state);
-    void note_walk(access_state& state, unsigned piece, std::uint64_t page);
-    void enter(access_state& state, unsigned piece, const translation& t);
-    void line_up_uncached(access_state& state, unsigned piece, const translation& t);
-    void pump();
-    bool look_up(access_state& state, unsigned piece);
-    bool past_l1(access_state& state, unsigned piece, ticks at);
-    void piece_failed(access_state& state, unsigned piece, memory_fault fault);
-    void piece_ended(access_state& state, unsigned piece, ticks ready);
+    void record_walk(access_state& state, unsigned transaction, std::uint64_t page);
+    void enter(access_state& state, unsigned transaction, const translation& t);
+    void enqueue_uncached(access_state& state, unsigned transaction, const translation& t);
+    void drain_port();
+    bool look_up(access_state& state, unsigned transaction);
+    bool bypass_l1(access_state& state, unsigned transaction, ticks at);
+    void transaction_failed(access_state& state, unsigned transaction, memory_fault fault);
+    void transaction_done(access_state& state, unsigned transaction, ticks ready);
     void release(access_state& state);
     static unsigned permissions_for(const vector_access& a);
     static bool is_write(const vector_access& a) { return a.kind != access_kind::read; }
@@ -116,18 +117,18 @@ private:
     memory_router& m_router;
     vector_cache& m_constants;
     memory_pools& m_pools;
-    span_stage m_coalesce_span{*this, "coalesce"}, m_port_span{*this, "port"}, m_past_span{*this, "past_l1"};
+    span_stage m_coalesce_span{*this, "coalesce"}, m_port_span{*this, "port"}, m_bypass_span{*this, "l1_bypass"};
 
     coalescer m_coalescer;
     remote_order m_order;
     std::vector<std::unique_ptr<access_state>> m_states;
     access_state* m_free = nullptr;
     fifo<access_state*> m_blocked;  // whose translation waits for an MSHR, in order
-    piece_queue m_port;             // translated pieces that wait for L1, in order
+    transaction_queue m_port;       // translated pieces that wait for L1, in order
     bool m_pumping = false;
     ticks m_port_free = 0;  // when L1 can look up the next line
     unsigned m_in_flight = 0;
-    unsigned m_past = 0;  // requests under way past L1
+    unsigned m_bypasses = 0;  // requests under way past L1
     std::uint64_t m_serial = 0, m_epoch = 0;
 };
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "fabric/signature.h"
-#include "gpu/replay/tile.h"
+#include "gpu/replay/replica.h"
 #include "gpu/replay/wavefront_player.h"
 
 namespace fabricvp::gpu::replay {
 
-gpu_player::slot& gpu_player::ask(transaction_id what, unit_player* unit, ticks departure) {
+gpu_player::slot& gpu_player::begin_transaction(transaction_id what, unit_player* unit, ticks departure) {
     if (m_free_slots.empty()) {
         m_slots.push_back(std::make_unique<slot>(*this, static_cast<std::uint32_t>(m_slots.size())));
         m_free_slots.push_back(m_slots.back().get());
@@ -26,12 +26,12 @@ gpu_player::slot& gpu_player::ask(transaction_id what, unit_player* unit, ticks 
     s.tag = (m_uses++ % ((1u << (32 - slot_bits)) - 1)) << slot_bits | s.number;
     m_owner.state.transactions[what] = s.number + 1;
     ++requests;
-    ++m_under_way;
+    ++m_in_flight;
     schedule(s.departure, departure);
     return s;
 }
 
-void gpu_player::depart(slot& s) {
+void gpu_player::send_request(slot& s) {
     const auto& t = m_owner.what().transactions[s.what];
     const auto p = fabric::make_packet();
     p->kind = t.kind;
@@ -53,7 +53,7 @@ void gpu_player::depart(slot& s) {
     m_terminal.send(p);
 }
 
-transaction_id gpu_player::what_has(std::uint32_t tag) const {
+transaction_id gpu_player::transaction_with_tag(std::uint32_t tag) const {
     const auto n = tag & ((1u << slot_bits) - 1);
     return n < m_slots.size() && m_slots[n]->tag == tag ? m_slots[n]->what : 0;
 }
@@ -66,7 +66,7 @@ void gpu_player::packet_received(const fabric::packet_ptr& p) {
 }
 
 void gpu_player::serve(const fabric::packet_ptr& p) {
-    const auto what = m_owner.what_has(p->source, p->tag);
+    const auto what = m_owner.transaction_with_tag(p->source, p->tag);
     if (!what) ++unexpected;
     if (p->kind == access_kind::write && p->status == fabric::access_status::ok &&
         !fabric::intact(*p, p->source, m_number, 0xf))
@@ -81,21 +81,21 @@ void gpu_player::serve(const fabric::packet_ptr& p) {
     schedule_in(s.end, clock.span(m_owner.what().transactions[what].service));
 }
 
-void gpu_player::answer(service& s) {
+void gpu_player::respond(service& s) {
     const auto p = std::move(s.packet);
     m_free_services.push_back(&s);
-    ++served;
+    ++incoming_requests;
     if (p->kind == access_kind::read && p->status == fabric::access_status::ok) {
         fabric::sign(*p, p->source, m_number);
         p->valid_sectors = p->sectored ? p->needed_sectors : 0xf;
     }
-    p->turn(m_terminal.format);
+    p->make_response(m_terminal.format);
     m_terminal.send(p);
 }
 
 void gpu_player::finish(const fabric::packet_ptr& p) {
     if (p->epoch != m_epoch) return;
-    const auto what = what_has(p->tag);
+    const auto what = transaction_with_tag(p->tag);
     if (!what) {
         ++unexpected;
         return;
@@ -104,14 +104,14 @@ void gpu_player::finish(const fabric::packet_ptr& p) {
     const auto& t = m_owner.what().transactions[what];
     s.tag = no_tag;
     ++responses;
-    --m_under_way;
-    latency.add(now() - p->born);
+    --m_in_flight;
+    latency.add(now() - p->injected_at);
     if (p->status != fabric::access_status::ok)
         ++failed;
     else if (t.kind == access_kind::read && ((!t.page_table && t.sectors & ~p->valid_sectors) ||
                                              !fabric::intact(*p, m_number, p->source, p->valid_sectors)))
         ++corrupt;
-    m_owner.state.transactions[what] = playing::here;
+    m_owner.state.transactions[what] = replay_state::completed;
     if (s.walk) {
         auto& w = *m_walks.at(s.walk);
         const auto& steps = m_owner.what().walks[s.walk].steps;
@@ -127,27 +127,29 @@ void gpu_player::finish(const fabric::packet_ptr& p) {
         s.waiting = {};
         const bool scalar = s.scalar, code = s.code;
         m_free_slots.push_back(&s);
-        for (const auto& n : waiting) came(*n.access, now() + (code ? m_code : m_fill));
+        for (const auto& n : waiting) dependency_arrived(*n.access, now() + (code ? m_code : m_fill));
         if (code) return;
         if (scalar) {
-            const auto first = unit.number / params.sharing * params.sharing;
-            for (auto u = first; u < std::min(first + params.sharing, params.compute_units); ++u) pump(*m_units[u]);
+            const auto first =
+                unit.number / params.compute_units_per_scalar_cache * params.compute_units_per_scalar_cache;
+            for (auto u = first; u < std::min(first + params.compute_units_per_scalar_cache, params.compute_units); ++u)
+                drain_port(*m_units[u]);
             return;
         }
     } else {
-        --unit.past;
+        --unit.bypasses;
         auto& a = *s.access;
         m_free_slots.push_back(&s);
         if (t.kind != access_kind::read) leave_order(unit, a, t);
-        came(a, t.kind == access_kind::write ? now() : now() + m_fill);
+        dependency_arrived(a, t.kind == access_kind::write ? now() : now() + m_fill);
     }
-    pump(unit);
+    drain_port(unit);
 }
 
-void gpu_player::want_after(unit_player& unit, const access_need& n, walk_id id) {
+void gpu_player::request_after_walk(unit_player& unit, const pending_dependency& n, walk_id id) {
     auto& w = m_walks[id];
     if (w) return w->waiting.emplace_back(&unit, n), void();
-    if (m_free_walks.empty()) m_free_walks.push_back(std::make_unique<walk_under_way>(*this));
+    if (m_free_walks.empty()) m_free_walks.push_back(std::make_unique<active_walk>(*this));
     w = std::move(m_free_walks.back());
     m_free_walks.pop_back();
     w->what = id;
@@ -160,19 +162,19 @@ void gpu_player::want_after(unit_player& unit, const access_need& n, walk_id id)
         m_walk_queue.push_back(w.get());
 }
 
-void gpu_player::begin_walk(walk_under_way& w) {
+void gpu_player::begin_walk(active_walk& w) {
     ++walks;
     ++m_walkers;
     schedule_in(w.next, m_lead + clock.span(m_owner.what().walks[w.what].steps.front().delay));
 }
 
-void gpu_player::step_walk(walk_under_way& w) {
+void gpu_player::step_walk(active_walk& w) {
     const auto& steps = m_owner.what().walks[w.what].steps;
     if (w.step == steps.size()) return end_walk(w);
-    ask(steps[w.step].read, nullptr, now()).walk = w.what;
+    begin_transaction(steps[w.step].read, nullptr, now()).walk = w.what;
 }
 
-void gpu_player::end_walk(walk_under_way& w) {
+void gpu_player::end_walk(active_walk& w) {
     m_owner.state.walks[w.what] = true;
     --m_walkers;
     if (!m_walk_queue.empty()) {
@@ -183,7 +185,7 @@ void gpu_player::end_walk(walk_under_way& w) {
     const auto at = m_walks.find(w.what);
     auto ended = std::move(at->second);
     m_walks.erase(at);
-    for (const auto& [unit, n] : ended->waiting) want(*unit, n, m_lookup);
+    for (const auto& [unit, n] : ended->waiting) request_dependency(*unit, n, m_lookup);
     m_free_walks.push_back(std::move(ended));
 }
 
@@ -229,7 +231,7 @@ void gpu_player::reset() {
         a->next_free = m_free_access;
         m_free_access = a.get();
     }
-    m_under_way = 0;
+    m_in_flight = 0;
     ++m_epoch;
     model::reset();
 }

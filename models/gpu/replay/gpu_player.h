@@ -15,7 +15,7 @@
 
 namespace fabricvp::gpu::replay {
 
-class tile;
+class replica;
 class gpu_player;
 class wavefront_player;
 
@@ -33,7 +33,7 @@ struct access_player {
 };
 
 /// A need of an access on its way to the fabric.
-struct access_need {
+struct pending_dependency {
     access_player* access = nullptr;
     transaction_id what = 0;
 };
@@ -60,16 +60,16 @@ struct unit_player {
     std::vector<unsigned> simd_live;
     unsigned number = 0, free_slots = 0;
     std::uint64_t free_lds = 0;
-    unsigned accesses = 0;               ///< under way
-    std::deque<wavefront_player*> held;  ///< whose accesses find too many
-    unsigned fetches = 0, past = 0;      ///< under way
-    std::deque<access_need> port;        ///< what waits for an MSHR or a place past L1, in order
+    unsigned accesses = 0;                ///< under way
+    std::deque<wavefront_player*> held;   ///< whose accesses find too many
+    unsigned fetches = 0, bypasses = 0;   ///< under way
+    std::deque<pending_dependency> port;  ///< what waits for an MSHR or a place past L1, in order
     ticks port_free = 0;
 };
 
 /// What has become of the recording's transactions and walks; one table for all GPUs of a tile.
-struct playing {
-    static constexpr std::uint32_t here = ~0u;
+struct replay_state {
+    static constexpr std::uint32_t completed = ~0u;
     std::vector<std::uint32_t> transactions;  ///< 0: not asked for; slot + 1: under way; `here`
     std::vector<bool> walks;                  ///< done
 };
@@ -79,7 +79,7 @@ class gpu_player final : public model, private fabric::terminal_client {
 public:
     counter requests{*this, "requests", "1", "transactions begun"};
     counter responses{*this, "responses", "1", "transactions that have ended"};
-    counter served{*this, "served", "1", "requests of others answered"};
+    counter incoming_requests{*this, "incoming_requests", "1", "requests of others answered"};
     counter failed{*this, "failed", "1", "transactions that the fabric reported as failed"};
     counter corrupt{*this, "corrupt", "1", "lines that did not arrive as they were sent"};
     counter unexpected{*this, "unexpected", "1", "responses that nobody waited for: they came twice, or went astray"};
@@ -90,23 +90,23 @@ public:
     const gpu_core_params params;
     const clock_domain clock;
 
-    gpu_player(const sc_core::sc_module_name& name, tile& owner, unsigned number, const gpu_core_params& params,
+    gpu_player(const sc_core::sc_module_name& name, replica& owner, unsigned number, const gpu_core_params& params,
                fabric::terminal& at);
     ~gpu_player() override;
 
     void launch_kernel(std::uint32_t number);
     /// Transactions that have been sent and not answered.
-    unsigned under_way() const { return m_under_way; }
+    unsigned in_flight() const { return m_in_flight; }
     void reset() override;
 
     /// The transaction of a request that this GPU has under way. 0: none has this tag
-    transaction_id what_has(std::uint32_t tag) const;
+    transaction_id transaction_with_tag(std::uint32_t tag) const;
 
     // For wavefronts.
     access_player& take_access();
-    void issue(unit_player& unit, access_player& access, const std::vector<need>& needs);
+    void issue(unit_player& unit, access_player& access, const std::vector<dependency>& dependencies);
     /// Whether it is an instruction cache's: these have queues of their own.
-    bool fetches_code(const std::vector<need>& needs) const;
+    bool fetches_code(const std::vector<dependency>& dependencies) const;
     /// Gives it back; wavefronts that were held up because of it go on.
     void done(access_player& a);
     void ended(wavefront_player& w);
@@ -115,7 +115,7 @@ private:
     /// A transaction under way, found by its tag.
     struct slot {
         explicit slot(gpu_player& g, std::uint32_t n) : owner(g), number(n) {}
-        void depart() { owner.depart(*this); }
+        void send_request() { owner.send_request(*this); }
         gpu_player& owner;
         const std::uint32_t number;
         std::uint32_t tag = no_tag;
@@ -124,61 +124,61 @@ private:
         bool fetch = false, scalar = false, code = false;
         access_player* access = nullptr;  ///< past L1: whose it is
         walk_id walk = 0;                 ///< whose read it is
-        std::vector<access_need> waiting;
-        calendar_event departure{method<&slot::depart>, this};
+        std::vector<pending_dependency> waiting;
+        calendar_event departure{method<&slot::send_request>, this};
     };
     /// A request of another GPU's.
     struct service {
         explicit service(gpu_player& g) : owner(g) {}
-        void due() { owner.answer(*this); }
+        void due() { owner.respond(*this); }
         gpu_player& owner;
         fabric::packet_ptr packet;
         calendar_event end{method<&service::due>, this};
     };
     static constexpr std::uint32_t no_tag = ~0u;
     static constexpr unsigned slot_bits = 20;
-    struct walk_under_way {
-        explicit walk_under_way(gpu_player& g) : owner(g) {}
+    struct active_walk {
+        explicit active_walk(gpu_player& g) : owner(g) {}
         void act() { owner.step_walk(*this); }
         gpu_player& owner;
         walk_id what = 0;
         std::size_t step = 0;
-        std::vector<std::pair<unit_player*, access_need>> waiting;
-        calendar_event next{method<&walk_under_way::act>, this};
+        std::vector<std::pair<unit_player*, pending_dependency>> waiting;
+        calendar_event next{method<&active_walk::act>, this};
     };
     struct order {
         access_player* access = nullptr;
         unsigned writes = 0;
-        std::vector<access_need> parked;
+        std::vector<pending_dependency> parked;
     };
 
     void packet_received(const fabric::packet_ptr& p) override;
     void finish(const fabric::packet_ptr& p);
     void serve(const fabric::packet_ptr& p);
-    void answer(service& s);
+    void respond(service& s);
 
     void place();
     void start(run_player& run, unit_player& unit);
 
-    void want(unit_player& unit, const access_need& n, ticks lead);
-    bool go(unit_player& unit, const access_need& n, ticks lead);
-    void pump(unit_player& unit);
-    void came(access_player& a, ticks ready);
-    slot& ask(transaction_id what, unit_player* unit, ticks departure);
-    void depart(slot& s);
-    void want_after(unit_player& unit, const access_need& n, walk_id walk);
-    void begin_walk(walk_under_way& w);
-    void step_walk(walk_under_way& w);
-    void end_walk(walk_under_way& w);
+    void request_dependency(unit_player& unit, const pending_dependency& n, ticks lead);
+    bool try_send(unit_player& unit, const pending_dependency& n, ticks lead);
+    void drain_port(unit_player& unit);
+    void dependency_arrived(access_player& a, ticks ready);
+    slot& begin_transaction(transaction_id what, unit_player* unit, ticks departure);
+    void send_request(slot& s);
+    void request_after_walk(unit_player& unit, const pending_dependency& n, walk_id walk);
+    void begin_walk(active_walk& w);
+    void step_walk(active_walk& w);
+    void end_walk(active_walk& w);
     unsigned& fetches_of(const unit_player& u, bool scalar);
     bool is_scalar(const transaction& t) const { return t.cache >= params.compute_units; }
     bool is_code(const transaction& t) const {
         return t.fetch && t.cache >= params.compute_units + m_scalar_fetches.size();
     }
-    bool in_order(const access_need& n, const transaction& t);
+    bool in_order(const pending_dependency& n, const transaction& t);
     void leave_order(unit_player& unit, access_player& a, const transaction& t);
 
-    tile& m_owner;
+    replica& m_owner;
     const unsigned m_number;  // of its terminal
     fabric::terminal& m_terminal;
     ticks m_lead, m_lookup, m_fill, m_cycle,
@@ -196,9 +196,9 @@ private:
     ticks m_next_start = 0;
     calendar_event m_place{method<&gpu_player::place>, this};
 
-    std::unordered_map<walk_id, std::unique_ptr<walk_under_way>> m_walks;
-    std::vector<std::unique_ptr<walk_under_way>> m_free_walks;
-    std::deque<walk_under_way*> m_walk_queue;
+    std::unordered_map<walk_id, std::unique_ptr<active_walk>> m_walks;
+    std::vector<std::unique_ptr<active_walk>> m_free_walks;
+    std::deque<active_walk*> m_walk_queue;
     unsigned m_walkers = 0;  // busy
     std::unordered_map<std::uint64_t, order> m_order;
 
@@ -206,7 +206,7 @@ private:
     std::vector<slot*> m_free_slots;
     std::uint32_t m_uses = 0;
     std::uint64_t m_epoch = 0;
-    unsigned m_under_way = 0;
+    unsigned m_in_flight = 0;
     std::vector<std::unique_ptr<service>> m_services;
     std::vector<service*> m_free_services;
     std::vector<std::unique_ptr<access_player>> m_accesses;

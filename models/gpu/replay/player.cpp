@@ -11,47 +11,50 @@
 
 namespace fabricvp::gpu::replay {
 
-player::player(const sc_core::sc_module_name& name, const score& score, const std::vector<std::string>& names,
-               const std::vector<gpu_core_params>& gpus, fabric::interconnect& fabric)
-    : model(name), m_what(score.what), m_fabric(fabric) {
+player::player(const sc_core::sc_module_name& name, const replay_params& replay_params,
+               const std::vector<std::string>& names, const std::vector<gpu_core_params>& gpus,
+               fabric::interconnect& fabric)
+    : model(name), m_what(replay_params.what), m_fabric(fabric) {
     auto& r = *m_what;
-    r.check(score.gpus);
+    r.check(replay_params.gpus);
     std::stable_sort(r.streams.begin(), r.streams.end(), [](const stream& a, const stream& b) {
         return std::tie(a.launch, a.group, a.wavefront) < std::tie(b.launch, b.group, b.wavefront);
     });
     m_first_stream.resize(r.launches.size());
     for (std::uint32_t i = static_cast<std::uint32_t>(r.streams.size()); i-- > 0;)
         m_first_stream[r.streams[i].launch] = i;
-    const auto tiles = static_cast<unsigned>(gpus.size()) / score.gpus;
-    std::vector<tile*> tile_at(gpus.size());
-    for (unsigned t = 0; t < tiles; ++t) {
+    const auto replicas = static_cast<unsigned>(gpus.size()) / replay_params.gpus;
+    std::vector<replica*> replica_at(gpus.size());
+    for (unsigned t = 0; t < replicas; ++t) {
         std::vector<unsigned> terminals;
-        for (unsigned g = 0; g < score.gpus; ++g)
-            terminals.push_back(score.tiles == tiling::beside ? t * score.gpus + g : g * tiles + t);
-        m_tiles.push_back(std::make_unique<tile>(*this, terminals));
-        for (const auto terminal : terminals) tile_at[terminal] = m_tiles.back().get();
+        for (unsigned g = 0; g < replay_params.gpus; ++g)
+            terminals.push_back(replay_params.placement == replica_placement::contiguous ? t * replay_params.gpus + g
+                                                                                         : g * replicas + t);
+        m_replicas.push_back(std::make_unique<replica>(*this, terminals));
+        for (const auto terminal : terminals) replica_at[terminal] = m_replicas.back().get();
     }
     for (unsigned i = 0; i < gpus.size(); ++i)
-        m_gpus.push_back(std::make_unique<gpu_player>(names[i].c_str(), *tile_at[i], i, gpus[i], *fabric.terminals[i]));
+        m_gpus.push_back(
+            std::make_unique<gpu_player>(names[i].c_str(), *replica_at[i], i, gpus[i], *fabric.terminals[i]));
     reset();
 }
 
 void player::start() {
-    for (auto& t : m_tiles) t->start();
+    for (auto& t : m_replicas) t->start();
 }
 
-void player::tile_ended() {
-    if (on_end && std::all_of(m_tiles.begin(), m_tiles.end(), [](const auto& t) { return t->ended(); })) on_end();
+void player::replica_ended() {
+    if (on_end && std::all_of(m_replicas.begin(), m_replicas.end(), [](const auto& t) { return t->ended(); })) on_end();
 }
 
 double player::progress() const {
     double ended = 0;
     for (const auto& g : m_gpus) ended += static_cast<double>(g->responses.total());
-    const auto all = static_cast<double>((m_what->transactions.size() - 1) * m_tiles.size());
+    const auto all = static_cast<double>((m_what->transactions.size() - 1) * m_replicas.size());
     return all > 0 ? ended / all : 1;
 }
 
-std::string player::complaint() const {
+std::string player::integrity_error() const {
     std::uint64_t unexpected = 0, bad = 0, lost = 0, asked = 0, ended = 0;
     for (const auto& g : m_gpus) {
         unexpected += g->unexpected.total();
@@ -63,23 +66,23 @@ std::string player::complaint() const {
     if (asked != ended) return fmt::format("{} of {} transactions were never answered", asked - ended, asked);
     if (unexpected) return fmt::format("{} packets came twice or went astray", unexpected);
     if (bad) return fmt::format("{} of {} transactions brought other bytes than were sent", bad, asked);
-    if (const auto n = m_fabric.packets_on_their_way()) return fmt::format("{} packets vanished", n);
+    if (const auto n = m_fabric.count_in_flight()) return fmt::format("{} packets vanished", n);
     if (lost) return fmt::format("{} of {} transactions failed on a dead link or switch", lost, asked);
     return {};
 }
 
 std::optional<model::wait> player::waits() const {
     std::optional<ticks> since;
-    for (const auto& t : m_tiles)
+    for (const auto& t : m_replicas)
         if (const auto one = t->waits_since(); one && (!since || *one < *since)) since = one;
     if (!since) return std::nullopt;
-    unsigned under_way = 0;
-    for (const auto& g : m_gpus) under_way += g->under_way();
-    return wait{*since, fmt::format("launches to end; {} transactions are under way", under_way)};
+    unsigned in_flight = 0;
+    for (const auto& g : m_gpus) in_flight += g->in_flight();
+    return wait{*since, fmt::format("launches to end; {} transactions are under way", in_flight)};
 }
 
 void player::reset() {
-    for (auto& t : m_tiles) t->reset();
+    for (auto& t : m_replicas) t->reset();
     model::reset();
 }
 

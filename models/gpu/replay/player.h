@@ -16,7 +16,7 @@
 #include "fabric/interconnect.h"
 #include "gpu/gpu_core.h"
 #include "gpu/replay/gpu_player.h"
-#include "gpu/replay/tile.h"
+#include "gpu/replay/replica.h"
 
 namespace fabricvp::gpu::replay {
 
@@ -32,8 +32,9 @@ public:
 
     /// \param gpus their parameters, in the order of their terminals \throws recording_error if the recording is none
     /// of such GPUs
-    player(const sc_core::sc_module_name& name, const score& score, const std::vector<std::string>& names,
-           const std::vector<gpu_core_params>& gpus, fabric::interconnect& fabric);
+    player(const sc_core::sc_module_name& name, const replay_params& replay_params,
+           const std::vector<std::string>& names, const std::vector<gpu_core_params>& gpus,
+           fabric::interconnect& fabric);
 
     /// Begins at the present time.
     void start();
@@ -44,13 +45,13 @@ public:
     double progress() const;
     /// What does not add up when all has ended: packets that vanished or came twice, bytes that changed. Empty:
     /// nothing.
-    std::string complaint() const;
+    std::string integrity_error() const;
 
     std::optional<wait> waits() const override;
     void reset() override;
 
     // For tiles.
-    void tile_ended();
+    void replica_ended();
     gpu_player& gpu(unsigned terminal) { return *m_gpus[terminal]; }
     /// Streams of a launch: number of the first, in their order.
     std::uint32_t first_stream(std::uint32_t launch) const { return m_first_stream[launch]; }
@@ -65,7 +66,7 @@ private:
 
     std::shared_ptr<recording> m_what;
     fabric::interconnect& m_fabric;
-    std::vector<std::unique_ptr<tile>> m_tiles;
+    std::vector<std::unique_ptr<replica>> m_replicas;
     std::vector<std::unique_ptr<gpu_player>> m_gpus;  // by terminal
     std::vector<std::uint32_t> m_first_stream;
 };

@@ -15,7 +15,7 @@ recorder::recorder(const std::string& path, std::vector<ticks> cycles, unsigned 
       m_cycles(std::move(cycles)),
       m_caches(caches),
       m_tags(m_cycles.size()),
-      m_brought(m_cycles.size() * caches * lines_known),
+      m_fetched_lines(m_cycles.size() * caches * lines_known),
       m_found(m_cycles.size() * pages_known),
       m_launch_numbers(m_cycles.size()) {}
 
@@ -118,9 +118,9 @@ transaction_id recorder::fetched(unsigned gpu, unsigned cache, std::uint64_t lin
     return b.what;
 }
 
-ticks recorder::completed(const std::vector<need>& needs) const {
+ticks recorder::completed(const std::vector<dependency>& dependencies) const {
     ticks last = 0;
-    for (const auto& n : needs)
+    for (const auto& n : dependencies)
         if (n.what >= m_first && n.what < m_first + m_live.size())
             if (const auto when = m_live[n.what - m_first].completed; when != never) last = std::max(last, when);
     return last;
@@ -172,14 +172,14 @@ void recorder::sent(unsigned gpu, std::uint32_t tag, const line_request& r, std:
 }
 
 void recorder::arrived(unsigned gpu, std::uint32_t tag, ticks now) {
-    if (auto* t = find(tag_of(gpu, tag))) t->came = now;
+    if (auto* t = find(tag_of(gpu, tag))) t->arrived_at = now;
 }
 
-void recorder::served(unsigned gpu, std::uint32_t tag, ticks now) {
-    if (auto* t = find(tag_of(gpu, tag))) t->service = cycles(gpu, now - t->came);
+void recorder::response_sent(unsigned gpu, std::uint32_t tag, ticks now) {
+    if (auto* t = find(tag_of(gpu, tag))) t->service = cycles(gpu, now - t->arrived_at);
 }
 
-void recorder::answered(unsigned gpu, std::uint32_t tag, ticks now) {
+void recorder::response_received(unsigned gpu, std::uint32_t tag, ticks now) {
     auto* t = find(std::exchange(tag_of(gpu, tag), 0));
     if (!t) return;
     t->completed = now;

@@ -55,7 +55,7 @@ public:
     /// A load finds a line that a fetch has brought: that fetch, if it was not long ago. 0: none
     transaction_id fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who, ticks now);
     /// When the last of these was answered.
-    ticks completed(const std::vector<need>& needs) const;
+    ticks completed(const std::vector<dependency>& dependencies) const;
 
     // Page-table walkers.
     void walk_begins(const void* walker, ticks now);
@@ -66,13 +66,13 @@ public:
     // Ports to the fabric. A request is known by its requester and tag.
     void sent(unsigned gpu, std::uint32_t tag, const line_request& r, std::uint32_t operands, ticks now);
     void arrived(unsigned gpu, std::uint32_t tag, ticks now);
-    void served(unsigned gpu, std::uint32_t tag, ticks now);
-    void answered(unsigned gpu, std::uint32_t tag, ticks now);
+    void response_sent(unsigned gpu, std::uint32_t tag, ticks now);
+    void response_received(unsigned gpu, std::uint32_t tag, ticks now);
 
 private:
     static constexpr ticks recent = 50'000'000;  // 50 us: on another fabric it might still be under way
     struct live_transaction : transaction {
-        ticks came = 0, completed = never;
+        ticks arrived_at = 0, completed = never;
         const void* walker = nullptr;
         bool used = true;  ///< somebody waits for it
     };
@@ -80,7 +80,7 @@ private:
         walk made;
         ticks last = 0;
     };
-    struct brought {
+    struct fetched_line {
         std::uint64_t line = ~std::uint64_t{0};
         transaction_id what = 0;
         const wavefront_record* last_user = nullptr;
@@ -104,8 +104,8 @@ private:
         return static_cast<std::uint32_t>((t + m_cycles[gpu] / 2) / m_cycles[gpu]);
     }
     void note(host_event e, ticks now);
-    brought& place_of(unsigned gpu, unsigned cache, std::uint64_t line) {
-        return m_brought[(gpu * m_caches + cache) * lines_known + line / line_bytes % lines_known];
+    fetched_line& place_of(unsigned gpu, unsigned cache, std::uint64_t line) {
+        return m_fetched_lines[(gpu * m_caches + cache) * lines_known + line / line_bytes % lines_known];
     }
 
     static recorder* s_working;
@@ -120,7 +120,7 @@ private:
     std::vector<std::vector<transaction_id>> m_tags;  // by GPU and tag
     std::unordered_map<const void*, live_walk> m_walks;
     walk_id m_walk_count = 0;
-    std::vector<brought> m_brought;
+    std::vector<fetched_line> m_fetched_lines;
     std::vector<found> m_found;
     std::vector<launch> m_launches;
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> m_launch_numbers;  // by GPU and number of the run

@@ -9,21 +9,21 @@ namespace {
 
 // The first byte of an item: its kind, and
 constexpr unsigned kind_bits = 3, has_walks = 8, brings_data = 16, has_floor = 32;
-constexpr std::size_t most_needs = 1 << 20;
+constexpr std::size_t max_dependencies = 1 << 20;
 
 }  // namespace
 
 void item_writer::write(const item& i) {
     bool walks = false;
-    for (const auto& n : i.needs) walks = walks || n.walk;
+    for (const auto& n : i.dependencies) walks = walks || n.walk;
     m_bytes += static_cast<char>(static_cast<unsigned>(i.kind) | (walks ? has_walks : 0) | (i.loads ? brings_data : 0) |
                                  (i.floor ? has_floor : 0));
     put(m_bytes, i.busy);
     put(m_bytes, i.idle);
     if (i.kind == item_kind::access) {
         if (i.floor) put(m_bytes, i.floor);
-        put(m_bytes, i.needs.size());
-        for (const auto& n : i.needs) {
+        put(m_bytes, i.dependencies.size());
+        for (const auto& n : i.dependencies) {
             put(m_bytes, n.what ? zigzag(static_cast<std::int64_t>(n.what) - m_transaction) + 1 : 0);
             if (n.what) m_transaction = n.what;
             if (!walks) continue;
@@ -37,14 +37,14 @@ void item_writer::write(const item& i) {
 }
 
 void item_reader::read(item& to) {
-    if (m_at == m_end) damaged();
+    if (m_at == m_end) throw_corrupted();
     const auto first = static_cast<unsigned char>(*m_at++);
     const unsigned kind = first & ((1u << kind_bits) - 1);
-    if (kind > static_cast<unsigned>(item_kind::barrier)) damaged();
+    if (kind > static_cast<unsigned>(item_kind::barrier)) throw_corrupted();
     to.kind = static_cast<item_kind>(kind);
     to.busy = get(m_at, m_end);
     to.idle = get(m_at, m_end);
-    to.needs.clear();
+    to.dependencies.clear();
     to.accesses.clear();
     to.loads = first & brings_data;
     to.floor = 0;
@@ -56,23 +56,23 @@ void item_reader::read(item& to) {
     if (to.kind == item_kind::access) {
         if (first & has_floor) to.floor = get(m_at, m_end);
         const auto count = get(m_at, m_end);
-        if (count > most_needs) damaged();
+        if (count > max_dependencies) throw_corrupted();
         for (std::uint64_t n = 0; n < count; ++n) {
-            need one;
+            dependency one;
             one.what = reference(m_transaction);
             if (first & has_walks) one.walk = reference(m_walk);
-            to.needs.push_back(one);
+            to.dependencies.push_back(one);
         }
     } else if (to.kind == item_kind::wait) {
         const auto count = get(m_at, m_end);
-        if (count > most_needs) damaged();
+        if (count > max_dependencies) throw_corrupted();
         for (std::uint64_t n = 0; n < count; ++n) to.accesses.push_back(get_as<std::uint32_t>(m_at, m_end));
     }
 }
 
 void recording::check(unsigned gpus) const {
     const auto expect = [](bool right) {
-        if (!right) damaged();
+        if (!right) throw_corrupted();
     };
     const auto of_gpu = [&](std::uint64_t line) {
         return where(line) >= GPU_PA_GPU0 && where(line) - GPU_PA_GPU0 < gpus;
@@ -107,7 +107,7 @@ void recording::check(unsigned gpus) const {
             expect(!ended);
             reader.read(i);
             ended = i.kind == item_kind::end;
-            for (const auto& n : i.needs) {
+            for (const auto& n : i.dependencies) {
                 expect(n.what < transactions.size() && n.walk < walks.size() && (n.what || n.walk));
                 expect((!n.what || transactions[n.what].gpu == gpu) && (!n.walk || walks[n.walk].gpu == gpu));
             }

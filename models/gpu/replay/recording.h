@@ -68,18 +68,18 @@ struct host_event {
 enum class item_kind : std::uint8_t { end, access, wait, loads, everything, barrier };
 
 /// What an access needs of others: first the walk, then the transaction.
-struct need {
+struct dependency {
     walk_id walk = 0;
     transaction_id what = 0;
 };
 
 struct item {
     item_kind kind = item_kind::end;
-    std::uint64_t busy = 0, idle = 0;     ///< cycles since the item before: of the SIMD unit, then beside it
-    std::vector<need> needs;              ///< access
-    bool loads = false;                   ///< access: brings data back
-    std::uint64_t floor = 0;              ///< access: cycles that its part inside of the GPU takes
-    std::vector<std::uint32_t> accesses;  ///< wait: how many accesses ago each of them was issued, the last one is 1
+    std::uint64_t busy = 0, idle = 0;      ///< cycles since the item before: of the SIMD unit, then beside it
+    std::vector<dependency> dependencies;  ///< access
+    bool loads = false;                    ///< access: brings data back
+    std::uint64_t floor = 0;               ///< access: cycles that its part inside of the GPU takes
+    std::vector<std::uint32_t> accesses;   ///< wait: how many accesses ago each of them was issued, the last one is 1
 };
 
 /// A wavefront's items, one behind the other in bytes.
@@ -137,13 +137,13 @@ struct recording {
 
 /// Where the GPUs of one of several recordings that are played at a time are: `beside` each other, or GPU n of all of
 /// them together, `across` the fabric.
-enum class tiling { beside, across };
+enum class replica_placement { contiguous, interleaved };
 
 /// A recording, and how it is played.
-struct score {
+struct replay_params {
     std::shared_ptr<recording> what;
     unsigned gpus = 0;  ///< that it was made with; a multiple of them plays it as many times
-    tiling tiles = tiling::beside;
+    replica_placement placement = replica_placement::contiguous;
     explicit operator bool() const { return what != nullptr; }
 };
 

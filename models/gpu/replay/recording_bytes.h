@@ -29,7 +29,7 @@ inline void put_text(std::string& to, const std::string& text) {
     to += text;
 }
 
-[[noreturn]] inline void damaged() { throw recording_error("is damaged"); }
+[[noreturn]] inline void throw_corrupted() { throw recording_error("is corrupted"); }
 
 inline std::uint64_t get(const char*& at, const char* end) {
     std::uint64_t n = 0;
@@ -38,17 +38,17 @@ inline std::uint64_t get(const char*& at, const char* end) {
         n |= std::uint64_t{byte & 0x7fu} << shift;
         if (byte < 0x80) return n;
     }
-    damaged();
+    throw_corrupted();
 }
 template <class T>
 T get_as(const char*& at, const char* end) {
     const auto n = get(at, end);
-    if (n > static_cast<T>(~T{0})) damaged();
+    if (n > static_cast<T>(~T{0})) throw_corrupted();
     return static_cast<T>(n);
 }
 inline std::string get_text(const char*& at, const char* end) {
     const auto size = get(at, end);
-    if (size > static_cast<std::uint64_t>(end - at)) damaged();
+    if (size > static_cast<std::uint64_t>(end - at)) throw_corrupted();
     const std::string text(at, size);
     at += size;
     return text;

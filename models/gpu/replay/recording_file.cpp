@@ -15,7 +15,7 @@ namespace {
 
 constexpr char magic[] = "fabricvp recording\n";
 constexpr std::size_t magic_bytes = sizeof magic - 1, block_head = 13;
-constexpr std::size_t chunk = 1 << 20, most_block = 1u << 30;
+constexpr std::size_t chunk = 1 << 20, max_block = 1u << 30;
 
 std::string word(std::uint64_t n) {
     std::string bytes;
@@ -43,11 +43,11 @@ public:
         if (!m_file) throw recording_error(fmt::format("cannot be read: {}", std::strerror(errno)));
         char start[magic_bytes + 4] = {};
         const auto got = std::fread(start, 1, sizeof start, m_file);
-        if (std::ferror(m_file)) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
-        if (got < magic_bytes || std::memcmp(start, magic, magic_bytes) != 0) refuse("is no recording");
-        if (got < sizeof start) refuse("is cut short");
+        if (std::ferror(m_file)) reject(fmt::format("cannot be read: {}", std::strerror(errno)));
+        if (got < magic_bytes || std::memcmp(start, magic, magic_bytes) != 0) reject("is no recording");
+        if (got < sizeof start) reject("is cut short");
         if (const auto v = word_at(start + magic_bytes); v != recording_head::version)
-            refuse(fmt::format("is a recording of version {}; this is version {}: record again", v,
+            reject(fmt::format("is a recording of version {}; this is version {}: record again", v,
                                recording_head::version));
     }
     ~block_reader() {
@@ -60,22 +60,22 @@ public:
         char head[block_head];
         if (std::fread(head, 1, sizeof head, m_file) != sizeof head) throw recording_error("is cut short");
         const std::size_t size = word_at(head + 1), stored = word_at(head + 5);
-        if (size > most_block || stored > most_block) damaged();
+        if (size > max_block || stored > max_block) throw_corrupted();
         m_stored.resize(stored);
         if (std::fread(m_stored.data(), 1, stored, m_file) != stored) throw recording_error("is cut short");
-        if (checksum(head, m_stored) != word_at(head + 9)) damaged();
+        if (checksum(head, m_stored) != word_at(head + 9)) throw_corrupted();
         contents.resize(size);
         uLongf got = size;
         if (uncompress(reinterpret_cast<Bytef*>(contents.data()), &got, reinterpret_cast<const Bytef*>(m_stored.data()),
                        stored) != Z_OK ||
             got != size)
-            damaged();
+            throw_corrupted();
         return head[0];
     }
     bool at_end() { return std::fgetc(m_file) == EOF; }
 
 private:
-    [[noreturn]] void refuse(const std::string& why) {
+    [[noreturn]] void reject(const std::string& why) {
         std::fclose(m_file);
         m_file = nullptr;
         throw recording_error(why);
@@ -119,7 +119,7 @@ void parse_walks(const char* at, const char* end, recording& r) {
         walk w;
         w.gpu = get_as<std::uint8_t>(at, end);
         const auto steps = get(at, end);
-        if (steps > 64) damaged();
+        if (steps > 64) throw_corrupted();
         for (std::uint64_t i = 0; i < steps; ++i) {
             const auto delay = get_as<std::uint32_t>(at, end);
             w.steps.push_back({delay, get_as<std::uint32_t>(at, end)});
@@ -155,7 +155,7 @@ void parse_launches(const char* at, const char* end, recording& r) {
     for (std::uint64_t i = 0; i < events; ++i) {
         host_event h;
         const auto what = get(at, end);
-        if (what > 1) damaged();
+        if (what > 1) throw_corrupted();
         h.what = static_cast<host_event::action>(what);
         h.number = get_as<std::uint32_t>(at, end);
         h.delay = get(at, end);
@@ -163,7 +163,7 @@ void parse_launches(const char* at, const char* end, recording& r) {
         for (std::uint64_t n = 0; n < after; ++n) h.after.push_back(get_as<std::uint32_t>(at, end));
         r.host.push_back(std::move(h));
     }
-    if (at != end) damaged();
+    if (at != end) throw_corrupted();
 }
 
 }  // namespace
@@ -198,8 +198,8 @@ void recording_writer::block(char letter, const std::string& contents) {
     raw(stored);
 }
 
-void recording_writer::flush(char letter, std::string& contents, std::size_t least) {
-    if (contents.size() < least || contents.empty()) return;
+void recording_writer::flush(char letter, std::string& contents, std::size_t min_bytes) {
+    if (contents.size() < min_bytes || contents.empty()) return;
     block(letter, contents);
     contents.clear();
 }
@@ -307,10 +307,10 @@ recording read_recording(const std::string& path) {
                 const auto t = get(at, end), w = get(at, end), s = get(at, end);
                 if (!head || !launches || t + 1 != r.transactions.size() || w + 1 != r.walks.size() ||
                     s != r.streams.size() || !file.at_end())
-                    damaged();
+                    throw_corrupted();
                 return r;
             }
-            default: damaged();
+            default: throw_corrupted();
         }
     }
 }

@@ -31,7 +31,7 @@ public:
 
 private:
     void block(char letter, const std::string& contents);
-    void flush(char letter, std::string& contents, std::size_t least);
+    void flush(char letter, std::string& contents, std::size_t min_bytes);
     void raw(const std::string& bytes);
 
     std::string m_path, m_part;

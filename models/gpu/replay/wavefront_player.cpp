@@ -9,11 +9,11 @@ void wavefront_player::start(const stream& s, ticks now) {
     m_items = item_reader(s.items);
     m_accesses = 0;
     m_at = now;
-    go();
+    advance();
 }
 
 /// Reads the next item, and comes to it when its cycles have passed.
-void wavefront_player::go() {
+void wavefront_player::advance() {
     constexpr ticks ahead = 32;  // cycles that it may run ahead, so that waits for what has come cost no event
     const ticks now = calendar::current().now();
     for (;;) {
@@ -41,7 +41,7 @@ void wavefront_player::act() {
         case item_kind::access: {
             auto& unit = *group->unit;
             if ((unit.accesses >= m_gpu.params.memory.unit.queue || !unit.held.empty()) &&
-                !m_gpu.fetches_code(m_item.needs)) {
+                !m_gpu.fetches_code(m_item.dependencies)) {
                 m_state = state::held;
                 unit.held.push_back(this);
                 return;
@@ -59,9 +59,9 @@ void wavefront_player::act() {
         }
         case item_kind::end:
             m_state = state::ended;
-            if (m_under_way.empty()) m_gpu.ended(*this);
+            if (m_in_flight.empty()) m_gpu.ended(*this);
             return;
-        default: return go();  // a wait that was over before it began
+        default: return advance();  // a wait that was over before it began
     }
 }
 
@@ -72,46 +72,46 @@ void wavefront_player::issue() {
     a.ordinal = m_accesses++;
     a.loads = m_item.loads;
     a.earliest = m_at + span(m_item.floor);
-    a.open = static_cast<unsigned>(m_item.needs.size());
-    a.code = m_gpu.fetches_code(m_item.needs);
-    m_under_way.push_back(&a);
+    a.open = static_cast<unsigned>(m_item.dependencies.size());
+    a.code = m_gpu.fetches_code(m_item.dependencies);
+    m_in_flight.push_back(&a);
     unit.accesses += !a.code;
     m_state = state::runs;
-    m_gpu.issue(unit, a, m_item.needs);
-    go();
+    m_gpu.issue(unit, a, m_item.dependencies);
+    advance();
 }
 
-void wavefront_player::unhold() {
+void wavefront_player::resume() {
     m_at = std::max(m_at, calendar::current().now());
     issue();
 }
 
 void wavefront_player::release() {
     m_at = std::max(m_at, calendar::current().now());
-    go();
+    advance();
 }
 
 bool wavefront_player::satisfied() const {
     switch (m_item.kind) {
         case item_kind::wait:
-            return std::none_of(m_under_way.begin(), m_under_way.end(), [&](const access_player* a) {
+            return std::none_of(m_in_flight.begin(), m_in_flight.end(), [&](const access_player* a) {
                 return std::find(m_item.accesses.begin(), m_item.accesses.end(), m_accesses - a->ordinal) !=
                        m_item.accesses.end();
             });
         case item_kind::loads:
-            return std::none_of(m_under_way.begin(), m_under_way.end(),
+            return std::none_of(m_in_flight.begin(), m_in_flight.end(),
                                 [](const access_player* a) { return a->loads; });
-        default: return m_under_way.empty();
+        default: return m_in_flight.empty();
     }
 }
 
 void wavefront_player::done(access_player& a, ticks ready) {
-    m_under_way.erase(std::find(m_under_way.begin(), m_under_way.end(), &a));
+    m_in_flight.erase(std::find(m_in_flight.begin(), m_in_flight.end(), &a));
     m_gpu.done(a);
     if (m_state == state::waits && satisfied()) {
         m_at = std::max(m_at, ready);
-        go();
-    } else if (m_state == state::ended && m_under_way.empty()) {
+        advance();
+    } else if (m_state == state::ended && m_in_flight.empty()) {
         m_gpu.ended(*this);
     }
 }

@@ -21,7 +21,7 @@ public:
     void start(const stream& s, ticks now);
     void stop() { calendar::current().cancel(m_next); }
     /// Its access has found room.
-    void unhold();
+    void resume();
     /// An access has all that it needs, and its data are in registers at `ready`.
     void done(access_player& a, ticks ready);
     /// All wavefronts of its work-group are at the barrier.
@@ -30,7 +30,7 @@ public:
 private:
     enum class state { idle, runs, waits, held, barrier, ended };
     void act();
-    void go();
+    void advance();
     void issue();
     bool satisfied() const;
     ticks span(std::uint64_t cycles) const { return m_gpu.clock.span(cycles); }
@@ -41,7 +41,7 @@ private:
     state m_state = state::idle;
     ticks m_at = 0;                // it has come to here; may lie ahead of the present
     std::uint32_t m_accesses = 0;  // issued
-    std::vector<access_player*> m_under_way;
+    std::vector<access_player*> m_in_flight;
     calendar_event m_next{method<&wavefront_player::act>, this};
 };
 

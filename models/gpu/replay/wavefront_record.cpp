@@ -8,32 +8,32 @@
 
 namespace fabricvp::gpu::replay {
 
-void access_record::needs_walk(unsigned piece, walk_id walk) {
-    m_item->needs.push_back({walk, 0});
-    m_pieces.push_back(piece);
+void access_record::add_walk_dependency(unsigned transaction_index, walk_id walk) {
+    m_item->dependencies.push_back({walk, 0});
+    m_transaction_indices.push_back(transaction_index);
 }
 
-void access_record::needs(unsigned piece, transaction_id what) {
-    const auto at = std::find(m_pieces.begin(), m_pieces.end(), piece);
-    if (at != m_pieces.end()) {
-        m_item->needs[static_cast<std::size_t>(at - m_pieces.begin())].what = what;
+void access_record::add_dependency(unsigned transaction_index, transaction_id what) {
+    const auto at = std::find(m_transaction_indices.begin(), m_transaction_indices.end(), transaction_index);
+    if (at != m_transaction_indices.end()) {
+        m_item->dependencies[static_cast<std::size_t>(at - m_transaction_indices.begin())].what = what;
         return;
     }
-    m_item->needs.push_back({0, what});
-    m_pieces.push_back(piece);
+    m_item->dependencies.push_back({0, what});
+    m_transaction_indices.push_back(transaction_index);
 }
 
 void access_record::done(ticks ready) {
     auto& i = *m_item;
     auto& w = owner;
-    const bool kept = !i.needs.empty();
+    const bool kept = !i.dependencies.empty();
     if (kept) {
         // Where the last to come was of this GPU, that part takes its time whatever the fabric.
         const ticks slack =
             m_code
                 ? 64
                 : 16;  // cycles: from a line's arrival to registers or to the first instruction, in turns with others
-        const auto last = w.m_recorder.completed(i.needs);
+        const auto last = w.m_recorder.completed(i.dependencies);
         if (ready > last + slack * w.m_cycle) i.floor = w.cycles(ready - m_issued);
         w.m_latest = std::max(w.m_latest, ready);
     }
@@ -43,7 +43,7 @@ void access_record::done(ticks ready) {
             w.m_data = std::max(w.m_data, ready);
     }
     i.final = true;
-    w.settle();
+    w.flush_final_items();
     delete this;
 }
 
@@ -56,7 +56,7 @@ wavefront_record::wavefront_record(recorder& r, std::uint32_t launch, std::uint3
 }
 
 pending_item& wavefront_record::add(item_kind kind, ticks at, ticks worked) {
-    const ticks busy = m_busy + worked - std::min(worked, m_taken);
+    const ticks busy = m_busy + worked - std::min(worked, m_accounted);
     const ticks passed = at - std::min(at, m_at);
     m_items.emplace_back();
     auto& i = m_items.back();
@@ -65,7 +65,7 @@ pending_item& wavefront_record::add(item_kind kind, ticks at, ticks worked) {
     i.idle = cycles(passed - std::min(passed, busy + m_queued));
     m_at = std::max(m_at, at);
     m_busy = m_queued = 0;
-    m_taken = worked;
+    m_accounted = worked;
     return i;
 }
 
@@ -92,10 +92,10 @@ void wavefront_record::uses(std::uint64_t rows, ticks at, ticks worked) {
     for (const auto ordinal : m_waits_for)
         if (const auto l = m_loaded.find(ordinal); l != m_loaded.end() && l->second.kept)
             m_data = std::max(m_data, l->second.ready);
-    settle();
+    flush_final_items();
 }
 
-void wavefront_record::has(ticks at) {
+void wavefront_record::registers_available(ticks at) {
     m_waits_for.clear();
     if (m_data > m_at) restart(std::min(at, m_data));
 }
@@ -110,7 +110,7 @@ void wavefront_record::passed(ticks at) {
 
 void wavefront_record::arrived(ticks at) { add(item_kind::barrier, at, 0); }
 
-void wavefront_record::held_up(ticks at, ticks worked) {
+void wavefront_record::issue_blocked(ticks at, ticks worked) {
     auto& i = add(item_kind::end, at, worked);
     m_held_busy = i.busy;
     m_held_idle = i.idle;
@@ -125,7 +125,7 @@ access_record* wavefront_record::issue(int row, ticks at, ticks worked) {
         i.busy = m_held_busy;
         i.idle = m_held_idle;
         m_held = false;
-        m_taken = 0;
+        m_accounted = 0;
     }
     i.final = false;
     i.ordinal = m_next_ordinal++;
@@ -152,9 +152,9 @@ void wavefront_record::fetches(ticks at, ticks worked) {
 
 void wavefront_record::fetched(transaction_id what, ticks at) {
     if (!m_code) return;
-    if (what) m_code->needs(0, what);
+    if (what) m_code->add_dependency(0, what);
     std::exchange(m_code, nullptr)->done(at);
-    has(at);
+    registers_available(at);
 }
 
 void wavefront_record::ended(ticks at, ticks worked) { fence(true, at, worked); }
@@ -162,19 +162,19 @@ void wavefront_record::ended(ticks at, ticks worked) { fence(true, at, worked); 
 void wavefront_record::retired(ticks at) {
     passed(at);
     add(item_kind::end, at, 0);
-    settle();
+    flush_final_items();
     m_stream.items = std::move(m_writer.bytes());
     m_recorder.add(m_stream);
     delete this;
 }
 
 /// Writes what is final, and drops what concerns nobody else.
-void wavefront_record::settle() {
+void wavefront_record::flush_final_items() {
     while (!m_items.empty() && m_items.front().final) {
         auto& i = m_items.front();
         bool kept = true;
         if (i.kind == item_kind::access) {
-            kept = !i.needs.empty();
+            kept = !i.dependencies.empty();
             if (kept) m_number[i.ordinal] = m_kept++;
         } else if (i.kind == item_kind::wait) {
             const bool waiting =

@@ -18,16 +18,16 @@ class access_record {
 public:
     wavefront_record& owner;
     /// A piece of it waits, or waited, for a walk that read other GPUs' memory.
-    void needs_walk(unsigned piece, walk_id walk);
+    void add_walk_dependency(unsigned transaction_index, walk_id walk);
     /// A piece of it has asked for a transaction, or shares one.
-    void needs(unsigned piece, transaction_id what);
+    void add_dependency(unsigned transaction_index, transaction_id what);
     /// Its data are in registers, its bytes are where they belong, at `ready`.
     void done(ticks ready);
 
 private:
     friend class wavefront_record;
     access_record(wavefront_record& owner) : owner(owner) {}
-    std::vector<unsigned> m_pieces;  // by entry of item.needs
+    std::vector<unsigned> m_transaction_indices;  // by entry of item.needs
     std::uint32_t m_ordinal = 0;
     ticks m_issued = 0;
     bool m_row = false, m_code = false;
@@ -48,8 +48,8 @@ public:
 
     // Time that the SIMD unit worked for it, or that it waited for the unit: neither depends on memory.
     void worked(ticks spent) {
-        m_busy += spent - std::min(spent, m_taken);
-        m_taken = 0;
+        m_busy += spent - std::min(spent, m_accounted);
+        m_accounted = 0;
     }
     void queued(ticks spent) { m_queued += spent; }
     /// It was woken at `data`, when all that it waited for was there, and comes to its SIMD unit now.
@@ -58,14 +58,14 @@ public:
     /// Registers are used for the first time since accesses loaded them. \param worked of the running segment
     void uses(std::uint64_t rows, ticks at, ticks worked);
     /// What it used was not there: it goes on at `at`.
-    void has(ticks at);
+    void registers_available(ticks at);
     /// It waits for its loads, or for all of its accesses, from now on; and does not any more.
     void fence(bool everything, ticks at, ticks worked);
     void passed(ticks at);
     void arrived(ticks at);
     void released(ticks at) { restart(at); }
     /// The memory unit does not take its access, since too many are under way.
-    void held_up(ticks at, ticks worked);
+    void issue_blocked(ticks at, ticks worked);
     /// \param row that it loads; lane_registers::sink or less than 0: none
     access_record* issue(int row, ticks at, ticks worked);
     /// It waits for a line of code from now on; and has it. \param what the transaction that brought it, 0: none
@@ -83,16 +83,16 @@ private:
     };
     pending_item& add(item_kind kind, ticks at, ticks worked);
     void restart(ticks at);
-    void settle();
+    void flush_final_items();
     std::uint64_t cycles(ticks t) const { return (t + m_cycle / 2) / m_cycle; }
 
     recorder& m_recorder;
     const ticks m_cycle;
     stream m_stream;
     item_writer m_writer;
-    std::deque<pending_item> m_items;             // not written yet, since something before is not final
-    ticks m_at;                                   // of the item before, or when it went on after that
-    ticks m_busy = 0, m_queued = 0, m_taken = 0;  // since then; m_taken: of the running segment, before that
+    std::deque<pending_item> m_items;                 // not written yet, since something before is not final
+    ticks m_at;                                       // of the item before, or when it went on after that
+    ticks m_busy = 0, m_queued = 0, m_accounted = 0;  // since then; m_taken: of the running segment, before that
     bool m_held = false;
     std::uint64_t m_held_busy = 0, m_held_idle = 0;
     std::uint64_t m_carried_busy = 0, m_carried_idle = 0;       // of items that were dropped

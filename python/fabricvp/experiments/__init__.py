@@ -5,7 +5,7 @@
 """
 
 from .frame import Check, Experiment, Figure, Missing, Report, Row, Run
-from .machines import use
+from .machines import record_machine
 from .points import PointFailed
 
-__all__ = ["Check", "Experiment", "Figure", "Missing", "PointFailed", "Report", "Row", "Run", "use"]
+__all__ = ["Check", "Experiment", "Figure", "Missing", "PointFailed", "Report", "Row", "Run", "record_machine"]

@@ -12,9 +12,9 @@ from ..arguments import ArgumentParser
 from ..errors import InputError
 from . import registry
 from .frame import Report, Run
-from .kept import Kept
 from .points import PointFailed
 from .progress import Progress
+from .result_cache import ResultCache
 from .writing import number, prepare_folder, write
 
 
@@ -45,11 +45,11 @@ def main(given: list[str]) -> int:
         help="processes at a time (default: %(default)s); results do not depend on it",
     )
     parser.add_argument(
-        "--kept",
+        "--result-cache",
         metavar="DIR",
         help=(
-            "folder where measured points are kept as they come, and found again by the same version "
-            "of all that they come from (default: DIR/kept of --out)"
+            "folder of the result cache, where measured points are stored as they come, and found again by the same"
+            " version of all that they come from (default: DIR/result_cache of --out)"
         ),
     )
     parser.add_argument(
@@ -63,7 +63,13 @@ def main(given: list[str]) -> int:
     if experiment is None:
         raise InputError("the name of the experiment comes first (see fabricvp experiment --help)")
     folder = prepare_folder(options.out)
-    run = Run(options.quick, options.jobs, options, Progress(), kept=Kept(options.kept or folder / "kept"))
+    run = Run(
+        options.quick,
+        options.jobs,
+        options,
+        Progress(),
+        result_cache=ResultCache(options.result_cache or folder / "result_cache"),
+    )
     begin = time.monotonic()
     try:
         experiment.run(run)
@@ -76,7 +82,7 @@ def main(given: list[str]) -> int:
         run.report,
         shlex.join(["fabricvp", "experiment", *given]),
         time.monotonic() - begin,
-        {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs", "kept")},
+        {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs", "result_cache")},
     )
     _summary(run.report)
     print(f"written to {folder / 'index.html'}")

@@ -11,30 +11,22 @@ from ..conditions import Marker
 from ..errors import InputError
 from ..platform import Platform
 from ..results import Outcome
-from .machines import use
+from .machines import record_machine
 
 #: By number of nodes.
 MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
-#: The scheme that runs on the same computers with their GPUs on the host's bus.
-APU = "host threads, APU"
+#: The backend that runs on the same computers with their GPUs on the host's bus.
+APU = "GHN, APU"
 #: By name: what the firmware (firmware/host/compnet) calls it.
-SCHEMES = {
-    "CPUs alone": 4,
-    "host between kernels": 3,
-    "queue between kernels": 5,
-    "host threads": 1,
-    APU: 1,
-    "command processor": 0,
-    "lanes": 2,
-}
+BACKENDS = {"CPU only": 4, "HDN": 3, "GDS": 5, "GHN": 1, APU: 1, "ComP-Net": 0, "GPU-native": 2}
 COLORS = {
-    "CPUs alone": "#666666",
-    "host between kernels": "#7d5ba6",
-    "host threads": "#4a6fa5",
+    "CPU only": "#666666",
+    "HDN": "#7d5ba6",
+    "GHN": "#4a6fa5",
     APU: "#5fb0d3",
-    "command processor": "#b3541e",
-    "lanes": "#1b7f5c",
-    "queue between kernels": "#c9a227",
+    "ComP-Net": "#b3541e",
+    "GPU-native": "#1b7f5c",
+    "GDS": "#c9a227",
 }
 #: Statistics of a node's `energy`, and what tables call them.
 PARTS = {
@@ -57,7 +49,7 @@ class Part:
     """A region of interest of a run, on all nodes."""
 
     seconds: float
-    joules: dict[str, float]  #: of all nodes, by `PARTS`; and "total"
+    energy: dict[str, float]  #: of all nodes, by `PARTS`; and "total"
 
 
 @dataclass
@@ -65,17 +57,17 @@ class Measured:
     """A run of the firmware on all nodes."""
 
     consoles: list[str] = field(default_factory=list)
-    right: bool = False
+    correct: bool = False
     retries: float = 0.0
     parts: dict[str, Part] = field(default_factory=dict)  #: by the firmware's name of the region
 
 
-def machine_of(scheme: str, nodes: int) -> str:
-    """The configuration that a scheme runs on."""
-    return MACHINES[nodes].replace("compnet_", "compnet_apu_") if scheme == APU else MACHINES[nodes]
+def machine_of(backend: str, nodes: int) -> str:
+    """The configuration that a backend runs on."""
+    return MACHINES[nodes].replace("compnet_", "compnet_apu_") if backend == APU else MACHINES[nodes]
 
 
-def joules_of(values: Mapping[str, float], nodes: int) -> dict[str, float]:
+def energy_of(values: Mapping[str, float], nodes: int) -> dict[str, float]:
     """Of all nodes, by part."""
     return {part: sum(values[f"node{n}.energy.{part}"] for n in range(nodes)) for part in (*PARTS, "total")}
 
@@ -87,17 +79,17 @@ def retries_of(values: Mapping[str, float], nodes: int) -> float:
 
 def run_firmware(
     name: str,
-    scheme: str,
+    backend: str,
     nodes: int,
     options: str,
     regions: Sequence[str],
     settings: Mapping[str, object] | None = None,
 ) -> Measured:
-    """Runs the firmware to its end on the machine of ``scheme``, and measures ``regions``, in their order. Raises
+    """Runs the firmware to its end on the machine of ``backend``, and measures ``regions``, in their order. Raises
     `InputError` if it does not come there."""
     overrides = {"node.images.append": f"nodes={nodes} {options}", **(settings or {})}
-    with Platform.from_config(machine_of(scheme, nodes), overrides=overrides) as platform:
-        use(name, platform)
+    with Platform.from_config(machine_of(backend, nodes), overrides=overrides) as platform:
+        record_machine(name, platform)
         found = Measured()
         for region in regions:
             if platform.run("20 s", until=Marker(region, "reset")).outcome != Outcome.EVENT:
@@ -107,11 +99,11 @@ def run_firmware(
             begin = platform.now
             if platform.run("20 s", until=Marker(region, "dump")).outcome != Outcome.EVENT:
                 break
-            found.parts[region] = Part(float(platform.now - begin), joules_of(platform.statistics.snapshot(), nodes))
+            found.parts[region] = Part(float(platform.now - begin), energy_of(platform.statistics.snapshot(), nodes))
         ended = platform.run("20 s")
         found.consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         if ended.outcome != Outcome.POWER_OFF or len(found.parts) != len(regions):
             raise InputError(f"{name}: {ended.detail}: {found.consoles[0][-300:]}")
-        found.right = all("all ok" in text for text in found.consoles)
+        found.correct = all("all ok" in text for text in found.consoles)
         found.retries += retries_of(platform.statistics.snapshot(), nodes)
         return found

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .kept import Kept
 from .machines import Machine
 from .points import run_points
 from .progress import Progress
+from .result_cache import ResultCache
 
 if TYPE_CHECKING:
     import argparse
@@ -93,7 +93,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Picture:
+class SvgFigure:
     """A finished drawing of the page, which is also written as NAME.svg."""
 
     name: str
@@ -108,7 +108,7 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     machines: list[Machine] = field(default_factory=list)  #: that were simulated, each once
     checks: list[Check] = field(default_factory=list)
-    sections: list[Text | Table | Plot | Picture] = field(default_factory=list)
+    sections: list[Text | Table | Plot | SvgFigure] = field(default_factory=list)
     verdict: list[str] = field(default_factory=list)  #: paragraphs with which the page begins, followed by the plots
 
     def row(self, figure: str, unit: str, measured: Figure, published: float | None = None, source: str = "") -> None:
@@ -141,11 +141,11 @@ class Report:
         """Adds a picture: NAME.png, NAME.svg, and on the page."""
         self.sections.append(Plot(name, figure, caption))
 
-    def picture(self, name: str, svg: str, caption: str) -> None:
+    def svg_figure(self, name: str, svg: str, caption: str) -> None:
         """Adds a drawing: NAME.svg, and on the page."""
-        self.sections.append(Picture(name, svg, caption))
+        self.sections.append(SvgFigure(name, svg, caption))
 
-    def used(self, machines: Iterable[Machine]) -> None:
+    def add_machines(self, machines: Iterable[Machine]) -> None:
         """Notes machines that figures come from."""
         self.machines = list(dict.fromkeys([*self.machines, *machines]))
 
@@ -168,7 +168,9 @@ class Run:
     options: argparse.Namespace  #: the experiment's own options
     progress: Progress
     report: Report = field(default_factory=Report)
-    kept: Kept | None = None  #: where points are found that have been measured before, and kept as they come
+    result_cache: ResultCache | None = (
+        None  #: where points are found that have been measured before, and kept as they come
+    )
 
     def map(
         self,
@@ -182,24 +184,24 @@ class Run:
         """``function(point)`` for every point, each in a fresh process, up to ``jobs`` at a time; results in order.
 
         ``function`` is a function of a module. ``cost`` weighs points for the estimate of the time left, and the
-        heaviest start first; ``name`` says what progress calls a point. Points that have been ``kept`` are not run
+        heaviest start first; ``name`` says what progress calls a point. Points that have been cached are not run
         again, unless ``fresh``. Raises as `run_points()`."""
-        store = None if fresh else self.kept
+        store = None if fresh else self.result_cache
         known = {i: found for i, p in enumerate(points) if store and (found := store.find(function, p))}
         left = [i for i in range(len(points)) if i not in known]
         simulated = {i: machines for i, (_, machines) in known.items()}
         results = {i: value for i, (value, _) in known.items()}
         self.progress.found(label, len(known), len(points))
 
-        def arrived(index: int, value: Any, machines: list[Machine]) -> None:
+        def on_result(index: int, value: Any, machines: list[Machine]) -> None:
             results[left[index]], simulated[left[index]] = value, machines
             if store:
-                store.keep(function, points[left[index]], value, machines)
+                store.put(function, points[left[index]], value, machines)
 
         costs = [cost(points[i]) for i in left]
         with self.progress.stage(label, costs, [name(points[i]) for i in left] if name else ()) as stage:
-            run_points(function, [points[i] for i in left], self.jobs, stage, stage.alive, costs, arrived=arrived)
-        self.report.used(machine for i in range(len(points)) for machine in simulated[i])
+            run_points(function, [points[i] for i in left], self.jobs, stage, stage.alive, costs, on_result=on_result)
+        self.report.add_machines(machine for i in range(len(points)) for machine in simulated[i])
         return [results[i] for i in range(len(points))]
 
 

@@ -7,13 +7,13 @@ import dataclasses
 from collections.abc import Mapping
 
 from .frame import Report
-from .gpu_workloads.measure import Measured, unbalanced
+from .gpu_workloads.measure import Measured, conservation_error
 
 
 def check_workloads(report: Report, runs: Mapping[str, Measured], again: Measured) -> None:
     """Adds the checks: results are right, sent = delivered + reported as failed, and ``again``, which repeats one of
     ``runs``, is the same in every figure. ``runs`` are by what they are called."""
-    wrong = [name for name, m in runs.items() if not m.right]
+    wrong = [name for name, m in runs.items() if not m.correct]
     report.check(
         "results are right", not wrong, ", ".join(wrong) or f"{len(runs)} runs, each against an independent reference"
     )
@@ -25,12 +25,12 @@ def check_workloads(report: Report, runs: Mapping[str, Measured], again: Measure
 
 def check_conservation(report: Report, runs: Mapping[str, Measured]) -> None:
     """Adds the check that packets that were sent have arrived, or their device was told that they failed, once each."""
-    lost = [f"{name}: {text}" for name, m in runs.items() if (text := unbalanced(m))]
+    lost = [f"{name}: {text}" for name, m in runs.items() if (text := conservation_error(m))]
     sent, failed = (sum(m.packets_of_devices.get(kind, 0.0) for m in runs.values()) for kind in ("sent", "failed"))
     report.check(
         "sent = delivered + reported as failed",
         not lost,
         "; ".join(lost)
         or f"{sent:,.0f} packets between GPUs in the measured parts, {failed:,.0f} failed; "
-        "none under way when a workload had ended",
+        "none in flight when a workload had ended",
     )

@@ -22,20 +22,20 @@ class Machine:
     seed: int  #: `simulation.seed`
 
 
-_used: list[Machine] = []
+_recorded: list[Machine] = []
 
 
-def use(name: str, platform: Platform) -> None:
-    """To be called by whoever builds a machine for an experiment: `result.json` tells of it."""
+def record_machine(name: str, platform: Platform) -> None:
+    """Records a machine that an experiment simulates; `result.json` lists them."""
     text = platform.resolved_config
     machine = Machine(name, hashlib.sha256(text.encode()).hexdigest(), int(platform.config["simulation.seed"]))
-    if machine not in _used:
-        _used.append(machine)
+    if machine not in _recorded:
+        _recorded.append(machine)
 
 
-def used() -> list[Machine]:
+def recorded_machines() -> list[Machine]:
     """Those of this process."""
-    return list(_used)
+    return list(_recorded)
 
 
 def hash_of_all(machines: Iterable[Machine]) -> str:

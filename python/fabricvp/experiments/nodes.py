@@ -13,7 +13,7 @@ from ..nodes import node_index
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeRef:
     """A node of a machine."""
 
     machine: str
@@ -28,7 +28,7 @@ class Place:
         return self.machine if self.node is None else f"node{self.node} of {self.machine}"
 
 
-#: What an experiment needs: how the count of it stands in `parts_of_nodes()`, how many, and in words.
+#: What an experiment needs: how the count of it stands in `device_counts()`, how many, and in words.
 _NEEDED = {"gpus": (0, 1, "a GPU"), "endpoints": (1, 2, "a PCIe tree with at least two endpoints")}
 
 
@@ -45,22 +45,22 @@ def measured_nodes(
 
 
 def _node_of(machine: str, wanted: str | None, what: str) -> int | None:
-    place, least, words = _NEEDED[what]
-    parts = _fabricvp.parts_of_nodes(machine, [])
-    have = [f"node{i}" for i, each in enumerate(parts) if each[place] >= least]
+    place, min_count, label = _NEEDED[what]
+    parts = _fabricvp.device_counts(machine, [])
+    have = [f"node{i}" for i, each in enumerate(parts) if each[place] >= min_count]
     if not have:
-        raise InputError(f"{machine}: has no {words[2:]}")
+        raise InputError(f"{machine}: has no {label[2:]}")
     if len(parts) == 1:
         return None
     if wanted is None:
         if len(have) > 1:
-            raise InputError(f"{machine}: {_and(have)} have {words}: say which one is measured, as in --node {have[0]}")
+            raise InputError(f"{machine}: {_and(have)} have {label}: say which one is measured, as in --node {have[0]}")
         return node_index(have[0])
     if _index(wanted) >= len(parts):
         raise InputError(f"--node {wanted}: {machine} has {len(parts)} nodes, node0 to node{len(parts) - 1}")
     if wanted not in have:
         raise InputError(
-            f"--node {wanted}: {wanted} of {machine} has no {words[2:]}; {_and(have)}"
+            f"--node {wanted}: {wanted} of {machine} has no {label[2:]}; {_and(have)}"
             f" {'has' if len(have) == 1 else 'have'}"
         )
     return node_index(wanted)

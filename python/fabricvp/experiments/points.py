@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ..errors import InputError
-from .machines import Machine, used
+from .machines import Machine, recorded_machines
 
 
 class PointFailed(RuntimeError):
@@ -26,8 +26,8 @@ def run_points(
     done: Callable[[int], None],
     alive: Callable[[list[int]], None] = lambda running: None,
     costs: Sequence[float] | None = None,
-    machines: Callable[[list[Machine]], None] = lambda used: None,
-    arrived: Callable[[int, Any, list[Machine]], None] = lambda index, value, used: None,
+    machines: Callable[[list[Machine]], None] = lambda recorded_machines: None,
+    on_result: Callable[[int, Any, list[Machine]], None] = lambda index, value, recorded_machines: None,
 ) -> list[Any]:
     """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
 
@@ -35,7 +35,7 @@ def run_points(
 
     Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
     ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end,
-    and ``alive(indices)`` about once a second with those that run; ``arrived(index, result, machines)`` before
+    and ``alive(indices)`` about once a second with those that run; ``on_result(index, result, machines)`` before
     ``done()``. ``machines()`` is told in the end what the points have simulated, in the order of the points. Raises
     `InputError` as the function does, `PointFailed` for everything else; other points are ended then."""
     context = multiprocessing.get_context("spawn")
@@ -56,7 +56,7 @@ def run_points(
             for receiver in wait(list(running), timeout=1.0):
                 index, process = running.pop(receiver)
                 results[index], simulated[index] = _result(receiver, process, index)
-                arrived(index, results[index], simulated[index])
+                on_result(index, results[index], simulated[index])
                 done(index)
     finally:
         for _, process in running.values():
@@ -89,9 +89,9 @@ def _work(sender: Connection, function: Callable[[Any], Any], point: Any) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its experiment
     try:
-        answer: tuple[bool, Any] = (True, (function(point), used()))
+        result: tuple[bool, Any] = (True, (function(point), recorded_machines()))
     except InputError as error:
-        answer = (False, (str(error), ""))
+        result = (False, (str(error), ""))
     except BaseException:
-        answer = (False, (None, traceback.format_exc()))
-    sender.send(answer)
+        result = (False, (None, traceback.format_exc()))
+    sender.send(result)

@@ -14,7 +14,7 @@ HEARTBEAT, PAUSE, MANY = 30.0, 5.0, 200
 
 
 class Stage:
-    """A stage of work under way: call it with the number of each part that is done."""
+    """A stage of work in progress: call it with the number of each part that is done."""
 
     def __call__(self, index: int) -> None:
         pass
@@ -32,7 +32,7 @@ class Progress:
     def found(self, label: str, number: int, every: int) -> None:
         """So many points of a stage need not be run."""
         if self._shown and number:
-            print(f"{label}: {number} of {every} are kept from before", file=sys.stderr, flush=True)
+            print(f"{label}: {number} of {every} are in the result cache", file=sys.stderr, flush=True)
 
     @contextmanager
     def stage(self, label: str, costs: Sequence[float], names: Sequence[str] = ()) -> Iterator[Stage]:
@@ -43,17 +43,17 @@ class Progress:
             with _bar(label, costs) as bar:
                 yield bar
         else:
-            yield Lines(label, costs, names)
+            yield LineProgress(label, costs, names)
 
 
-class Lines(Stage):
+class LineProgress(Stage):
     """Lines of text. ``now`` is a clock in seconds."""
 
     def __init__(
         self, label: str, costs: Sequence[float], names: Sequence[str] = (), now: Callable[[], float] = time.monotonic
     ) -> None:
         self._label, self._costs, self._names, self._now = label, costs, names, now
-        self._begin = self._said = now()
+        self._begin = self._last_line = now()
         self._since: dict[int, float] = {}
         self._finished, self._cost = 0, 0.0
 
@@ -63,21 +63,23 @@ class Lines(Stage):
         self._cost += self._costs[index]
         took = now - self._since.pop(index, self._begin)
         last = self._finished == len(self._costs)
-        if len(self._costs) <= MANY or last or now - self._said >= PAUSE:
-            self._say(now, f"{self._name(index)} took {took:.1f} s" if self._names else "")
+        if len(self._costs) <= MANY or last or now - self._last_line >= PAUSE:
+            self._print_line(now, f"{self._name(index)} took {took:.1f} s" if self._names else "")
 
     def alive(self, running: Sequence[int]) -> None:
         now = self._now()
         for index in running:
             self._since.setdefault(index, now)
-        if running and now - self._said >= HEARTBEAT:
-            self._say(now, "still " + ", ".join(f"{self._name(i)} for {now - self._since[i]:.0f} s" for i in running))
+        if running and now - self._last_line >= HEARTBEAT:
+            self._print_line(
+                now, "still " + ", ".join(f"{self._name(i)} for {now - self._since[i]:.0f} s" for i in running)
+            )
 
     def _name(self, index: int) -> str:
         return self._names[index] if index < len(self._names) else f"part {index + 1}"
 
-    def _say(self, now: float, what: str) -> None:
-        self._said = now
+    def _print_line(self, now: float, what: str) -> None:
+        self._last_line = now
         elapsed, left = now - self._begin, sum(self._costs) - self._cost
         text = f"{self._label} {self._finished}/{len(self._costs)}: {what + '; ' if what else ''}{elapsed:.0f} s"
         if self._cost > 0 and self._finished < len(self._costs):

@@ -33,11 +33,11 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "scale": ("fabricvp.experiments.scale", "what simulating a fabric costs as it grows: 4 to 1,024 devices"),
     "lanes": (
         "fabricvp.experiments.lanes",
-        "lanes that turn around between four sockets, beside links of twice the bandwidth",
+        "reversible lanes between four sockets, beside links of twice the bandwidth",
     ),
     "what-if": (
         "fabricvp.experiments.what_if",
-        "NetCrafter and lanes that turn on the slow link, alone and together, at several bandwidths",
+        "NetCrafter and reversible lanes on the slow link, alone and together, at several bandwidths",
     ),
     "rdma": (
         "fabricvp.experiments.rdma",
@@ -49,11 +49,11 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     ),
     "compnet-latency": (
         "fabricvp.experiments.compnet_latency",
-        "networking from inside of kernels by the command processor, by the host, by the lanes: round trips",
+        "intra-kernel networking by the command processor, by the host, by the lanes: round trips",
     ),
     "compnet-jacobi": (
         "fabricvp.experiments.compnet_jacobi",
-        "Jacobi's method over two nodes, with the network performed by every scheme",
+        "Jacobi's method over two nodes, with the network performed by every backend",
     ),
     "compnet-locking": (
         "fabricvp.experiments.compnet_locking",
@@ -61,11 +61,11 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     ),
     "crossed": (
         "fabricvp.experiments.crossed",
-        "two nodes of four GPUs: NetCrafter, lanes that turn, who performs the network, where its queues lie",
+        "two nodes of four GPUs: NetCrafter, reversible lanes, who performs the network, where its queues lie",
     ),
     "compnet-reduction": (
         "fabricvp.experiments.compnet_reduction",
-        "all-reduces over 2 to 16 nodes by every scheme: time and energy",
+        "all-reduces over 2 to 16 nodes by every backend: time and energy",
     ),
     "compnet-training": (
         "fabricvp.experiments.compnet_training",

@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError
-from .frame import Experiment, Picture, Plot, Report, Row, Table, Text
+from .frame import Experiment, Plot, Report, Row, SvgFigure, Table, Text
 from .machines import hash_of_all
 
 _STYLE = """
@@ -56,20 +56,20 @@ def write(
 ) -> None:
     """Writes everything; result.json last. ``options`` are all of the experiment, those that were not given included.
     Raises `InputError` if a file cannot be written."""
-    pictures: dict[str, bytes] = {}
+    images: dict[str, bytes] = {}
     try:
         for section in report.sections:
             if isinstance(section, Table):
                 _put(folder / f"{section.name}.csv", section.frame.to_csv(index=False).encode())
             elif isinstance(section, Plot):
                 for kind in ("png", "svg"):
-                    pictures[section.name] = _drawn(section, kind)
-                    _put(folder / f"{section.name}.{kind}", pictures[section.name])
-            elif isinstance(section, Picture):
-                pictures[section.name] = section.svg.encode()
-                _put(folder / f"{section.name}.svg", pictures[section.name])
+                    images[section.name] = _drawn(section, kind)
+                    _put(folder / f"{section.name}.{kind}", images[section.name])
+            elif isinstance(section, SvgFigure):
+                images[section.name] = section.svg.encode()
+                _put(folder / f"{section.name}.svg", images[section.name])
         _put(folder / "table.csv", _rows_as_csv(report))
-        _put(folder / "index.html", _page(experiment, report, pictures, command, wall_s).encode())
+        _put(folder / "index.html", _page(experiment, report, images, command, wall_s).encode())
         result = {
             **_origin(experiment, report, command, dict(options or {})),
             "rows": [_row(r) for r in report.rows],
@@ -83,7 +83,7 @@ def write(
 
 
 def _origin(experiment: Experiment, report: Report, command: str, options: dict[str, Any]) -> dict[str, Any]:
-    """What somebody needs to get the same figures again, and to see that they come from the same machines."""
+    """What is needed to reproduce the figures, and to check that they come from the same machines."""
     seeds = sorted({m.seed for m in report.machines})
     return {
         "experiment": experiment.name,
@@ -107,16 +107,16 @@ def _drawn(plot: Plot, kind: str) -> bytes:
     import matplotlib
     from PIL import Image
 
-    picture = io.BytesIO()
+    image = io.BytesIO()
     if kind == "svg":
         with matplotlib.rc_context(
             {"svg.fonttype": "none", "svg.hashsalt": "fabricvp", "path.simplify_threshold": 0.5}
         ):
-            plot.figure.savefig(picture, format="svg", bbox_inches="tight", metadata={"Date": None})
-        return picture.getvalue()
-    plot.figure.savefig(picture, format="png", bbox_inches="tight", dpi=110)
+            plot.figure.savefig(image, format="svg", bbox_inches="tight", metadata={"Date": None})
+        return image.getvalue()
+    plot.figure.savefig(image, format="png", bbox_inches="tight", dpi=110)
     light = io.BytesIO()
-    Image.open(picture).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(light, "png", optimize=True)
+    Image.open(image).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(light, "png", optimize=True)
     return light.getvalue()
 
 
@@ -163,18 +163,18 @@ def _html_table(heads: list[str], lines: list[list[object]]) -> str:
     return f"<div class=wide><table><tr>{''.join(f'<th>{html.escape(h)}</th>' for h in heads)}</tr>{body}</table></div>"
 
 
-def _figure(section: Plot | Picture, pictures: Mapping[str, bytes]) -> str:
-    data = base64.b64encode(pictures[section.name]).decode()
+def _figure(section: Plot | SvgFigure, images: Mapping[str, bytes]) -> str:
+    data = base64.b64encode(images[section.name]).decode()
     return (
         f'<figure><img alt="{html.escape(section.caption)}" src="data:image/svg+xml;base64,{data}">'
         f"<figcaption>{html.escape(section.caption)}</figcaption></figure>"
     )
 
 
-def _page(experiment: Experiment, report: Report, pictures: dict[str, bytes], command: str, wall_s: float) -> str:
+def _page(experiment: Experiment, report: Report, images: dict[str, bytes], command: str, wall_s: float) -> str:
     parts = [f"<h1>{html.escape(experiment.title)}</h1><p>{html.escape(experiment.question)}</p>"]
     parts += [f"<p class=verdict>{html.escape(p)}</p>" for p in report.verdict]
-    parts += [_figure(s, pictures) for s in report.sections if isinstance(s, Plot)]
+    parts += [_figure(s, images) for s in report.sections if isinstance(s, Plot)]
     parts += [
         "<h2>Figures</h2>",
         _html_table(
@@ -209,8 +209,8 @@ def _page(experiment: Experiment, report: Report, pictures: dict[str, bytes], co
                 _html_table(list(map(str, s.frame.columns)), lines)
                 + f"<p class=quiet>{html.escape(s.caption + more)}</p>"
             )
-        elif isinstance(s, Picture):
-            parts.append(_figure(s, pictures))
+        elif isinstance(s, SvgFigure):
+            parts.append(_figure(s, images))
     parts.append(
         f"<h2>How this was made</h2><p><code>{html.escape(command)}</code>, {wall_s:,.0f} s, version {__version__}."
         f" Resolved configurations of all machines: SHA-256 <code>{hash_of_all(report.machines)}</code>; result.json"

@@ -4,7 +4,7 @@
 
 struct arguments {
     uint32_t* out;
-    uint32_t turns;
+    uint32_t iterations;
 };
 
 /* Integer and floating-point arithmetic, all lanes together. */
@@ -13,7 +13,7 @@ KERNEL(alu, struct arguments) {
     uint64_t sum = 0;
     float f = 1.0f;
     double d = 0.5;
-    for (uint32_t i = 0; i < args->turns; ++i) {
+    for (uint32_t i = 0; i < args->iterations; ++i) {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
@@ -27,7 +27,7 @@ KERNEL(alu, struct arguments) {
 /* Half of the lanes on each side of branches that change with every turn. */
 KERNEL(divergent, struct arguments) {
     uint32_t state = (uint32_t)global_id(0) * 2654435761u + 1, sum = 0;
-    for (uint32_t i = 0; i < args->turns; ++i) {
+    for (uint32_t i = 0; i < args->iterations; ++i) {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
@@ -53,7 +53,7 @@ KERNEL(local, struct arguments) {
     uint32_t sum = me;
     words[me] = me;
     barrier();
-    for (uint32_t i = 0; i < args->turns; ++i) {
+    for (uint32_t i = 0; i < args->iterations; ++i) {
         sum += ((volatile uint32_t*)words)[(me + i) & 255];
         ((volatile uint32_t*)words)[me] = sum;
     }
@@ -65,6 +65,6 @@ KERNEL(stream, struct arguments) {
     const uint32_t* in = args->out;
     const size_t items = grid_size(0);
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < args->turns; ++i) sum += in[(global_id(0) + i * items) & 0x3fffff];
+    for (uint32_t i = 0; i < args->iterations; ++i) sum += in[(global_id(0) + i * items) & 0x3fffff];
     args->out[global_id(0)] = sum;
 }

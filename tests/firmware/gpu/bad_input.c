@@ -14,7 +14,7 @@
 static struct gpu_queue_handle queue, other;
 static gpu_address buffer, read_only;
 
-static void say(const char* what, unsigned outcome) {
+static void print_result(const char* what, unsigned outcome) {
     console_printf("\n%s: %s\n", what, gpu_fault_name(outcome));
     if (!gpu_print_faults(&node, &node.gpu[0])) console_printf("no record\n");
 }
@@ -27,7 +27,7 @@ static void recover(void) {
 }
 
 static void kernel(const char* what, const char* name, uint64_t at, uint64_t lane) {
-    say(what, gpu_wait(&queue, driver_launch(&queue, name, 4, at, lane)));
+    print_result(what, gpu_wait(&queue, driver_launch(&queue, name, 4, at, lane)));
     recover();
 }
 
@@ -40,7 +40,7 @@ static struct aql_kernel_dispatch good_packet(void) {
 }
 
 /* The packet's own signal tells the error too, a little later than the queue. */
-static bool signal_tells(uint64_t packet, unsigned outcome) {
+static bool check_signal(uint64_t packet, unsigned outcome) {
     for (unsigned tries = 0; tries < 100; ++tries) {
         if (gpu_signal(&queue, packet)->value == -(int64_t)outcome) return true;
         timer_wait(1);
@@ -53,8 +53,8 @@ static void packet(const char* what, const void* words, unsigned type) {
     memcpy(copy, words, sizeof copy);
     const uint64_t number = gpu_submit(&queue, copy, type);
     const unsigned outcome = gpu_wait(&queue, number);
-    say(what, outcome);
-    if (!copy[7] && !signal_tells(number, outcome)) console_printf("its signal does not tell\n");
+    print_result(what, outcome);
+    if (!copy[7] && !check_signal(number, outcome)) console_printf("its signal does not tell\n");
     recover();
 }
 
@@ -114,7 +114,7 @@ static void packets(void) {
     packet("empty grid", &p, AQL_TYPE_KERNEL_DISPATCH);
     p = good_packet(), p.workgroup_size[0] = 0;
     packet("empty work-group", &p, AQL_TYPE_KERNEL_DISPATCH);
-    p = good_packet(), p.workgroup_size[0] = GPU_GROUP_ITEMS + 1;
+    p = good_packet(), p.workgroup_size[0] = GPU_MAX_WORKGROUP_ITEMS + 1;
     packet("work-group above the limit", &p, AQL_TYPE_KERNEL_DISPATCH);
     p = good_packet(), p.dimensions = 0;
     packet("no dimensions", &p, AQL_TYPE_KERNEL_DISPATCH);
@@ -150,7 +150,7 @@ static void streams(void) {
     const uint64_t nowhere = buffer + GPU_PAGE, failed = (uint64_t)HCA_CQE_ERROR_SEND << 32;
     struct aql_stream_write w = {.operation = AQL_STREAM_WRITE};
     packet("write of no words", &w, AQL_TYPE_VENDOR);
-    w.count = AQL_STREAM_MOST_WRITES + 1;
+    w.count = AQL_STREAM_MAX_WRITES + 1;
     packet("write of more words than there are", &w, AQL_TYPE_VENDOR);
     w = (struct aql_stream_write){.operation = AQL_STREAM_WRITE, .count = 2, .write = {{buffer, 1}, {nowhere, 2}}};
     packet("write to nowhere", &w, AQL_TYPE_VENDOR);
@@ -161,7 +161,7 @@ static void streams(void) {
     wait = (struct aql_stream_wait){.operation = AQL_STREAM_WAIT, .at = nowhere};
     packet("wait for what is nowhere", &wait, AQL_TYPE_VENDOR);
     wait = (struct aql_stream_wait){
-        .operation = AQL_STREAM_WAIT, .at = buffer, .mask = ~0ull, .value = 12345, .patience = 20000};
+        .operation = AQL_STREAM_WAIT, .at = buffer, .mask = ~0ull, .value = 12345, .timeout = 20000};
     packet("wait for what never comes", &wait, AQL_TYPE_VENDOR);
     struct aql_stream_completion c = {.operation = AQL_STREAM_COMPLETION, .at = buffer + 8};
     packet("misaligned completion", &c, AQL_TYPE_VENDOR);
@@ -177,14 +177,14 @@ static void odd_queue(const char* what, uint64_t* field, uint64_t wrong) {
     gpu_reset_queue(&queue);
     *field = right;
     gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0));
-    say(what, gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
+    print_result(what, gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
     recover();
 }
 
 static void queues(void) {
     gpu_signal(&queue, queue.next)->value = 1;
     queue.gpu->doorbells[queue.index] = queue.next + queue.packets;
-    say("doorbell beyond the ring", gpu_wait(&queue, queue.next));
+    print_result("doorbell beyond the ring", gpu_wait(&queue, queue.next));
     recover();
 
     const uint64_t ring = queue.description.ring;
@@ -192,7 +192,7 @@ static void queues(void) {
     queue.description.ring = buffer + GPU_PAGE;
     gpu_reset_queue(&queue);
     queue.description.ring = ring;
-    say("ring nowhere", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
+    print_result("ring nowhere", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
     recover();
 
     odd_queue("misaligned ring", &queue.description.ring, ring + 8);
@@ -200,13 +200,13 @@ static void queues(void) {
     queue.description.packets = 12;
     gpu_reset_queue(&queue);
     queue.description.packets = size;
-    say("ring of twelve packets", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
+    print_result("ring of twelve packets", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
     recover();
     odd_queue("index that cannot be written", &queue.description.read_index, buffer + GPU_PAGE);
 
     node.limit_us = 1000;
     const uint64_t never = driver_launch(&queue, "endless", 2, 0, 0);
-    say("kernel without an end", gpu_wait(&queue, never));
+    print_result("kernel without an end", gpu_wait(&queue, never));
     node.limit_us = GPU_WAIT_LIMIT_US;
     recover();
 }
@@ -214,10 +214,10 @@ static void queues(void) {
 /* Instructions that are none, in the function that looks at doorbells. */
 static void firmware(void) {
     const struct image* image = find_image("cp");
-    const uint64_t victim = elf_symbol(image->start, image->bytes, "queues_rung") - GPU_LOCAL(0);
+    const uint64_t victim = elf_symbol(image->start, image->bytes, "queues_doorbells") - GPU_LOCAL(0);
     for (unsigned i = 4; i <= 8; i += 4)
         mmio_write32(node.gpu[0].registers + GPU_SRAM_WINDOW + (victim & ~3ull) + i, 0);
-    say("firmware that crashes", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
+    print_result("firmware that crashes", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
     console_printf("restart %s, ", gpu_restart(&node, 0) ? "ok" : "FAILED");
     gpu_reset_queue(&other);
     recover();

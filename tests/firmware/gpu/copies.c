@@ -5,7 +5,7 @@
 #include "host/mmio.h"
 #include "host/timer.h"
 
-enum { MOST = 2 << 20, PAGES = 8 };
+enum { MAX_COPY_BYTES = 2 << 20, PAGES = 8 };
 
 static struct gpu_queue_handle queue;
 static gpu_address buffer;
@@ -33,7 +33,7 @@ static void sizes(void) {
             there_and_back(bytes[i], 0, 0) && there_and_back(bytes[i], 4093, 1) && there_and_back(bytes[i], 7, 4090);
     check("sizes and alignments", good);
     const uint64_t begin = timer_now();
-    good = there_and_back(MOST - 8192, 0, 0);
+    good = there_and_back(MAX_COPY_BYTES - 8192, 0, 0);
     /* Both ways at 1 GB/s at least: it is no loop of loads and stores. */
     check("two megabytes, fast", good && timer_microseconds(timer_now() - begin) < 20000);
 }
@@ -73,22 +73,25 @@ static void virtual(void) {
     check("virtual addresses, host memory among them", good);
 }
 
-static void say(const char* what, uint32_t fault) { console_printf("%-44s %s\n", what, gpu_fault_name(fault)); }
+static void print_result(const char* what, uint32_t fault) {
+    console_printf("%-44s %s\n", what, gpu_fault_name(fault));
+}
 
 static void faults(void) {
     const uint64_t here = gpu_physical(&node, buffer);
     const gpu_address read_only = gpu_map_host(&node, out, GPU_PAGE, false);
     const uint32_t to = COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, from = COPY_ENGINE_FLAG_SOURCE_VIRTUAL;
-    say("host memory that is not there",
-        perform(here, machine.memory_base + machine.memory_size + (1ull << 40), 64, 0, 0));
-    say("device memory that is not there",
-        perform((uint64_t)GPU_PA_GPU0 << GPU_PA_WHERE_SHIFT | node.gpu[0].memory_bytes, (uintptr_t)out, 64, 0, 0));
-    say("a GPU that is not there",
-        perform((uint64_t)(GPU_PA_GPU0 + 7) << GPU_PA_WHERE_SHIFT, (uintptr_t)out, 64, 0, 0));
-    say("a page that is not mapped", perform((uintptr_t)back, node.next + GPU_PAGE, 64, from, 0));
-    say("a page that is read-only", perform(read_only, (uintptr_t)out, 64, to, 0));
-    say("an address space without tables", perform(buffer, (uintptr_t)out, 64, to, 5));
-    say("a flag that is none", perform(here, (uintptr_t)out, 64, 0x100, 0));
+    print_result("host memory that is not there",
+                 perform(here, machine.memory_base + machine.memory_size + (1ull << 40), 64, 0, 0));
+    print_result(
+        "device memory that is not there",
+        perform((uint64_t)GPU_PA_GPU0 << GPU_PA_APERTURE_SHIFT | node.gpu[0].memory_bytes, (uintptr_t)out, 64, 0, 0));
+    print_result("a GPU that is not there",
+                 perform((uint64_t)(GPU_PA_GPU0 + 7) << GPU_PA_APERTURE_SHIFT, (uintptr_t)out, 64, 0, 0));
+    print_result("a page that is not mapped", perform((uintptr_t)back, node.next + GPU_PAGE, 64, from, 0));
+    print_result("a page that is read-only", perform(read_only, (uintptr_t)out, 64, to, 0));
+    print_result("an address space without tables", perform(buffer, (uintptr_t)out, 64, to, 5));
+    print_result("a flag that is none", perform(here, (uintptr_t)out, 64, 0x100, 0));
     check("copies after that", there_and_back(5000, 0, 0));
 
     struct copy_channel* c = &node.gpu[0].copies[0];
@@ -117,10 +120,10 @@ static void interrupts(void) {
 int main(void) {
     driver_start();
     gpu_create_queue(&queue, &node, 0, 16, GPU_SMALL_SCRATCH, 1);
-    buffer = gpu_allocate_on(&node, 0, MOST);
-    out = driver_pages(MOST / GPU_PAGE);
-    back = driver_pages(MOST / GPU_PAGE);
-    for (uint64_t i = 0; i < MOST; ++i) out[i] = pattern(i);
+    buffer = gpu_allocate_on(&node, 0, MAX_COPY_BYTES);
+    out = driver_pages(MAX_COPY_BYTES / GPU_PAGE);
+    back = driver_pages(MAX_COPY_BYTES / GPU_PAGE);
+    for (uint64_t i = 0; i < MAX_COPY_BYTES; ++i) out[i] = pattern(i);
     sizes();
     kernels();
     virtual();

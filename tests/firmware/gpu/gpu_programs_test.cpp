@@ -113,7 +113,7 @@ TEST_CASE("whatever goes wrong ends in a record, an error for the host, and a GP
     CHECK(core.dispatcher.faults.total() == 10);
     CHECK(core.launches.refused.total() == 2);
     CHECK(core.launches.faults_dropped.total() == 0);
-    CHECK(core.dispatcher.under_way() == 0);
+    CHECK(core.dispatcher.in_flight() == 0);
 }
 
 TEST_CASE("the same where several harts share the queues", "[bad_input_harts]") {
@@ -144,9 +144,9 @@ TEST_CASE("copies: sizes, virtual addresses, faults, interrupts by messages", "[
     auto p = machine_with("gpu_copies.elf", {{"node.host.interrupts", "aplic_imsic"}});
     CHECK(run(*p) == with(golden("copies"), "MSI-X"));
     auto& gpu = *p->hardware().nodes[0]->gpus[0];
-    CHECK(gpu.front.sdma.faults.total() == 7);
-    CHECK(gpu.front.sdma.stops.total() == 1);
-    CHECK(gpu.front.sdma.bytes_copied.total() > 4 << 20);
+    CHECK(gpu.host_interface.sdma.faults.total() == 7);
+    CHECK(gpu.host_interface.sdma.stops.total() == 1);
+    CHECK(gpu.host_interface.sdma.bytes_copied.total() > 4 << 20);
 }
 
 TEST_CASE("copies with pins", "[copies_pins]") {
@@ -154,9 +154,9 @@ TEST_CASE("copies with pins", "[copies_pins]") {
 }
 
 TEST_CASE("copies by a single channel, a descriptor and a piece at a time", "[copies_one_channel]") {
-    CHECK(run(*machine_with("gpu_copies.elf", {{"node.gpus.0.front.sdma.channels", "1"},
-                                               {"node.gpus.0.front.sdma.pieces", "1"},
-                                               {"node.gpus.0.front.sdma.fetches", "1"}})) ==
+    CHECK(run(*machine_with("gpu_copies.elf", {{"node.gpus.0.host_interface.sdma.channels", "1"},
+                                               {"node.gpus.0.host_interface.sdma.chunks", "1"},
+                                               {"node.gpus.0.host_interface.sdma.fetches", "1"}})) ==
           with(golden("copies"), "INTx"));
 }
 

@@ -140,7 +140,7 @@ TEST_CASE("a kernel from outside runs with its buffers and leaves the results", 
     CHECK(r.sums_are_right(what));
     CHECK(r.job().fault == 0);
     CHECK(r.job().nanoseconds > 1000);
-    CHECK(r.p->hardware().nodes[0]->gpus[0]->front.sdma.bytes_copied.total() >= 3 * addition::bytes);
+    CHECK(r.p->hardware().nodes[0]->gpus[0]->host_interface.sdma.bytes_copied.total() >= 3 * addition::bytes);
 }
 
 TEST_CASE("the first kernel of a file, on all GPUs together", "[kernel_job_all]") {
@@ -154,7 +154,7 @@ TEST_CASE("the first kernel of a file, on all GPUs together", "[kernel_job_all]"
 
 TEST_CASE("jobs one after the other, each written when the last has ended", "[kernel_job_keep]") {
     addition what;
-    what.job.flags = KERNEL_JOB_KEEP;
+    what.job.flags = KERNEL_JOB_WAIT_FOR_NEXT;
     run r(what);
     for (float factor : {1.f, 2.f, 3.f}) {
         r.await();
@@ -165,7 +165,7 @@ TEST_CASE("jobs one after the other, each written when the last has ended", "[ke
         kernel_job_buffer second;
         r.p->read_memory(0, r.disk + what.job.buffers + sizeof second, &second, sizeof second);
         r.p->write_memory(0, r.disk + second.contents, b.data(), addition::bytes);
-        const std::uint32_t next = factor == 3 ? KERNEL_JOB_LEAVE : KERNEL_JOB_READY;
+        const std::uint32_t next = factor == 3 ? KERNEL_JOB_EXIT : KERNEL_JOB_READY;
         r.p->write_memory(0, r.disk + offsetof(kernel_job, state), &next, 4);
     }
     r.go();
@@ -203,7 +203,7 @@ TEST_CASE("jobs that cannot be run are refused in one line each", "[kernel_job_m
         {"the kernel takes 32 bytes of arguments, not 24", [](kernel_job& j) { j.argument_bytes = 24; }},
     };
     addition what;
-    what.job.flags = KERNEL_JOB_KEEP;
+    what.job.flags = KERNEL_JOB_WAIT_FOR_NEXT;
     run r(what);
     r.await();
     REQUIRE(r.job().state == KERNEL_JOB_DONE);

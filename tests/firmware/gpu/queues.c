@@ -33,12 +33,12 @@ static uint64_t user_signal(unsigned n) { /* of host memory, at 1 */
 }
 static void clear(uint64_t signal) {
     __asm__ volatile("fence rw, rw" ::: "memory");
-    ((volatile struct aql_signal*)gpu_reach(&node, signal))->value = 0;
+    ((volatile struct aql_signal*)gpu_host_address(&node, signal))->value = 0;
 }
 
 static bool pending(const struct gpu_queue_handle* q, uint64_t packet) { return gpu_signal(q, packet)->value == 1; }
 
-static void forget_log(void) {
+static void clear_log(void) {
     const uint64_t zeros[32] = {0};
     gpu_write(&node, log_at, zeros, sizeof zeros);
 }
@@ -97,7 +97,7 @@ static void barriers(struct gpu_queue_handle* q) {
 
 /* A kernel that waits for the host, and a second one: behind the barrier bit it must not start. */
 static void order(struct gpu_queue_handle* q) {
-    forget_log();
+    clear_log();
     const gpu_address flag = log_at + 1024;
     for (unsigned barrier = 0; barrier < 2; ++barrier) {
         const uint32_t zero = 0, one = 1;
@@ -126,7 +126,7 @@ static void order(struct gpu_queue_handle* q) {
 
 /* A packet that is not written holds up those behind it, whoever rings. */
 static void unwritten(struct gpu_queue_handle* q) {
-    forget_log();
+    clear_log();
     const gpu_address at = q->ring + (q->next & (q->packets - 1)) * 64;
     const uint64_t first = driver_launch(q, "stamp", 1, log_at, 21); /* its doorbell comes twice; that does no harm */
     gpu_wait(q, first);
@@ -156,7 +156,7 @@ static void priorities(void) {
     gpu_create_queue(&middle, &node, 0, PACKETS, GPU_SMALL_SCRATCH, 1);
     for (unsigned i = 1; i < apart; ++i) gpu_create_queue(&filler[apart + i], &node, 0, PACKETS, GPU_SMALL_SCRATCH, 0);
     gpu_create_queue(&high, &node, 0, PACKETS, GPU_SMALL_SCRATCH, 2);
-    forget_log();
+    clear_log();
     uint64_t go = user_signal(2), last[3] = {0};
     /* A gate in each, so that all kernels become ready at once. */
     struct gpu_queue_handle* all[] = {&low, &middle, &high};
@@ -180,7 +180,7 @@ static void priorities(void) {
 }
 
 /* Queues of one hart and of one importance: each has its turn. */
-static void turns(void) {
+static void round_robin(void) {
     enum { QUEUES = 3, EACH = 4 };
     static struct gpu_queue_handle all[QUEUES * 16];
     const unsigned apart = mmio_read32(node.gpu[0].registers + GPU_CP_HARTS), count = QUEUES * apart;
@@ -272,7 +272,7 @@ static void vendor(struct gpu_queue_handle* q) {
 
 /* Words that a queue writes, and waits for. */
 static void streams(struct gpu_queue_handle* q) {
-    const uint64_t words[4] = {1, 0, 0, HCA_CQE_GIVEN_BACK}, arrived = 7ull << 32 | 1, come = 0x40;
+    const uint64_t words[4] = {1, 0, 0, HCA_CQE_HARDWARE_OWNED}, arrived = 7ull << 32 | 1, come = 0x40;
     uint64_t packet[8], back[8];
     gpu_write(&node, log_at, words, sizeof words);
     const struct aql_stream_write w = {
@@ -283,7 +283,7 @@ static void streams(struct gpu_queue_handle* q) {
     check("stream: words written", good && back[0] == 0x1122334455667788 && back[1] == 5);
 
     const struct aql_stream_wait wait = {.operation = AQL_STREAM_WAIT,
-                                         .condition = AQL_STREAM_REACHED,
+                                         .condition = AQL_STREAM_GEQ,
                                          .at = log_at,
                                          .mask = 0xffffffffull << 32,
                                          .value = 6ull << 32};
@@ -305,7 +305,7 @@ static void streams(struct gpu_queue_handle* q) {
     gpu_read(&node, back, log_at, sizeof words);
     gpu_read(&node, back + 4, log_at + 64, 8);
     check("stream: a completion is taken",
-          good && back[HCA_CQE_LAST] == HCA_CQE_GIVEN_BACK && back[4] == (0x1122334400000000 | hca_swap32(3)));
+          good && back[HCA_CQE_LAST] == HCA_CQE_HARDWARE_OWNED && back[4] == (0x1122334400000000 | hca_swap32(3)));
 }
 
 static void interrupts(struct gpu_queue_handle* q) {
@@ -346,7 +346,7 @@ static void many(void) {
     uint64_t last[40];
     for (unsigned i = 0; i < 40; ++i)
         gpu_create_queue(&all[i], &node, 0, 4, GPU_SIGNALS_ON_DEVICE | GPU_SMALL_SCRATCH, i % 3);
-    forget_log();
+    clear_log();
     const gpu_address words = log_at;
     for (unsigned round = 0; round < 2; ++round)
         for (unsigned i = 0; i < 40; ++i) last[i] = driver_launch(&all[i], "good", 1, words, 0);
@@ -364,7 +364,7 @@ int main(void) {
     order(&q);
     unwritten(&q);
     priorities();
-    turns();
+    round_robin();
     scopes(&q);
     vendor(&q);
     streams(&q);

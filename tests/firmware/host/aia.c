@@ -171,7 +171,7 @@ static void test_major_priorities(void) {
 
 /* ---- messages between harts ---- */
 
-static volatile unsigned messages_of[MAXIMUM_HARTS];
+static volatile unsigned messages_of[MAX_HARTS];
 static unsigned call;
 static volatile bool ready, stop;
 

@@ -21,7 +21,7 @@ using namespace fabricvp;
 
 namespace {
 
-constexpr ticks most_time = ticks_per_second;
+constexpr ticks max_time = ticks_per_second;
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::istringstream in(text);
@@ -55,7 +55,7 @@ TEST_CASE("hello on the platform prints what it should, and touches only registe
     machine->load_images(0, hello());
     auto& host = machine->hardware().nodes[0]->host;
     host.bus.record_touched(true);
-    const auto result = machine->run_until(most_time);
+    const auto result = machine->run_until(max_time);
     CHECK(result.outcome == run_outcome::power_off);
     CHECK(lines_of(machine->serial(0).output()) == golden());
 
@@ -84,7 +84,7 @@ TEST_CASE("caches change the time of the same program, not its result", "[caches
     auto machine =
         platform::from_text("node: {host: {harts: 2, memory: 128 MiB, memory_timing: caches}}\n", "hello_test");
     machine->load_images(0, hello());
-    CHECK(machine->run_until(most_time).outcome == run_outcome::power_off);
+    CHECK(machine->run_until(max_time).outcome == run_outcome::power_off);
     CHECK(machine->serial(0).output().find("all ok, powering off") != std::string::npos);
     const auto& regions = machine->hardware().nodes[0]->host.marker.regions();
     REQUIRE(regions.size() == 2);

@@ -15,7 +15,7 @@ using namespace fabricvp;
 
 namespace {
 
-constexpr ticks most_time = 10 * ticks_per_second;
+constexpr ticks max_time = 10 * ticks_per_second;
 
 /// Without the lines that carry measured figures.
 std::vector<std::string> lines_of(const std::string& text) {
@@ -40,7 +40,7 @@ std::string run(platform& machine) {
     image_set images;
     images.firmware = DEMO_IMAGE;
     machine.load_images(0, images);
-    CHECK(machine.run_until(most_time).outcome == run_outcome::power_off);
+    CHECK(machine.run_until(max_time).outcome == run_outcome::power_off);
     const auto text = machine.serial(0).output();
     return text;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# fabricvp_fuzzer(NAME SOURCES files… ROUNDS n LIBS rooms…): called with rounds and seed. The code under test is compiled
+# fabricvp_fuzzer(NAME SOURCES files… ROUNDS n LIBS modules…): called with rounds and seed. The code under test is compiled
 # with sanitizers in every build, because a fuzzer without them sees little.
 function(fabricvp_fuzzer name)
   cmake_parse_arguments(fuzzer "" "ROUNDS" "SOURCES;LIBS" ${ARGN})

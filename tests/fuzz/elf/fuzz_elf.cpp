@@ -42,12 +42,12 @@ public:
 
 private:
     static void check_plan(const boot_plan& plan) {
-        for (const auto& p : plan.pieces()) {
+        for (const auto& p : plan.load_regions()) {
             require(p.size > 0 && p.bytes.size() <= p.size, "a piece is larger in the file than in memory");
             require(
                 p.address >= memory.base && p.size <= memory.size && p.address - memory.base <= memory.size - p.size,
                 "a piece lies outside of the memory");
-            for (const auto& other : plan.pieces())
+            for (const auto& other : plan.load_regions())
                 require(&p == &other || p.address + p.size <= other.address || other.address + other.size <= p.address,
                         "pieces overlap");
         }

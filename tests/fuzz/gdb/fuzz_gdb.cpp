@@ -122,12 +122,12 @@ private:
         gdb::packet_parser parser;
         run.attach();
         gdb::session session(process, hooks, run, [](std::string_view reply) {
-            if (reply.size() > gdb::packet_parser::most_payload) throw std::runtime_error("a reply is too long");
+            if (reply.size() > gdb::packet_parser::max_payload) throw std::runtime_error("a reply is too long");
         });
         for (std::size_t packets = 1 + pick(40); packets-- > 0 && !session.over();) {
             for (const char byte : something()) {
                 const auto event = parser.feed(byte);
-                if (parser.payload().size() > gdb::packet_parser::most_payload)
+                if (parser.payload().size() > gdb::packet_parser::max_payload)
                     throw std::runtime_error("a packet is too long");
                 if (!event || session.over()) continue;
                 if (*event == gdb::packet_event::interrupt) session.interrupt();

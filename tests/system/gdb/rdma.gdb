@@ -15,12 +15,12 @@ continue
 #> Thread 1 hit Breakpoint 1, channel_send
 eval "monitor qp %d", c->qp.number
 #> node0\.hca0 qp 0x[0-9a-f]+: reliable connection, RTS, with lid 0x2 qp 0x[0-9a-f]+; doorbells on page \d+, completions to cq 0x[0-9a-f]+ \(sends\)
-#>   sends: 0 posted, 0 fetched, 0 completed; ring of \d+ entries of \d+ bytes at 0x
-#>   receives: 0 posted as far as is known, 0 taken; ring of
+#>   send queue: 0 posted, 0 fetched, 0 completed; ring of \d+ entries of \d+ bytes at 0x
+#>   receive queue: 0 posted as far as is known, 0 consumed; ring of
 set $number = c->qp.number
 break verbs_poll
 ignore 2 10
 continue
 #> Thread 1 hit Breakpoint 2, verbs_poll
 eval "monitor qp %d", $number
-#>   sends: 1 posted, [01] fetched, 0 completed
+#>   send queue: 1 posted, [01] fetched, 0 completed

@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-TIMEOUT_S = int(os.environ.get("FABRICVP_TEST_PATIENCE", 600))
+TIMEOUT_S = int(os.environ.get("FABRICVP_TEST_TIMEOUT", 600))
 
 
 def comments(text, mark):

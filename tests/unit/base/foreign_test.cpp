@@ -369,7 +369,7 @@ TEST_CASE_METHOD(bench, "atomics are refused unless the target knows them") {
                                      {t0 + 200_ns, "b_transport"},
                                      {t0 + 225_ns, "to_b_by_b done"}});
     CHECK(m.to_nb_by_nb.status == tlm::TLM_COMMAND_ERROR_RESPONSE);
-    CHECK(m.nb_by_nb.refused_atomics.value() == 1);
+    CHECK(m.nb_by_nb.rejected_atomics.value() == 1);
 }
 
 TEST_CASE_METHOD(bench, "debug transport passes both ways") {

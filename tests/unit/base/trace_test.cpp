@@ -105,7 +105,7 @@ TEST_CASE_METHOD(recorder, "a window clips, a filter selects") {
 
 TEST_CASE_METHOD(recorder, "the size is capped, with a marker and a warning") {
     auto& top = results_bench();
-    file.most_bytes = 8192;
+    file.max_bytes = 8192;
     trace::start(file);
     for (ticks t = 0; t < 1000; ++t) trace::slice(top.left, "walk", t * 1000, t * 1000 + 500);
     CHECK_FALSE(trace::on());
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(recorder, "a trace that cannot be started is refused") {
     o.from = o.to = 5;
     CHECK_THROWS_WITH(trace::start(o), "the window of the trace is empty");
     o = file;
-    o.most_bytes = 100;
+    o.max_bytes = 100;
     CHECK_THROWS_WITH(trace::start(o), "the size limit of a trace is at least 4 KiB");
     o = file;
     o.path = "/nonexistent/trace.json";

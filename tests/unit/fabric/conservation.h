@@ -37,7 +37,7 @@ inline std::string lost_packets(bool last) {
     if (c.next_event_time() != never) return {};
     std::string wrong;
     for (const auto* net : nets) {
-        const auto left = snapshot_statistics(net->packets_under_way.path()).begin()->second;
+        const auto left = snapshot_statistics(net->packets_in_flight.path()).begin()->second;
         if (left != 0 && !(left > 0 && has_link_down(*net)))
             wrong += fmt::format("{} packets of {} have neither arrived nor failed; ", left, net->name());
     }

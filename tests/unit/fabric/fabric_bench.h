@@ -82,7 +82,7 @@ inline interconnect_params generators(interconnect_params p, std::uint64_t reque
 class probe final : public terminal_client {
 public:
     explicit probe(terminal& t) : at(t) { t.attach(*this); }
-    struct heard {
+    struct arrival {
         ticks when;
         packet_class type;
         unsigned source;
@@ -90,9 +90,9 @@ public:
         access_status status;
     };
     terminal& at;
-    std::vector<heard> responses, requests;
-    std::vector<packet_ptr> unanswered;
-    bool answers = true;
+    std::vector<arrival> responses, requests;
+    std::vector<packet_ptr> pending;
+    bool responds = true;
 
     packet_ptr make(unsigned to, access_kind kind = access_kind::read, bool page_table = false) {
         const auto p = make_packet();
@@ -103,25 +103,25 @@ public:
         return p;
     }
     void packet_received(const packet_ptr& p) override {
-        const heard h{calendar::current().now(), p->type, p->source, p->tag, p->status};
+        const arrival h{calendar::current().now(), p->type, p->source, p->tag, p->status};
         if (is_response(p->type)) {
             responses.push_back(h);
         } else {
             requests.push_back(h);
-            if (!answers) return unanswered.push_back(p);
-            answer(p);
+            if (!responds) return pending.push_back(p);
+            respond(p);
         }
     }
-    void answer(const packet_ptr& p) {
+    void respond(const packet_ptr& p) {
         p->valid_sectors = 0xf;
-        p->turn(at.format);
+        p->make_response(at.format);
         at.send(p);
     }
     void clear() {
         responses.clear();
         requests.clear();
-        unanswered.clear();
-        answers = true;
+        pending.clear();
+        responds = true;
         m_tag = 0;
     }
 
@@ -145,9 +145,9 @@ struct probed_fabric {
     }
 };
 
-inline void run_all(ticks most = 100'000'000'000) {
+inline void run_all(ticks max_time = 100'000'000'000) {
     auto& c = calendar::current();
-    const ticks limit = c.now() + most;
+    const ticks limit = c.now() + max_time;
     while (c.next_event_time() != never) {
         REQUIRE(c.now() < limit);
         c.run_until(std::min(limit, c.next_event_time()));

@@ -24,7 +24,7 @@ using netcrafter::unstitcher;
 using netcrafter::wire_header;
 using netcrafter::wire_type;
 using netcrafter::wire_unit;
-using portion = netcrafter::wire_unit::portion;
+using part_kind = netcrafter::wire_unit::part_kind;
 
 /// One packet of each type that the wire knows.
 enum class sample {
@@ -76,7 +76,7 @@ struct sampler {
             p->status = status;
             p->valid_sectors = static_cast<std::uint8_t>(sectors);
             std::swap(p->source, p->destination);
-            p->turn(format);
+            p->make_response(format);
         };
         switch (s) {
             case sample::read: request(access_kind::read, false, 0); break;
@@ -160,14 +160,14 @@ inline contents contents_of(const packet& p) {
 }
 
 /// Overwrites what the wire carries, so that nothing but the wire can bring it back.
-inline void scramble(packet& p, const packet_format& f) {
-    const bool answer = is_response(p.type);
+inline void splitmix64(packet& p, const packet_format& f) {
+    const bool of_response = is_response(p.type);
     p.type = packet_class::write_response;
     p.destination = 0x3ff;
     p.set_bytes(f, 4);
     p.data.fill(0xee);
     p.valid_sectors = 0;
-    if (!answer) {  // of a response, the requester knows these
+    if (!of_response) {  // of a response, the requester knows these
         p.line = 0xbadbadbad;
         p.needed_sectors = 0;
         p.offset = 1;
@@ -179,7 +179,7 @@ struct counted_credits final : netcrafter::link_credits {
     std::array<unsigned, virtual_channels> left{1000, 1000, 0, 0};
     unsigned calls = 0;
     bool covers(virtual_channel c, unsigned flits) const override { return left[static_cast<unsigned>(c)] >= flits; }
-    bool covers_or_calls(virtual_channel c, unsigned flits) override {
+    bool request_credits(virtual_channel c, unsigned flits) override {
         if (covers(c, flits)) return true;
         ++calls;
         return false;
@@ -191,35 +191,35 @@ struct counted_credits final : netcrafter::link_credits {
 };
 
 /// A stitcher and the far end.
-struct link_pair {
+struct stitching_link {
     packet_format format;
-    stitcher near;
-    unstitcher far;
+    stitcher sender;
+    unstitcher receiver;
     counted_credits credits;
     std::vector<netcrafter::wire_unit_ptr> flown;
 
-    explicit link_pair(const netcrafter::parameters& p, const packet_format& f = {}, ticks window = 32'000,
-                       unsigned clusters = 1)
-        : format(f), near(p, f, window), far(f) {
-        for (unsigned c = 0; c < clusters; ++c) near.queue.add_destination();
-        for (unsigned t = 0; t < 64; ++t) far.know(t);
+    explicit stitching_link(const netcrafter::parameters& p, const packet_format& f = {}, ticks window = 32'000,
+                            unsigned clusters = 1)
+        : format(f), sender(p, f, window), receiver(f) {
+        for (unsigned c = 0; c < clusters; ++c) sender.queue.add_destination();
+        for (unsigned t = 0; t < 64; ++t) receiver.add_destination(t);
     }
     void push(const packet_ptr& p, ticks now = 0, unsigned cluster = 0) {
-        REQUIRE(near.queue.has_room(cluster, p->channel(), p->flits));
-        near.push(cluster, p, now);
+        REQUIRE(sender.queue.has_room(cluster, p->channel(), p->flits));
+        sender.push(cluster, p, now);
     }
     /// The next unit; null if nothing may go.
     netcrafter::wire_unit_ptr next(ticks now = 0) {
         auto u = netcrafter::make_wire_unit();
-        if (!near.next(now, credits, *u)) return nullptr;
+        if (!sender.next(now, credits, *u)) return nullptr;
         return u;
     }
     /// Takes it apart, and gives the credits back.
-    std::vector<packet_ptr> take(wire_unit& u, bool spoilt = false, const char* expected = nullptr) {
+    std::vector<packet_ptr> take(wire_unit& u, bool corrupted = false, const char* expected = nullptr) {
         for (auto& part : u.parts)
-            if (part.record) scramble(*part.record, format);
+            if (part.record) splitmix64(*part.record, format);
         unstitcher::packets out;
-        const char* wrong = far.take(u, spoilt, out);
+        const char* wrong = receiver.take(u, corrupted, out);
         if (expected) {
             REQUIRE(wrong != nullptr);
             CHECK(std::string(wrong) == expected);

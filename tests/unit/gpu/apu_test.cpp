@@ -20,25 +20,25 @@ constexpr ticks ns = 1000, ms = 1'000'000'000, shared_ns = 20;
 /// The host's memory: 20 ns to its last cache. Writes of the host are calls of write() with no writer.
 struct host_memory final : coherent_memory {
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(size);
-    std::vector<copy_holder*> holders;
+    std::vector<snooper*> holders;
     unsigned asked = 0;
 
     bool holds(std::uint64_t at, std::uint64_t n) const override { return at >= begin && at - begin + n <= size; }
     void read(std::uint64_t at, void* to, std::size_t n) override { std::memcpy(to, &bytes[at - begin], n); }
-    void write(std::uint64_t at, const void* from, std::size_t n, const copy_holder* writer) override {
+    void write(std::uint64_t at, const void* from, std::size_t n, const snooper* writer) override {
         std::memcpy(&bytes[at - begin], from, n);
         for (auto* h : holders)
-            if (h != writer) h->drop_copies(at, n);
+            if (h != writer) h->invalidate_copies(at, n);
     }
     std::uint64_t atomic(std::uint64_t at, unsigned n, atomic_extension::operation what, std::uint64_t operand,
-                         std::uint64_t compare, const copy_holder*) override {
+                         std::uint64_t compare, const snooper*) override {
         return perform_atomic(what, &bytes[at - begin], n, operand, compare);
     }
     ticks access(std::uint64_t, std::uint64_t, bool, ticks at) override {
         ++asked;
         return at + shared_ns * ns;
     }
-    void add(copy_holder& h) override { holders.push_back(&h); }
+    void add(snooper& h) override { holders.push_back(&h); }
     void set(std::uint64_t at, std::uint64_t value) { write(at, &value, sizeof value, nullptr); }
     std::uint64_t get(std::uint64_t at) const {
         std::uint64_t value;
@@ -57,11 +57,11 @@ struct slow_device final : bus_target {
         last_address = p.get_address();
         last_bytes = p.get_data_length();
         pending = &p;
-        if (!mute) schedule_in(m_answer, 100 * ns);
+        if (!mute) schedule_in(m_response, 100 * ns);
         return outcome::pending;
     }
     unsigned debug_access(bus_payload&) override { return 0; }
-    void answer() {
+    void response() {
         auto& p = *pending;
         if (auto* a = p.get_extension<atomic_extension>()) {
             std::uint64_t operand = 0;
@@ -79,7 +79,7 @@ struct slow_device final : bus_target {
         complete(p);
     }
     bus_payload* pending = nullptr;
-    calendar_event m_answer{method<&slow_device::answer>, this};
+    calendar_event m_response{method<&slow_device::response>, this};
 };
 
 gpu_core_params small() {
@@ -109,16 +109,16 @@ struct bench {
         cal.run_until(0);
     }
     /// A request of lanes, to its end. \returns its answer, and in `took` its time
-    test::line_listener::answer ask(const line_request_ptr& r) {
+    test::line_listener::response ask(const line_request_ptr& r) {
         const auto before = cal.now();
-        lanes.answers.clear();
+        lanes.responses.clear();
         gpu.core.router().send(r);
         watch.run_for(ms);
-        REQUIRE(lanes.answers.size() == 1);
-        took = lanes.answers[0].when - before;
-        return lanes.answers[0];
+        REQUIRE(lanes.responses.size() == 1);
+        took = lanes.responses[0].when - before;
+        return lanes.responses[0];
     }
-    test::line_listener::answer read(std::uint64_t at) { return ask(lanes.make(access_kind::read, at)); }
+    test::line_listener::response read(std::uint64_t at) { return ask(lanes.make(access_kind::read, at)); }
     std::uint64_t word(std::uint64_t at) {
         const auto a = read(at);
         REQUIRE(a.fault == memory_fault::none);
@@ -267,7 +267,7 @@ TEST_CASE("what is no memory is reached over the bus, as wide as it was asked fo
 TEST_CASE("a reset forgets what is under way") {
     bench& b = fresh();
     b.device.mute = true;
-    b.lanes.answers.clear();
+    b.lanes.responses.clear();
     b.gpu.core.router().send(b.lanes.make(access_kind::read, 0x1000));
     b.gpu.core.router().send(b.lanes.make(access_kind::read, begin));
     b.watch.run_for(10 * ns);
@@ -279,10 +279,10 @@ TEST_CASE("a reset forgets what is under way") {
     CHECK_FALSE(b.line);
     CHECK(b.registers.read32(GPU_INTERRUPT) == 0);
     CHECK(b.memory.last_status == tlm::TLM_INCOMPLETE_RESPONSE);
-    if (b.device.pending) b.device.answer();  // late, to somebody who has forgotten
+    if (b.device.pending) b.device.response();  // late, to somebody who has forgotten
     b.device.mute = false;
     b.watch.run_for(ms);
-    CHECK(b.lanes.answers.empty());
+    CHECK(b.lanes.responses.empty());
     b.host.set(begin, 3);
     CHECK(b.word(begin) == 3);
 }

@@ -3,7 +3,7 @@
 #include "unit/gpu/memory_bench.h"
 
 #include "gpu/gpu_device.h"
-#include "unit/pcie/storm_bench.h"
+#include "unit/pcie/cs_storm_bench.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;
@@ -18,9 +18,9 @@ gpu_device_params parameters(std::uint64_t outstanding, std::uint64_t queue,
     gpu_device_params p;
     p.core.compute_units = 1;
     p.core.memory.capacity = {64 << 20};
-    p.front.window.outstanding = outstanding;
-    p.front.queue = queue;
-    p.front.peer_writes = writes;
+    p.host_interface.window.outstanding = outstanding;
+    p.host_interface.queue = queue;
+    p.host_interface.peer_writes = writes;
     return p;
 }
 
@@ -61,11 +61,11 @@ struct bench {
         std::memcpy(data.data(), bytes.data(), bytes.size());
         root.host_write(address, data);
     }
-    struct answer {
+    struct response {
         ticks took = never;
         buffer_slice data;
     };
-    void read(std::uint64_t address, std::size_t bytes, answer& to) {
+    void read(std::uint64_t address, std::size_t bytes, response& to) {
         to.data = allocate_slice(bytes);
         root.host_read(address, to.data, [&to, this, begin = now()](pcie::request_status s) {
             CHECK(s == pcie::request_status::ok);
@@ -73,7 +73,7 @@ struct bench {
         });
     }
     ticks time(std::uint64_t address, std::size_t bytes = 8) {
-        answer a;
+        response a;
         read(address, bytes, a);
         run();
         return a.took;
@@ -83,7 +83,7 @@ struct bench {
     void flood(unsigned count, std::uint64_t stride) {
         for (unsigned i = 0; i < count; ++i)
             gpu.core.router().send(units.make(
-                access_kind::read, std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT | (0x100000 + i * stride)));
+                access_kind::read, std::uint64_t{GPU_PA_GPU0} << GPU_PA_APERTURE_SHIFT | (0x100000 + i * stride)));
     }
 };
 
@@ -107,7 +107,7 @@ const gpu_device_params gpu_parameters = parameters(32, 16);
 ticks l2_round() {
     const auto& m = gpu_parameters.core.memory;
     return clock_domain(gpu_parameters.core.clock)
-        .span(m.router.request_latency + m.router.answer_latency + m.l2.latency);
+        .span(m.router.request_latency + m.router.response_latency + m.l2.latency);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ TEST_CASE("bytes arrive where they belong, through L2") {
         std::vector<std::uint8_t> bytes(5000);
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
         b->write(memory_at + 0x2003, bytes);
-        bench::answer back;
+        bench::response back;
         b->read(memory_at + 0x2003, bytes.size(), back);  // does not pass the writes
         b->run();
         CHECK(std::memcmp(back.data.data(), bytes.data(), bytes.size()) == 0);
@@ -152,13 +152,13 @@ TEST_CASE("host and compute units contend for a bank") {
     CHECK(b.time(memory_at + 0x100000) > alone);
     // And the other way round: a unit's read behind lines that the host writes.
     b.run();
-    b.units.answers.clear();
+    b.units.responses.clear();
     auto begin = b.now();
     b.flood(1, stride);
     b.run();
-    const auto unit_alone = b.units.answers.at(0).when - begin;
+    const auto unit_alone = b.units.responses.at(0).when - begin;
     CHECK(unit_alone == l2_round());
-    b.units.answers.clear();
+    b.units.responses.clear();
     for (unsigned i = 0; i < 2000; ++i) b.write(memory_at + 0x100000 + (i % 2) * 64, std::vector<std::uint8_t>(64, 1));
     std::vector<std::unique_ptr<at_time>> reads;
     std::vector<ticks> sent;
@@ -166,9 +166,9 @@ TEST_CASE("host and compute units contend for a bank") {
         reads.push_back(std::make_unique<at_time>(b.now() + 1'000'000 + i * 7'000, [&] { b.flood(1, stride); }));
     begin = b.now() + 1'000'000;
     b.run();
-    REQUIRE(b.units.answers.size() == 50);
+    REQUIRE(b.units.responses.size() == 50);
     ticks slowest = 0;
-    for (unsigned i = 0; i < 50; ++i) slowest = std::max(slowest, b.units.answers[i].when - (begin + i * 7'000));
+    for (unsigned i = 0; i < 50; ++i) slowest = std::max(slowest, b.units.responses[i].when - (begin + i * 7'000));
     CHECK(slowest > unit_alone);
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("a memory that is slow to take writes holds them up on the link") {
 TEST_CASE("a reset drops what is under way, and what comes after is served") {
     for (auto* b : {&all().usual, &all().narrow, &all().at_bank}) {
         fresh(*b);
-        bench::answer lost;
+        bench::response lost;
         for (unsigned i = 0; i < 40; ++i) b->write(memory_at + i * 64, std::vector<std::uint8_t>(64, 3));
         lost.data = allocate_slice(4096);
         b->root.host_read(memory_at, lost.data, [](pcie::request_status) {});
@@ -240,7 +240,7 @@ TEST_CASE("a reset drops what is under way, and what comes after is served") {
         b->gpu.reset();
         b->set_up();
         b->write(memory_at + 0x8000, {1, 2, 3, 4, 5, 6, 7, 8});
-        bench::answer back;
+        bench::response back;
         b->read(memory_at + 0x8000, 8, back);
         calendar::current().run_until(b->now() + 10'000'000);
         REQUIRE(back.took != never);
@@ -289,10 +289,10 @@ TEST_CASE("a read behind writes that commit at their banks comes when all of the
     b.flood(3000, 0);
     for (unsigned i = 0; i < 40; ++i)
         b.write(memory_at + 0x100000 + i * 64, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(i + 1)));
-    bool answered = false;
+    bool responded = false;
     const auto data = allocate_slice(8);
     b.root.host_read(memory_at + 0x8080, data, [&](pcie::request_status) {  // of a bank that has nothing to do
-        answered = true;
+        responded = true;
         for (unsigned i = 0; i < 40; ++i) {
             std::uint8_t byte = 0;
             b.gpu.core.memory.memory.bytes.read(0x100000 + i * 64, &byte, 1);
@@ -300,7 +300,7 @@ TEST_CASE("a read behind writes that commit at their banks comes when all of the
         }
     });
     b.run();
-    CHECK(answered);
+    CHECK(responded);
 }
 
 TEST_CASE("of writes to one line that commit at its bank the last one stays") {
@@ -311,7 +311,7 @@ TEST_CASE("of writes to one line that commit at its bank the last one stays") {
         b.write(memory_at + 0x100000 + i % 7, std::vector<std::uint8_t>(8, static_cast<std::uint8_t>(i)));
         calendar::current().run_until(b.now() + i % 13 * 1'000);
     }
-    bench::answer back;
+    bench::response back;
     b.read(memory_at + 0x100000, 16, back);
     b.run();
     std::vector<std::uint8_t> wanted(16, 0);
@@ -322,7 +322,7 @@ TEST_CASE("of writes to one line that commit at its bank the last one stays") {
 TEST_CASE("a load from a register of a device asks PCIe for its bytes alone") {
     auto& b = fresh(all().usual);
     const auto load = [&b](bool exact) {
-        b.units.answers.clear();
+        b.units.responses.clear();
         auto r = b.units.make(access_kind::read, 0x3000);
         r->byte_mask = 0xffull << 24;
         r->needed_sectors = 0x2;
@@ -330,9 +330,9 @@ TEST_CASE("a load from a register of a device asks PCIe for its bytes alone") {
         const auto before = b.root.root_port(0).payload_sent.value();
         b.gpu.core.router().send(r);
         b.run();
-        REQUIRE(b.units.answers.size() == 1);
-        CHECK(b.units.answers[0].data[24] == 24);
-        CHECK(b.units.answers[0].data[31] == 31);
+        REQUIRE(b.units.responses.size() == 1);
+        CHECK(b.units.responses[0].data[24] == 24);
+        CHECK(b.units.responses[0].data[31] == 31);
         return b.root.root_port(0).payload_sent.value() - before;
     };
     for (std::uint8_t i = 0; i < 64; ++i) b.memory.bytes.write(0x3000 + i, &i, 1);

@@ -16,7 +16,7 @@ namespace {
 struct bench {
     fabricvp::pool<vector_access> accesses;
     coalescer unit;
-    coalescer::pieces pieces;
+    coalescer::transactions transactions;
 };
 bench& instance() {
     static bench b;
@@ -31,12 +31,12 @@ vector_access_ptr make(unsigned bytes, lane_mask mask) {
     return a;
 }
 
-std::vector<access_piece> expected(const vector_access& a) {
-    std::vector<access_piece> all;
+std::vector<access_transaction> expected(const vector_access& a) {
+    std::vector<access_transaction> all;
     for (unsigned lane = 0; lane < 64; ++lane) {
         if (!(a.mask >> lane & 1)) continue;
         const auto line = a.address[lane] / 64 * 64;
-        auto at = std::find_if(all.begin(), all.end(), [&](const access_piece& p) { return p.line == line; });
+        auto at = std::find_if(all.begin(), all.end(), [&](const access_transaction& p) { return p.line == line; });
         if (at == all.end()) at = all.insert(all.end(), {line, 0, 0});
         at->lanes |= lane_mask{1} << lane;
         for (unsigned i = 0; i < a.bytes; ++i) at->bytes |= std::uint64_t{1} << (a.address[lane] % 64 + i);
@@ -52,13 +52,13 @@ std::uint64_t truncated(std::uint64_t value, unsigned bytes) {
 unsigned check(vector_access& a) {
     auto& b = instance();
     const auto want = expected(a);
-    const unsigned count = b.unit.split(a, b.pieces);
+    const unsigned count = b.unit.split(a, b.transactions);
     REQUIRE(count == want.size());
     for (unsigned n = 0; n < count; ++n) {
         INFO("piece " << n);
-        REQUIRE(b.pieces[n].line == want[n].line);
-        REQUIRE(b.pieces[n].lanes == want[n].lanes);
-        REQUIRE(b.pieces[n].bytes == want[n].bytes);
+        REQUIRE(b.transactions[n].line == want[n].line);
+        REQUIRE(b.transactions[n].lanes == want[n].lanes);
+        REQUIRE(b.transactions[n].bytes == want[n].bytes);
         std::uint8_t line[64], out[64]{}, reference[64]{};
         for (unsigned i = 0; i < 64; ++i) line[i] = static_cast<std::uint8_t>(i * 37 + n);
         for (unsigned lane = 0; lane < 64; ++lane) a.data[lane] = 0x123456789abcdef0u * (lane + 3);
@@ -128,11 +128,11 @@ TEST_CASE("lanes one by one") {
     auto& b = instance();
     auto a = make(4, 0x8000'0000'0000'00f1);
     for (unsigned i = 0; i < 64; ++i) a->address[i] = 0x8000'0000 + i % 4 * 4;
-    REQUIRE(coalescer::split_lanes(*a, b.pieces) == 6);
+    REQUIRE(coalescer::split_lanes(*a, b.transactions) == 6);
     for (unsigned n = 0; n < 6; ++n) {
-        CHECK(b.pieces[n].line == 0x8000'0000);
-        CHECK(__builtin_popcountll(b.pieces[n].lanes) == 1);
-        CHECK(__builtin_popcountll(b.pieces[n].bytes) == 4);
+        CHECK(b.transactions[n].line == 0x8000'0000);
+        CHECK(__builtin_popcountll(b.transactions[n].lanes) == 1);
+        CHECK(__builtin_popcountll(b.transactions[n].bytes) == 4);
     }
 }
 
@@ -140,16 +140,16 @@ TEST_CASE("one piece is cut into lanes") {
     auto& b = instance();
     auto a = make(8, 0x8000'0000'0000'00f1);
     for (unsigned i = 0; i < 64; ++i) a->address[i] = 0x8000'0000 + (i == 5 ? 64 : 8 * (i % 2));
-    REQUIRE(b.unit.split(*a, b.pieces) == 2);
-    const auto other = b.pieces[1];
-    REQUIRE(coalescer::cut(*a, b.pieces, 0, 2) == 6);
+    REQUIRE(b.unit.split(*a, b.transactions) == 2);
+    const auto other = b.transactions[1];
+    REQUIRE(coalescer::split_by_lane(*a, b.transactions, 0, 2) == 6);
     const unsigned lanes[] = {0, 5, 4, 6, 7, 63};
     for (const unsigned n : {0u, 2u, 3u, 4u, 5u}) {
-        CHECK(b.pieces[n].line == 0x8000'0000);
-        CHECK(b.pieces[n].lanes == lane_mask{1} << lanes[n]);
-        CHECK(b.pieces[n].bytes == 0xffull << 8 * (lanes[n] % 2));
+        CHECK(b.transactions[n].line == 0x8000'0000);
+        CHECK(b.transactions[n].lanes == lane_mask{1} << lanes[n]);
+        CHECK(b.transactions[n].bytes == 0xffull << 8 * (lanes[n] % 2));
     }
-    CHECK(b.pieces[1].lanes == other.lanes);
-    CHECK(coalescer::cut(*a, b.pieces, 1, 6) == 6);  // one lane: nothing to cut
-    CHECK(b.pieces[1].lanes == other.lanes);
+    CHECK(b.transactions[1].lanes == other.lanes);
+    CHECK(coalescer::split_by_lane(*a, b.transactions, 1, 6) == 6);  // one lane: nothing to cut
+    CHECK(b.transactions[1].lanes == other.lanes);
 }

@@ -27,7 +27,7 @@ public:
     core_bench(const sc_core::sc_module_name& name, const gpu_core_params& p, std::uint64_t mapped, bool small = false)
         : model(name), core(*this, p, 0) {
         core.dispatcher.set_client(*this);
-        const std::uint64_t here = std::uint64_t{core.router().where()} << GPU_PA_WHERE_SHIFT;
+        const std::uint64_t here = std::uint64_t{core.router().where()} << GPU_PA_APERTURE_SHIFT;
         std::uint64_t next = mapped;
         const auto table = [&] { return (next += 4096) - 4096; };
         const auto entry = [&](std::uint64_t at, std::uint64_t index, std::uint64_t to, unsigned flags) {
@@ -92,7 +92,7 @@ public:
         what.grid = {items, 1, 1};
         what.group = {group, 1, 1};
         what.address_space = 1;
-        REQUIRE(core.dispatcher.refusal(what) == nullptr);
+        REQUIRE(core.dispatcher.rejection_reason(what) == nullptr);
         auto& cal = calendar::current();
         const ticks begin = cal.now();
         m_done = false;

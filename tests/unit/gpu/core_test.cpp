@@ -50,7 +50,7 @@ constexpr double issue = 4;  // cycles of the load instruction itself
 double cycles_of(cycles c) { return static_cast<double>(c); }
 const double l1_hit = cycles_of(m.unit.latency) + cycles_of(m.unit.tlb.latency) + cycles_of(m.unit.l1.latency);
 const double l2_round =
-    cycles_of(m.router.request_latency) + cycles_of(m.router.answer_latency) + cycles_of(m.l2.latency);
+    cycles_of(m.router.request_latency) + cycles_of(m.router.response_latency) + cycles_of(m.l2.latency);
 const double l2_hit = cycles_of(m.unit.latency) + cycles_of(m.unit.tlb.latency) + cycles_of(m.unit.l1.tag_latency) +
                       cycles_of(m.unit.l1.fill_latency) + l2_round;
 const double memory_clock = 1e9 / static_cast<double>(m.hbm.clock.hertz);  // in cycles of the GPU, 1 ns
@@ -60,10 +60,10 @@ const double row_open = row_hit + memory_clock * static_cast<double>(m.hbm.row_t
 const double row_conflict = row_open + memory_clock * static_cast<double>(m.hbm.row_precharge);
 
 struct chase_arguments {
-    std::uint64_t start, out, turns;
+    std::uint64_t start, out, iterations;
 };
 /// A ring through `count` places; `turns` after one round to warm up. \returns cycles of a turn
-double chase(core_bench& b, std::uint64_t count, std::uint64_t stride, std::uint64_t turns) {
+double chase(core_bench& b, std::uint64_t count, std::uint64_t stride, std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < count; ++i) b.poke(b.data + i * stride, b.data + (i + 1) % count * stride);
     const std::uint64_t out = b.data - 4096;
     const auto time = [&](std::uint64_t n) {
@@ -73,7 +73,7 @@ double chase(core_bench& b, std::uint64_t count, std::uint64_t stride, std::uint
     };
     time(count);  // L2 and TLBs stay as they are between kernels, L1 does not
     const double once = time(count);
-    return (time(count + turns) - once) / static_cast<double>(turns);
+    return (time(count + iterations) - once) / static_cast<double>(iterations);
 }
 
 }  // namespace
@@ -94,11 +94,11 @@ TEST_CASE("a kernel that chases pointers through HBM pays for every row") {
                                      static_cast<double>(dram.row_opens.value()),
                                      static_cast<double>(dram.row_conflicts.value())};
     };
-    const std::uint64_t out = b.data - 4096, turns = 8192;
+    const std::uint64_t out = b.data - 4096, iterations = 8192;
     std::array<double, 2> time{}, memory{};
     for (unsigned n = 0; n < 2; ++n) {
         const auto before = counts();
-        b.run("chase", chase_arguments{b.data + n * (2 << 20), out, turns * (n + 1)}, 1, 1);
+        b.run("chase", chase_arguments{b.data + n * (2 << 20), out, iterations * (n + 1)}, 1, 1);
         const auto after = counts();
         time[n] = static_cast<double>(b.peek<std::uint64_t>(out));
         memory[n] = (after[0] - before[0]) * row_hit + (after[1] - before[1]) * row_open +
@@ -107,7 +107,7 @@ TEST_CASE("a kernel that chases pointers through HBM pays for every row") {
         CHECK(after[1] + after[2] > before[1] + before[2]);
     }
     // A few fetches of code, arguments and tables beside the chase itself are in the counts of both runs.
-    const double expected = static_cast<double>(turns) * (l2_hit + issue) + memory[1] - memory[0];
+    const double expected = static_cast<double>(iterations) * (l2_hit + issue) + memory[1] - memory[0];
     CHECK(time[1] - time[0] == Approx(expected).epsilon(0.002));
 }
 
@@ -121,14 +121,14 @@ TEST_CASE("a kernel that chases pointers over pages meets the latency of each TL
 }
 
 struct stream_arguments {
-    std::uint64_t from, out, words, turns;
+    std::uint64_t from, out, words, iterations;
 };
 
 TEST_CASE("a kernel that streams comes within 5 % of the peak of HBM and of L2") {
     auto& b = all().large_pages;
     const std::uint64_t out = b.data, from = b.data + (8 << 20);  // where nothing was before
-    const auto time = [&](std::uint64_t bytes, std::uint64_t turns, std::uint32_t items) {
-        return static_cast<double>(b.run("stream", stream_arguments{from, out, bytes / 8, turns}, items, 256));
+    const auto time = [&](std::uint64_t bytes, std::uint64_t iterations, std::uint32_t items) {
+        return static_cast<double>(b.run("stream", stream_arguments{from, out, bytes / 8, iterations}, items, 256));
     };
     for (std::uint64_t i = 0; i < (8 << 20) / 8; i += 4096) b.poke(from + i * 8, i);
     const double memory = (16 << 20) * 1e12 / time(16 << 20, 1, 16 * 1024);  // from the launch to the last result
@@ -161,13 +161,13 @@ TEST_CASE("a kernel sees stale data without a fence and the right ones behind it
 
 TEST_CASE("wavefronts that all wait for a memory unit with room for one get their turns") {
     auto& b = all().narrow;
-    constexpr unsigned groups = 20, turns = 10;
+    constexpr unsigned groups = 20, iterations = 10;
     std::vector<std::uint32_t> words(groups * 256), next(256);
     for (std::uint32_t i = 0; i < words.size(); ++i) b.poke(b.data + i * 4, words[i] = i * 2654435761u);
-    b.run("rotate", std::array<std::uint64_t, 2>{b.data, turns}, groups * 256, 256);
+    b.run("rotate", std::array<std::uint64_t, 2>{b.data, iterations}, groups * 256, 256);
     for (unsigned g = 0; g < groups; ++g) {
         std::uint32_t* const w = &words[g * 256];
-        for (unsigned turn = 0; turn < turns; ++turn) {
+        for (unsigned iteration = 0; iteration < iterations; ++iteration) {
             for (unsigned i = 0; i < 256; ++i) next[i] = w[i] + 3 * w[(i + 64) % 256] + 5 * w[(i + 128) % 256];
             for (unsigned i = 0; i < 256; ++i) w[i] = next[(i + 1) % 256];
         }
@@ -185,7 +185,7 @@ class shared_memory final : public line_target {
 public:
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(1 << 20);
     void send(const line_request_ptr& r) override {
-        m_flights.launch<&shared_memory::arrive>(r, calendar::current().now() + 60'000, *this);
+        m_scheduler.schedule<&shared_memory::arrive>(r, calendar::current().now() + 60'000, *this);
     }
 
 private:
@@ -205,9 +205,9 @@ private:
                 break;
             default: r->fault = memory_fault::bus_error; break;
         }
-        m_flights.answer(r, calendar::current().now() + 1000);
+        m_scheduler.respond(r, calendar::current().now() + 1000);
     }
-    line_flights m_flights;
+    line_request_scheduler m_scheduler;
 };
 
 }  // namespace
@@ -216,7 +216,7 @@ TEST_CASE("a GPU core works on memory that is coherent with others") {
     auto& b = all().large_pages;
     static shared_memory shared;
     const std::uint64_t offset = 30 << 20, at = b.image + offset;
-    b.map(offset, std::uint64_t{GPU_PA_SYSTEM} << GPU_PA_WHERE_SHIFT);
+    b.map(offset, std::uint64_t{GPU_PA_SYSTEM} << GPU_PA_APERTURE_SHIFT);
     b.core.memory.invalidate_translations(1);
     b.core.router().set_aperture(GPU_PA_SYSTEM, &shared);
     const auto word = [&](unsigned n) -> std::uint32_t& {

@@ -32,11 +32,11 @@ public:
 
     void send(const line_request_ptr& request) override {
         m_request = request;
-        schedule_in(m_answer, 500'000);
+        schedule_in(m_response, 500'000);
     }
 
 private:
-    void answer() {
+    void respond() {
         const auto r = std::exchange(m_request, {});
         if (r->kind == access_kind::read) {
             ++reads;
@@ -47,7 +47,7 @@ private:
         r->client->line_done(*r);
     }
     line_request_ptr m_request;
-    calendar_event m_answer{method<&elsewhere::answer>, this};
+    calendar_event m_response{method<&elsewhere::respond>, this};
 };
 
 struct bench {
@@ -103,7 +103,7 @@ bench& fresh() {
     b.cp.reset();
     b.bare.reset();
     b.host.reads = 0;
-    b.others.answers.clear();
+    b.others.responses.clear();
     b.m.map_range(0x8000'0000, 0x200000, 0x200000);
     return b;
 }
@@ -119,7 +119,7 @@ const command_processor_params processor_params;
 // In cycles of the harts, two of which are one of the GPU's.
 const double hit = processor_params.hart.cpi.load + static_cast<double>(processor_params.bus.data_cache.latency);
 const double l2_round = 2.0 * static_cast<double>(memory_params.router.request_latency +
-                                                  memory_params.router.answer_latency + memory_params.l2.latency);
+                                                  memory_params.router.response_latency + memory_params.l2.latency);
 const double burst =
     4.0 * static_cast<double>(memory_params.hbm.burst_length) / 2;  // a memory clock is two of the GPU's
 const double row_open =
@@ -305,17 +305,17 @@ TEST_CASE("without a cache every access goes to L2") {
 TEST_CASE("where the time of an access went") {
     auto& b = fresh();
     auto& recorder = span_recorder::current();
-    recorder.keep(10);
+    recorder.record_next(10);
     recorder.enable(true);
     b.load(page);
     b.load(page + 8);
     recorder.enable(false);
-    REQUIRE(recorder.kept().size() == 2);
-    for (const auto& access : recorder.kept()) {
+    REQUIRE(recorder.recorded().size() == 2);
+    for (const auto& access : recorder.recorded()) {
         ticks sum = 0;
         for (const auto& s : access.spans) sum += s.end - s.begin;
         CHECK(sum == access.end - access.begin);
     }
-    CHECK(recorder.kept()[1].spans.size() == 1);
-    CHECK(recorder.component_of(recorder.kept()[1].spans[0].stage) == "processor.bus0.data_cache");
+    CHECK(recorder.recorded()[1].spans.size() == 1);
+    CHECK(recorder.component_of(recorder.recorded()[1].spans[0].stage) == "processor.bus0.data_cache");
 }

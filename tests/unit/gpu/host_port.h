@@ -16,7 +16,7 @@ namespace fabricvp::test {
 class host_port final : public model, public gpu::transfer_port {
 public:
     std::vector<std::uint8_t> bytes;
-    std::size_t most_waiting = 0;
+    std::size_t max_waiting = 0;
     unsigned reads = 0, writes = 0;
 
     host_port(const sc_core::sc_module_name& name, std::size_t size) : model(name), bytes(size) {}
@@ -52,7 +52,7 @@ private:
     };
     void add(transfer t) {
         m_waiting.push_back(std::move(t));
-        most_waiting = std::max(most_waiting, m_waiting.size());
+        max_waiting = std::max(max_waiting, m_waiting.size());
         if (!m_next.scheduled()) schedule_in(m_next, 1'000'000);
     }
     void next() {

@@ -210,7 +210,7 @@ void lane_bench::dispatch_done(const dispatch_run& run) {
 }
 
 const dispatch_run& lane_bench::run(const dispatch& what, ticks limit) {
-    REQUIRE(dispatches.refusal(what) == nullptr);
+    REQUIRE(dispatches.rejection_reason(what) == nullptr);
     const auto number = dispatches.submit(what);
     const auto end = timeline.now() + limit;
     for (;;) {

@@ -13,7 +13,7 @@ namespace fabricvp::test {
 
 using namespace fabricvp::gpu;
 
-constexpr std::uint64_t gpu0 = std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT;
+constexpr std::uint64_t gpu0 = std::uint64_t{GPU_PA_GPU0} << GPU_PA_APERTURE_SHIFT;
 
 /// Issues accesses to one unit and keeps what comes back.
 class memory_client final : public access_client {
@@ -64,14 +64,14 @@ private:
 /// A client of line requests.
 class line_listener final : public line_client {
 public:
-    struct answer {
+    struct response {
         ticks when;
         memory_fault fault;
         bool succeeded;
         std::uint64_t operand;
         std::array<std::uint8_t, line_bytes> data;
     };
-    std::vector<answer> answers;
+    std::vector<response> responses;
     pool<line_request> requests;
 
     line_request_ptr make(access_kind kind, std::uint64_t physical, std::uint64_t owner = 0) {
@@ -87,7 +87,7 @@ public:
         return r;
     }
     void line_done(line_request& r) override {
-        answers.push_back({calendar::current().now(), r.fault, r.succeeded, r.operand, r.data});
+        responses.push_back({calendar::current().now(), r.fault, r.succeeded, r.operand, r.data});
     }
 };
 
@@ -114,7 +114,7 @@ struct memory_machine {
         start();
     }
 
-    std::uint64_t base() const { return std::uint64_t{system.router.where()} << GPU_PA_WHERE_SHIFT; }
+    std::uint64_t base() const { return std::uint64_t{system.router.where()} << GPU_PA_APERTURE_SHIFT; }
     std::uint64_t entry(std::uint64_t offset) {
         std::uint64_t e = 0;
         system.memory.bytes.read(offset, &e, 8);
@@ -159,10 +159,10 @@ struct memory_machine {
         REQUIRE(system.debug_access(base() + offset, &value, sizeof value, true));
     }
 
-    void run(ticks most = 1'000'000'000) { run_all(most); }
-    static void run_all(ticks most = 1'000'000'000) {
+    void run(ticks max_time = 1'000'000'000) { run_all(max_time); }
+    static void run_all(ticks max_time = 1'000'000'000) {
         auto& c = calendar::current();
-        const ticks limit = c.now() + most;
+        const ticks limit = c.now() + max_time;
         while (c.next_event_time() != never) {
             REQUIRE(c.now() < limit);
             c.run_until(std::min(limit, c.next_event_time()));

@@ -28,7 +28,8 @@ public:
         ++requests;
         page_table += r->page_table;
         m_state = m_state * 6364136223846793005u + 1442695040888963407u;
-        m_flights.launch<&far_memory::arrive>(r, calendar::current().now() + 1000 + (m_state >> 33) % 500'000, *this);
+        m_scheduler.schedule<&far_memory::arrive>(r, calendar::current().now() + 1000 + (m_state >> 33) % 500'000,
+                                                  *this);
     }
 
 private:
@@ -61,10 +62,10 @@ private:
             for (unsigned s = 0; s < 4; ++s)
                 if (!(r->valid_sectors >> s & 1)) std::fill_n(r->data.begin() + 16 * s, 16, std::uint8_t{0xee});
         }
-        m_flights.answer(r, calendar::current().now() + 1000);
+        m_scheduler.respond(r, calendar::current().now() + 1000);
     }
     memory_router& m_there;
-    line_flights m_flights;
+    line_request_scheduler m_scheduler;
     pool<line_request> m_pool;
     std::uint64_t m_state = 1;
 };
@@ -225,9 +226,9 @@ TEST_CASE("compare and swap, as a bus brings it") {
     r->operand = 7;
     m.system.router.send(r);
     m.run();
-    REQUIRE(l.answers.size() == 2);
-    CHECK(l.answers[0].operand == 5);
-    CHECK(l.answers[1].operand == 6);
+    REQUIRE(l.responses.size() == 2);
+    CHECK(l.responses[0].operand == 5);
+    CHECK(l.responses[1].operand == 6);
     CHECK(m.peek<std::uint64_t>(home + 8) == 6);
 }
 

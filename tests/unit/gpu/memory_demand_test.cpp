@@ -31,7 +31,7 @@ void grant(memory_machine& m, std::uint64_t entry, std::uint64_t frame) {
 
 bool demanded(memory_machine& m, std::uint64_t& address) {
     std::uint32_t space = 0;
-    if (!m.system.gmmu.take_demand(space, address)) return false;
+    if (!m.system.gmmu.pop_demand_fault(space, address)) return false;
     CHECK(space == 1);
     address <<= 12;
     return true;
@@ -59,7 +59,7 @@ TEST_CASE("a walk to a page of nobody waits for the driver, and others go on") {
     grant(m, entry, frames + 0x2000);
     m.run();
     CHECK(m.clients[0]->done.empty());  // nobody has said so yet
-    m.system.gmmu.retry_demands();
+    m.system.gmmu.retry_demand_faults();
     m.run();
     REQUIRE(m.clients[0]->done.size() == 1);
     CHECK(wanted->fault == memory_fault::none);
@@ -70,7 +70,7 @@ TEST_CASE("a walk to a page of nobody waits for the driver, and others go on") {
 
 TEST_CASE("all lanes and units that touch a page of nobody wait for one walk; pages are asked for one by one") {
     auto& m = fresh();
-    const auto demands = m.system.gmmu.demands.value();
+    const auto demand_faults = m.system.gmmu.demand_faults.value();
     const std::uint64_t entries[] = {withdraw(m, 0), withdraw(m, 1)};
     for (unsigned i = 0; i < 2; ++i) m.poke<std::uint32_t>(frames + 0x4000 + i * 0x1000, 100 + i);
     for (auto& client : m.clients) {
@@ -85,18 +85,18 @@ TEST_CASE("all lanes and units that touch a page of nobody wait for one walk; pa
     REQUIRE(demanded(m, first));
     REQUIRE(demanded(m, second));
     CHECK_FALSE(demanded(m, third));
-    CHECK(m.system.gmmu.demands.value() - demands == 2);
+    CHECK(m.system.gmmu.demand_faults.value() - demand_faults == 2);
     CHECK(first + second == page(0) + page(1));
     CHECK(first != second);
 
     grant(m, entries[0], frames + 0x4000);
-    m.system.gmmu.retry_demands();
+    m.system.gmmu.retry_demand_faults();
     m.run();
     REQUIRE(demanded(m, third));  // the other is still nobody's, and asked for again
     CHECK(third == page(1));
     for (auto& client : m.clients) CHECK(client->done.empty());
     grant(m, entries[1], frames + 0x5000);
-    m.system.gmmu.retry_demands();
+    m.system.gmmu.retry_demand_faults();
     m.run();
     for (auto& client : m.clients) {
         REQUIRE(client->done.size() == 1);
@@ -113,7 +113,7 @@ TEST_CASE("a driver that refuses a page ends the access in a fault") {
     m.run();
     CHECK(m.clients[0]->done.empty());
     m.poke<std::uint64_t>(entry, 0);
-    m.system.gmmu.retry_demands();
+    m.system.gmmu.retry_demand_faults();
     m.run();
     REQUIRE(m.clients[0]->done.size() == 1);
     CHECK(a->fault == memory_fault::unmapped);
@@ -127,7 +127,7 @@ TEST_CASE("a reset forgets the pages that were waited for") {
     m.reset();
     std::uint64_t asked = 0;
     CHECK_FALSE(demanded(m, asked));
-    m.system.gmmu.retry_demands();
+    m.system.gmmu.retry_demand_faults();
     m.run();
     CHECK(m.clients[0]->done.empty());
 }

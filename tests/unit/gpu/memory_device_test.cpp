@@ -42,17 +42,17 @@ public:
             std::memcpy(&value, r->data.data() + first, bytes);
         }
         seen.push_back({r->kind, r->line + first, bytes, value, r->exact});
-        m_flights.answer(r, calendar::current().now() + 300'000);
+        m_scheduler.respond(r, calendar::current().now() + 300'000);
     }
 
 private:
-    line_flights m_flights;
+    line_request_scheduler m_scheduler;
 };
 
 gpu_memory_system_params small() {
     gpu_memory_system_params p;
     p.capacity = {16 << 20};
-    p.unit.past_l1 = 24;  // less than a wavefront's lanes
+    p.unit.outstanding_bypasses = 24;  // less than a wavefront's lanes
     return p;
 }
 

@@ -23,10 +23,10 @@ memory_machine& fresh() { return after_reset<small, 4>(); }
 const gpu_memory_system_params p = small();
 const double front = static_cast<double>(p.unit.latency + p.unit.tlb.latency);
 const double l1_hit = front + static_cast<double>(p.unit.l1.latency);
-const double network = static_cast<double>(p.router.request_latency + p.router.answer_latency);
+const double network = static_cast<double>(p.router.request_latency + p.router.response_latency);
 const double l2_round = network + static_cast<double>(p.l2.latency);
-const double around_l1 = front + static_cast<double>(p.unit.l1.tag_latency + p.unit.l1.fill_latency);
-const double l2_hit = around_l1 + l2_round;
+const double bypass_latency = front + static_cast<double>(p.unit.l1.tag_latency + p.unit.l1.fill_latency);
+const double l2_hit = bypass_latency + l2_round;
 const double burst = 2.0 * static_cast<double>(p.hbm.burst_length) / 2;
 const double row_hit = 2.0 * static_cast<double>(p.hbm.column_latency) + burst;
 const double row_open = row_hit + 2.0 * static_cast<double>(p.hbm.row_to_column);

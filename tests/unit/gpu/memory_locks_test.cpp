@@ -20,8 +20,8 @@ TEST_CASE("locked lines stay, up to the cap of a set") {
     const auto send = [&](access_kind kind, std::uint64_t n) {
         router.send(l.make(kind, gpu0 | (home + n * way)));
         m.run();
-        CHECK(l.answers.back().fault == memory_fault::none);
-        return l.answers.back().succeeded;
+        CHECK(l.responses.back().fault == memory_fault::none);
+        return l.responses.back().succeeded;
     };
     const auto holds = [&](std::uint64_t n) { return m.system.l2.bank_of(home).holds(home + n * way); };
     CHECK(send(access_kind::lock, 0));
@@ -54,7 +54,7 @@ TEST_CASE("lines of queues are locked by who fills them and unlocked by the comm
         m.system.router.send(
             l.make(kind, gpu0 | (home + n * way), by_processor ? std::uint64_t{1} << 32 | 0xffff0000u : 0));
         m.run();
-        CHECK(l.answers.back().fault == memory_fault::none);
+        CHECK(l.responses.back().fault == memory_fault::none);
     };
     const auto stream = [&] {
         for (std::uint64_t n = 10; n < 20; ++n) send(access_kind::read, n, false);

@@ -19,7 +19,7 @@ gpu_memory_system_params small() {
     p.unit.tlb.mshrs = 2;
     p.unit.l1.size = {4 << 10};
     p.unit.l1.mshrs = 4;
-    p.unit.past_l1 = 8;
+    p.unit.outstanding_bypasses = 8;
     p.l2_tlb.sets = 1;
     p.l2_tlb.ways = 8;
     p.l2_tlb.mshrs = 2;
@@ -47,7 +47,7 @@ bench& fresh() {
 }
 
 /// Stage names of an access with the time that each took.
-std::map<std::string, ticks> stages(const span_recorder& r, const kept_access& a, ticks& sum) {
+std::map<std::string, ticks> stages(const span_recorder& r, const recorded_access& a, ticks& sum) {
     std::map<std::string, ticks> out;
     sum = 0;
     for (const auto& s : a.spans) {
@@ -61,7 +61,7 @@ std::map<std::string, ticks> stages(const span_recorder& r, const kept_access& a
     return out;
 }
 
-void storm(bench& b, unsigned accesses, unsigned lanes) {
+void stress(bench& b, unsigned accesses, unsigned lanes) {
     std::mt19937_64 random(lanes);
     std::vector<std::unique_ptr<at_time>> events;
     const ticks begin = calendar::current().now();
@@ -89,40 +89,40 @@ void storm(bench& b, unsigned accesses, unsigned lanes) {
 
 TEST_CASE("a load's time by stage") {
     auto& b = fresh();
-    b.recorder.keep(3);
+    b.recorder.record_next(3);
     const auto address = base + 0x1000;
     const auto first = b.m.time(0, b.m.clients[0]->one(access_kind::read, address));
     const auto second = b.m.time(0, b.m.clients[0]->one(access_kind::read, address));
     b.m.time(0, b.m.clients[0]->one(access_kind::atomic, address));
-    REQUIRE(b.recorder.kept().size() == 3);
+    REQUIRE(b.recorder.recorded().size() == 3);
     ticks sum = 0;
-    const auto miss = stages(b.recorder, b.recorder.kept()[0], sum);
+    const auto miss = stages(b.recorder, b.recorder.recorded()[0], sum);
     CHECK(sum == static_cast<ticks>(first * 1000));
     for (const char* stage : {"gpu.unit0.coalesce", "gpu.unit0.tlb.lookup", "gpu.l2_tlb.lookup", "gpu.gmmu.walk",
                               "gpu.unit0.l1.lookup", "gpu.router.request", "gpu.hbm.access", "gpu.unit0.l1.fill"})
         CHECK(miss.count(stage) == 1);
     CHECK(miss.at("gpu.hbm.access") % 1000 == 0);
-    const auto hit = stages(b.recorder, b.recorder.kept()[1], sum);
+    const auto hit = stages(b.recorder, b.recorder.recorded()[1], sum);
     CHECK(sum == static_cast<ticks>(second * 1000));
     CHECK(hit.size() == 3);
     CHECK(hit.count("gpu.unit0.l1.hit") == 1);
-    const auto atomic = stages(b.recorder, b.recorder.kept()[2], sum);
-    CHECK(sum == b.recorder.kept()[2].end - b.recorder.kept()[2].begin);
-    CHECK(b.recorder.kept()[2].what == "atomic");
+    const auto atomic = stages(b.recorder, b.recorder.recorded()[2], sum);
+    CHECK(sum == b.recorder.recorded()[2].end - b.recorder.recorded()[2].begin);
+    CHECK(b.recorder.recorded()[2].what == "atomic");
 }
 
 TEST_CASE("the spans of accesses of one line add up to their latency, whatever they wait for") {
     auto& b = fresh();
-    b.recorder.keep(100'000);
-    storm(b, 4000, 1);
+    b.recorder.record_next(100'000);
+    stress(b, 4000, 1);
     std::map<std::string, ticks> seen;
     unsigned wrong = 0;
-    for (const auto& a : b.recorder.kept()) {
+    for (const auto& a : b.recorder.recorded()) {
         ticks sum = 0;
         for (const auto& [stage, time] : stages(b.recorder, a, sum)) seen[stage] += time;
         wrong += sum != a.end - a.begin;
     }
-    CHECK(b.recorder.kept().size() > 1000);
+    CHECK(b.recorder.recorded().size() > 1000);
     CHECK(wrong == 0);
     for (const char* stage : {"gpu.gmmu.queue waits", "gpu.unit0.tlb.queue waits", "gpu.unit1.port waits",
                               "gpu.unit2.l1.merge waits", "gpu.hbm.access waits", "gpu.l2.bank0.atomic"})
@@ -132,7 +132,7 @@ TEST_CASE("the spans of accesses of one line add up to their latency, whatever t
 
 TEST_CASE("the spans of accesses of many lines leave nothing out") {
     auto& b = fresh();
-    storm(b, 600, 64);
+    stress(b, 600, 64);
     const auto all = b.recorder.breakdown();
     CHECK(all.accesses > 500);
     CHECK(all.unaccounted == 0);

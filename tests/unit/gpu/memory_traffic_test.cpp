@@ -13,7 +13,7 @@ gpu_memory_system_params tight() {
     gpu_memory_system_params p;  // so small that everything that can stall does
     p.capacity = {64 << 20};
     p.unit.queue = 8;
-    p.unit.past_l1 = 20;
+    p.unit.outstanding_bypasses = 20;
     p.unit.tlb.ways = 4;
     p.unit.tlb.mshrs = 2;
     p.unit.l1.size = {1 << 10};
@@ -43,14 +43,14 @@ class far_memory final : public line_target {
 public:
     explicit far_memory(memory_router& there) : m_there(there) {}
     void send(const line_request_ptr& r) override {
-        m_flights.launch<&far_memory::arrive>(r, calendar::current().now() + 1000 + m_random() % 800'000, *this);
+        m_scheduler.schedule<&far_memory::arrive>(r, calendar::current().now() + 1000 + m_random() % 800'000, *this);
     }
     std::minstd_rand m_random{7};
 
 private:
     void arrive(const line_request_ptr& r) { m_there.send(r); }
     memory_router& m_there;
-    line_flights m_flights;
+    line_request_scheduler m_scheduler;
 };
 
 struct bench {
@@ -163,7 +163,7 @@ private:
 std::map<std::uint64_t, std::uint32_t> walker::reference;
 
 /// Runs random traffic. \returns a fingerprint: when it ended, and statistics
-std::vector<double> storm(unsigned seed) {
+std::vector<double> stress(unsigned seed) {
     auto& b = all();
     b.m.reset();
     b.peer.reset();
@@ -215,9 +215,9 @@ std::vector<double> storm(unsigned seed) {
 }  // namespace
 
 TEST_CASE("random traffic agrees with a flat memory, and repeats itself") {
-    const auto first = storm(1);
-    for (unsigned seed = 2; seed < 12; ++seed) storm(seed);
-    CHECK(storm(1) == first);
+    const auto first = stress(1);
+    for (unsigned seed = 2; seed < 12; ++seed) stress(seed);
+    CHECK(stress(1) == first);
     auto& m = all().m.system;
     CHECK(m.units[0]->l1.mshr_stalls.value() > 0);  // it went through the narrow places
     CHECK(m.units[0]->l1.mshr_merges.value() > 0);

@@ -20,7 +20,7 @@ using namespace fabricvp::gpu::replay;
 namespace {
 
 constexpr std::uint64_t line_of(unsigned gpu, std::uint64_t number) {
-    return std::uint64_t{GPU_PA_GPU0 + gpu} << GPU_PA_WHERE_SHIFT | number * line_bytes;
+    return std::uint64_t{GPU_PA_GPU0 + gpu} << GPU_PA_APERTURE_SHIFT | number * line_bytes;
 }
 
 struct scratch_file {
@@ -46,12 +46,12 @@ recording_head a_head() {
     return h;
 }
 
-item an_access(std::vector<need> needs, bool loads, std::uint64_t floor = 0) {
+item an_access(std::vector<dependency> dependencies, bool loads, std::uint64_t floor = 0) {
     item i;
     i.kind = item_kind::access;
     i.busy = 200;
     i.idle = 70'000;
-    i.needs = std::move(needs);
+    i.dependencies = std::move(dependencies);
     i.loads = loads;
     i.floor = floor;
     return i;
@@ -156,12 +156,13 @@ TEST_CASE("a recording comes back as it was written") {
     CHECK(i.idle == 70'000);
     CHECK(i.floor == 300);
     CHECK(i.loads);
-    REQUIRE(i.needs.size() == 2);
-    CHECK((i.needs[0].walk == 1 && i.needs[0].what == 1 && i.needs[1].walk == 0 && i.needs[1].what == 3));
+    REQUIRE(i.dependencies.size() == 2);
+    CHECK((i.dependencies[0].walk == 1 && i.dependencies[0].what == 1 && i.dependencies[1].walk == 0 &&
+           i.dependencies[1].what == 3));
     reader.read(i);
     CHECK_FALSE(i.loads);
     CHECK(i.floor == 0);
-    CHECK((i.needs[0].what == 4 && i.needs[1].walk == 1 && i.needs[1].what == 0));
+    CHECK((i.dependencies[0].what == 4 && i.dependencies[1].walk == 1 && i.dependencies[1].what == 0));
     reader.read(i);
     CHECK(i.kind == item_kind::wait);
     CHECK(i.accesses == std::vector<std::uint32_t>{2});
@@ -221,7 +222,7 @@ TEST_CASE("what was cut short is refused wherever the cut is") {
         CHECK(why == (size < 19 ? "is no recording" : "is cut short"));
     }
     file.write(whole + "x");
-    CHECK(refusal_of(file.path) == "is damaged");
+    CHECK(refusal_of(file.path) == "is corrupted");
 }
 
 TEST_CASE("a changed bit is found wherever it is") {

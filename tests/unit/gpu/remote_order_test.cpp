@@ -24,14 +24,14 @@ struct accesses {
         access_state& s = *all.back();
         s.access = made.make();
         s.access->wavefront = wavefront;
-        s.pieces[0].line = line;
+        s.transactions[0].line = line;
         s.count = 1;
         s.serial = ++serial;
         return s;
     }
 };
 
-std::vector<access_state*> states_in(piece_queue q) {
+std::vector<access_state*> states_in(transaction_queue q) {
     std::vector<access_state*> list;
     while (!q.empty()) list.push_back(&access_state::of(q.pop()));
     return list;
@@ -76,7 +76,7 @@ TEST_CASE("lanes of one access need no order among each other") {
     accesses a;
     remote_order order;
     access_state& s = a.make(128, 7);
-    s.pieces[1].line = 128;
+    s.transactions[1].line = 128;
     s.count = 2;
     CHECK(order.enter(s, 0, true));
     CHECK(order.enter(s, 1, true));
@@ -98,7 +98,7 @@ TEST_CASE("random accesses: whatever is parked is freed by the last that it wait
     const auto enter = [&](access_state& s) {
         if (!order.enter(s, 0, write_of[s.serial - 1])) return;
         for (const auto& o : under_way)  // of the same key only reads are together
-            if (o.s->pieces[0].line == s.pieces[0].line && o.s->access->wavefront == s.access->wavefront)
+            if (o.s->transactions[0].line == s.transactions[0].line && o.s->access->wavefront == s.access->wavefront)
                 REQUIRE((!o.write && !write_of[s.serial - 1]));
         under_way.push_back({&s, write_of[s.serial - 1]});
         ++entered;

@@ -16,7 +16,7 @@ using namespace fabricvp::gpu;
 namespace {
 
 constexpr std::uint64_t capacity = 32 << 20, host_bytes = 8 << 20;
-constexpr std::uint64_t here = std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT;
+constexpr std::uint64_t here = std::uint64_t{GPU_PA_GPU0} << GPU_PA_APERTURE_SHIFT;
 constexpr std::uint64_t ring = 0x1000, slots = 8;      // in the host's memory
 constexpr std::uint64_t space = 2, mapped = 16 << 20;  // virtual GPU_GLOBAL_BASE + n is device memory at `mapped` + n
 
@@ -192,9 +192,9 @@ TEST_CASE("what cannot be copied becomes the descriptor's status, and the ring g
     bench& b = fresh();
     b.map();
     const auto faults = b.engine.faults.total();
-    b.post(here | 0x200000, host_bytes, 64);                                     // no such host memory
-    b.post(here | capacity, 0x100000, 64);                                       // no such device memory
-    b.post(std::uint64_t{GPU_PA_GPU0 + 9} << GPU_PA_WHERE_SHIFT, 0x100000, 64);  // no such GPU
+    b.post(here | 0x200000, host_bytes, 64);                                        // no such host memory
+    b.post(here | capacity, 0x100000, 64);                                          // no such device memory
+    b.post(std::uint64_t{GPU_PA_GPU0 + 9} << GPU_PA_APERTURE_SHIFT, 0x100000, 64);  // no such GPU
     b.post(GPU_GLOBAL_BASE + (64 << 12), 0x100000, 64, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);  // not mapped
     b.post(GPU_GLOBAL_BASE + (63 << 12), 0x100000, 64, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);  // read-only
     b.post(~std::uint64_t{63}, 0x100000, 64, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);  // beyond all address spaces
@@ -314,12 +314,12 @@ TEST_CASE("a reset drops everything; answers that come later meet nobody") {
 
 TEST_CASE("several pieces are under way at a time, but not more than asked for") {
     bench& b = fresh();
-    b.host.most_waiting = 0;
+    b.host.max_waiting = 0;
     b.post(here | 0x200000, 0x100000, 64 * 4096);
     b.ring_bell();
     b.wait();
-    CHECK(b.host.most_waiting >= 4);
-    CHECK(b.host.most_waiting <= sdma_engine_params{}.pieces);
+    CHECK(b.host.max_waiting >= 4);
+    CHECK(b.host.max_waiting <= sdma_engine_params{}.chunks);
 }
 
 TEST_CASE("an engine that nobody rings does nothing") {

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/log.h"
-#include "pair_bench.h"
+#include "two_adapter_bench.h"
 
 namespace fabricvp::hca::test {
 
 /// Memory that an attacker must not see is full of this; none of its own bytes are.
 inline constexpr std::uint8_t secret = 0xc3, below_secret = 0xc0;
 
-inline std::uint64_t asked_for(const char* what, std::uint64_t usually) {
+inline std::uint64_t environment_or(const char* what, std::uint64_t usually) {
     const char* text = std::getenv(what);
     return text ? std::strtoull(text, nullptr, 10) : usually;
 }
@@ -28,9 +28,9 @@ inline bool shows_secret(const std::uint8_t* bytes, std::size_t count) {
     return false;
 }
 
-class dice {
+class random_source {
 public:
-    dice() : m_random(20'231 + asked_for("HCA_FUZZ_SEED", 0)) { set_log_threshold(log_level::error); }
+    random_source() : m_random(20'231 + environment_or("HCA_FUZZ_SEED", 0)) { set_log_threshold(log_level::error); }
 
     std::uint64_t any() { return m_random(); }
     std::uint32_t word() { return static_cast<std::uint32_t>(m_random()); }
@@ -68,14 +68,14 @@ inline void permit(driver& d, const driver::memory_region& r, unsigned rights) {
 /// From any state to ready to send, as it was once connected; without the commands' way, for which there is a fuzzer of
 /// its own.
 inline void restart(test_qp& q) {
-    auto& all = q.d.hca.pairs;
+    auto& all = q.d.hca.queue_pairs;
     std::uint8_t context[HCA_QP_MAILBOX] = {}, again[HCA_QP_MAILBOX] = {};
     REQUIRE(all.query(q.number, context) == HCA_OK);
     REQUIRE(all.to_reset(q.number, nullptr) == HCA_OK);
     std::memcpy(again, context, sizeof again);
     hca_set(again + HCA_QP_CONTEXT, HCA_QPC_RECEIVE_PSN, q.s.psn);
     hca_set(again + HCA_QP_CONTEXT, HCA_QPC_SEND_PSN, q.s.psn);
-    hca_set(again, HCA_QP_MASK, HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC);
+    hca_set(again, HCA_QP_MASK, HCA_OPTPAR_REMOTE_READ | HCA_OPTPAR_REMOTE_WRITE | HCA_OPTPAR_REMOTE_ATOMIC);
     for (const unsigned step : {HCA_RST2INIT_QP, HCA_INIT2RTR_QP, HCA_RTR2RTS_QP})
         REQUIRE(all.modify(step, q.number, again) == HCA_OK);
     q.posted = q.received = 0;

@@ -37,17 +37,17 @@ public:
         for (auto i = at & ~std::uint64_t{3}; i < ((at + bytes + 3) & ~std::uint64_t{3}); ++i)
             m_rights[i] |= static_cast<std::uint8_t>(i < at || i >= at + bytes ? rights & reads : rights);
     }
-    std::uint64_t trespasses = 0;
-    std::string first_trespass;
+    std::uint64_t access_violations = 0;
+    std::string first_access_violation;
 
 private:
     void look(const bus_payload& p) {
         const unsigned needed = p.is_read() ? reads : writes;
         const auto* r = m_rights.data() + p.get_address();
         if (std::all_of(r, r + p.get_data_length(), [needed](std::uint8_t b) { return b & needed; })) return;
-        if (trespasses++ == 0)
-            first_trespass = fmt::format("{} of {} bytes at {:#x}", p.is_read() ? "read" : "write", p.get_data_length(),
-                                         p.get_address());
+        if (access_violations++ == 0)
+            first_access_violation = fmt::format("{} of {} bytes at {:#x}", p.is_read() ? "read" : "write",
+                                                 p.get_data_length(), p.get_address());
     }
     std::vector<std::uint8_t> m_rights;  // by byte; empty: nobody watches
 
@@ -167,13 +167,13 @@ public:
     }
 
     // --- commands ---
-    struct answer {
+    struct command_result {
         unsigned status;
         std::uint64_t out_param;
     };
     /// A polled command whose parameter is an immediate, or the input mailbox's address.
-    answer command(unsigned opcode, std::uint32_t modifier, unsigned op_modifier, std::uint64_t in_param,
-                   std::uint64_t out_param) {
+    command_result command(unsigned opcode, std::uint32_t modifier, unsigned op_modifier, std::uint64_t in_param,
+                           std::uint64_t out_param) {
         write32(HCA_HCR + 0x00, static_cast<std::uint32_t>(in_param >> 32));
         write32(HCA_HCR + 0x04, static_cast<std::uint32_t>(in_param));
         write32(HCA_HCR + 0x08, modifier);

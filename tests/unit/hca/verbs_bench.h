@@ -112,7 +112,7 @@ public:
     void to_rtr(std::uint32_t remote, std::uint16_t lid) {
         auto* m = d.in();
         auto* c = m + HCA_QP_CONTEXT;
-        hca_set(m, HCA_QP_MASK, HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC);
+        hca_set(m, HCA_QP_MASK, HCA_OPTPAR_REMOTE_READ | HCA_OPTPAR_REMOTE_WRITE | HCA_OPTPAR_REMOTE_ATOMIC);
         hca_set(c, HCA_QPC_MTU, s.mtu);
         hca_set(c, HCA_QPC_LOG_MESSAGE, 31);
         hca_set(c, HCA_QPC_REMOTE, remote);
@@ -145,7 +145,7 @@ public:
         bool first_fence = false;
         const auto before = posted;
         for (std::size_t i = 0; i < all.size(); ++i, ++posted) {
-            const auto size = write_entry(posted, all[i]);
+            const auto size = write_wqe(posted, all[i]);
             if (i == 0) {
                 first_opcode = all[i].opcode;
                 first_size = size;
@@ -187,7 +187,7 @@ private:
     const std::uint32_t m_send_cqn, m_receive_cqn;
 
     /// \returns its size in 16 bytes
-    unsigned write_entry(std::uint16_t index, const send_request& r) {
+    unsigned write_wqe(std::uint16_t index, const send_request& r) {
         auto* w = d.byte(memory, slot(index));
         std::memset(w, 0, std::size_t{1} << log_stride);
         hca_set(w, HCA_NEXT_ALWAYS, 1);

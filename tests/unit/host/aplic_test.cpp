@@ -68,7 +68,7 @@ bool input(test::bus_master& m, unsigned source) {
 std::uint32_t to(std::uint32_t hart, std::uint32_t value) { return hart << APLIC_TARGET_HART_SHIFT | value; }
 
 /// Interrupt files at 0x24000000 and 0x28000000, a page a hart.
-void give_addresses(domains& d) {
+void assign_addresses(domains& d) {
     d.machine.write32(APLIC_MMSIADDRCFG, 0x24000);
     d.machine.write32(APLIC_MMSIADDRCFGH, 1u << APLIC_MSIADDR_LHXW_SHIFT);
     d.machine.write32(APLIC_SMSIADDRCFG, 0x28000);
@@ -92,7 +92,7 @@ TEST_CASE("reset values and what is fixed") {
 TEST_CASE("an edge is forwarded once, to the hart that target names") {
     auto& b = fresh();
     auto& d = b.by_message;
-    give_addresses(d);
+    assign_addresses(d);
     configure(d.machine, 5, APLIC_SOURCE_EDGE1, to(1, 77));
     d.root.set_source(5, true);
     CHECK(d.sent == messages{{0x24001000, 77}});
@@ -107,7 +107,7 @@ TEST_CASE("an edge is forwarded once, to the hart that target names") {
 TEST_CASE("a level that stays is sent again when software asks, not when it has fallen") {
     auto& b = fresh();
     auto& d = b.by_message;
-    give_addresses(d);
+    assign_addresses(d);
     configure(d.machine, 5, APLIC_SOURCE_LEVEL1, to(0, 9));
     d.root.set_source(5, true);
     d.machine.write32(APLIC_SETIPNUM, 5);
@@ -130,7 +130,7 @@ TEST_CASE("a level that stays is sent again when software asks, not when it has 
 TEST_CASE("nothing is sent before the domain is switched on, then in order of numbers") {
     auto& b = fresh();
     auto& d = b.by_message;
-    give_addresses(d);
+    assign_addresses(d);
     d.machine.write32(APLIC_DOMAINCFG, 0);
     for (const unsigned s : {40u, 3u}) {
         configure(d.machine, s, APLIC_SOURCE_DETACHED, to(0, s));
@@ -145,7 +145,7 @@ TEST_CASE("nothing is sent before the domain is switched on, then in order of nu
 TEST_CASE("a delegated source is the child's, and comes back") {
     auto& b = fresh();
     auto& d = b.by_message;
-    give_addresses(d);
+    assign_addresses(d);
     configure(d.supervisor, 8, APLIC_SOURCE_EDGE1, to(1, 20));  // not delegated yet
     CHECK(d.supervisor.read32(APLIC_SOURCECFG + 4 * 7) == 0);
     d.machine.write32(APLIC_SOURCECFG + 4 * 7, APLIC_SOURCECFG_DELEGATE);

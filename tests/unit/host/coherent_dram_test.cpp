@@ -17,9 +17,9 @@ constexpr std::uint64_t base = 0x80000000, size = 1 << 20;
 constexpr ticks l2 = 2_ns, l3 = 5_ns, line_time = 64 * ticks_per_second / 17'066'666'667,
                 from_memory = l3 + 45_ns + line_time;
 
-struct holder final : copy_holder {
+struct holder final : snooper {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped;
-    void drop_copies(std::uint64_t at, std::uint64_t bytes) override { dropped.emplace_back(at, bytes); }
+    void invalidate_copies(std::uint64_t at, std::uint64_t bytes) override { dropped.emplace_back(at, bytes); }
 };
 
 struct bench {
@@ -31,7 +31,7 @@ struct bench {
     bench() {
         memory.add(first);
         memory.add(second);
-        caches.on_taken = [this](std::uint64_t line, std::uint64_t bytes) { memory.written(line, bytes); };
+        caches.on_line_acquired = [this](std::uint64_t line, std::uint64_t bytes) { memory.written(line, bytes); };
     }
     ticks read(std::uint64_t at) { return memory.access(at, 64, false, 0); }
     ticks write(std::uint64_t at, std::uint64_t bytes = 64) { return memory.access(at, bytes, true, 0); }

@@ -180,19 +180,19 @@ TEST_CASE("allocator: what is taken from the end was nobody's before, and never 
     auto* middle = heap_allocate(3000);
     heap_free(middle);
     const auto before = heap_free_bytes();
-    CHECK(heap_take_end(sizeof arena - 2048, 16) == nullptr);  // some of it has been in use
-    auto* taken = static_cast<std::uint8_t*>(heap_take_end(5000, 4096));
+    CHECK(heap_reserve_end(sizeof arena - 2048, 16) == nullptr);  // some of it has been in use
+    auto* taken = static_cast<std::uint8_t*>(heap_reserve_end(5000, 4096));
     REQUIRE(taken == arena + sizeof arena - 8192);
     std::memset(taken, 0xaa, 5000);
     CHECK(heap_free_bytes() == before - 8192);
-    auto* again = static_cast<std::uint8_t*>(heap_take_end(16, 16));
+    auto* again = static_cast<std::uint8_t*>(heap_reserve_end(16, 16));
     CHECK(again == taken - 16);
     const auto left = heap_free_bytes();
     auto* rest = static_cast<std::uint8_t*>(heap_allocate(left));
     REQUIRE(rest);
     CHECK(rest + left <= again);
     heap_free(rest);
-    CHECK(heap_take_end(16, 16) == nullptr);  // all of it has been in use by now
+    CHECK(heap_reserve_end(16, 16) == nullptr);  // all of it has been in use by now
     heap_free(low);
     CHECK_THROWS(heap_free(taken));
 }

@@ -109,15 +109,15 @@ public:
             auto n = queue.front();
             if (!has_credits(n->lane_class, desk_traits::credits_of(*n))) return;
             queue.pop_front();
-            take_credits(*n);
-            launch(*n, transmitter.send(now(), now(), n->bytes, n->bytes).tail_arrival);
+            consume_credits(*n);
+            transmit_packet(*n, transmitter.send(now(), now(), n->bytes, n->bytes).tail_arrival);
         }
     }
-    using port::lose_credits;
+    using port::drop_credits;
 
 private:
     friend class link::port<desk_traits>;
-    ticks announced(note&, ticks head) { return head + desk_latency; }
+    ticks arrival_time(note&, ticks head) { return head + desk_latency; }
     void arrived(const note_ptr& n) {
         if (on_note)
             on_note(*n);
@@ -133,9 +133,9 @@ private:
 };
 
 /// Runs until nothing is left to do.
-inline void run_all(ticks most = 1'000'000 * us) {
+inline void run_all(ticks max_time = 1'000'000 * us) {
     auto& c = calendar::current();
-    const ticks limit = c.now() + most;
+    const ticks limit = c.now() + max_time;
     while (c.next_event_time() != never) {
         REQUIRE(c.now() < limit);
         c.run_until(std::min(limit, c.next_event_time()));

@@ -28,7 +28,7 @@ private:
         return p;
     }
     void packet_arrived(port& at, const packet_ptr& p) override { at.release(*p, now()); }
-    void room_again(port&, unsigned) override {}
+    void space_available(port&, unsigned) override {}
 };
 
 struct both final : packet_tap {

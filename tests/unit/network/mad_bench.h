@@ -38,11 +38,11 @@ inline packet_ptr packet_of(const mad& d, std::uint16_t dlid = permissive_lid, s
 }
 
 /// The payload of the only packet that came back within `most`; none if nothing did.
-inline std::optional<mad> ask(adapter& manager, const packet_ptr& request, ticks most = 100'000'000) {
+inline std::optional<mad> ask(adapter& manager, const packet_ptr& request, ticks max_time = 100'000'000) {
     manager.received.clear();
     manager.send(request);
     auto& c = calendar::current();
-    for (const auto limit = c.now() + most; manager.received.empty() && c.next_event_time() < limit;)
+    for (const auto limit = c.now() + max_time; manager.received.empty() && c.next_event_time() < limit;)
         c.run_until(c.next_event_time());
     if (manager.received.empty()) return std::nullopt;
     REQUIRE(manager.received.size() == 1);

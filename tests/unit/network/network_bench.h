@@ -31,14 +31,14 @@ inline packet_ptr make_datagram(std::uint16_t to, std::size_t bytes, std::uint32
 
 class adapter final : public model, public port_owner {
 public:
-    struct heard {
+    struct arrival {
         ticks when;
         std::uint32_t psn;
         unsigned lane;
         packet_ptr packet;
     };
     port link;
-    std::vector<heard> received;
+    std::vector<arrival> received;
     std::vector<port_state> states;
     std::deque<packet_ptr> unsent;
     bool keeps = false;  ///< received packets stay in the port's buffer
@@ -59,7 +59,7 @@ public:
         received.push_back({now(), p->bth.psn, p->lrh.vl, p});
         if (!keeps) at.release(*p, now());
     }
-    void room_again(port&, unsigned) override { push(); }
+    void space_available(port&, unsigned) override { push(); }
     void state_changed(port&, port_state s) override { states.push_back(s); }
 
 private:
@@ -72,9 +72,9 @@ private:
     }
 };
 
-inline void run_all(ticks most = 100'000'000'000) {
+inline void run_all(ticks max_time = 100'000'000'000) {
     auto& c = calendar::current();
-    const ticks limit = c.now() + most;
+    const ticks limit = c.now() + max_time;
     while (c.next_event_time() != never) {
         REQUIRE(c.now() < limit);
         c.run_until(std::min(limit, c.next_event_time()));

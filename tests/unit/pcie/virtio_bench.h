@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "abi/virtio.h"
+#include "cs_storm_bench.h"
 #include "pcie/virtio_device.h"
-#include "storm_bench.h"
 
 namespace fabricvp::pcie::test {
 

@@ -22,7 +22,7 @@ struct dialogue {
         script.poll(now);
     }
     void prints(const std::string& text) {
-        for (const char c : text) script.saw(c, now);
+        for (const char c : text) script.on_byte(c, now);
         script.poll(now);
     }
     void passes(ticks time) { script.poll(now += time); }
@@ -60,7 +60,7 @@ TEST_CASE("a script types when it has seen what it waits for") {
 TEST_CASE("what a line has seen is not seen again, and what came early counts") {
     dialogue d("expect one\nexpect one\nexpect /t[aeiou]o/\nexpect two\nfinish\n");
     d.prints("one");
-    CHECK_THAT(d.script.present(), StartsWith("s.script:2: "));
+    CHECK_THAT(d.script.current_line(), StartsWith("s.script:2: "));
     d.prints(" and one too, two");
     CHECK(d.script.done());
     CHECK(d.script.finishes());

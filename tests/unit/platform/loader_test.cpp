@@ -130,8 +130,8 @@ TEST_CASE("firmware and kernel get their places") {
     p.add_stages({folder.file("fw.bin", "firmware"), folder.file("k.bin", "kernel"), "", "", false});
     CHECK(p.entry() == base);
     CHECK(p.next_stage() == base + boot_plan::kernel_offset);
-    REQUIRE(p.pieces().size() == 2);
-    CHECK(p.pieces()[1].bytes == "kernel");
+    REQUIRE(p.load_regions().size() == 2);
+    CHECK(p.load_regions()[1].bytes == "kernel");
     CHECK_FALSE(p.symbol("tohost"));
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("a Linux image takes the room that its header asks for") {
     std::memcpy(image.data() + 0x38, "RSC\x05", 4);
     auto p = plan();
     p.add_stages({folder.file("fw.bin", "firmware"), folder.file("Image", image), "", "", false});
-    CHECK(p.pieces()[1].size == size);
+    CHECK(p.load_regions()[1].size == size);
 }
 
 TEST_CASE("the RAM disk lies high, below what is reserved") {

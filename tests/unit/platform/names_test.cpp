@@ -236,13 +236,14 @@ TEST_CASE("names of one parent's children are unique") {
 
 TEST_CASE("a block's own key lies over what its list says, where it was written later") {
     const std::string yaml =
-        "node: {gpus: [{compute_units: 2}, {compute_units: 3}], gpu1: {compute_units: 4}}\nnodes: [{gpu0: {sharing: "
+        "node: {gpus: [{compute_units: 2}, {compute_units: 3}], gpu1: {compute_units: 4}}\nnodes: [{gpu0: "
+        "{compute_units_per_scalar_cache: "
         "2}}]\n";
     const auto gpus = [&](const platform::overrides& set) {
         return read_machine_params(yaml, "m.yaml", set).nodes[0].gpus;
     };
     CHECK(gpus({})[0].core.compute_units == 2);
-    CHECK(gpus({})[0].core.sharing == 2);
+    CHECK(gpus({})[0].core.compute_units_per_scalar_cache == 2);
     CHECK(gpus({})[1].core.compute_units == 4);
     CHECK(gpus({{"node.gpus.1.compute_units", "5"}})[1].core.compute_units == 5);
     CHECK(gpus({{"node.gpus.*.compute_units", "5"}, {"node.gpu1.compute_units", "6"}})[1].core.compute_units == 6);

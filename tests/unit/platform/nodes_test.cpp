@@ -4,10 +4,10 @@
 
 #include "abi/memory_map.h"
 #include "elf_builder.h"
-#include "obedient_program.h"
 #include "platform/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
+#include "scripted_guest.h"
 #include "temporary_folder.h"
 
 using namespace fabricvp;
@@ -16,7 +16,7 @@ using namespace fabricvp::time_literals;
 TEST_CASE("nodes end and begin again on their own") {
     test::temporary_folder folder;
     test::elf_builder elf(VIRT_DRAM_BASE);
-    elf.add(VIRT_DRAM_BASE, test::obedient_program());
+    elf.add(VIRT_DRAM_BASE, test::scripted_guest());
     folder.file("obedient.elf", elf.build());
     const auto config = folder.file("m.yaml",
                                     "node:\n  images: {firmware: obedient.elf}\n  host: {memory: 16 MiB}\n"
@@ -29,7 +29,7 @@ TEST_CASE("nodes end and begin again on their own") {
 
     CHECK(p->run_until(1_ms).outcome == run_outcome::time_limit);
     for (std::size_t i = 0; i < 3; ++i) CHECK(p->outcome(i).state == node_state::running);
-    CHECK(p->complaint().empty());
+    CHECK(p->failure_message().empty());
 
     // A reset that node 1 asks for is its own: the others keep what they know and where they are.
     const char mark[] = "mark";
@@ -68,7 +68,7 @@ TEST_CASE("nodes end and begin again on their own") {
     CHECK(result.outcome == run_outcome::time_limit);
     CHECK(p->outcome(1).state == node_state::failed);
     CHECK(p->outcome(1).status == 7);
-    CHECK(p->complaint() == "node1 reported failure 7");
+    CHECK(p->failure_message() == "node1 reported failure 7");
 
     // Power-on reset of a node, from outside.
     p->reset(0);

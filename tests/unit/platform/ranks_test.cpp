@@ -5,7 +5,7 @@
 #include "platform/machine_params.h"
 #include "platform/platform.h"
 #include "platform/ranks/partition.h"
-#include "platform/ranks/portion.h"
+#include "platform/ranks/rank_part.h"
 
 using namespace fabricvp;
 using namespace fabricvp::ranks;
@@ -60,7 +60,7 @@ TEST_CASE("machines that cannot be cut so are refused") {
 }
 
 TEST_CASE("what ranks have measured comes together") {
-    portion a, b;
+    rank_part a, b;
     a.values = {
         {"network.packets.sent", 3}, {"network.sweeps", 2}, {"node0.x", 0.1}, {"sim.events", 5}, {"sim.time_s", 1.5}};
     b.values = {
@@ -71,7 +71,7 @@ TEST_CASE("what ranks have measured comes together") {
         "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{"
         "\"name\":\"simulation\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3}\n]}\n";
     b.trace = a.trace;
-    std::vector<portion> all = {portion_of(to_bytes(a)), portion_of(to_bytes(b))};
+    std::vector<rank_part> all = {parse_rank_part(to_bytes(a)), parse_rank_part(to_bytes(b))};
     CHECK(merged_values(all) == statistics_snapshot{{"network.packets.sent", 7},
                                                     {"network.sweeps", 2},
                                                     {"node0.x", 0.1},
@@ -92,5 +92,5 @@ TEST_CASE("what ranks have measured comes together") {
           "\"name\":\"rank 0\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3},\n"
           "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"rank "
           "1\"}},\n{\"ph\":\"X\",\"pid\":2,\"tid\":3}\n]}\n");
-    CHECK_THROWS_WITH(portion_of("nonsense"), Contains("cannot be read"));
+    CHECK_THROWS_WITH(parse_rank_part("nonsense"), Contains("cannot be read"));
 }

@@ -4,10 +4,10 @@
 
 #include "abi/memory_map.h"
 #include "elf_builder.h"
-#include "obedient_program.h"
 #include "platform/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
+#include "scripted_guest.h"
 #include "temporary_folder.h"
 
 using namespace fabricvp;
@@ -15,12 +15,12 @@ using namespace fabricvp::time_literals;
 using Catch::Matchers::Contains;
 using fabricvp::test::contents_of;
 using fabricvp::test::elf_builder;
-using fabricvp::test::obedient_program;
+using fabricvp::test::scripted_guest;
 using fabricvp::test::temporary_folder;
 
 TEST_CASE("the life of a machine") {
     temporary_folder folder;
-    const auto program = obedient_program();
+    const auto program = scripted_guest();
     elf_builder elf(VIRT_DRAM_BASE);
     elf.add(VIRT_DRAM_BASE, program);
     const auto firmware = folder.file("obedient.elf", elf.build());

@@ -13,7 +13,7 @@ constexpr std::uint64_t code = memory_base, handler = memory_base + 0x1000, data
 TEST_CASE("a device access happens at the hart's local time and takes what the device says") {
     for (const bool later : {false, true}) {
         auto& b = hart_bench::restart();
-        (later ? b.device0.answers_after : b.device0.latency) = 250 * nanosecond;
+        (later ? b.device0.responds_after : b.device0.latency) = 250 * nanosecond;
         b.device0.registers[device_base + 16] = 0xfffffffff1f2f3f4;
         program p(code);
         p << nop << nop << nop << csrr(s4, csr::mcycle) << lw(s2, a0, 16) << csrr(s5, csr::mcycle) << sw(s2, a0, 32)
@@ -179,7 +179,7 @@ TEST_CASE("code in a page that a device has touched runs") {
 
 TEST_CASE("a reset while an access is under way: the answer is dropped, the hart starts anew") {
     auto& b = hart_bench::restart();
-    b.device0.answers_after = 5 * microsecond;
+    b.device0.responds_after = 5 * microsecond;
     b.load(program(code) << lw(s2, a0, 0) << j(0));
     b.hart0.set_reset_vector(code + 0x100);
     b.load(program(code + 0x100) << li(s3, 1) << j(0));

@@ -59,7 +59,7 @@ TEST_CASE("single steps execute exactly one instruction, over branches, traps, d
     b.load(program(code + 0x1000) << lw(s1, a0, 0) << wfi << j(-8));
     b.set_csr(csr::mtvec, code + 0x1000);
     b.device0.registers[device_base] = 5;
-    b.device0.answers_after = 3 * microsecond;
+    b.device0.responds_after = 3 * microsecond;
     b.hart0.set_x(a0, device_base);
     b.hart0.set_x(s0, 0);
     b.hart0.set_x(s1, 0);

@@ -105,9 +105,9 @@ TEST_CASE("reserved and absent encodings are illegal") {
 
 TEST_CASE("corners of integer semantics") {
     using namespace semantics;
-    constexpr u64 least = u64{1} << 63, all = ~u64{0};
-    CHECK(semantics::div(least, all) == least);
-    CHECK(rem(least, all) == 0);
+    constexpr u64 min_value = u64{1} << 63, all = ~u64{0};
+    CHECK(semantics::div(min_value, all) == min_value);
+    CHECK(rem(min_value, all) == 0);
     CHECK(semantics::div(7, 0) == all);
     CHECK(rem(7, 0) == 7);
     CHECK(divw(0x80000000, all) == sext32(0x80000000));
@@ -119,7 +119,7 @@ TEST_CASE("corners of integer semantics") {
     CHECK(clz(0) == 64);
     CHECK(ctzw(0xffffffff00000000) == 32);
     CHECK(orc_b(0x0100800000ff0010) == 0xff00ff0000ff00ff);
-    CHECK(ror(1, 1) == least);
+    CHECK(ror(1, 1) == min_value);
     CHECK(rol(1, 0) == 1);
     CHECK(rorw(1, 1) == sext32(0x80000000));
     CHECK(bext(4, 66) == 1);

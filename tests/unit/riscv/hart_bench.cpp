@@ -42,9 +42,9 @@ bus_target::outcome test_bus::access(bus_payload& payload, ticks& delay) {
     transfer(payload);
     if (payload.is_read()) std::memcpy(&value, payload.get_data_ptr(), payload.get_data_length());
     log.push_back({now(), payload.get_address(), value, payload.get_data_length(), payload.is_write()});
-    if (answers_after) {
+    if (responds_after) {
         m_waiting = &payload;
-        schedule_in(m_answer, answers_after);
+        schedule_in(m_answer, responds_after);
         return outcome::pending;
     }
     delay += latency;

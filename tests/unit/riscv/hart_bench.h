@@ -37,8 +37,8 @@ public:
         bool write;
     };
     std::vector<entry> log;
-    ticks latency = 0;        ///< told with the answer
-    ticks answers_after = 0;  ///< if not zero: the answer comes later, on the backward path
+    ticks latency = 0;         ///< told with the answer
+    ticks responds_after = 0;  ///< if not zero: the answer comes later, on the backward path
     bool performs_atomics = true;
     std::map<std::uint64_t, std::uint64_t> registers;
 
@@ -46,7 +46,7 @@ public:
     void restart() {
         log.clear();
         registers.clear();
-        latency = answers_after = 0;
+        latency = responds_after = 0;
         performs_atomics = true;
     }
 

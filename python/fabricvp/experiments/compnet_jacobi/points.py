@@ -9,18 +9,11 @@ from dataclasses import dataclass, field
 from ..compnet import APU, run_firmware
 from ..compnet_latency.points import CORES
 
-CPU = "CPUs alone"
+CPU = "CPU only"
 #: By name: what the firmware calls it.
-SCHEMES = {
-    "host between kernels": 3,
-    "queue between kernels": 5,
-    "host threads": 1,
-    APU: 1,
-    "command processor": 0,
-    "lanes": 2,
-}
+BACKENDS = {"HDN": 3, "GDS": 5, "GHN": 1, APU: 1, "ComP-Net": 0, "GPU-native": 2}
 ITERATIONS = 10
-LARGEST_CPU = 256  #: above, the CPUs do not solve as well: the schemes must find the same among themselves
+LARGEST_CPU = 256  #: above, the CPUs do not solve as well: the backends must find the same among themselves
 _DIGEST = re.compile(r"^# digest (\w+)", re.MULTILINE)
 _JACOBI = re.compile(r"^# jacobi (\w+) (\d+) rows (\d+) columns (\d+) iterations (\d+) ps", re.MULTILINE)
 
@@ -30,7 +23,7 @@ class Point:
     """A solution by the CPUs and one by the GPUs. All of a study run on one machine: only who performs the network is
     another one."""
 
-    scheme: str  #: of `SCHEMES`
+    backend: str  #: of `BACKENDS`
     size: int  #: rows and columns of each node's part
     driver_us: int  #: that a driver takes to launch a kernel, beyond what is simulated
     bus_ns: int  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
@@ -38,30 +31,30 @@ class Point:
 
     def __str__(self) -> str:
         return (
-            f"{self.scheme}, {self.size}², driver {self.driver_us} µs, bus {self.bus_ns} ns, {self.cores[0]:g} and"
+            f"{self.backend}, {self.size}², driver {self.driver_us} µs, bus {self.bus_ns} ns, {self.cores[0]:g} and"
             f" {self.cores[1]:g} instructions a cycle"
         )
 
 
 @dataclass
-class Found:
-    """What it gave: seconds and joules an iteration, by the firmware's name of the scheme."""
+class Result:
+    """What it gave: seconds and joules an iteration, by the firmware's name of the backend."""
 
     time: dict[str, float] = field(default_factory=dict)
-    joules: dict[str, float] = field(default_factory=dict)  #: of both nodes
+    energy: dict[str, float] = field(default_factory=dict)  #: of both nodes
     digests: tuple[str, ...] = ()  #: by node, of the grid that was found
-    right: bool = False
+    correct: bool = False
     retries: float = 0.0
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     groups = (
         min(16, point.size // 4) if point.size <= LARGEST_CPU else 64
     )  # work-groups that meet after every iteration
     reference = point.size <= LARGEST_CPU
     options = (
-        f"work=1 scheme={SCHEMES[point.scheme]} rows={point.size} columns={point.size} groups={groups}"
+        f"work=1 scheme={BACKENDS[point.backend]} rows={point.size} columns={point.size} groups={groups}"
         f" iterations={ITERATIONS} driver={point.driver_us} reference={int(reference)}"
     )
     settings = {
@@ -71,14 +64,14 @@ def measure(point: Point) -> Found:
         "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1],
     }
     regions = ("cpu", "jacobi") if reference else ("jacobi",)
-    run = run_firmware(str(point), point.scheme, 2, options, regions, settings)
+    run = run_firmware(str(point), point.backend, 2, options, regions, settings)
     solved = _JACOBI.findall(run.consoles[0])
-    return Found(
+    return Result(
         time={name: int(ps) / 1e12 / int(n) for name, _, _, n, ps in solved},
-        joules={
-            name: run.parts[region].joules["total"] / int(n) for (name, _, _, n, _), region in zip(solved, regions)
+        energy={
+            name: run.parts[region].energy["total"] / int(n) for (name, _, _, n, _), region in zip(solved, regions)
         },
         digests=tuple(_DIGEST.findall(text)[0] for text in run.consoles),
-        right=run.right,
+        correct=run.correct,
         retries=run.retries,
     )

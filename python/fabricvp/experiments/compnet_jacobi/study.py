@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the firmware with every scheme and reports."""
+"""Runs the firmware with every backend and reports."""
 
 from __future__ import annotations
 
@@ -7,28 +7,24 @@ import pandas
 
 from ..compnet_latency.points import OTHER_CORES
 from ..frame import Run
-from . import pictures
-from .points import CPU, ITERATIONS, LARGEST_CPU, SCHEMES, Found, Point, measure
+from . import plots
+from .points import BACKENDS, CPU, ITERATIONS, LARGEST_CPU, Point, Result, measure
 
 SLIDES = (
-    "ComP-Net (PACT 2018), slides: CPUs are best at first, then networking from inside of kernels, then all GPU schemes"
+    "ComP-Net (PACT 2018), slides: CPUs are best at first, then intra-kernel networking, then all GPU backends"
     " are equal"
 )
 LAUNCH = 20  #: µs, the slides' time of a launch
 CORES_SIZE = 32  #: rows and columns where instructions a cycle are varied
 BUS = 250  #: ns at each end of the link to the root complex
-INSIDE = ("command processor", "host threads", "lanes")
+INTRA_KERNEL = ("ComP-Net", "GHN", "GPU-native")
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     sizes = (32, 128) if run.quick else (16, 32, 64, 128, 256, 1024)
-    points = [Point(s, size, driver, BUS) for size in sizes for driver in (0, LAUNCH) for s in SCHEMES]
-    others = [
-        Point(s, CORES_SIZE, 0, BUS, cores)
-        for cores in OTHER_CORES
-        for s in ("host between kernels", "host threads", "command processor")
-    ]
+    points = [Point(s, size, driver, BUS) for size in sizes for driver in (0, LAUNCH) for s in BACKENDS]
+    others = [Point(s, CORES_SIZE, 0, BUS, cores) for cores in OTHER_CORES for s in ("HDN", "GHN", "ComP-Net")]
     points += others
     found = dict(zip(points, run.map("machines", measure, points, lambda p: float(p.size**2), str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
@@ -38,23 +34,23 @@ def study(run: Run) -> None:
         {
             p: f
             for p, f in found.items()
-            if p.size == CORES_SIZE and p.driver_us == 0 and p.scheme in {o.scheme for o in others}
+            if p.size == CORES_SIZE and p.driver_us == 0 and p.backend in {o.backend for o in others}
         },
     )
     for (size, driver), part in frame.groupby(["size", "driver_us"], sort=True):
-        for scheme, us in zip(part["scheme"], part["iteration_us"]):
+        for backend, us in zip(part["backend"], part["iteration_us"]):
             run.report.row(
-                f"{scheme}, {size}², driver {driver} µs",
+                f"{backend}, {size}², driver {driver} µs",
                 "µs/iteration",
                 float(us),
                 None,
-                SLIDES if scheme == CPU else f"{ITERATIONS} iterations, launch included",
+                SLIDES if backend == CPU else f"{ITERATIONS} iterations, launch included",
             )
-    for scheme, uj in (
-        frame[(frame["size"] == sizes[-1]) & (frame["driver_us"] == 0)].set_index("scheme")["iteration_uJ"].items()
+    for backend, uj in (
+        frame[(frame["size"] == sizes[-1]) & (frame["driver_us"] == 0)].set_index("backend")["iteration_uJ"].items()
     ):
         run.report.row(
-            f"energy of an iteration, {scheme}, {sizes[-1]}², driver 0 µs",
+            f"energy of an iteration, {backend}, {sizes[-1]}², driver 0 µs",
             "µJ",
             float(uj),
             None,
@@ -63,7 +59,7 @@ def study(run: Run) -> None:
     for driver in (0, LAUNCH):
         ratio = _gain(frame, driver)
         run.report.row(
-            f"best scheme inside of kernels against the host between kernels, at most, driver {driver} µs",
+            f"best intra-kernel backend against HDN, at most, driver {driver} µs",
             "1",
             float(ratio.max()),
             None,
@@ -76,7 +72,7 @@ def study(run: Run) -> None:
             1.0 if not run.quick else None,
             SLIDES,
         )
-    run.report.plot("sizes", pictures.sizes(frame), "Time of an iteration by the size of a node's part of the grid")
+    run.report.plot("sizes", plots.sizes(frame), "Time of an iteration by the size of a node's part of the grid")
     run.report.table(
         "sizes",
         frame.round(3),
@@ -84,30 +80,30 @@ def study(run: Run) -> None:
         shown=80,
     )
     check = run.report.check
-    wrong = [str(p) for p, f in found.items() if not f.right]
+    wrong = [str(p) for p, f in found.items() if not f.correct]
     check(
-        f"every scheme finds what the CPUs find, to the bit, up to {LARGEST_CPU}²",
+        f"every backend finds what the CPUs find, to the bit, up to {LARGEST_CPU}²",
         not wrong,
         ", ".join(wrong) or f"{len(found)} solutions on two nodes",
     )
     several = [str(size) for size in sizes if len({f.digests for p, f in found.items() if p.size == size}) != 1]
-    check("all schemes find the same", not several, ", ".join(several) or f"{len(sizes)} sizes")
-    check("nothing is sent twice", not any(f.retries for f in found.values()), "in every run")
+    check("all backends find the same", not several, ", ".join(several) or f"{len(sizes)} sizes")
+    check("nothing is retransmitted", not any(f.retries for f in found.values()), "in every run")
     check("a second run is the same to the picosecond", again.time == found[points[0]].time, str(points[0]))
     _conclude(run, frame)
 
 
-def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
+def _frame(found: dict[Point, Result]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
-        if p.scheme == next(iter(SCHEMES)) and "cpu" in f.time:
+        if p.backend == next(iter(BACKENDS)) and "cpu" in f.time:
             lines.append(
                 {
                     "size": p.size,
                     "driver_us": p.driver_us,
-                    "scheme": CPU,
+                    "backend": CPU,
                     "iteration_us": f.time["cpu"] * 1e6,
-                    "iteration_uJ": f.joules["cpu"] * 1e6,
+                    "iteration_uJ": f.energy["cpu"] * 1e6,
                 }
             )
         gpu = next(name for name in f.time if name != "cpu")
@@ -115,24 +111,26 @@ def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
             {
                 "size": p.size,
                 "driver_us": p.driver_us,
-                "scheme": p.scheme,
+                "backend": p.backend,
                 "iteration_us": f.time[gpu] * 1e6,
-                "iteration_uJ": f.joules[gpu] * 1e6,
+                "iteration_uJ": f.energy[gpu] * 1e6,
             }
         )
     return pandas.DataFrame(lines)
 
 
-def _cores(run: Run, found: dict[Point, Found]) -> None:
+def _cores(run: Run, found: dict[Point, Result]) -> None:
     lines = []
     for p, f in sorted(found.items(), key=lambda pair: pair[0].cores):
         for name, seconds in f.time.items():
-            scheme = CPU if name == "cpu" else p.scheme
-            if scheme == CPU and p.scheme != "host between kernels":
+            backend = CPU if name == "cpu" else p.backend
+            if backend == CPU and p.backend != "HDN":
                 continue  # the same in every run
-            lines.append({"scheme": scheme, "host": p.cores[0], "processor": p.cores[1], "iteration_us": seconds * 1e6})
+            lines.append(
+                {"backend": backend, "host": p.cores[0], "processor": p.cores[1], "iteration_us": seconds * 1e6}
+            )
             run.report.row(
-                f"{scheme}, {p.size}², {p.cores[0]:g} and {p.cores[1]:g} instructions a cycle",
+                f"{backend}, {p.size}², {p.cores[0]:g} and {p.cores[1]:g} instructions a cycle",
                 "µs/iteration",
                 seconds * 1e6,
                 None,
@@ -147,19 +145,19 @@ def _cores(run: Run, found: dict[Point, Found]) -> None:
 
 
 def _gain(frame: pandas.DataFrame, driver: int) -> pandas.Series:
-    table = frame[frame["driver_us"] == driver].pivot(index="size", columns="scheme", values="iteration_us")
-    return table["host between kernels"] / table[list(INSIDE)].min(axis=1)
+    table = frame[frame["driver_us"] == driver].pivot(index="size", columns="backend", values="iteration_us")
+    return table["HDN"] / table[list(INTRA_KERNEL)].min(axis=1)
 
 
 def _conclude(run: Run, frame: pandas.DataFrame) -> None:
-    words = []
+    sentences = []
     for driver, part in frame.groupby("driver_us"):
-        table = part.pivot(index="size", columns="scheme", values="iteration_us")
+        table = part.pivot(index="size", columns="backend", values="iteration_us")
         best = ", ".join(f"{size}²: {row.idxmin()} ({row.min():.2f} µs)" for size, row in table.iterrows())
-        words.append(f"With {driver} µs a launch for the driver the best are, by size: {best}.")
+        sentences.append(f"With {driver} µs a launch for the driver the best are, by size: {best}.")
     gain = _gain(frame, LAUNCH)
-    words.append(
-        f"Networking from inside of one kernel is {gain.iloc[0]:.1f} times as fast as the host between kernels at"
+    sentences.append(
+        f"Intra-kernel networking is {gain.iloc[0]:.1f} times as fast as host-driven networking (HDN) at"
         f" {gain.index[0]}², {gain.iloc[-1]:.2f} times at {gain.index[-1]}²."
     )
-    run.report.conclude(*words)
+    run.report.conclude(*sentences)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networking from inside of kernels, by the command processor, by threads of the host, and by the lanes: round
+"""Intra-kernel networking, by the command processor, by threads of the host, and by the lanes: round
 trips."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from ..frame import Experiment, study_of
 
 EXPERIMENT = Experiment(
     "compnet-latency",
-    "Networking from inside of kernels: who should serve it?",
+    "Intra-kernel networking: who should serve it?",
     "A work-group sends a message to a work-group on another node, which answers. The request is performed by a hart of"
     " the GPU's command processor (ComP-Net), by a thread of the host (GPU host networking), by the work-group itself,"
     " or between kernels by packets of the GPU's queue (GPUDirect Async). What does a round trip take by size, by"

@@ -10,12 +10,12 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..compnet import APU, joules_of, machine_of, retries_of
-from ..machines import use
+from ..compnet import APU, energy_of, machine_of, retries_of
+from ..machines import record_machine
 
 #: By name: what the firmware calls it.
-SCHEMES = {"command processor": 0, "host threads": 1, APU: 1, "lanes": 2, "queue between kernels": 5}
-SERVED = ("command processor", "host threads", APU)  #: by threads
+BACKENDS = {"ComP-Net": 0, "GHN": 1, APU: 1, "GPU-native": 2, "GDS": 5}
+SERVICE_BACKENDS = ("ComP-Net", "GHN", APU)  #: by threads
 THREADS = (1, 2, 4, 8)
 #: Instructions a cycle of a core of the host and of one of the command processor, while caches hit: what the machine
 #: has, and what wider cores reach at the most.
@@ -29,7 +29,7 @@ class Point:
     """A run of the firmware. All of a study run on one machine, or on the same with its GPUs on the host's bus: only
     who serves is another one."""
 
-    scheme: str  #: of `SCHEMES`
+    backend: str  #: of `BACKENDS`
     least: int = 64  #: bytes of a message
     most: int = 64
     rounds: int = 20
@@ -40,13 +40,13 @@ class Point:
 
     def __str__(self) -> str:
         return (
-            f"{self.scheme}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads,"
+            f"{self.backend}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads,"
             f" {self.bus_ns} ns, {self.cores[0]:g} and {self.cores[1]:g} instructions a cycle"
         )
 
 
 @dataclass
-class Found:
+class Result:
     """What it gave."""
 
     round_trip: dict[int, float] = field(default_factory=dict)  #: by size, mean over work-groups, seconds
@@ -54,16 +54,16 @@ class Found:
     instructions: float = 0.0  #: of the threads of both nodes that serve, while the last size was measured
     seconds: float = 0.0  #: of that measurement
     messages: float = 0.0  #: requests in it
-    joules: dict[str, float] = field(default_factory=dict)  #: of both nodes in it, by part
-    right: bool = False
+    energy: dict[str, float] = field(default_factory=dict)  #: of both nodes in it, by part
+    correct: bool = False
     retries: float = 0.0
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     harts = max(THREADS)
     options = (
-        f"scheme={SCHEMES[point.scheme]} least={point.least} most={point.most} rounds={point.rounds}"
+        f"scheme={BACKENDS[point.backend]} least={point.least} most={point.most} rounds={point.rounds}"
         f" groups={point.groups} threads={point.threads}"
     )
     settings = {
@@ -74,9 +74,9 @@ def measure(point: Point) -> Found:
         "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
         "node.images.append": f"nodes=2 {options}",
     }
-    with Platform.from_config(machine_of(point.scheme, 2), overrides=settings) as platform:
-        use(str(point), platform)
-        found = Found()
+    with Platform.from_config(machine_of(point.backend, 2), overrides=settings) as platform:
+        record_machine(str(point), platform)
+        found = Result()
         for _ in range((point.most // point.least).bit_length()):
             if platform.run("10 s", until=Marker("echo", "reset")).outcome != Outcome.EVENT:
                 break
@@ -89,20 +89,20 @@ def measure(point: Point) -> Found:
             found.seconds = float(platform.now - begin)
             found.instructions = (
                 sum(
-                    values[f"node{n}.{_hart(point.scheme, t)}.instructions"]
+                    values[f"node{n}.{_hart(point.backend, t)}.instructions"]
                     for n in (0, 1)
                     for t in range(point.threads)
                 )
-                if point.scheme in SERVED
+                if point.backend in SERVICE_BACKENDS
                 else 0.0
             )
-            found.joules = joules_of(values, 2)
+            found.energy = energy_of(values, 2)
             found.messages = 2.0 * point.groups * (point.rounds + 2)
         ended = platform.run("20 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
         if ended.outcome != Outcome.POWER_OFF:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
-        found.right = all("all ok" in t for t in texts)
+        found.correct = all("all ok" in t for t in texts)
         for _, _, _, size, ps, slowest in _ECHO.findall(texts[0]):
             found.round_trip[int(size)] = int(ps) / 1e12
             found.slowest[int(size)] = int(slowest) / 1e12
@@ -110,5 +110,5 @@ def measure(point: Point) -> Found:
         return found
 
 
-def _hart(scheme: str, thread: int) -> str:
-    return f"gpu0.processor.hart{thread}" if scheme == "command processor" else f"host.hart{thread + 1}"
+def _hart(backend: str, thread: int) -> str:
+    return f"gpu0.processor.hart{thread}" if backend == "ComP-Net" else f"host.hart{thread + 1}"

@@ -25,4 +25,4 @@ MCPAT = "McPAT 1.3, 22 nm high performance, 350 K: lines through its runs at one
 #: W, too.
 HOST_CORE = Core(0.27, 0.29e-9, 0.47)
 PROCESSOR_CORE = Core(0.27, 0.15e-9, 0.24)
-HOST_AWAKE_MOST = 3.0
+HOST_AWAKE_MAX = 3.0

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the firmware with every scheme and reports."""
+"""Runs the firmware with every backend and reports."""
 
 from __future__ import annotations
 
 import pandas
 
 from ..frame import Run
-from . import pictures, published
-from .points import CORES, OTHER_CORES, SCHEMES, SERVED, THREADS, Found, Point, measure
+from . import plots, published
+from .points import BACKENDS, CORES, OTHER_CORES, SERVICE_BACKENDS, THREADS, Point, Result, measure
 
 US = 1e6
 BUS = (50, 250, 500)  #: ns
@@ -16,19 +16,19 @@ BUS = (50, 250, 500)  #: ns
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     rounds, most, groups = (5, 4096, (16,)) if run.quick else (20, 64 << 10, (1, 8, 32, 64))
-    points = {("size", s): Point(s, 8, most, rounds) for s in SCHEMES}
+    points = {("size", s): Point(s, 8, most, rounds) for s in BACKENDS}
     points |= {
         ("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t)
-        for s in SERVED
+        for s in SERVICE_BACKENDS
         for g in groups
         for t in THREADS
         if t <= g
     }
-    points |= {("threads", "lanes", g, 1): Point("lanes", rounds=rounds, groups=g) for g in groups}
-    points |= {("bus", s, ns): Point(s, rounds=rounds, bus_ns=ns) for s in SCHEMES for ns in BUS}
+    points |= {("threads", "GPU-native", g, 1): Point("GPU-native", rounds=rounds, groups=g) for g in groups}
+    points |= {("bus", s, ns): Point(s, rounds=rounds, bus_ns=ns) for s in BACKENDS for ns in BUS}
     points |= {
         ("cores", s, g, c): Point(s, rounds=rounds, groups=g, cores=c)
-        for s in SERVED
+        for s in SERVICE_BACKENDS
         for g in (1, groups[-1])
         for c in (CORES, *OTHER_CORES)
     }
@@ -44,8 +44,8 @@ def study(run: Run) -> None:
             ),
         )
     )
-    again = run.map("one again", measure, [points["size", "command processor"]], name=str, fresh=True)[0]
-    by_size = _sizes(run, {s: found["size", s] for s in SCHEMES})
+    again = run.map("one again", measure, [points["size", "ComP-Net"]], name=str, fresh=True)[0]
+    by_size = _sizes(run, {s: found["size", s] for s in BACKENDS})
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
     by_bus = _bus(run, {key[1:]: f for key, f in found.items() if key[0] == "bus"})
     _cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
@@ -53,66 +53,66 @@ def study(run: Run) -> None:
     _conclude(run, by_size, by_threads, by_bus)
 
 
-def _sizes(run: Run, found: dict[str, Found]) -> pandas.DataFrame:
+def _sizes(run: Run, found: dict[str, Result]) -> pandas.DataFrame:
     frame = pandas.DataFrame(
         [
-            {"scheme": s, "bytes": size, "round_trip_us": t * US}
+            {"backend": s, "bytes": size, "round_trip_us": t * US}
             for s, f in found.items()
             for size, t in f.round_trip.items()
         ]
     )
-    for scheme, part in frame.groupby("scheme", sort=False):
+    for backend, part in frame.groupby("backend", sort=False):
         for size in (8, 64, 4096):
             us = float(part[part["bytes"] == size]["round_trip_us"].iloc[0])
             run.report.row(
-                f"round trip, {scheme}, {size} B",
+                f"round trip, {backend}, {size} B",
                 "µs",
                 us,
                 None,
                 "one work-group a node; 8 B travel in the request itself",
             )
     run.report.plot(
-        "sizes", pictures.sizes(frame), "Round trip of a message between two work-groups, by who performs the request"
+        "sizes", plots.sizes(frame), "Round trip of a message between two work-groups, by who performs the request"
     )
     run.report.table("sizes", frame.round(3), "One work-group on each node, one service thread.", shown=60)
     return frame
 
 
-def joules(scheme: str, threads: int, found: Found, awake: float | None = None) -> float | None:
+def energy(backend: str, threads: int, found: Result, awake: float | None = None) -> float | None:
     """That the service threads of both nodes take for one request: they poll, so they are awake all the time."""
-    if scheme not in SERVED:
+    if backend not in SERVICE_BACKENDS:
         return None
-    core = published.PROCESSOR_CORE if scheme == "command processor" else published.HOST_CORE
+    core = published.PROCESSOR_CORE if backend == "ComP-Net" else published.HOST_CORE
     always = (core.awake if awake is None else awake) + core.leakage
     return (2 * threads * found.seconds * always + core.instruction * found.instructions) / found.messages
 
 
-def _threads(run: Run, found: dict[tuple[str, int, int], Found]) -> pandas.DataFrame:
+def _threads(run: Run, found: dict[tuple[str, int, int], Result]) -> pandas.DataFrame:
     lines = []
-    for (scheme, groups, threads), f in found.items():
-        j = joules(scheme, threads, f)
+    for (backend, groups, threads), f in found.items():
+        j = energy(backend, threads, f)
         lines.append(
             {
-                "scheme": scheme,
+                "backend": backend,
                 "groups": groups,
                 "threads": threads,
                 "round_trip_us": f.round_trip[64] * US,
                 "slowest_us": f.slowest[64] * US,
-                "instructions_a_request": f.instructions / f.messages if scheme in SERVED else None,
+                "instructions_a_request": f.instructions / f.messages if backend in SERVICE_BACKENDS else None,
                 "uJ_a_request": None if j is None else j * 1e6,
-                "uJ_of_all": f.joules["total"] * 1e6 / f.messages,
+                "uJ_of_all": f.energy["total"] * 1e6 / f.messages,
             }
         )
     frame = pandas.DataFrame(lines)
     many = int(frame["groups"].max())
-    for scheme in SERVED:
+    for backend in SERVICE_BACKENDS:
         for threads in THREADS:
-            line = frame[(frame["scheme"] == scheme) & (frame["groups"] == many) & (frame["threads"] == threads)].iloc[
-                0
-            ]
-            known = published.HOST_8_THREADS[1] if scheme == "host threads" and threads == 8 else None
+            line = frame[
+                (frame["backend"] == backend) & (frame["groups"] == many) & (frame["threads"] == threads)
+            ].iloc[0]
+            known = published.HOST_8_THREADS[1] if backend == "GHN" and threads == 8 else None
             run.report.row(
-                f"round trip, {scheme}, {many} work-groups, {threads} threads",
+                f"round trip, {backend}, {many} work-groups, {threads} threads",
                 "µs",
                 float(line["round_trip_us"]),
                 known,
@@ -121,38 +121,35 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Found]) -> pandas.DataF
     run.report.row(
         f"round trip, lanes, {many} work-groups",
         "µs",
-        float(frame[(frame["scheme"] == "lanes") & (frame["groups"] == many)]["round_trip_us"].iloc[0]),
+        float(frame[(frame["backend"] == "GPU-native") & (frame["groups"] == many)]["round_trip_us"].iloc[0]),
         None,
         "64 B",
     )
-    for awake, name in ((None, ""), (published.HOST_AWAKE_MOST, ", a host core awake at 3 W")):
-        host, processor = (
-            joules(s, 2, found[s, many, 2], awake if s == "host threads" else None)
-            for s in ("host threads", "command processor")
-        )
+    for awake, name in ((None, ""), (published.HOST_AWAKE_MAX, ", a host core awake at 3 W")):
+        host, processor = (energy(s, 2, found[s, many, 2], awake if s == "GHN" else None) for s in ("GHN", "ComP-Net"))
         run.report.row(
-            f"energy of the service threads, host ÷ command processor, {many} work-groups, 2 threads{name}",
+            f"energy of the service threads, GHN ÷ ComP-Net, {many} work-groups, 2 threads{name}",
             "1",
             host / processor,
             published.ENERGY_RATIO[1],
             f"{published.ENERGY_RATIO[0]}; here the threads' cores alone: {published.MCPAT}",
         )
-    all_of = frame[frame["groups"] == many].set_index(["scheme", "threads"])["uJ_of_all"]
+    all_of = frame[frame["groups"] == many].set_index(["backend", "threads"])["uJ_of_all"]
     run.report.row(
-        f"energy of both nodes, host ÷ command processor, {many} work-groups, 2 threads",
+        f"energy of both nodes, GHN ÷ ComP-Net, {many} work-groups, 2 threads",
         "1",
-        float(all_of["host threads", 2] / all_of["command processor", 2]),
+        float(all_of["GHN", 2] / all_of["ComP-Net", 2]),
         published.ENERGY_RATIO[1],
         f"{published.ENERGY_RATIO[0]}; here cores, caches, memory, PCIe, network of both nodes",
     )
     run.report.plot(
         "threads",
-        pictures.threads(frame, "round_trip_us", "round trip, µs"),
+        plots.threads(frame, "round_trip_us", "round trip, µs"),
         "Many work-groups: round trip by the number of threads that serve them",
     )
     run.report.plot(
         "energy",
-        pictures.threads(frame, "uJ_a_request", "µJ a request"),
+        plots.threads(frame, "uJ_a_request", "µJ a request"),
         "Energy of the service threads of both nodes for a request (cores alone)",
     )
     run.report.table(
@@ -165,14 +162,14 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Found]) -> pandas.DataF
     return frame
 
 
-def _bus(run: Run, found: dict[tuple[str, int], Found]) -> pandas.DataFrame:
+def _bus(run: Run, found: dict[tuple[str, int], Result]) -> pandas.DataFrame:
     frame = pandas.DataFrame(
-        [{"scheme": s, "bus_ns": ns, "round_trip_us": f.round_trip[64] * US} for (s, ns), f in found.items()]
+        [{"backend": s, "bus_ns": ns, "round_trip_us": f.round_trip[64] * US} for (s, ns), f in found.items()]
     )
-    for scheme, part in frame.groupby("scheme", sort=False):
+    for backend, part in frame.groupby("backend", sort=False):
         for ns, us in zip(part["bus_ns"], part["round_trip_us"]):
             run.report.row(
-                f"round trip, {scheme}, {ns} ns at each end of the link to the root complex",
+                f"round trip, {backend}, {ns} ns at each end of the link to the root complex",
                 "µs",
                 float(us),
                 None,
@@ -187,15 +184,15 @@ def _bus(run: Run, found: dict[tuple[str, int], Found]) -> pandas.DataFrame:
     return frame
 
 
-def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Found]) -> None:
+def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Result]) -> None:
     lines = []
-    for (scheme, groups, cores), f in found.items():
-        own = cores[scheme == "command processor"]
+    for (backend, groups, cores), f in found.items():
+        own = cores[backend == "ComP-Net"]
         lines.append(
-            {"scheme": scheme, "groups": groups, "instructions_a_cycle": own, "round_trip_us": f.round_trip[64] * US}
+            {"backend": backend, "groups": groups, "instructions_a_cycle": own, "round_trip_us": f.round_trip[64] * US}
         )
         run.report.row(
-            f"round trip, {scheme}, {groups} work-groups, {own:g} instructions a cycle",
+            f"round trip, {backend}, {groups} work-groups, {own:g} instructions a cycle",
             "µs",
             lines[-1]["round_trip_us"],
             None,
@@ -209,30 +206,32 @@ def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Found]) -
     )
 
 
-def _checks(run: Run, found: dict[tuple, Found], again: Found) -> None:
+def _checks(run: Run, found: dict[tuple, Result], again: Result) -> None:
     check = run.report.check
-    wrong = [str(key) for key, f in found.items() if not f.right]
+    wrong = [str(key) for key, f in found.items() if not f.correct]
     check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found)} runs")
     lost = [str(key) for key, f in found.items() if f.retries]
-    check("nothing is sent twice", not lost, ", ".join(lost) or "in every run")
+    check("nothing is retransmitted", not lost, ", ".join(lost) or "in every run")
     check(
         "a second run is the same to the picosecond",
-        again.round_trip == found["size", "command processor"].round_trip,
+        again.round_trip == found["size", "ComP-Net"].round_trip,
         f"{len(again.round_trip)} sizes",
     )
 
 
 def _conclude(run: Run, sizes: pandas.DataFrame, threads: pandas.DataFrame, bus: pandas.DataFrame) -> None:
-    one = {s: float(sizes[(sizes["scheme"] == s) & (sizes["bytes"] == 64)]["round_trip_us"].iloc[0]) for s in SCHEMES}
+    one = {s: float(sizes[(sizes["backend"] == s) & (sizes["bytes"] == 64)]["round_trip_us"].iloc[0]) for s in BACKENDS}
     many = int(threads["groups"].max())
-    at = threads[threads["groups"] == many].set_index(["scheme", "threads"])["round_trip_us"]
-    slow = {s: float(bus[(bus["scheme"] == s) & (bus["bus_ns"] == max(BUS))]["round_trip_us"].iloc[0]) for s in SCHEMES}
+    at = threads[threads["groups"] == many].set_index(["backend", "threads"])["round_trip_us"]
+    slow = {
+        s: float(bus[(bus["backend"] == s) & (bus["bus_ns"] == max(BUS))]["round_trip_us"].iloc[0]) for s in BACKENDS
+    }
     best = min(slow, key=lambda s: slow[s])
     run.report.conclude(
         "One work-group, 64 bytes, there and back: " + ", ".join(f"{s} {us:.2f} µs" for s, us in one.items()) + ".",
-        f"{many} work-groups: with 1, 2, 4, 8 threads the command processor takes {_list(at['command processor'])} µs,"
-        f" threads of the host {_list(at['host threads'])} µs; lanes that post themselves"
-        f" {float(at['lanes'].iloc[0]):.2f} µs.",
+        f"{many} work-groups: with 1, 2, 4, 8 threads the command processor takes {_list(at['ComP-Net'])} µs,"
+        f" threads of the host {_list(at['GHN'])} µs; lanes that post themselves"
+        f" {float(at['GPU-native'].iloc[0]):.2f} µs.",
         f"With {max(BUS)} ns at each end of the link to the root complex the {best} come out first: "
         + ", ".join(f"{s} {us:.2f} µs" for s, us in slow.items())
         + ".",

@@ -10,7 +10,7 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 
 MACHINE = "compnet_pair"
 BYTES = 64  #: of a message
@@ -35,24 +35,24 @@ class Point:
 
 
 @dataclass
-class Found:
+class Result:
     """What it gave, of node 0 while messages were measured."""
 
     round_trip: float  #: seconds, mean over work-groups
     slowest: float
-    looks: float  #: of the command processor at lines of queues, in the L2
-    absent: float  #: those whose line was not there
+    lookups: float  #: of the command processor at lines of queues, in the L2
+    misses: float  #: those whose line was not there
     evicted: float  #: lines of queues that were given up for others
     locks: float
     refusals: float
     memory_bytes: float  #: to and from HBM
     seconds: float
-    right: bool
+    correct: bool
 
     @property
     def residency(self) -> float:
         """Share of the looks that found their line."""
-        return 1.0 - self.absent / self.looks
+        return 1.0 - self.misses / self.lookups
 
     @property
     def traffic(self) -> float:
@@ -60,7 +60,7 @@ class Found:
         return self.memory_bytes / self.seconds / 1e9
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     append = (
         f"nodes=2 scheme=0 threads=1 groups={point.groups} least={BYTES} most={BYTES} rounds={point.rounds}"
@@ -68,7 +68,7 @@ def measure(point: Point) -> Found:
     )
     settings = {"node.gpu0.memory.l2.locked_ways": point.locked_ways, "node.images.append": append}
     with Platform.from_config(MACHINE, overrides=settings) as platform:
-        use(str(point), platform)
+        record_machine(str(point), platform)
         begun = platform.run("10 s", until=Marker("echo", "reset")).outcome == Outcome.EVENT
         begin = platform.now
         begun = begun and platform.run("10 s", until=Marker("echo", "dump")).outcome == Outcome.EVENT
@@ -76,8 +76,8 @@ def measure(point: Point) -> Found:
         seconds = float(platform.now - begin)
         ended = platform.run("20 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
-        told = _ECHO.search(texts[0])
-        if not begun or ended.outcome != Outcome.POWER_OFF or not told:
+        match = _ECHO.search(texts[0])
+        if not begun or ended.outcome != Outcome.POWER_OFF or not match:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
         memory = "node0.gpu0.memory"
 
@@ -86,14 +86,14 @@ def measure(point: Point) -> Found:
                 v for name, v in values.items() if name.startswith(f"{memory}.l2.bank") and name.endswith(f".{what}")
             )
 
-        return Found(
-            int(told.group(1)) / 1e12,
-            int(told.group(2)) / 1e12,
+        return Result(
+            int(match.group(1)) / 1e12,
+            int(match.group(2)) / 1e12,
             of_l2("queue_reads"),
             of_l2("queue_misses"),
             of_l2("queue_evictions"),
             of_l2("locks"),
-            of_l2("lock_refusals"),
+            of_l2("lock_rejections"),
             values[f"{memory}.hbm.bytes"],
             seconds,
             all("all ok" in t for t in texts),

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
-from . import pictures
-from .points import Found, Point, measure
+from . import plots
+from .points import Point, Result, measure
 
 SLIDES = "ComP-Net (PACT 2018), slides: preliminary results are promising; no figure"
 CAPS = (0, 2, 8)  #: of 16 ways
@@ -29,12 +29,12 @@ def study(run: Run) -> None:
     _conclude(run, frame)
 
 
-def _line(p: Point, f: Found) -> dict[str, float | bool]:
+def _line(p: Point, f: Result) -> dict[str, float | bool]:
     return {
         "groups": p.groups,
         "load": p.load,
         "locked": p.lock,
-        "most_ways": p.locked_ways,
+        "max_ways": p.locked_ways,
         "residency": f.residency,
         "round_trip_us": f.round_trip * 1e6,
         "slowest_us": f.slowest * 1e6,
@@ -45,7 +45,7 @@ def _line(p: Point, f: Found) -> dict[str, float | bool]:
     }
 
 
-def _by_load(run: Run, found: dict[Point, Found]) -> pandas.DataFrame:
+def _by_load(run: Run, found: dict[Point, Result]) -> pandas.DataFrame:
     frame = pandas.DataFrame([_line(p, f) for p, f in found.items()])
     for p, f in found.items():
         name = f"{p.groups} work-groups, {p.load} stream, {'locked' if p.lock else 'not locked'}"
@@ -54,17 +54,17 @@ def _by_load(run: Run, found: dict[Point, Found]) -> pandas.DataFrame:
             "1",
             f.residency,
             None,
-            "looks of the command processor that find the line of the queue in the L2",
+            "lookups by the command processor that find the line of the queue in the L2",
         )
         run.report.row(f"round trip, {name}", "µs", f.round_trip * 1e6, None, SLIDES)
         run.report.row(f"traffic of memory, {name}", "GB/s", f.traffic, None, "HBM of node 0")
     run.report.plot(
         "residency",
-        pictures.by_load(frame, "residency", "found in L2"),
-        "Looks of the command processor that find the line of a queue in the L2",
+        plots.by_load(frame, "residency", "found in L2"),
+        "Lookups by the command processor that find the line of a queue in the L2",
     )
-    run.report.plot("latency", pictures.by_load(frame, "round_trip_us", "round trip, µs"), "Round trip of 64 bytes")
-    run.report.plot("traffic", pictures.by_load(frame, "memory_GB_s", "HBM, GB/s"), "Traffic of the GPU's memory")
+    run.report.plot("latency", plots.by_load(frame, "round_trip_us", "round trip, µs"), "Round trip of 64 bytes")
+    run.report.plot("traffic", plots.by_load(frame, "memory_GB_s", "HBM, GB/s"), "Traffic of the GPU's memory")
     run.report.table(
         "loads",
         frame.round(3),
@@ -74,7 +74,7 @@ def _by_load(run: Run, found: dict[Point, Found]) -> pandas.DataFrame:
     return frame
 
 
-def _by_cap(run: Run, found: dict[Point, Found]) -> None:
+def _by_cap(run: Run, found: dict[Point, Result]) -> None:
     for p, f in found.items():
         name = f"{p.groups} work-groups, {p.load} stream, at most {p.locked_ways} ways locked"
         run.report.row(f"residency, {name}", "1", f.residency, None, f"{f.locks:.0f} locks, {f.refusals:.0f} refused")
@@ -85,9 +85,9 @@ def _by_cap(run: Run, found: dict[Point, Found]) -> None:
     )
 
 
-def _checks(run: Run, found: dict[Point, Found], first: Found, again: Found) -> None:
+def _checks(run: Run, found: dict[Point, Result], first: Result, again: Result) -> None:
     check = run.report.check
-    wrong = [str(p) for p, f in found.items() if not f.right]
+    wrong = [str(p) for p, f in found.items() if not f.correct]
     check(
         "every byte is as it should be, of messages and of what is streamed",
         not wrong,
@@ -100,13 +100,13 @@ def _checks(run: Run, found: dict[Point, Found], first: Found, again: Found) -> 
 
 def _conclude(run: Run, frame: pandas.DataFrame) -> None:
     table = frame.set_index(["groups", "load", "locked"])
-    words = []
+    sentences = []
     for groups in sorted(frame["groups"].unique()):
         most = int(frame["load"].max())
         without, locked = table.loc[(groups, most, False)], table.loc[(groups, most, True)]
-        words.append(
-            f"{groups} work-groups beside {most} that stream: {without['residency']:.1%} of looks find their line"
+        sentences.append(
+            f"{groups} work-groups beside {most} that stream: {without['residency']:.1%} of lookups find their line"
             f" without locks, {locked['residency']:.1%} with them; a round trip takes {without['round_trip_us']:.2f}"
             f" and {locked['round_trip_us']:.2f} µs."
         )
-    run.report.conclude(*words)
+    run.report.conclude(*sentences)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All-reduces over 2 to 16 nodes, with the network performed by every scheme: time and energy."""
+"""All-reduces over 2 to 16 nodes, with the network performed by every backend: time and energy."""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 
 from ...errors import InputError
-from ..compnet import HOST_HARTS, PROCESSOR_HARTS, SCHEMES, Measured, run_firmware
+from ..compnet import BACKENDS, HOST_HARTS, PROCESSOR_HARTS, Measured, run_firmware
 
-MOST_BYTES = 64 << 20
-SHARE = 16 << 10  #: bytes of the vector for which a work-group is worth its requests
-MOST_GROUPS = 12
+MAX_BYTES = 64 << 20
+BYTES_PER_GROUP = 16 << 10  #: bytes of the vector for which a work-group is worth its requests
+MAX_GROUPS = 12
 _UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "KB": 1000, "MB": 1_000_000}
 _REDUCE = re.compile(r"^# reduce \w+ \w+ \d+ nodes \d+ bytes (\d+) rounds (\d+) ps", re.MULTILINE)
 _INSIDE = re.compile(r"^# inside \w+ \d+ nodes \d+ groups, barrier (\d+) ps, round (\d+) ps", re.MULTILINE)
@@ -21,7 +21,7 @@ def byte_count(text: str) -> int:
     """Bytes of a vector of floats. Raises `InputError`."""
     match = re.fullmatch(r"(\d+) ?([KM]i?B|)", text)
     size = int(match[1]) * _UNITS[match[2]] if match else 0
-    if not 4 <= size <= MOST_BYTES or size % 4:
+    if not 4 <= size <= MAX_BYTES or size % 4:
         raise InputError(
             f"'{text}' is not the size of a vector of floats: a multiple of 4 up to 64MiB, such as 65536 or 1MiB"
         )
@@ -30,19 +30,19 @@ def byte_count(text: str) -> int:
 
 @dataclass(frozen=True)
 class Point:
-    """All-reduces of one size by one scheme. Machines of one number of nodes are the same for all schemes."""
+    """All-reduces of one size by one backend. Machines of one number of nodes are the same for all backends."""
 
-    scheme: str  #: of `compnet.SCHEMES`
+    backend: str  #: of `compnet.BACKENDS`
     nodes: int
     size: int  #: bytes
-    way: str = "ring"  #: or tree
+    algorithm: str = "ring"  #: or tree
     rounds: int = 2
     driver_us: int = 0  #: that a driver takes to launch a kernel, beyond what is simulated
 
     @property
     def groups(self) -> int:
         """Work-groups that add and communicate."""
-        return min(MOST_GROUPS, max(1, self.size // SHARE))
+        return min(MAX_GROUPS, max(1, self.size // BYTES_PER_GROUP))
 
     @property
     def cost(self) -> float:
@@ -50,34 +50,35 @@ class Point:
         return self.nodes * (1.0 + self.rounds * self.size / (1 << 20))
 
     def __str__(self) -> str:
-        return f"{self.scheme}, {self.nodes} nodes, {self.size} B, {self.way}, driver {self.driver_us} µs"
+        return f"{self.backend}, {self.nodes} nodes, {self.size} B, {self.algorithm}, driver {self.driver_us} µs"
 
 
 @dataclass
-class Found:
+class Result:
     """What it gave: seconds of an all-reduce."""
 
     run: Measured
     time: float  #: on the host's clock, a launch included
     inside: float | None  #: inside of a running kernel; None where the host performs the network
     barrier: float | None  #: the same, of a barrier of all nodes
-    joules: dict[str, float]  #: an all-reduce, of all nodes
+    energy: dict[str, float]  #: an all-reduce, of all nodes
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     threads = PROCESSOR_HARTS
     options = (
-        f"work=2 scheme={SCHEMES[point.scheme]} bytes={point.size} way={int(point.way == 'tree')} rounds={point.rounds}"
-        f" groups={point.groups} threads={min(threads, point.groups)} cores={HOST_HARTS} driver={point.driver_us}"
+        f"work=2 scheme={BACKENDS[point.backend]} bytes={point.size} way={int(point.algorithm == 'tree')}"
+        f" rounds={point.rounds} groups={point.groups} threads={min(threads, point.groups)} cores={HOST_HARTS}"
+        f" driver={point.driver_us}"
     )
-    run = run_firmware(str(point), point.scheme, point.nodes, options, ("reduce",))
+    run = run_firmware(str(point), point.backend, point.nodes, options, ("reduce",))
     rounds, ps = _REDUCE.findall(run.consoles[0])[0]
     inside = _INSIDE.findall(run.consoles[0])
-    return Found(
+    return Result(
         run,
         int(ps) / 1e12 / int(rounds),
         int(inside[0][1]) / 1e12 if inside else None,
         int(inside[0][0]) / 1e12 if inside else None,
-        {part: j / int(rounds) for part, j in run.parts["reduce"].joules.items()},
+        {part: j / int(rounds) for part, j in run.parts["reduce"].energy.items()},
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pandas
 
-from ..compnet_latency.points import THREADS, Found, Point, measure
+from ..compnet_latency.points import THREADS, Point, Result, measure
 from ..frame import Missing, Run
-from . import pictures
-from .points import EIGHT, LANES, PROCESSOR, Stream, Streamed, measure_stream
+from . import plots
+from .points import EIGHT, LANES, PROCESSOR, Stream, StreamResult, measure_stream
 
 SATURATED = 0.9  #: of what one hart performs at most, times the number of harts
 
@@ -22,7 +22,7 @@ def study(run: Run) -> None:
     ]
     found = dict(zip(points, run.map("machines", measure, points, lambda p: p.rounds * p.groups + 20, str)))
     messages = 40 if run.quick else 200
-    streams = [Stream(p.scheme, messages, p.groups, p.threads) for p in points]
+    streams = [Stream(p.backend, messages, p.groups, p.threads) for p in points]
     streamed = dict(
         zip(points, run.map("without answers", measure_stream, streams, lambda s: s.messages * s.groups + 200, str))
     )
@@ -30,14 +30,14 @@ def study(run: Run) -> None:
     frame = _frame(found, streamed)
     crossings = _rows(run, frame)
     run.report.plot(
-        "rates", pictures.rates(frame), "Requests a second of one node by the number of work-groups that communicate"
+        "rates", plots.rates(frame), "Requests a second of one node by the number of work-groups that communicate"
     )
     run.report.plot(
         "streams",
-        pictures.streams(frame),
-        "Messages a second of one node that nobody answers, by the number of work-groups that send them",
+        plots.streams(frame),
+        "Unanswered messages a second of one node, by the number of work-groups that send them",
     )
-    run.report.plot("round_trips", pictures.round_trips(frame), "Round trips by the number of work-groups")
+    run.report.plot("round_trips", plots.round_trips(frame), "Round trips by the number of work-groups")
     run.report.table(
         "scaling",
         frame.round(3),
@@ -46,32 +46,32 @@ def study(run: Run) -> None:
         shown=80,
     )
     check = run.report.check
-    wrong = [str(p) for p, f in found.items() if not f.right] + [
-        str(s) for s, f in zip(streams, streamed.values()) if not f.right
+    wrong = [str(p) for p, f in found.items() if not f.correct] + [
+        str(s) for s, f in zip(streams, streamed.values()) if not f.correct
     ]
     check(
         "both nodes find every byte as it should be",
         not wrong,
         ", ".join(wrong) or f"{len(found) + len(streamed)} runs",
     )
-    check("nothing is sent twice", not any(f.retries for f in (*found.values(), *streamed.values())), "in every run")
+    check("nothing is retransmitted", not any(f.retries for f in (*found.values(), *streamed.values())), "in every run")
     check("a second run is the same to the picosecond", again.round_trip == found[points[0]].round_trip, str(points[0]))
     _conclude(run, frame, crossings)
 
 
-def _frame(found: dict[Point, Found], streamed: dict[Point, Streamed]) -> pandas.DataFrame:
+def _frame(found: dict[Point, Result], streamed: dict[Point, StreamResult]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
         us = f.round_trip[EIGHT] * 1e6
         lines.append(
             {
-                "scheme": p.scheme,
-                "harts": p.threads if p.scheme == PROCESSOR else 0,
+                "backend": p.backend,
+                "harts": p.threads if p.backend == PROCESSOR else 0,
                 "groups": p.groups,
                 "round_trip_us": us,
                 "slowest_us": f.slowest[EIGHT] * 1e6,
                 "requests_per_us": p.groups / us,
-                "uJ_a_request": f.joules["total"] * 1e6 / f.messages,
+                "uJ_a_request": f.energy["total"] * 1e6 / f.messages,
                 "messages_per_us": 1e-6 / streamed[p].seconds,
             }
         )
@@ -81,7 +81,7 @@ def _frame(found: dict[Point, Found], streamed: dict[Point, Streamed]) -> pandas
 def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
     """\\returns from how many work-groups on lanes are faster, by harts"""
     row = run.report.row
-    lanes = frame[frame["scheme"] == LANES].set_index("groups")
+    lanes = frame[frame["backend"] == LANES].set_index("groups")
     row(
         "requests a second, lanes, at most",
         "M/s",
@@ -90,7 +90,7 @@ def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
         f"with {lanes['requests_per_us'].idxmax()} work-groups, one request each",
     )
     row(
-        "messages a second that nobody answers, lanes, at most",
+        "unanswered messages a second, lanes, at most",
         "M/s",
         float(lanes["messages_per_us"].max()),
         None,
@@ -98,7 +98,7 @@ def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
     )
     crossings: dict[int, int | None] = {}
     alone = float(frame[frame["harts"] == 1]["requests_per_us"].max())
-    for harts, part in frame[frame["scheme"] == PROCESSOR].groupby("harts"):
+    for harts, part in frame[frame["backend"] == PROCESSOR].groupby("harts"):
         by = part.set_index("groups")
         most = float(by["requests_per_us"].max())
         row(
@@ -110,7 +110,7 @@ def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
         )
         row(f"the same for each hart, {harts} harts", "M/s", most / harts, None, "")
         row(
-            f"messages a second that nobody answers, {harts} harts, at most",
+            f"unanswered messages a second, {harts} harts, at most",
             "M/s",
             float(by["messages_per_us"].max()),
             None,

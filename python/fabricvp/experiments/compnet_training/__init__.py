@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     "compnet-training",
     "Training: what do faster all-reduces give?",
     "After each minibatch every parameter tensor is reduced over all nodes. All-reduces of each size are measured by"
-    " every scheme, those of the tensors of six workloads are put together from them, and the published share of time"
+    " every backend, those of the tensors of six workloads are put together from them, and the published share of time"
     " in which the workload waits for the network says what that gives: 1/(1 − b + b/s), at most 1/(1 − b).",
     study_of(__package__),
     _options,

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures all-reduces by size and scheme, projects the workloads, and reports."""
+"""Measures all-reduces by size and backend, projects the workloads, and reports."""
 
 from __future__ import annotations
 
 import pandas
 
-from ..compnet import APU, SCHEMES
-from ..compnet_reduction.points import Found, Point, measure
+from ..compnet import APU, BACKENDS
+from ..compnet_reduction.points import Point, Result, measure
 from ..frame import Missing, Run
-from . import pictures
+from . import plots
 from .projection import minibatch, speedup
 from .workloads import WORKLOADS
 
 SLIDES = "ComP-Net (PACT 2018), slides"
 LAUNCH = 20  #: µs, the slides' time of a launch
-BASELINE = "host between kernels"
-BETWEEN = (BASELINE, "queue between kernels")  #: with launches in every all-reduce
-GPU_SCHEMES = tuple(s for s in SCHEMES if s not in ("CPUs alone", APU))
+BASELINE = "HDN"
+KERNEL_BOUNDARY = (BASELINE, "GDS")  #: with launches in every all-reduce
+GPU_BACKENDS = tuple(s for s in BACKENDS if s not in ("CPU only", APU))
 
 
 def study(run: Run) -> None:
@@ -24,23 +24,21 @@ def study(run: Run) -> None:
     nodes = run.options.nodes
     sizes = (64, 16 << 10, 64 << 10) if run.quick else (64, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20)
     points = [
-        Point(s, nodes, size, way, rounds=4 if size <= 16 << 10 else 2, driver_us=driver)
-        for s in GPU_SCHEMES
+        Point(s, nodes, size, algorithm, rounds=4 if size <= 16 << 10 else 2, driver_us=driver)
+        for s in GPU_BACKENDS
         for size in sizes
-        for way in ("ring", "tree")
-        if way == "ring" or size <= 64 << 10
-        for driver in ((0, LAUNCH) if s in BETWEEN else (0,))
+        for algorithm in ("ring", "tree")
+        if algorithm == "ring" or size <= 64 << 10
+        for driver in ((0, LAUNCH) if s in KERNEL_BOUNDARY else (0,))
     ]
     found = dict(zip(points, run.map("machines", measure, points, lambda p: p.cost, str)))
     frame = _curves(found)
     table = _project(run, frame, nodes)
-    run.report.plot(
-        "sizes", pictures.sizes(frame), f"An all-reduce on {nodes} nodes by size: the faster of ring and tree"
-    )
+    run.report.plot("sizes", plots.sizes(frame), f"An all-reduce on {nodes} nodes by size: the faster of ring and tree")
     run.report.plot(
         "workloads",
-        pictures.workloads(table),
-        "Projected speed-up of training over the host between kernels, and its bound (line)",
+        plots.workloads(table),
+        "Projected speed-up of training over host-driven networking (HDN), and its bound (line)",
     )
     run.report.table(
         "allreduce", frame.round(3), "Inside of a running kernel; between kernels, launches included.", shown=80
@@ -52,7 +50,7 @@ def study(run: Run) -> None:
         shown=80,
     )
     check = run.report.check
-    wrong = [str(p) for p, f in found.items() if not f.run.right]
+    wrong = [str(p) for p, f in found.items() if not f.run.correct]
     check("every node has every sum, to the bit", not wrong, ", ".join(wrong) or f"{len(found)} runs")
     parameters = {w.name: sum(w.tensors) for w in WORKLOADS if w.tensors}
     known = {
@@ -67,46 +65,46 @@ def study(run: Run) -> None:
         parameters == known,
         ", ".join(f"{n} {c:,}" for n, c in parameters.items()),
     )
-    over = [f"{t.workload} {t.scheme}" for t in table.itertuples() if t.speedup > t.bound]
+    over = [f"{t.workload} {t.backend}" for t in table.itertuples() if t.speedup > t.bound]
     check("no speed-up beyond 1/(1 − b)", not over, ", ".join(over) or f"{len(table)} projections")
     _conclude(run, table)
 
 
-def _curves(found: dict[Point, Found]) -> pandas.DataFrame:
+def _curves(found: dict[Point, Result]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
-        scheme = f"{p.scheme}, {p.driver_us} µs a launch" if p.scheme in BETWEEN else p.scheme
+        backend = f"{p.backend}, {p.driver_us} µs a launch" if p.backend in KERNEL_BOUNDARY else p.backend
         lines.append(
             {
-                "scheme": scheme,
+                "backend": backend,
                 "bytes": p.size,
-                "way": p.way,
+                "algorithm": p.algorithm,
                 "time_us": (f.time if f.inside is None else f.inside) * 1e6,
-                "mJ": f.joules["total"] * 1e3,
+                "mJ": f.energy["total"] * 1e3,
             }
         )
     return pandas.DataFrame(lines)
 
 
-def _curve(frame: pandas.DataFrame, scheme: str) -> list[tuple[int, float]]:
+def _curve(frame: pandas.DataFrame, backend: str) -> list[tuple[int, float]]:
     """The faster of ring and tree."""
-    best = frame[frame["scheme"] == scheme].groupby("bytes")["time_us"].min()
+    best = frame[frame["backend"] == backend].groupby("bytes")["time_us"].min()
     return [(int(size), float(us) * 1e-6) for size, us in best.sort_index().items()]
 
 
 def _project(run: Run, frame: pandas.DataFrame, nodes: int) -> pandas.DataFrame:
     lines = []
-    schemes = list(frame["scheme"].unique())
-    curves = {s: _curve(frame, s) for s in schemes}
+    backends = list(frame["backend"].unique())
+    curves = {s: _curve(frame, s) for s in backends}
     for driver in (0, LAUNCH):
         base = f"{BASELINE}, {driver} µs a launch"
         for w in WORKLOADS:
-            for scheme in schemes:
-                if scheme.startswith(BASELINE) or (
-                    scheme.startswith(BETWEEN) and not scheme.endswith(f", {driver} µs a launch")
+            for backend in backends:
+                if backend.startswith(BASELINE) or (
+                    backend.startswith(KERNEL_BOUNDARY) and not backend.endswith(f", {driver} µs a launch")
                 ):
                     continue
-                name = scheme.partition(",")[0]
+                name = backend.partition(",")[0]
                 figure = f"training, {w.name}, {name}, {driver} µs a launch for the driver"
                 if not w.tensors:
                     run.report.row(
@@ -117,12 +115,12 @@ def _project(run: Run, frame: pandas.DataFrame, nodes: int) -> pandas.DataFrame:
                         f"{SLIDES}: {w.blocked:.0%} blocked, {w.reductions:,} reductions",
                     )
                     continue
-                slow, fast = minibatch(curves[base], w.tensors), minibatch(curves[scheme], w.tensors)
+                slow, fast = minibatch(curves[base], w.tensors), minibatch(curves[backend], w.tensors)
                 gain = speedup(w.blocked, slow / fast)
                 lines.append(
                     {
                         "workload": w.name,
-                        "scheme": name,
+                        "backend": name,
                         "driver_us": driver,
                         "blocked": w.blocked,
                         "reductions": w.reductions,
@@ -146,15 +144,15 @@ def _project(run: Run, frame: pandas.DataFrame, nodes: int) -> pandas.DataFrame:
 
 
 def _conclude(run: Run, table: pandas.DataFrame) -> None:
-    words = []
+    sentences = []
     for driver, part in table.groupby("driver_us"):
-        by = part.pivot(index="workload", columns="scheme", values="speedup")
-        words.append(
-            f"With {driver} µs a launch for the driver the command processor gives over the host between kernels: "
+        by = part.pivot(index="workload", columns="backend", values="speedup")
+        sentences.append(
+            f"With {driver} µs a launch for the driver ComP-Net gains over HDN: "
             + ", ".join(
                 f"{name} {value:.3f} (at most {1 / (1 - part[part['workload'] == name]['blocked'].iloc[0]):.3f})"
-                for name, value in by["command processor"].items()
+                for name, value in by["ComP-Net"].items()
             )
             + "."
         )
-    run.report.conclude(*words)
+    run.report.conclude(*sentences)

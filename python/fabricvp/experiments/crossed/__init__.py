@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the whole machine's parts are worth together: NetCrafter, lanes that turn, who performs the network, where its
+"""What the whole machine's parts are worth together: NetCrafter, reversible lanes, who performs the network, where its
 queues lie."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXPERIMENT = Experiment(
     "NetCrafter × lanes × who performs the network × where its queues lie",
     "Two nodes of four GPUs each work on one problem: in every step, kernels work on data that are spread over the"
     " node's GPUs, and then each node gives the other one a part of what it has found. Inside a node NetCrafter and"
-    " lanes that turn help or not; between nodes the command processor, a thread of the host, the lanes, or the host"
+    " reversible lanes help or not; between nodes the command processor, a thread of the host, the lanes, or the host"
     " between kernels perform the network, with queue pairs in the GPU's memory or the host's. Which combination is"
     " best for which problem, and why?",
     study_of(__package__),

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 
 MACHINE = "cluster"
 STEPS = {"jacobi": 4, "spmv": 4, "training": 2}
 #: By name: what the firmware calls it.
-SCHEMES = {"command processor": 0, "host thread": 1, "lanes": 2, "host between kernels": 3}
+BACKENDS = {"ComP-Net": 0, "GHN": 1, "GPU-native": 2, "HDN": 3}
 PLACEMENTS = {"GPU": 1, "host": 2}
 #: Options of the firmware.
 WORKLOADS = {
@@ -30,7 +30,7 @@ OFF = {
     for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))
 }
 REGIONS = {"jacobi": "grid", "spmv": "vector", "training": "training"}  #: as the firmware marks them
-_TOLD = re.compile(r"^# \w+ \w+ (\d+) steps (\d+) ps, computing (\d+) ps", re.MULTILINE)
+_STEPS_LINE = re.compile(r"^# \w+ \w+ (\d+) steps (\d+) ps, computing (\d+) ps", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -41,47 +41,47 @@ class Point:
     options: str  #: of the firmware
     netcrafter: bool
     lanes: bool  #: of the link between clusters turn, by the published policy
-    scheme: str  #: of `SCHEMES`
+    backend: str  #: of `BACKENDS`
     queues: str  #: of `PLACEMENTS`: where queue pairs, completions and doorbell records lie
 
     def __str__(self) -> str:
         return (
             f"{self.workload}, NetCrafter {'on' if self.netcrafter else 'off'}, lanes"
-            f" {'turn' if self.lanes else 'stay'}, {self.scheme}, queues in {self.queues}"
+            f" {'reversible' if self.lanes else 'fixed'}, {self.backend}, queues in {self.queues}"
         )
 
 
 @dataclass
-class Found:
+class Result:
     """What it gave; seconds a step, of node 0."""
 
     step_s: float
     computing_s: float  #: of these: kernels on all GPUs, launches included
-    right: bool
-    crossed_bytes: float  #: on node 0's link between clusters in the measured region
+    correct: bool
+    inter_cluster_bytes: float  #: on node 0's link between clusters in the measured region
     utilisation: float  #: of that link, mean of both directions
     network_packets: float  #: between the nodes, in all
     lost: float  #: of them
-    under_way: float  #: packets of the fabrics at the end
+    in_flight: float  #: packets of the fabrics at the end
 
 
-def points(workloads: dict[str, str], schemes: Sequence[str], placements: Sequence[str]) -> list[Point]:
+def points(workloads: dict[str, str], backends: Sequence[str], placements: Sequence[str]) -> list[Point]:
     """All combinations."""
     return [
         Point(w, o, n, t, s, q)
         for (w, o), n, t, s, q in itertools.product(
-            workloads.items(), (False, True), (False, True), schemes, placements
+            workloads.items(), (False, True), (False, True), backends, placements
         )
     ]
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     settings = {
         "node.images.firmware": "firmware:cluster.elf",
         "node.host.harts": 2,  # one of them is the thread that may serve
         "node.images.append": (
-            f"nodes=2 {point.options} steps={STEPS[point.workload]} scheme={SCHEMES[point.scheme]}"
+            f"nodes=2 {point.options} steps={STEPS[point.workload]} scheme={BACKENDS[point.backend]}"
             f" placement={PLACEMENTS[point.queues]}"
         ),
     }
@@ -90,16 +90,16 @@ def measure(point: Point) -> Found:
     if not point.lanes:
         settings["node.fabric.links.4.reversible.policy"] = "none"
     with Platform.from_config(MACHINE, overrides=settings) as platform:
-        use(str(point), platform)
+        record_machine(str(point), platform)
         ended = platform.run("1 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
-        told = _TOLD.search(texts[0])
-        if ended.outcome != Outcome.POWER_OFF or not told:
+        match = _STEPS_LINE.search(texts[0])
+        if ended.outcome != Outcome.POWER_OFF or not match:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
         values = platform.statistics.snapshot()
         region = platform.regions()["node0", REGIONS[point.workload]]
-        steps, time, computing = map(int, told.groups())
-        return Found(
+        steps, time, computing = map(int, match.groups())
+        return Result(
             time / steps / 1e12,
             computing / steps / 1e12,
             all("all ok" in t for t in texts),
@@ -107,5 +107,5 @@ def measure(point: Point) -> Found:
             float(region["node0.fabric.inter_cluster.utilisation"]),
             values["network.packets.sent"],
             values["network.packets.sent"] - values["network.packets.delivered"],
-            sum(values[f"node{n}.fabric.packets_under_way"] for n in (0, 1)),
+            sum(values[f"node{n}.fabric.packets_in_flight"] for n in (0, 1)),
         )

@@ -55,7 +55,7 @@ EXPERIMENT = Experiment(
     "gpu-workloads",
     "Workloads on four GPUs in two clusters",
     "How much does the slow link between clusters cost, what travels over it, and how much of that is of use: page"
-    " tables, padding, bytes that nobody asked for?",
+    " tables, padding, bytes that no load needs?",
     study_of(__package__),
     _options,
 )

@@ -22,7 +22,7 @@ class Attribution:
     loads: dict[str, int] = field(default_factory=dict)
     queueing: dict[tuple[str, str], float] = field(default_factory=dict)  #: by (reach, part)
     service: dict[tuple[str, str], float] = field(default_factory=dict)
-    returning: float = 0.0  #: latency of everything that brings lanes a value, from the same spans
+    read_latency: float = 0.0  #: latency of everything that brings lanes a value, from the same spans
 
     def add(self, paths: pandas.DataFrame, part_of: Callable[[str, str], str]) -> None:
         """Adds what `Spans.paths()` gives; ``part_of`` tells the part of a component and stage, as `roles.PartFinder`
@@ -31,7 +31,7 @@ class Attribution:
             paths.index, paths["queueing"].tolist(), paths["service"].tolist()
         ):
             if what in ("load", "atomic", "load reserved", "store conditional"):
-                self.returning += queueing + service
+                self.read_latency += queueing + service
             if what != "load":
                 continue
             key = (reach, part_of(component, stage))

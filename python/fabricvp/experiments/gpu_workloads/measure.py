@@ -15,10 +15,10 @@ from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
 from ..frame import Figure, Missing
-from ..machines import use
+from ..machines import record_machine
 from .attribution import Attribution
 from .roles import Counts, PartFinder, Roles, roles_of
-from .timeline import lanes_over_time, launches_over_time, series, turning
+from .timeline import lanes_over_time, launches_over_time, reversal, series
 
 CLASSES = (
     "read_request",
@@ -31,11 +31,11 @@ CLASSES = (
 PADDINGS = (0, 25, 50, 75, 100)
 NEEDED = (16, 32, 48, 64)
 PLACES = ("local", "same_cluster", "other_cluster")
-TURNING = {
-    "turns": 1.0,
-    "returns": 1.0,
+REVERSAL = {
+    "reversals": 1.0,
+    "restored_lanes": 1.0,
     "samples": 1.0,
-    "turning_time": 1e-12,
+    "reversal_time": 1e-12,
 }  #: statistics of links whose lanes turn, and their units
 CONTROLLER = (
     "packets",
@@ -46,7 +46,7 @@ CONTROLLER = (
     "stitched",
     "stitched_ends",
     "trimmed",
-    "went_first",
+    "prioritized",
     "pooled",
     "saved_flits.stitching",
     "saved_flits.ends",
@@ -54,8 +54,8 @@ CONTROLLER = (
 )
 #: Packets that devices handed to the fabric in the measured regions, that arrived, that their devices were told to have
 #: failed, and that were under way when regions began and ended.
-CONSERVED = ("sent", "received", "failed", "under way before", "under way after")
-AT_THE_END = "under way at the end"  #: beside these: when the workload had ended, and nothing should be any more
+CONSERVED = ("sent", "received", "failed", "in flight before", "in flight after")
+AT_THE_END = "in flight at the end"  #: beside these: when the workload had ended, and nothing should be any more
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Measured:
     """Sums over the measured regions of one run; times in seconds."""
 
     point: Point
-    right: bool
+    correct: bool
     kernels_s: float  #: simulated time of the measured kernels
     wall_s: float
     wavefront_instructions: float
@@ -110,7 +110,7 @@ class Measured:
         default_factory=dict
     )  #: with `Point.timeline`, where lanes turn: lanes in each window
     busy: dict[str, float] = field(default_factory=dict)  #: part of the kernels' time, by direction of every link
-    turning: dict[str, float] = field(
+    reversal: dict[str, float] = field(
         default_factory=dict
     )  #: sums over all links whose lanes turn: turns, returns, samples, turning_s
     launches: float = 0.0  #: of kernels, on all GPUs
@@ -122,9 +122,11 @@ class Measured:
     packets_of_devices: dict[str, float] = field(
         default_factory=dict
     )  #: `CONSERVED`, summed over devices; empty without a fabric
-    picture: str = ""  #: SVG of the fabric with what its links carried
+    svg_figure: str = ""  #: SVG of the fabric with what its links carried
     attribution: Attribution | None = None  #: with `Point.spans`
-    returning_s: float = 0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
+    read_latency_s: float = (
+        0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
+    )
     starts: dict[int, list[float]] = field(
         default_factory=dict
     )  #: with `Point.timeline`: when kernels were launched, in s, by GPU
@@ -154,7 +156,7 @@ def observe(platform: Platform, point: Point) -> Measured:
 
 
 def observe_all(
-    platform: Platform, points: Sequence[Point], begun: Callable[[], None] = lambda: None
+    platform: Platform, points: Sequence[Point], on_begin: Callable[[], None] = lambda: None
 ) -> list[Measured]:
     """The same for a machine that runs several workloads one after the other. ``begun()`` is called when the first
     measured region begins."""
@@ -164,7 +166,7 @@ def observe_all(
     if points[0].spans and any(other.gpus for other in platform.nodes if other.index != node):
         raise InputError(f"{points[0].machine}: accesses of all nodes' GPUs are recorded together: give --no-spans")
     for point in points:
-        use(f"{point.workload} on {point.machine}", platform)
+        record_machine(f"{point.workload} on {point.machine}", platform)
 
     def regions() -> _Regions:
         return _Regions(roles, PartFinder(roles), wall_before=platform.statistics["sim.wall_s"])
@@ -178,14 +180,14 @@ def observe_all(
             break
         if "reset" in result.detail:
             if not found and not current.kernels:
-                begun()
+                on_begin()
             current.begin(platform, result.time, points[len(found)])
         elif "dump" in result.detail:
             current.end(platform, result.time)
         elif current.kernels and "app " in result.detail:
             found.append(_summed(platform, points[len(found)], "app ok" in result.detail, current))
             if roles.directions:
-                found[-1].packets_of_devices[AT_THE_END] = platform.statistics[roles.under_way]
+                found[-1].packets_of_devices[AT_THE_END] = platform.statistics[roles.in_flight]
             current = regions()
     if len(found) < len(points):
         point = points[len(found)]
@@ -218,10 +220,10 @@ class _Regions:
     def begin(self, platform: Platform, time: float, point: Point) -> None:
         self.began, self.timeline = time, point.timeline
         if self.roles.directions:
-            self.before += platform.statistics[self.roles.under_way]
+            self.before += platform.statistics[self.roles.in_flight]
         if point.spans:
             self.attribution = self.attribution or Attribution()
-            platform.spans.start(keep=0)
+            platform.spans.start(max_accesses=0)
 
     def end(self, platform: Platform, time: float) -> None:
         length = time - self.began
@@ -240,14 +242,14 @@ class _Regions:
                     for d in (self.roles.directions if self.timeline else self.roles.between_clusters)
                 },
             )
-            if self.timeline and turning(platform.statistics.series_names()):
+            if self.timeline and reversal(platform.statistics.series_names()):
                 window, lane_time = series(platform, {d.name: lanes_over_time(d) for d in self.roles.directions})
                 self.lanes = {name: [v / window / 1e12 for v in values] for name, values in lane_time.items()}
             if self.timeline:
                 self.starts = {number: launches_over_time(platform, gpu) for number, gpu in enumerate(self.roles.gpus)}
 
 
-def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) -> Measured:
+def _summed(platform: Platform, point: Point, correct: bool, regions: _Regions) -> Measured:
     roles, kernels = regions.roles, regions.kernels
     counts = Counts(regions.sums)
     places = PLACES[1:] if roles.clusters > 1 else PLACES[1:2] if len(roles.gpus) > 1 and roles.directions else ()
@@ -256,12 +258,12 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
         port = f"{gpu}.fabric."
         # The host and the copy engine reach memory through L2, too.
         host_reads, host_writes = (
-            sum(counts.of(f"{gpu}.front.{way}.lines_{kind}") for way in ("window", "sdma.memory"))
+            sum(counts.of(f"{gpu}.host_interface.{way}.lines_{kind}") for way in ("window", "sdma.memory"))
             for kind in ("read", "written")
         )
         written = (
             counts.total([gpu], r"memory\.l2\.bank\d+\.(writes|atomics)")
-            - counts.of(port + "served_writes")
+            - counts.of(port + "incoming_writes")
             - host_writes
         )
         accesses[number, "local"] = counts.of(port + "local_reads") - host_reads + written
@@ -280,12 +282,12 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     reversible = {
         path.rsplit(".", 1)[0]
         for path in regions.sums
-        if re.fullmatch(rf"{roles.node}\.fabric\.lanes_\w+\.turns", path)
+        if re.fullmatch(rf"{roles.node}\.fabric\.lanes_\w+\.reversals", path)
     }
     egresses = [f"{d.path}_egress" for d in between if f"{d.path}_egress.wire_flits" in regions.sums]
     return Measured(
         point,
-        right,
+        correct,
         kernels,
         platform.statistics["sim.wall_s"] - regions.wall_before,
         counts.total(roles.gpus, "wavefront_instructions"),
@@ -304,7 +306,7 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
         {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in roles.directions},
         {
             name: unit * sum(counts.of(f"{link}.{name}") for link in reversible)
-            for name, unit in TURNING.items()
+            for name, unit in REVERSAL.items()
             if reversible
         },
         counts.total(roles.gpus, r".*launches\.launch_to_start\.count"),
@@ -312,14 +314,14 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
         controllers={name: sum(counts.of(f"{e}.{name}") for e in egresses) for name in CONTROLLER if egresses},
         packets_of_devices=_conserved(roles, counts, regions.before),
-        picture=(
+        svg_figure=(
             fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels")
             if fabric.exists
             else ""
         ),
         attribution=regions.attribution,
         starts=regions.starts,
-        returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12,
+        read_latency_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12,
     )
 
 
@@ -330,10 +332,10 @@ def _conserved(roles: Roles, counts: Counts, before: float) -> dict[str, float]:
     totals = [
         sum(counts.of(f"{device}.packets_{what}") for device in devices) for what in ("sent", "received", "failed")
     ]
-    return dict(zip(CONSERVED, (*totals, before, counts.of(roles.under_way))))
+    return dict(zip(CONSERVED, (*totals, before, counts.of(roles.in_flight))))
 
 
-def unbalanced(m: Measured) -> str:
+def conservation_error(m: Measured) -> str:
     """What of the packets that devices sent neither arrived nor was reported as failed; empty if that is none."""
     found = m.packets_of_devices
     if not found:
@@ -344,13 +346,13 @@ def unbalanced(m: Measured) -> str:
             " at the end"
         )
     came, went = (
-        found["sent"] + found["under way before"],
-        found["received"] + found["failed"] + found["under way after"],
+        found["sent"] + found["in flight before"],
+        found["received"] + found["failed"] + found["in flight after"],
     )
     return (
         ""
         if came == went
-        else f"{m.point.workload} on {m.point.machine}: {came:.0f} sent, {went:.0f} arrived, failed or under way"
+        else f"{m.point.workload} on {m.point.machine}: {came:.0f} sent, {went:.0f} arrived, failed or in flight"
     )
 
 
@@ -385,7 +387,7 @@ def as_record(m: Measured) -> dict[str, Any]:
     return {
         "workload": m.point.workload,
         "machine": m.point.machine,
-        "right": m.right,
+        "correct": m.correct,
         "kernels_us": m.kernels_s * 1e6,
         "wavefront_instructions": m.wavefront_instructions,
         "l1_transactions": m.transactions,

@@ -56,9 +56,9 @@ class Roles:
     node: str = "node0"
 
     @property
-    def under_way(self) -> str:
+    def in_flight(self) -> str:
         """Statistic: packets that devices have sent and that have not ended."""
-        return f"{self.node}.fabric.packets_under_way"
+        return f"{self.node}.fabric.packets_in_flight"
 
     @cached_property
     def between_clusters(self) -> tuple[Direction, ...]:

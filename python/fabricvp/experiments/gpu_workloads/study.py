@@ -13,14 +13,14 @@ from ...gpu import apps
 from ..frame import Figure, Missing, Run
 from ..invariants import check_workloads
 from ..nodes import measured_nodes
-from . import pictures
+from . import plots
 from .attribution import records
 from .measure import NO_CLUSTERS, PLACES, Measured, Point, as_record, for_table, measure
 from .tables import by_gpu, padding
 from .workloads import PUBLISHED, WORKLOADS
 
 ISCA = "NetCrafter, ISCA 2025"
-MOST_SENSITIVE = 4  #: workloads that are run at smaller sizes, too
+SENSITIVE_WORKLOADS = 4  #: workloads that are run at smaller sizes, too
 PARTS_OF_SIZE = (4, 2)  #: of the whole one
 
 
@@ -86,13 +86,13 @@ def study(run: Run) -> None:
         )
     if not options.no_sizes:
         _against_size(run, nodes, slow, slowdown)
-    for name, picture, caption in pictures.draw(slow, ideal, slowdown):
-        report.plot(name, picture, caption)
+    for name, svg_figure, caption in plots.draw(slow, ideal, slowdown):
+        report.plot(name, svg_figure, caption)
     for name, m in slow.items():
-        if m.picture:
-            report.picture(
+        if m.svg_figure:
+            report.svg_figure(
                 f"fabric_{name}",
-                m.picture,
+                m.svg_figure,
                 f"What the fabric of {options.machine} carried while the kernels of {name} ran",
             )
 
@@ -101,7 +101,7 @@ def _against_size(
     run: Run, nodes: dict[str, int | None], slow: dict[str, Measured], slowdown: dict[str, float]
 ) -> None:
     """The slow-down of the most sensitive workloads at smaller sizes, too."""
-    sensitive = sorted(slowdown, key=lambda name: slowdown[name], reverse=True)[:MOST_SENSITIVE]
+    sensitive = sorted(slowdown, key=lambda name: slowdown[name], reverse=True)[:SENSITIVE_WORKLOADS]
     defaults = apps()
     whole = {name: slow[name].point.size or defaults[name].size for name in sensitive}
     points = [
@@ -142,11 +142,11 @@ def _against_size(
                 "slowdown": slowdown[name],
             }
         )
-    wrong = [_sized_name(m.point) for m in found.values() if not m.right]
+    wrong = [_sized_name(m.point) for m in found.values() if not m.correct]
     run.report.check("results at smaller sizes are right", not wrong, ", ".join(wrong) or f"{len(found)} runs")
     frame = pandas.DataFrame(rows)
     run.report.table("sizes", frame.round(3), "The workloads that the slow link costs most, against their size.")
-    run.report.plot("sizes", pictures.against_size(frame), "Slow-down against size, as a part of the largest")
+    run.report.plot("sizes", plots.against_size(frame), "Slow-down against size, as a part of the largest")
 
 
 def _sized_name(point: Point) -> str:
@@ -200,9 +200,9 @@ def _checks(run: Run, found: list[Measured], again: Measured) -> None:
             ", ".join(holes) or "no moment of a load without a span",
         )
         off = [
-            f"{m.point.workload} {m.attribution.returning:.9g} / {m.returning_s:.9g} s"
+            f"{m.point.workload} {m.attribution.read_latency:.9g} / {m.read_latency_s:.9g} s"
             for m in traced
-            if m.attribution and abs(m.attribution.returning - m.returning_s) > 1e-9 * m.returning_s
+            if m.attribution and abs(m.attribution.read_latency - m.read_latency_s) > 1e-9 * m.read_latency_s
         ]
         run.report.check(
             "parts of the latency add up to it",

@@ -17,12 +17,12 @@ def series(platform: Platform, paths: Mapping[str, str]) -> tuple[float, dict[st
     windows = {name: float(starts[1] - starts[0]) for name, (starts, _) in found.items() if len(starts) > 1}
     widest = max(windows.values(), default=0.0)
     return widest, {
-        name: _widened([float(v) for v in values], round(widest / windows[name]) if name in windows else 1)
+        name: _resampled([float(v) for v in values], round(widest / windows[name]) if name in windows else 1)
         for name, (_, values) in found.items()
     }
 
 
-def _widened(values: list[float], times: int) -> list[float]:
+def _resampled(values: list[float], times: int) -> list[float]:
     """Sums of as many windows each."""
     return [sum(values[i : i + times]) for i in range(0, len(values), times)] if times > 1 else values
 
@@ -32,7 +32,7 @@ def lanes_over_time(direction: Direction) -> str:
     return direction.statistics["busy"].removesuffix(".busy") + ".lanes_over_time"
 
 
-def turning(paths: Iterable[str]) -> bool:
+def reversal(paths: Iterable[str]) -> bool:
     """Whether lanes of a machine with these time series turn."""
     return any(path.endswith(".lanes_over_time") for path in paths)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
-from . import pictures, published
+from . import plots, published
 from .service import GROUPS, WORKERS, Service, measure
 
 US = 1e6
@@ -89,7 +89,7 @@ def study(run: Run) -> None:
             f"{published.MATVEC_SOURCE}; {SLIDES}",
         )
     run.report.plot(
-        "matvec", pictures.matvec(frame), "Million vectors a second by batch: simulated (lines), published (marks)"
+        "matvec", plots.matvec(frame), "Million vectors a second by batch: simulated (lines), published (marks)"
     )
     run.report.table(
         "matvec",
@@ -99,12 +99,12 @@ def study(run: Run) -> None:
     check = run.report.check
     check(
         "every product is right",
-        all(f.right for f in found.values()),
+        all(f.correct for f in found.values()),
         f"{len(found)} runs, both parities of rounds, all vectors",
     )
     check(
-        "no doorbell is lost, nothing is sent twice",
-        not sum(f.troubles for f in found.values()),
+        "no doorbell is dropped, nothing is retransmitted",
+        not sum(f.error_count for f in found.values()),
         "retries, dropped doorbells, unreadable entries, on both nodes",
     )
     check(

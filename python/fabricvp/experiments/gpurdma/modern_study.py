@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the ways to post on both machines and reports."""
+"""Runs the methods to post on both machines and reports."""
 
 from __future__ import annotations
 
 import pandas
 
 from ..frame import Run
-from . import pictures, published
-from .points import Found, Point, measure
+from . import plots, published
+from .points import Point, Result, measure
 
 US = 1e6
 MACHINES = {"gpurdma_modern": "H200, ConnectX-7", "gpurdma_pair": "K40c, Connect-IB"}
 NEW, OLD = MACHINES
 LINE_GBPS = {NEW: 200.0, OLD: 54.54}
 FENCES = {"no fence": 0, "a fence of the GPU": 1, "a fence of system scope": 2}
-PAIRS = 128
-MOST_BYTES = 8 << 20  #: of a run that measures bandwidth
+QPS = 128
+MAX_BYTES = 8 << 20  #: of a run that measures bandwidth
 SIZES, QUICK_SIZES = (128, 256, 512, 1024, 2048, 4096, 8192, 32768), (256, 1024, 8192)
 BATCHES, QUICK_BATCHES = (1, 2, 4, 8, 16, 32, 64), (1, 4, 32)
 Key = tuple[str, str, object]  #: machine, what, which
@@ -24,7 +24,7 @@ Key = tuple[str, str, object]  #: machine, what, which
 def _many(size: int, pairs: int) -> str:
     """Of each of many queue pairs, a power of two."""
     count = 64
-    while count > 2 and count * size * pairs > MOST_BYTES:
+    while count > 2 and count * size * pairs > MAX_BYTES:
         count //= 2
     batch = min(32, count)
     return f"groups={pairs} lanes=32 messages={count} batch={batch} signal={batch} window={count} reuse=1 size={size}"
@@ -32,7 +32,7 @@ def _many(size: int, pairs: int) -> str:
 
 def _points(quick: bool) -> dict[Key, Point]:
     points: dict[Key, Point] = {}
-    messages, pairs = (64, 32) if quick else (512, PAIRS)
+    messages, pairs = (64, 32) if quick else (512, QPS)
     for machine in MACHINES:
 
         def add(what: str, which: object, options: str, machine: str = machine) -> None:
@@ -55,7 +55,7 @@ def _points(quick: bool) -> dict[Key, Point]:
             add(
                 "size, 32 lanes, one queue pair",
                 size,
-                f"messages={max(32, min(1024, MOST_BYTES // size))} size={size} window=256 fence=1 reuse=1 lanes=32"
+                f"messages={max(32, min(1024, MAX_BYTES // size))} size={size} window=256 fence=1 reuse=1 lanes=32"
                 " batch=32 signal=32",
             )
             add("size, many queue pairs", size, _many(size, pairs))
@@ -69,7 +69,7 @@ def study(run: Run) -> None:
         zip(
             points,
             run.map(
-                "ways and machines",
+                "methods and machines",
                 measure,
                 list(points.values()),
                 lambda p: p.cost,
@@ -82,10 +82,10 @@ def study(run: Run) -> None:
     _rows(run, found)
     _tables(run, found)
     check = run.report.check
-    check("every byte is right at the far side", all(f.right for f in found.values()), f"{len(found)} runs")
+    check("every byte is right at the far side", all(f.correct for f in found.values()), f"{len(found)} runs")
     check(
-        "no doorbell is lost, nothing is sent twice",
-        not sum(f.troubles for f in found.values()),
+        "no doorbell is dropped, nothing is retransmitted",
+        not sum(f.error_count for f in found.values()),
         "retries, dropped doorbells, unreadable entries",
     )
     check("a second run is the same to the picosecond", again == found[first], points[first].options)
@@ -99,11 +99,11 @@ def study(run: Run) -> None:
     _conclude(run, found)
 
 
-def _rate(f: Found) -> float:
+def _rate(f: Result) -> float:
     return 1e-6 / f.each
 
 
-def _nine_tenths(found: dict[Key, Found], machine: str, what: str) -> float:
+def _nine_tenths(found: dict[Key, Result], machine: str, what: str) -> float:
     """Smallest size that moves nine tenths of the line rate; nan if none does."""
     sizes = [
         which
@@ -113,7 +113,7 @@ def _nine_tenths(found: dict[Key, Found], machine: str, what: str) -> float:
     return float(min(sizes)) if sizes else float("nan")
 
 
-def _rows(run: Run, found: dict[Key, Found]) -> None:
+def _rows(run: Run, found: dict[Key, Result]) -> None:
     for machine, name in MACHINES.items():
         modern = machine == NEW
 
@@ -142,18 +142,18 @@ def _rows(run: Run, found: dict[Key, Found]) -> None:
         )
         row("one lane", "M/s", _rate(found[machine, "batch", 1]), published.MODERN_RATES["one lane"])
         row("one lane, 32 entries a doorbell", "M/s", _rate(found[machine, "batch", 32]))
-        for way in ("32 lanes, one queue pair", "many queue pairs"):
-            row(way, "M/s", _rate(found[machine, "rate", way]), published.MODERN_RATES[way])
-        for way, known in zip(("many queue pairs", "32 lanes, one queue pair"), published.NINE_TENTHS):
+        for method in ("32 lanes, one queue pair", "many queue pairs"):
+            row(method, "M/s", _rate(found[machine, "rate", method]), published.MODERN_RATES[method])
+        for method, known in zip(("many queue pairs", "32 lanes, one queue pair"), published.NINE_TENTHS):
             row(
-                f"nine tenths of the line rate from, {way}",
+                f"nine tenths of the line rate from, {method}",
                 "B",
-                _nine_tenths(found, machine, f"size, {way}"),
+                _nine_tenths(found, machine, f"size, {method}"),
                 float(known),
             )
 
 
-def _tables(run: Run, found: dict[Key, Found]) -> None:
+def _tables(run: Run, found: dict[Key, Result]) -> None:
     frame = pandas.DataFrame(
         [
             {
@@ -173,17 +173,17 @@ def _tables(run: Run, found: dict[Key, Found]) -> None:
     )
     run.report.plot(
         "modern",
-        pictures.modern(frame),
+        plots.modern(frame),
         "Messages a second of one lane by entries a doorbell, and bandwidth by size, on both machines",
     )
     run.report.table("modern", frame.round(4), "All runs. `batch`: one lane, by entries a doorbell.", shown=80)
 
 
-def _conclude(run: Run, found: dict[Key, Found]) -> None:
+def _conclude(run: Run, found: dict[Key, Result]) -> None:
     new = {fence: found[NEW, "alone", fence] for fence in FENCES}
     issue = {fence: (f.writing + f.ringing) * US for fence, f in new.items()}
     one, batched = _rate(found[NEW, "batch", 1]), _rate(found[NEW, "batch", 32])
-    warp, many = (_rate(found[NEW, "rate", way]) for way in ("32 lanes, one queue pair", "many queue pairs"))
+    warp, many = (_rate(found[NEW, "rate", method]) for method in ("32 lanes, one queue pair", "many queue pairs"))
     ordered = (
         1.02 * issue["no fence"] < issue["a fence of the GPU"]
         and 1.02 * issue["a fence of the GPU"] < issue["a fence of system scope"]

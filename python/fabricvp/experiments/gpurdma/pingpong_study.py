@@ -62,12 +62,12 @@ def study(run: Run) -> None:
     check = run.report.check
     check(
         "every byte has come back",
-        all(f.right for f in values),
+        all(f.correct for f in values),
         f"{len(values)} runs, batches of even and odd rounds differ",
     )
     check(
-        "no doorbell is lost, nothing is sent twice",
-        not sum(f.troubles for f in values),
+        "no doorbell is dropped, nothing is retransmitted",
+        not sum(f.error_count for f in values),
         "retries, dropped doorbells, unreadable entries, on both nodes",
     )
     check(

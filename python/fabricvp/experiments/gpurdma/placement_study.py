@@ -6,8 +6,8 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
-from . import pictures, published
-from .points import TOPOLOGIES, Found, Point, measure
+from . import plots, published
+from .points import TOPOLOGIES, Point, Result, measure
 
 US = 1e6
 #: (queue pair, completion queue); doorbell records lie with their queue
@@ -52,7 +52,7 @@ def study(run: Run) -> None:
     _conclude(run, found)
 
 
-def _rows(run: Run, found: dict[tuple[str, str, str], Found], many: dict[tuple[str, str, str], Found]) -> None:
+def _rows(run: Run, found: dict[tuple[str, str, str], Result], many: dict[tuple[str, str, str], Result]) -> None:
     row = run.report.row
     for (topology, pair, cq), f in found.items():
         known = published.PLACEMENT[pair, cq] if topology == "switch" else None
@@ -112,7 +112,7 @@ def _rows(run: Run, found: dict[tuple[str, str, str], Found], many: dict[tuple[s
         )
 
 
-def _tables(run: Run, found: dict[tuple[str, str, str], Found]) -> None:
+def _tables(run: Run, found: dict[tuple[str, str, str], Result]) -> None:
     steps = pandas.DataFrame(
         [
             {
@@ -133,7 +133,7 @@ def _tables(run: Run, found: dict[tuple[str, str, str], Found]) -> None:
     )
     run.report.plot(
         "placement",
-        pictures.placement(steps),
+        plots.placement(steps),
         "One lane, one write of 8 bytes after the other: simulated (bars), published (marks)",
     )
     run.report.table(
@@ -158,12 +158,12 @@ def _tables(run: Run, found: dict[tuple[str, str, str], Found]) -> None:
     )
 
 
-def _checks(run: Run, all_found: list[Found], first: Found, again: Found) -> None:
+def _checks(run: Run, all_found: list[Result], first: Result, again: Result) -> None:
     check = run.report.check
-    check("every byte is right at the far side", all(f.right for f in all_found), f"{len(all_found)} runs")
+    check("every byte is right at the far side", all(f.correct for f in all_found), f"{len(all_found)} runs")
     check(
-        "no doorbell is lost, nothing is sent twice",
-        not sum(f.troubles for f in all_found),
+        "no doorbell is dropped, nothing is retransmitted",
+        not sum(f.error_count for f in all_found),
         "retries, dropped doorbells, unreadable entries",
     )
     check("a second run is the same to the picosecond", again == first, "both in the GPU")
@@ -173,7 +173,7 @@ def _checks(run: Run, all_found: list[Found], first: Found, again: Found) -> Non
     check("a message's spans are shorter than its time", inside, "for each placement")
 
 
-def _conclude(run: Run, found: dict[tuple[str, str, str], Found]) -> None:
+def _conclude(run: Run, found: dict[tuple[str, str, str], Result]) -> None:
     us = {key: f.each * US for key, f in found.items()}
     run.report.conclude(
         f"One lane writes 8 bytes to the other node and sees the completion after {us['switch', 'GPU', 'GPU']:.2f} µs"

@@ -12,7 +12,7 @@ from ...data import resolve_config
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 
 _WRITES = re.compile(
     r"^# writes (\d+) messages (\d+) bytes (\d+) ps, writing (\d+) ringing (\d+) polling (\d+) ps, (\d+) polls",
@@ -39,7 +39,7 @@ class Point:
 
 
 @dataclass
-class Found:
+class Result:
     """What it gave. Times are of the last run, in seconds a message."""
 
     messages: int = 0
@@ -52,8 +52,8 @@ class Found:
     stages: list[tuple[str, str, float]] = field(default_factory=list)  #: component, stage, seconds a message
     host_read: float = 0.0  #: mean read of host memory by lanes, and by the adapter of all memory
     dma_read: float = 0.0
-    right: bool = False  #: every byte was, on both nodes
-    troubles: float = 0.0  #: retries, dropped doorbells, entries that could not be read
+    correct: bool = False  #: every byte was, on both nodes
+    error_count: float = 0.0  #: retries, dropped doorbells, entries that could not be read
 
     @property
     def each(self) -> float:
@@ -95,10 +95,10 @@ def overrides(point: Point) -> dict[str, object]:
     }
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     with Platform.from_text(text_of(point), overrides=overrides(point)) as platform:
-        use(f"{point.machine}, {point.topology}, generation {point.generation}, {point.options}", platform)
+        record_machine(f"{point.machine}, {point.topology}, generation {point.generation}, {point.options}", platform)
         stages: list[tuple[str, str, float]] = []
         if point.spans:
             if platform.run("1 s", until=Marker("writes", "reset")).outcome != Outcome.EVENT:
@@ -113,7 +113,7 @@ def measure(point: Point) -> Found:
         values = platform.statistics.snapshot()
         messages, size, ps, writing, ringing, polling, polls = (int(v) for v in _WRITES.findall(texts[0])[-1])
         each = 1e-12 / messages
-        return Found(
+        return Result(
             messages,
             size,
             ps * 1e-12,
@@ -125,7 +125,7 @@ def measure(point: Point) -> Found:
             values["node0.gpu0.system.read_latency.mean"] * 1e-12,
             values["node0.hca0.dma.read_latency.mean"] * 1e-12,
             all("all ok" in text for text in texts),
-            sum(values[f"node0.hca0.{what}"] for what in ("retries", "bad_doorbells", "sends.failures")),
+            sum(values[f"node0.hca0.{what}"] for what in ("retries", "bad_doorbells", "send_queues.failures")),
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 from . import points
 
 _SERVE = re.compile(r"^# serve (\d+) rounds (\d+) bytes (\d+) ps", re.MULTILINE)
@@ -32,14 +32,14 @@ class Service:
 
 
 @dataclass
-class Served:
+class ServiceResult:
     """What it gave."""
 
     rounds: int
     bytes: int  #: of a batch
     seconds: float  #: of all rounds
-    right: bool
-    troubles: float
+    correct: bool
+    error_count: float
     launches: float  #: of kernels, by the worker
 
     @property
@@ -48,20 +48,20 @@ class Served:
         return self.seconds / self.rounds
 
 
-def measure(service: Service) -> Served:
+def measure(service: Service) -> ServiceResult:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     text = points.text_of(points.Point(service.options)).replace(
         "      clock: 745 MHz\n", f"      clock: 745 MHz\n      launches: {{software_overhead: {service.launch}}}\n"
     )
     with Platform.from_text(text) as platform:
-        use(f"{service.options}, {service.launch} a launch", platform)
+        record_machine(f"{service.options}, {service.launch} a launch", platform)
         ended = platform.run("20 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
         if ended.outcome != Outcome.POWER_OFF:
             raise InputError(f"{service}: {ended.detail}: {texts[0][-300:]}")
         values = platform.statistics.snapshot()
         rounds, size, ps = (int(v) for v in _SERVE.findall(texts[0])[-1])
-        return Served(
+        return ServiceResult(
             rounds,
             size,
             ps * 1e-12,
@@ -69,7 +69,7 @@ def measure(service: Service) -> Served:
             sum(
                 values[f"node{n}.hca0.{what}"]
                 for n in (0, 1)
-                for what in ("retries", "bad_doorbells", "sends.failures")
+                for what in ("retries", "bad_doorbells", "send_queues.failures")
             ),
             values["node1.gpu0.dispatcher.dispatches"],
         )

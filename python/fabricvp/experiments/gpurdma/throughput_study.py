@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every way to post at every size and reports."""
+"""Runs every method to post at every size and reports."""
 
 from __future__ import annotations
 
 import pandas
 
 from ..frame import Run
-from . import pictures, published
-from .points import BY_HART, Found, Point, measure
+from . import plots, published
+from .points import BY_HART, Point, Result, measure
 
 US = 1e6
 SIZES = (2, 64, 1024, 4096, 16 << 10, 32 << 10, 256 << 10, 1 << 20)
 QUICK_SIZES = (2, 1024, 32 << 10)
-MOST_BYTES = 4 << 20  #: of a run, as far as messages are many enough
-PAIRS = 30
+MAX_BYTES = 4 << 20  #: of a run, as far as messages are many enough
+QPS = 30
 RING = 1024  #: entries, and messages of a small test, as published
 #: As many lanes of a wavefront of 64 as a warp has.
 WARP = 32
@@ -27,13 +27,13 @@ def runs(size: int) -> int:
 
 def single(size: int) -> int:
     """Messages of one queue pair."""
-    return max(8, min(RING, MOST_BYTES // size))
+    return max(8, min(RING, MAX_BYTES // size))
 
 
 def each(size: int) -> int:
     """Messages of each of many; a power of two."""
     count = 64
-    while count > 1 and count * size * PAIRS > 2 * MOST_BYTES:
+    while count > 1 and count * size * QPS > 2 * MAX_BYTES:
         count //= 2
     return count
 
@@ -44,14 +44,14 @@ def _together(size: int, shape: str) -> str:
     return f"{shape} messages={count} batch={batch} signal={batch} window={max(count, 2)}"
 
 
-#: What the firmware is told, by way and size.
-WAYS = {
+#: What the firmware is told, by method and size.
+METHODS = {
     "CPU, one at a time": lambda size: f"{BY_HART} gpu_payload=0 messages={single(size)}",
     "CPU, pipelined": lambda size: f"{BY_HART} gpu_payload=0 messages={single(size)} window={RING} reuse=1",
     "CPU, pipelined, payload in the GPU": lambda size: (
         f"{BY_HART} gpu_payload=1 messages={single(size)} window={RING} reuse=1"
     ),
-    "CPU, 30 queue pairs": lambda size: _together(size, f"{BY_HART} gpu_payload=1 reuse=1 teams={PAIRS}"),
+    "CPU, 30 queue pairs": lambda size: _together(size, f"{BY_HART} gpu_payload=1 reuse=1 teams={QPS}"),
     "one at a time": lambda size: f"messages={single(size)}",
     "entries reused": lambda size: f"messages={single(size)} reuse=1",
     "pipelined": lambda size: f"messages={single(size)} reuse=1 window={RING}",
@@ -60,10 +60,10 @@ WAYS = {
         f"messages={single(size)} reuse=1 window={RING} lanes={WARP} batch={min(WARP, single(size))}"
         f" signal={min(WARP, single(size))}"
     ),
-    "queue pair a warp": lambda size: _together(size, f"reuse=1 teams={PAIRS} lanes={WARP}"),
-    "queue pair a block": lambda size: _together(size, f"reuse=1 groups={PAIRS} lanes={WARP}"),
+    "queue pair a warp": lambda size: _together(size, f"reuse=1 teams={QPS} lanes={WARP}"),
+    "queue pair a block": lambda size: _together(size, f"reuse=1 groups={QPS} lanes={WARP}"),
 }
-QUICK_WAYS = (
+QUICK_METHODS = (
     "CPU, one at a time",
     "CPU, 30 queue pairs",
     "one at a time",
@@ -76,10 +76,12 @@ BELOW_ROOT = ("one at a time", "queue pair a block")
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
-    sizes, ways = (QUICK_SIZES, QUICK_WAYS) if run.quick else (SIZES, tuple(WAYS))
+    sizes, methods = (QUICK_SIZES, QUICK_METHODS) if run.quick else (SIZES, tuple(METHODS))
     points = {
-        (way, size): Point(f"size={size} runs={runs(size)} {WAYS[way](size)}", cost=2 if "queue pair" in way else 1)
-        for way in ways
+        (method, size): Point(
+            f"size={size} runs={runs(size)} {METHODS[method](size)}", cost=2 if "queue pair" in method else 1
+        )
+        for method in methods
         for size in sizes
     }
     timed = {
@@ -87,12 +89,12 @@ def study(run: Run) -> None:
         for how in ("", "reuse=1")
     }
     root = {
-        (way, size): Point(f"size={size} runs={runs(size)} {WAYS[way](size)}", "root", cost=2)
-        for way in BELOW_ROOT
+        (method, size): Point(f"size={size} runs={runs(size)} {METHODS[method](size)}", "root", cost=2)
+        for method in BELOW_ROOT
         for size in sizes
     }
     values = run.map(
-        "ways and sizes",
+        "methods and sizes",
         measure,
         [*points.values(), *timed.values(), *root.values()],
         lambda p: p.cost,
@@ -106,10 +108,10 @@ def study(run: Run) -> None:
     _rows(run, found, steps, below, sizes)
     _tables(run, found, below)
     check = run.report.check
-    check("every byte is right at the far side", all(f.right for f in values), f"{len(values)} runs")
+    check("every byte is right at the far side", all(f.correct for f in values), f"{len(values)} runs")
     check(
-        "no doorbell is lost, nothing is sent twice",
-        not sum(f.troubles for f in values),
+        "no doorbell is dropped, nothing is retransmitted",
+        not sum(f.error_count for f in values),
         "retries, dropped doorbells, unreadable entries",
     )
     check("a second run is the same to the picosecond", again == found["one at a time", sizes[0]], again_point.options)
@@ -124,9 +126,9 @@ def _name(size: int) -> str:
 
 def _rows(
     run: Run,
-    found: dict[tuple[str, int], Found],
-    steps: dict[str, Found],
-    below: dict[tuple[str, int], Found],
+    found: dict[tuple[str, int], Result],
+    steps: dict[str, Result],
+    below: dict[tuple[str, int], Result],
     sizes: tuple[int, ...],
 ) -> None:
     row = run.report.row
@@ -135,10 +137,10 @@ def _rows(
     for name, known in published.STEPS.items():
         row(f"one at a time, 8 B: {name}", "µs", getattr(naive, name) * US, known, published.PAPER)
     row("what reused entries save", "µs", (naive.each - reused.each) * US, published.REUSE_SAVES, published.PAPER)
-    for (way, size), f in found.items():
-        known = published.GBPS.get((way, size))
+    for (method, size), f in found.items():
+        known = published.GBPS.get((method, size))
         if known:
-            row(f"{way}, {_name(size)}", "Gb/s", f.gbps, known, published.PAPER)
+            row(f"{method}, {_name(size)}", "Gb/s", f.gbps, known, published.PAPER)
     for size in sizes:
         if size <= 1024:
             row(
@@ -155,32 +157,32 @@ def _rows(
                 None,
                 "what is compared in the paper is not said in more detail",
             )
-    for way in dict.fromkeys(way for way, _ in found):
-        row(f"{way}, {_name(sizes[0])}", "M/s", 1e-6 / found[way, sizes[0]].each, None, "messages a second")
+    for method in dict.fromkeys(method for method, _ in found):
+        row(f"{method}, {_name(sizes[0])}", "M/s", 1e-6 / found[method, sizes[0]].each, None, "messages a second")
         row(
-            f"{way}, {_name(sizes[-1])}",
+            f"{method}, {_name(sizes[-1])}",
             "Gb/s",
-            found[way, sizes[-1]].gbps,
-            published.GBPS.get((way, sizes[-1])),
-            published.PAPER if (way, sizes[-1]) in published.GBPS else "payload",
+            found[method, sizes[-1]].gbps,
+            published.GBPS.get((method, sizes[-1])),
+            published.PAPER if (method, sizes[-1]) in published.GBPS else "payload",
         )
-    for way in BELOW_ROOT:
+    for method in BELOW_ROOT:
         row(
-            f"{way}, {_name(sizes[-1])}, below root ports",
+            f"{method}, {_name(sizes[-1])}, below root ports",
             "Gb/s",
-            below[way, sizes[-1]].gbps,
+            below[method, sizes[-1]].gbps,
             None,
             "published: an Intel root complex lets an adapter read a GPU's memory at half the rate at which it"
             " writes it",
         )
 
 
-def _tables(run: Run, found: dict[tuple[str, int], Found], below: dict[tuple[str, int], Found]) -> None:
-    def lines(part: dict[tuple[str, int], Found], topology: str) -> list[dict[str, object]]:
+def _tables(run: Run, found: dict[tuple[str, int], Result], below: dict[tuple[str, int], Result]) -> None:
+    def lines(part: dict[tuple[str, int], Result], topology: str) -> list[dict[str, object]]:
         return [
             {
                 "topology": topology,
-                "way": way,
+                "method": method,
                 "bytes": size,
                 "messages": f.messages,
                 "us_a_message": f.each * US,
@@ -188,14 +190,14 @@ def _tables(run: Run, found: dict[tuple[str, int], Found], below: dict[tuple[str
                 "gbps": f.gbps,
                 "polls": f.polls,
             }
-            for (way, size), f in part.items()
+            for (method, size), f in part.items()
         ]
 
     frame = pandas.DataFrame(lines(found, "switch"))
     run.report.plot(
         "throughput",
-        pictures.throughput(frame),
-        "Writes to the other node's host memory by size and way to post, GPU and adapter below one PCIe switch",
+        plots.throughput(frame),
+        "Writes to the other node's host memory by size and method to post, GPU and adapter below one PCIe switch",
     )
     run.report.table(
         "throughput",
@@ -205,7 +207,7 @@ def _tables(run: Run, found: dict[tuple[str, int], Found], below: dict[tuple[str
     )
 
 
-def _conclude(run: Run, found: dict[tuple[str, int], Found], steps: dict[str, Found], sizes: tuple[int, ...]) -> None:
+def _conclude(run: Run, found: dict[tuple[str, int], Result], steps: dict[str, Result], sizes: tuple[int, ...]) -> None:
     naive, reused = steps.values()
     small, large = sizes[0], sizes[-1]
     run.report.conclude(

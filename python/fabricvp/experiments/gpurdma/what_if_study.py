@@ -6,32 +6,32 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
-from . import pictures
+from . import plots
 from .placement_study import PLACES, options
-from .points import Found, Point, measure
+from .points import Point, Result, measure
 
 US = 1e6
 TREES = {"switch": "one switch", "switches": "two switches", "root": "root ports"}
 GENERATIONS = (3, 5)
 #: What is done: what the firmware is told besides its placement, with (messages, fewer of them for --quick).
-WAYS = {
+METRICS = {
     "latency": ("", 128, 32),
     "rate": ("window=256 batch=32 signal=32 lanes=32", 1024, 256),
     "bandwidth": ("size=16384 window=64 batch=16 signal=16", 64, 32),
 }
 #: Placements that are closer than this are as good as each other.
 SAME = 0.02
-Key = tuple[str, str, int, str, str]  #: way, tree, generation, place of the queue pair, of the completion queue
+Key = tuple[str, str, int, str, str]  #: metric, tree, generation, place of the queue pair, of the completion queue
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     points: dict[Key, Point] = {}
-    for way, (how, many, few) in WAYS.items():
+    for metric, (how, many, few) in METRICS.items():
         for tree in TREES:
             for generation in GENERATIONS:
                 for place in PLACES:
-                    points[way, tree, generation, *place] = Point(
+                    points[metric, tree, generation, *place] = Point(
                         options(*place, few if run.quick else many, how), tree, generation
                     )
     found = dict(
@@ -51,7 +51,7 @@ def study(run: Run) -> None:
     _rows(run, found)
     run.report.plot(
         "what_if",
-        pictures.what_if(frame),
+        plots.what_if(frame),
         "One write of 8 bytes after the other by one lane, 32 lanes that post together, and messages of 16 KiB, by"
         " tree, generation and placement",
     )
@@ -62,10 +62,10 @@ def study(run: Run) -> None:
         shown=30,
     )
     check = run.report.check
-    check("every byte is right at the far side", all(f.right for f in found.values()), f"{len(found)} runs")
+    check("every byte is right at the far side", all(f.correct for f in found.values()), f"{len(found)} runs")
     check(
-        "no doorbell is lost, nothing is sent twice",
-        not sum(f.troubles for f in found.values()),
+        "no doorbell is dropped, nothing is retransmitted",
+        not sum(f.error_count for f in found.values()),
         "retries, dropped doorbells, unreadable entries",
     )
     check(
@@ -79,14 +79,14 @@ def study(run: Run) -> None:
     check(
         "a newer generation is not slower",
         not newer,
-        ", ".join(map(str, newer)) or f"for each tree, placement and way, to {100 * SAME:.0f} %",
+        ", ".join(map(str, newer)) or f"for each tree, placement and metric, to {100 * SAME:.0f} %",
     )
     most = max(f.gbps for f in found.values())
     check("no more than the link carries", most < 54.55, f"at most {most:.1f} Gb/s of payload; FDR 4x has 54.54")
     _conclude(run, found)
 
 
-def _frame(found: dict[Key, Found]) -> pandas.DataFrame:
+def _frame(found: dict[Key, Result]) -> pandas.DataFrame:
     lines = []
     for (_, tree, generation, pair, cq), f in [item for item in found.items() if item[0][0] == "latency"]:
         place = (tree, generation, pair, cq)
@@ -106,12 +106,12 @@ def _frame(found: dict[Key, Found]) -> pandas.DataFrame:
     return pandas.DataFrame(lines)
 
 
-def _rows(run: Run, found: dict[Key, Found]) -> None:
-    for (way, tree, generation, pair, cq), f in found.items():
+def _rows(run: Run, found: dict[Key, Result]) -> None:
+    for (metric, tree, generation, pair, cq), f in found.items():
         name = f"{TREES[tree]}, generation {generation}: queue pair {pair}, completion queue {cq}"
-        if way == "latency":
+        if metric == "latency":
             run.report.row(name, "µs", f.each * US, None, "write of 8 B, one lane, to its completion")
-        elif way == "rate":
+        elif metric == "rate":
             run.report.row(
                 f"{name}, 32 lanes together", "M/s", 1e-6 / f.each, None, "writes of 8 B, 32 entries a doorbell"
             )
@@ -119,14 +119,14 @@ def _rows(run: Run, found: dict[Key, Found]) -> None:
             run.report.row(f"{name}, 16 KiB", "Gb/s", f.gbps, None, "one lane, 16 entries a doorbell")
 
 
-def _best(found: dict[Key, Found], way: str, tree: str, generation: int) -> tuple[list[tuple[str, str]], float]:
+def _best(found: dict[Key, Result], metric: str, tree: str, generation: int) -> tuple[list[tuple[str, str]], float]:
     """Placements that are as good as the best one, and how much longer the worst one takes."""
-    each = {place: found[way, tree, generation, *place].each for place in PLACES}
-    least = min(each.values())
-    return [place for place, seconds in each.items() if seconds < (1 + SAME) * least], max(each.values()) / least
+    each = {place: found[metric, tree, generation, *place].each for place in PLACES}
+    smallest = min(each.values())
+    return [place for place, seconds in each.items() if seconds < (1 + SAME) * smallest], max(each.values()) / smallest
 
 
-def _words(places: list[tuple[str, str]]) -> str:
+def _placement_label(places: list[tuple[str, str]]) -> str:
     if len(places) == len(PLACES):
         return "anywhere"
     both = {
@@ -138,19 +138,19 @@ def _words(places: list[tuple[str, str]]) -> str:
     return " or ".join(both[place] for place in places)
 
 
-def _conclude(run: Run, found: dict[Key, Found]) -> None:
+def _conclude(run: Run, found: dict[Key, Result]) -> None:
     what = {"latency": "one message after the other", "rate": "many small messages", "bandwidth": "messages of 16 KiB"}
     lines = []
-    for way, words in what.items():
+    for metric, label in what.items():
         for tree, name in TREES.items():
             for generation in GENERATIONS:
-                places, worst = _best(found, way, tree, generation)
+                places, worst = _best(found, metric, tree, generation)
                 lines.append(
                     {
-                        "for": words,
+                        "for": label,
                         "tree": name,
                         "generation": generation,
-                        "queues": _words(places),
+                        "queues": _placement_label(places),
                         "the worst takes": f"{worst:.2f} times as long",
                     }
                 )
@@ -159,17 +159,17 @@ def _conclude(run: Run, found: dict[Key, Found]) -> None:
         pandas.DataFrame(lines),
         f"Where queues should live; placements within {100 * SAME:.0f} % of the best one are named together.",
     )
-    for way, words in what.items():
+    for metric, label in what.items():
         grouped: dict[str, list[tuple[str, float]]] = {}
         for tree, name in TREES.items():
             for generation in GENERATIONS:
-                places, worst = _best(found, way, tree, generation)
-                grouped.setdefault(_words(places), []).append((f"{name}, generation {generation}", worst))
+                places, worst = _best(found, metric, tree, generation)
+                grouped.setdefault(_placement_label(places), []).append((f"{name}, generation {generation}", worst))
         parts = []
-        for places_words, where in grouped.items():
+        for placements_label, where in grouped.items():
             trees = "every tree and generation" if len(grouped) == 1 else "; ".join(name for name, _ in where)
             factors = [worst for _, worst in where]
             parts.append(
-                f"{places_words} ({trees}: the worst takes {min(factors):.2f} to {max(factors):.2f} times as long)"
+                f"{placements_label} ({trees}: the worst takes {min(factors):.2f} to {max(factors):.2f} times as long)"
             )
-        run.report.conclude(f"For {words}: {'; '.join(parts)}.")
+        run.report.conclude(f"For {label}: {'; '.join(parts)}.")

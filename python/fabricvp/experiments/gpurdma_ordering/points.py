@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 
 #: What tells the kernel that data have come: options of the firmware.
 FLAGS = {
@@ -20,10 +20,10 @@ FLAGS = {
     "completion in the host": "bytes=64 flag=2 host_cq=1",
 }
 #: How it reads them then.
-READS = {"plain": 0, "acquire": 1, "past L1": 2}
+READS = {"plain": 0, "acquire": 1, "bypass L1": 2}
 #: When lanes see what arrives: `front.peer_writes`.
 COMMITS = ("on_arrival", "at_bank")
-_LOOKED = re.compile(
+_COUNTS = re.compile(
     r"^rounds (\d+) wrong (\d+) stale (\d+) early (\d+) words (\d+) found (\d+) missed (\d+) alarms (\d+)", re.MULTILINE
 )
 _CYCLES = re.compile(r"^# cycles at (\d+) MHz: acquiring (\d+) reading (\d+) repairing (\d+) tries (\d+)", re.MULTILINE)
@@ -42,7 +42,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Found:
+class Result:
     """What it gave."""
 
     rounds: int
@@ -60,27 +60,27 @@ class Found:
     bank_wait_ns: float  #: mean wait of requests for the bank of the data, from begin to end
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     append = f"rounds={point.rounds} {point.options} read={READS[point.read]} load={point.load}"
     with Platform.from_config(
         "gpurdma_pair",
         node__images__firmware="firmware:ordering.elf",
         node__images__append=append,
-        node__gpus__0__front__peer_writes=point.commit,
+        node__gpus__0__host_interface__peer_writes=point.commit,
     ) as platform:
-        use(f"{append}, {point.commit}", platform)
+        record_machine(f"{append}, {point.commit}", platform)
         ended = platform.run("200 ms")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
-        looked, cycles, told = _LOOKED.search(texts[0]), _CYCLES.search(texts[0]), _ROUND.search(texts[1])
-        if ended.outcome != Outcome.POWER_OFF or not (looked and cycles and told):
+        counts, cycles, round_match = _COUNTS.search(texts[0]), _CYCLES.search(texts[0]), _ROUND.search(texts[1])
+        if ended.outcome != Outcome.POWER_OFF or not (counts and cycles and round_match):
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]} {texts[1][-300:]}")
-        rounds, wrong, stale, early, _, found, missed, alarms = map(int, looked.groups())
+        rounds, wrong, stale, early, _, found, missed, alarms = map(int, counts.groups())
         mhz, acquiring, reading, repairing, tries = map(int, cycles.groups())
         values = platform.statistics.snapshot()
         bank = "node0.gpu0.memory.l2.bank0"
         requests = sum(values[f"{bank}.{what}"] for what in ("reads", "writes", "atomics"))
-        return Found(
+        return Result(
             rounds,
             wrong,
             stale,
@@ -92,6 +92,6 @@ def measure(point: Point) -> Found:
             reading / mhz / rounds,
             repairing / mhz / max(wrong, 1),
             tries / max(wrong, 1),
-            int(told.group(1)) / 1e6,
+            int(round_match.group(1)) / 1e6,
             values[f"{bank}.queueing"] / 1e3 / max(requests, 1),
         )

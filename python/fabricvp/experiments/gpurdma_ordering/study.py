@@ -7,7 +7,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from ..frame import Run
-from .points import COMMITS, FLAGS, READS, Found, Point, measure
+from .points import COMMITS, FLAGS, READS, Point, Result, measure
 
 APART = FLAGS["a write of its own"]
 PAPER = "the paper: reverse order only under very high load, all data arrive in the end, parallel CRC32 as a remedy"
@@ -23,7 +23,7 @@ def study(run: Run) -> None:
         for read in READS:
             points["quiet", flag, read] = Point(options, read, rounds=rounds)
         for commit in COMMITS:
-            for read in ("acquire", "past L1"):
+            for read in ("acquire", "bypass L1"):
                 points["busy", flag, read, commit] = Point(options, read, commit, 59, rounds)
         if "flag=0" not in options:
             for load in (0, 59):
@@ -34,7 +34,7 @@ def study(run: Run) -> None:
     for size in sizes:
         for check in (0, 1):
             points["size", size, check] = Point(
-                f"bytes={size} flag=1 check={check}", "past L1", rounds=min(rounds, 100)
+                f"bytes={size} flag=1 check={check}", "bypass L1", rounds=min(rounds, 100)
             )
     distinct = list(dict.fromkeys(points.values()))
     results = dict(
@@ -65,11 +65,11 @@ def study(run: Run) -> None:
     _checks(run, points, found, again)
 
 
-def _percent(found: Found, what: str) -> float:
+def _percent(found: Result, what: str) -> float:
     return 100 * float(getattr(found, what)) / found.rounds
 
 
-def _quiet(run: Run, found: dict[tuple[object, ...], Found]) -> None:
+def _quiet(run: Run, found: dict[tuple[object, ...], Result]) -> None:
     lines = []
     for flag in FLAGS:
         line: dict[str, object] = {"flag": flag}
@@ -87,14 +87,14 @@ def _quiet(run: Run, found: dict[tuple[object, ...], Found]) -> None:
         "stale",
         pandas.DataFrame(lines).round(1),
         "Rounds in which the kernel reads words of an earlier round that L1 has kept, %, by what tells it that data"
-        " have come and how it reads them. The flag itself is read past L1.",
+        " have come and how it reads them. The flag itself is read bypassing L1.",
     )
 
 
-def _busy(run: Run, found: dict[tuple[object, ...], Found]) -> None:
+def _busy(run: Run, found: dict[tuple[object, ...], Result]) -> None:
     lines = []
     for flag in FLAGS:
-        for read in ("acquire", "past L1"):
+        for read in ("acquire", "bypass L1"):
             here = {commit: found["busy", flag, read, commit] for commit in COMMITS}
             lines.append(
                 {
@@ -111,11 +111,11 @@ def _busy(run: Run, found: dict[tuple[object, ...], Found]) -> None:
         "early",
         pandas.DataFrame(lines).round(1),
         "Rounds in which the flag is seen before the data, %, while 59 wavefronts keep the data's bank of L2 busy, by"
-        " when writes from outside are seen (`front.peer_writes`).",
+        " when writes from outside are seen (`host_interface.peer_writes`).",
     )
 
 
-def _loads(run: Run, found: dict[tuple[object, ...], Found], loads: tuple[int, ...]) -> None:
+def _loads(run: Run, found: dict[tuple[object, ...], Result], loads: tuple[int, ...]) -> None:
     here = {load: found["load", load] for load in loads}
     frame = pandas.DataFrame(
         [
@@ -137,12 +137,12 @@ def _loads(run: Run, found: dict[tuple[object, ...], Found], loads: tuple[int, .
     run.report.table(
         "load",
         frame.round(2),
-        "The same in figures; mean wait of requests for the bank, and reads past L1 until all words of such a round"
-        " were right.",
+        "The same in figures; mean wait of requests for the bank, and reads bypassing L1 until all words of such a"
+        " round were right.",
     )
 
 
-def _repairs(run: Run, found: dict[tuple[object, ...], Found]) -> None:
+def _repairs(run: Run, found: dict[tuple[object, ...], Result]) -> None:
     lines = []
     for flag, options in FLAGS.items():
         if "flag=0" in options:
@@ -174,7 +174,7 @@ def _repairs(run: Run, found: dict[tuple[object, ...], Found]) -> None:
     )
 
 
-def _costs(run: Run, found: dict[tuple[object, ...], Found], sizes: tuple[int, ...]) -> None:
+def _costs(run: Run, found: dict[tuple[object, ...], Result], sizes: tuple[int, ...]) -> None:
     lines = []
     for size in sizes:
         without, checked = found["size", size, 0].read_us, found["size", size, 1].read_us
@@ -189,7 +189,7 @@ def _costs(run: Run, found: dict[tuple[object, ...], Found], sizes: tuple[int, .
     run.report.table(
         "crc",
         pandas.DataFrame(lines).round(2),
-        "Reading and comparing data without and with the CRC, past L1, on an idle GPU.",
+        "Reading and comparing data without and with the CRC, bypassing L1, on an idle GPU.",
     )
     run.report.row(
         "acquire",
@@ -201,7 +201,7 @@ def _costs(run: Run, found: dict[tuple[object, ...], Found], sizes: tuple[int, .
 
 
 def _checks(
-    run: Run, points: dict[tuple[object, ...], Point], found: dict[tuple[object, ...], Found], again: Found
+    run: Run, points: dict[tuple[object, ...], Point], found: dict[tuple[object, ...], Result], again: Result
 ) -> None:
     def check(name: str, wrong: list[object], otherwise: str) -> None:
         run.report.check(name, not wrong, ", ".join(map(str, wrong)) or otherwise)
@@ -219,7 +219,7 @@ def _checks(
         f"{sum(found[k].rounds for k in checked)} rounds",
     )
     check(
-        "nothing is stale after an acquire, or past L1",
+        "nothing is stale after an acquire, or bypassing L1",
         [k for k, p in points.items() if p.read != "plain" and found[k].stale],
         "in every run",
     )

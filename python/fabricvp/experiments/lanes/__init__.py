@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes that turn around, as proposed for NUMA-aware GPUs (MICRO 2017): on traffic whose gain arithmetic knows, and on
+"""Reversible lanes, as proposed for NUMA-aware GPUs (MICRO 2017): on traffic whose gain arithmetic knows, and on
 workloads."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 EXPERIMENT = Experiment(
     "lanes",
-    "Lanes that turn around between four sockets",
+    "Reversible lanes between four sockets",
     "What does a link gain if its lanes turn to the direction that needs them, beside links of twice the bandwidth, and"
     " which rule turns them best?",
     study_of(__package__),

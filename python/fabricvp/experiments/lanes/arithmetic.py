@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lanes that turn can gain by arithmetic, and the traffic that shows whether they do."""
+"""What reversible lanes can gain by arithmetic, and the traffic that shows whether they do."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import pandas
 
 from ..frame import Run
 from .points import MICRO, POLICIES
-from .synthetic import ACKNOWLEDGEMENT, LANE, LANES, NARROW, WIDE, WRITE, Carried, Traffic, carry
+from .synthetic import ACKNOWLEDGEMENT, LANE, LANES, NARROW, WIDE, WRITE, Traffic, TrafficResult, run_traffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 FIXED = "none"
-SILENT = {"start": "1000 s"}
+IDLE = {"start": "1000 s"}
 FULL = LANES * LANE  #: bytes a second
 #: Of writes from right to left that use 6 of 8 lanes once 10 lead to the right: acknowledgements of either use the
 #: other way.
 _RATIO = ACKNOWLEDGEMENT / WRITE
 SIX_LANES = (6 * LANE - _RATIO * 10 * LANE) / (1 - _RATIO**2)
-UNDER_WAY = 170  #: writes of each of three: together 41 kB, twice what fills the way there and back
+OUTSTANDING = 170  #: writes of each of three: together 41 kB, twice what fills the way there and back
 PHASE_US = 400  #: long beside the two samples in which two lanes turn
 
 
 class Case(NamedTuple):
-    """A comparison: rate of a policy over that of lanes that do not turn."""
+    """A comparison: rate of a policy over that of fixed lanes."""
 
     what: str
     traffic: Callable[[str], list[Traffic]]  #: of a policy; times or bytes of several are added
@@ -46,7 +46,7 @@ def _to(peer: int, requests: int, **more: Any) -> dict[str, Any]:
 
 
 def _all_to_one(flit: int, requests: int, length_us: float, outstanding: int) -> Callable[[str], list[Traffic]]:
-    senders = (("right", SILENT), *(("left", _to(0, requests, outstanding=outstanding)) for _ in range(3)))
+    senders = (("right", IDLE), *(("left", _to(0, requests, outstanding=outstanding)) for _ in range(3)))
     return lambda policy: [
         Traffic(f"all to one, flits of {flit} B", policy, flit, senders, 60, length_us, switch=False)
     ]
@@ -55,7 +55,7 @@ def _all_to_one(flit: int, requests: int, length_us: float, outstanding: int) ->
 def _both(
     name: str, back: Mapping[str, Any], length_us: float, requests: int, begin_us: float
 ) -> Callable[[str], list[Traffic]]:
-    senders = (("left", _to(1, requests)), ("right", SILENT), ("right", back), ("left", SILENT))
+    senders = (("left", _to(1, requests)), ("right", IDLE), ("right", back), ("left", IDLE))
     return lambda policy: [Traffic(name, policy, NARROW, senders, begin_us, length_us)]
 
 
@@ -72,7 +72,7 @@ def _half(policy: str) -> list[Traffic]:
     senders = (
         ("left", phase(requests=requests(10.2 * LANE))),
         ("right", phase(requests=requests(SIX_LANES), interval=_interval(SIX_LANES))),
-        ("right", SILENT),
+        ("right", IDLE),
         ("left", phase(requests=requests(FULL) - 500, interval=_interval(FULL))),
     )
     return [Traffic("half of the time", policy, NARROW, senders, 0, 2 * PHASE_US)]
@@ -82,8 +82,8 @@ def _half_fixed(policy: str) -> list[Traffic]:
     """The same work in both halves, one after the other: two machines whose times are added."""
     requests = int(PHASE_US * 1e-6 * FULL / WRITE)
     back = _to(3, int(PHASE_US * 1e-6 * SIX_LANES / WRITE), interval=_interval(SIX_LANES))
-    first = (("left", _to(1, requests)), ("right", SILENT), ("right", back), ("left", SILENT))
-    second = (("left", _to(1, requests, interval=_interval(FULL))), ("right", SILENT))
+    first = (("left", _to(1, requests)), ("right", IDLE), ("right", back), ("left", IDLE))
+    second = (("left", _to(1, requests, interval=_interval(FULL))), ("right", IDLE))
     return [
         Traffic("fixed work, first half", policy, NARROW, first),
         Traffic("fixed work, second half", policy, NARROW, second),
@@ -94,13 +94,13 @@ CASES = (
     Case("all write to one, acknowledged by 4 bytes", _all_to_one(NARROW, 90_000, 100, 512), 15 / 8, 0.01, 2.0),
     Case(
         "all write to one, acknowledged by a flit of 16 bytes",
-        _all_to_one(WIDE, 130_000, 200, UNDER_WAY),
+        _all_to_one(WIDE, 130_000, 200, OUTSTANDING),
         13 / 8,
         0.02,
         2.0,
     ),
     Case(
-        "one way saturated, the other needs 6 of 8 lanes",
+        "one direction saturated, the other needs 6 of 8 lanes",
         _both("six of eight", _to(3, 120_000, interval=_interval(SIX_LANES)), 100, 150_000, 40),
         10 / 8,
         0.02,
@@ -108,16 +108,16 @@ CASES = (
     ),
     Case("the same for half of the time, bytes in equal time", _half, 1.125, 0.01, 1.125),
     Case("the same for half of the time, fixed work", _half_fixed, 10 / 9, 0.01, None, True),
-    Case("both ways saturated", _both("both saturated", _to(3, 90_000), 60, 90_000, 20), 1.0, 0.01, 1.0),
+    Case("both directions saturated", _both("both saturated", _to(3, 90_000), 60, 90_000, 20), 1.0, 0.01, 1.0),
 )
 OSCILLATES = CASES[1]
 
 
-def synthetic(run: Run) -> dict[tuple[str, str], list[Carried]]:
+def synthetic(run: Run) -> dict[tuple[str, str], list[TrafficResult]]:
     """Runs all cases with all policies and reports. Gives what was carried, by case and policy."""
     chosen = [(case.what, policy, t) for case in CASES for policy in (FIXED, *POLICIES) for t in case.traffic(policy)]
-    runs = run.map("synthetic traffic", carry, [t for _, _, t in chosen], name=lambda t: f"{t.name}, {t.policy}")
-    found: dict[tuple[str, str], list[Carried]] = {}
+    runs = run.map("synthetic traffic", run_traffic, [t for _, _, t in chosen], name=lambda t: f"{t.name}, {t.policy}")
+    found: dict[tuple[str, str], list[TrafficResult]] = {}
     for (what, policy, _), carried in zip(chosen, runs):
         found.setdefault((what, policy), []).append(carried)
     rows = []
@@ -133,7 +133,7 @@ def synthetic(run: Run) -> dict[tuple[str, str], list[Carried]]:
                     "bound": case.bound,
                     "tolerance_%": 100 * case.tolerance,
                     "within": within,
-                    "turns": sum(c.turns for c in here),
+                    "reversals": sum(c.reversals for c in here),
                     "samples": sum(c.samples for c in here),
                 }
             )
@@ -141,11 +141,11 @@ def synthetic(run: Run) -> dict[tuple[str, str], list[Carried]]:
                 f"{case.what}, {policy}: gain",
                 "1",
                 gain,
-                case.published if policy == "published" else None,
+                case.published if policy == "milic2017" else None,
                 (
                     f"{MICRO}; bound {case.bound:.4g}, {'within' if within else 'not within'}"
                     f" {100 * case.tolerance:.0f} % of it"
-                    if policy == "published"
+                    if policy == "milic2017"
                     else (
                         f"bound {case.bound:.4g}, {'within' if within else 'not within'} {100 * case.tolerance:.0f} %"
                         " of it"
@@ -155,29 +155,29 @@ def synthetic(run: Run) -> dict[tuple[str, str], list[Carried]]:
     run.report.table(
         "synthetic",
         pandas.DataFrame(rows).round(4),
-        "What the saturated direction carries, over what it carries on lanes that do not turn. Turns and samples: in"
+        "What the saturated direction carries, over what it carries on fixed lanes. Turns and samples: in"
         " the part that is measured.",
     )
     _checks(run, runs)
     return found
 
 
-def _gain(case: Case, found: dict[tuple[str, str], list[Carried]], policy: str) -> float:
-    fixed, turned = found[case.what, FIXED], found[case.what, policy]
+def _gain(case: Case, found: dict[tuple[str, str], list[TrafficResult]], policy: str) -> float:
+    fixed, reversed_run = found[case.what, FIXED], found[case.what, policy]
     if case.fixed_work:
-        return sum(c.seconds for c in fixed) / sum(c.seconds for c in turned)
-    return sum(c.bytes[0] for c in turned) / sum(c.bytes[0] for c in fixed)
+        return sum(c.seconds for c in fixed) / sum(c.seconds for c in reversed_run)
+    return sum(c.bytes[0] for c in reversed_run) / sum(c.bytes[0] for c in fixed)
 
 
-def _checks(run: Run, runs: list[Carried]) -> None:
+def _checks(run: Run, runs: list[TrafficResult]) -> None:
     lost = [
-        f"{c.traffic.name}, {c.traffic.policy}: {c.requests:.0f} sent, {c.responses:.0f} answered, {c.under_way:.0f}"
-        " under way"
+        f"{c.traffic.name}, {c.traffic.policy}: {c.requests:.0f} sent, {c.responses:.0f} answered, {c.in_flight:.0f}"
+        " in flight"
         for c in runs
-        if c.requests != c.responses or c.under_way
+        if c.requests != c.responses or c.in_flight
     ]
     run.report.check(
-        "synthetic traffic: every request is answered once, nothing stays under way",
+        "synthetic traffic: every request is answered once, nothing stays in flight",
         not lost,
         "; ".join(lost) or f"{sum(c.requests for c in runs):,.0f} requests in {len(runs)} runs",
     )

@@ -41,14 +41,14 @@ SWEPT = (  #: is run with other sample and switch times even if its lanes do not
 )
 
 FIXED, DOUBLED = "fixed", "doubled"
-POLICIES = ("published", "symmetric", "predictive")
+POLICIES = ("milic2017", "symmetric", "predictive")
 SAMPLE_TIMES = (1, 2, 5, 20, 100)  #: thousands of cycles of 1 GHz, that is µs
 SWITCH_TIMES = (10, 100, 200, 500)  #: cycles of 1 GHz, that is ns
 SAMPLE, SWITCH = 5, 100  #: published
 
 
-def turning(policy: str, sample_us: int = SAMPLE, switch_ns: int = SWITCH) -> Overrides:
-    """Parameters of lanes that turn."""
+def reversal(policy: str, sample_us: int = SAMPLE, switch_ns: int = SWITCH) -> Overrides:
+    """Parameters of reversible lanes."""
     at = "node.fabric.links.*.reversible."
     return ((at + "policy", policy), (at + "sample_time", f"{sample_us} us"), (at + "switch_time", f"{switch_ns} ns"))
 
@@ -56,17 +56,17 @@ def turning(policy: str, sample_us: int = SAMPLE, switch_ns: int = SWITCH) -> Ov
 def points() -> dict[str, Overrides]:
     """Every design point by name, the fixed and the doubled links first."""
     found: dict[str, Overrides] = {FIXED: (), DOUBLED: (("node.fabric.links.*.lane_rate", "16 GB/s"),)}
-    found |= {policy: turning(policy) for policy in POLICIES}
-    found |= {sample_point(t): turning("published", sample_us=t) for t in SAMPLE_TIMES if t != SAMPLE}
-    found |= {switch_point(t): turning("published", switch_ns=t) for t in SWITCH_TIMES if t != SWITCH}
+    found |= {policy: reversal(policy) for policy in POLICIES}
+    found |= {sample_point(t): reversal("milic2017", sample_us=t) for t in SAMPLE_TIMES if t != SAMPLE}
+    found |= {switch_point(t): reversal("milic2017", switch_ns=t) for t in SWITCH_TIMES if t != SWITCH}
     return found
 
 
 def sample_point(sample_us: int) -> str:
     """Name of the point with this SampleTime and the published rest."""
-    return "published" if sample_us == SAMPLE else f"sample {sample_us}K"
+    return "milic2017" if sample_us == SAMPLE else f"sample {sample_us}K"
 
 
 def switch_point(switch_ns: int) -> str:
     """Name of the point with this SwitchTime and the published rest."""
-    return "published" if switch_ns == SWITCH else f"switch {switch_ns}"
+    return "milic2017" if switch_ns == SWITCH else f"switch {switch_ns}"

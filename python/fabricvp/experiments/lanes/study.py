@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs traffic and workloads with lanes that turn, and reports."""
+"""Runs traffic and workloads with reversible lanes, and reports."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pandas
 from ..frame import Run
 from ..gpu_workloads.measure import Measured, Point, measure
 from ..invariants import check_workloads
-from . import pictures
+from . import plots
 from .arithmetic import OSCILLATES, synthetic
+from .conclusion import verdict
 from .points import (
     DOUBLED,
     FIXED,
@@ -29,10 +30,9 @@ from .points import (
     sample_point,
     switch_point,
 )
-from .words import verdict
 
 SETTLED, MOVING = "first_touch_settled", "first_touch"
-MOVES = (FIXED, DOUBLED, "published")  #: what is also run with pages that move while they are measured
+MOVES = (FIXED, DOUBLED, "milic2017")  #: what is also run with pages that move while they are measured
 SATURATED = 0.99
 Runs = dict[tuple[str, str], Measured]  #: by workload and design point
 
@@ -70,53 +70,53 @@ def study(run: Run) -> None:
 
     settled = measured("workloads", [(name, at, SETTLED) for name in names for at in at_least])
     moving = {} if options.no_moves else measured("pages move", [(name, at, MOVING) for name in names for at in MOVES])
-    turned = [n for n in names if settled[n, "published"].turning["turns"] or n == SWEPT]
-    settled |= measured("other times", [(name, at, SETTLED) for name in turned for at in sweeps])
+    reversed_run = [n for n in names if settled[n, "milic2017"].reversal["reversals"] or n == SWEPT]
+    settled |= measured("other times", [(name, at, SETTLED) for name in reversed_run for at in sweeps])
     runs = [*settled.values(), *moving.values()]
-    last = point(names[0], "published", SETTLED)
+    last = point(names[0], "milic2017", SETTLED)
     again = run.map("the same again", measure, [last], name=lambda p: asked[p], fresh=True)[0]
 
     check_workloads(run.report, {asked[m.point]: m for m in runs}, again)
     gains = gains_of(settled, names, at_least)
-    swept = gains_of(settled, turned, [FIXED, "published", *sweeps])
+    swept = gains_of(settled, reversed_run, [FIXED, "milic2017", *sweeps])
     _rows(run, gains, gains_of(moving, names, [at for at in MOVES if moving]), swept if sweeps else pandas.DataFrame())
-    run.report.plot("speedup", pictures.bars(gains), "Speed-up over lanes that do not turn, by workload")
+    run.report.plot("speedup", plots.bars(gains), "Speed-up over fixed lanes, by workload")
     for plot, name in _shown(settled, names).items():
         run.report.plot(
             plot,
-            pictures.timeline(settled[name, FIXED], settled[name, "published"]),
+            plots.timeline(settled[name, FIXED], settled[name, "milic2017"]),
             f"{name}, the longest measured region: what each GPU's link carries from it and to it, and the lanes of"
-            " both ways if they turn",
+            " both directions if they reverse",
         )
     run.report.plot(
         "oscillation",
-        pictures.oscillation(OSCILLATES.what, {p: carried[OSCILLATES.what, p][0] for p in POLICIES}),
-        "All write to one: lanes that lead to it. The published rule turns a lane too many and back in every other"
+        plots.oscillation(OSCILLATES.what, {p: carried[OSCILLATES.what, p][0] for p in POLICIES}),
+        "All write to one: lanes that lead to it. The milic2017 policy turns a lane too many and back in every other"
         " sample",
     )
     if sweeps and not run.quick:
         run.report.plot(
             "sweeps",
-            pictures.sweeps(swept),
-            "Speed-up against SampleTime and SwitchTime: workloads whose lanes turn, and their mean",
+            plots.sweeps(swept),
+            "Speed-up against SampleTime and SwitchTime: workloads whose lanes reverse, and their mean",
         )
     run.report.table(
         "speedups",
         gains.round(3).rename_axis("workload").reset_index(),
-        "Run time of the kernels on lanes that do not turn over that at each point; pages have settled.",
+        "Run time of the kernels on fixed lanes over that at each point; pages have settled.",
     )
     if sweeps:
         run.report.table(
             "times",
             swept.round(3).rename_axis("workload").reset_index(),
-            "The same with other sample and switch times: workloads whose lanes turn, and comd_like.",
+            "The same with other sample and switch times: workloads whose lanes reverse, and comd_like.",
         )
     run.report.table(
         "directions",
         pandas.DataFrame([_line(settled, n, gains) for n in names]).round(3),
-        "Lanes that do not turn: the busiest and the other direction of the busiest link; shares of its windows of time"
+        "Fixed lanes: the busiest and the other direction of the busiest link; shares of its windows of time"
         " in which one direction alone, and both, are at least 99 % busy; length of a kernel in samples of 5 µs. Then"
-        " the published rule.",
+        " the milic2017 policy.",
     )
     run.report.table(
         "runs", pandas.DataFrame([_run_line(asked[m.point], m) for m in runs]).round(3), "Every run.", shown=30
@@ -125,7 +125,7 @@ def study(run: Run) -> None:
 
 
 def gains_of(found: Runs, names: list[str], columns: list[str]) -> pandas.DataFrame:
-    """Speed-up over lanes that do not turn, by workload and design point."""
+    """Speed-up over fixed lanes, by workload and design point."""
     return pandas.DataFrame(
         {at: {n: found[n, FIXED].kernels_s / found[n, at].kernels_s for n in names} for at in columns if at != FIXED}
     )
@@ -133,7 +133,7 @@ def gains_of(found: Runs, names: list[str], columns: list[str]) -> pandas.DataFr
 
 def _shown(found: Runs, names: list[str]) -> dict[str, str]:
     """Workloads whose links are shown over time: the published one, and the one whose links are most often saturated
-    one way alone."""
+    one direction only."""
     busiest = max(names, key=lambda n: opportunity(found[n, FIXED])["one_saturated_%"])
     return {"timeline_hpgmg": "hpgmg_like", "timeline": busiest} if "hpgmg_like" in names else {"timeline": busiest}
 
@@ -157,16 +157,16 @@ def opportunity(m: Measured) -> dict[str, float]:
 
 
 def _line(found: Runs, name: str, gains: pandas.DataFrame) -> dict[str, object]:
-    fixed, turned = found[name, FIXED], found[name, "published"]
+    fixed, reversed_run = found[name, FIXED], found[name, "milic2017"]
     kernel = fixed.kernels_s / max(1.0, fixed.launches / 4)
     return {
         "workload": name,
-        "published as": WORKLOADS[name].published,
+        "name in the paper": WORKLOADS[name].published,
         **opportunity(fixed),
         "kernel_samples": kernel / (SAMPLE * 1e-6),
-        "turns": turned.turning.get("turns", 0.0),
-        "returns": turned.turning.get("returns", 0.0),
-        "published": gains.loc[name, "published"],
+        "reversals": reversed_run.reversal.get("reversals", 0.0),
+        "restored_lanes": reversed_run.reversal.get("restored_lanes", 0.0),
+        "milic2017": gains.loc[name, "milic2017"],
         "doubled": gains.loc[name, DOUBLED],
     }
 
@@ -175,14 +175,14 @@ def _run_line(what: str, m: Measured) -> dict[str, object]:
     return {
         "run": what,
         "size": m.point.size,
-        "right": m.right,
+        "correct": m.correct,
         "kernels_us": 1e6 * m.kernels_s,
         "busiest_%": 100 * max(m.busy.values()),
         "packets": m.packets_of_devices["sent"],
         "failed": m.packets_of_devices["failed"],
-        "turns": m.turning.get("turns"),
-        "returns": m.turning.get("returns"),
-        "lane_time_turning_us": 1e6 * m.turning["turning_time"] if m.turning else None,
+        "reversals": m.reversal.get("reversals"),
+        "restored_lanes": m.reversal.get("restored_lanes"),
+        "lane_time_reversing_us": 1e6 * m.reversal["reversal_time"] if m.reversal else None,
         "wall_s": m.wall_s,
     }
 
@@ -191,13 +191,13 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pan
     row = run.report.row
     row("doubled bandwidth: speed-up, mean", "1", fmean(gains[DOUBLED]), 1.5, MICRO)
     row("doubled bandwidth: speed-up, largest", "1", gains[DOUBLED].max(), 2.0, f"{MICRO}; {gains[DOUBLED].idxmax()}")
-    row("published rule: speed-up, mean", "1", fmean(gains["published"]), 1.15, f"{MICRO} (its conclusion: 1.14)")
+    row("milic2017 policy: speed-up, mean", "1", fmean(gains["milic2017"]), 1.15, f"{MICRO} (its conclusion: 1.14)")
     row(
-        "published rule: speed-up, largest",
+        "milic2017 policy: speed-up, largest",
         "1",
-        gains["published"].max(),
+        gains["milic2017"].max(),
         1.8,
-        f"{MICRO}; {gains['published'].idxmax()}",
+        f"{MICRO}; {gains['milic2017'].idxmax()}",
     )
     for policy in POLICIES:
         row(f"{policy}: speed-up, geometric mean", "1", geometric_mean(gains[policy]), None, "5,000 cycles, 100 cycles")
@@ -205,9 +205,9 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pan
     for name in gains.index:
         w = WORKLOADS[name]
         row(
-            f"{name}: speed-up by the published rule",
+            f"{name}: speed-up by the milic2017 policy",
             "1",
-            gains.loc[name, "published"],
+            gains.loc[name, "milic2017"],
             w.gain,
             f"{MICRO}: {w.published}" if w.published else "no workload of the study",
         )
@@ -219,10 +219,10 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pan
             f"{MICRO}: {w.published}" if w.published else "",
         )
     for policy in ("symmetric", "predictive"):
-        won = sum(gains[policy] > gains["published"] + 0.005)
-        lost = sum(gains[policy] < gains["published"] - 0.005)
+        won = sum(gains[policy] > gains["milic2017"] + 0.005)
+        lost = sum(gains[policy] < gains["milic2017"] - 0.005)
         row(
-            f"{policy}: workloads on which it beats the published rule by 0.5 %",
+            f"{policy}: workloads on which it beats the milic2017 policy by 0.5 %",
             "1",
             won,
             None,
@@ -230,9 +230,9 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pan
         )
     if not moved.empty:
         row(
-            "pages move while measured, published rule: speed-up, mean",
+            "pages move while measured, milic2017 policy: speed-up, mean",
             "1",
-            fmean(moved["published"]),
+            fmean(moved["milic2017"]),
             None,
             "first touch without a pass that places pages",
         )
@@ -245,7 +245,7 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pan
         )
     if swept.empty:
         return
-    over = f"over {len(swept)} workloads whose lanes turn"
+    over = f"over {len(swept)} workloads whose lanes reverse"
     for t in SAMPLE_TIMES:
         if sample_point(t) in swept:
             row(
@@ -257,7 +257,7 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pan
             )
     for t in SWITCH_TIMES:
         if switch_point(t) in swept and t != SWITCH:
-            change = swept[switch_point(t)] / swept["published"]
+            change = swept[switch_point(t)] / swept["milic2017"]
             row(
                 f"SwitchTime {t} cycles beside 100: speed, mean change",
                 "%",

@@ -14,7 +14,7 @@ from typing import Any
 from ...platform import Platform
 from ..gpu_workloads.roles import roles_of
 from ..gpu_workloads.timeline import lanes_over_time, series
-from ..machines import use
+from ..machines import record_machine
 
 LANE, LANES = 8e9, 8  #: bytes a second; each way
 WRITE, ACKNOWLEDGEMENT = 76, 4  #: bytes of packets
@@ -40,18 +40,18 @@ class Traffic:
 
 
 @dataclass
-class Carried:
+class TrafficResult:
     """What the link carried in the part that is measured, from left to right and back."""
 
     traffic: Traffic
     seconds: float
     bytes: tuple[float, float]
-    turns: float
+    reversals: float
     samples: float
     requests: float  #: until the end
     responses: float
     wrong: float  #: responses that failed, were corrupt or nobody's
-    under_way: float  #: in the end
+    in_flight: float  #: in the end
     window_s: float = 0.0
     lanes: list[float] = field(default_factory=list)  #: from left to right, in each window
     load: tuple[list[float], list[float]] = ((), ())  # type: ignore[assignment]  #: bytes in each window
@@ -86,12 +86,12 @@ def text(traffic: Traffic) -> str:
     return yaml.safe_dump({"node": {"fabric": fabric}}, sort_keys=False)
 
 
-def carry(traffic: Traffic) -> Carried:
+def run_traffic(traffic: Traffic) -> TrafficResult:
     """Runs it: to the part that is measured, through it, and until everything has been answered."""
     with Platform.from_text(text(traffic), name=traffic.name) as platform:
-        use(f"{traffic.name}, {traffic.policy}", platform)
+        record_machine(f"{traffic.name}, {traffic.policy}", platform)
         roles = roles_of(platform)
-        ways = roles.directions[:2]
+        directions = roles.directions[:2]
         if traffic.begin_us:
             platform.run(f"{traffic.begin_us} us")
         before = platform.statistics.snapshot("node0.fabric.")
@@ -103,9 +103,9 @@ def carry(traffic: Traffic) -> Carried:
             after = platform.statistics.snapshot("node0.fabric.")
         _finish(platform, traffic, [f"g{i}" for i in range(len(traffic.senders))])
         last = platform.statistics.snapshot("node0.fabric.")
-        window, load = series(platform, {d.name: d.statistics["load"] for d in ways})
-        turning = lanes_over_time(ways[0]) in platform.statistics.series_names()
-        lanes_window, lanes = series(platform, {"": lanes_over_time(ways[0])}) if turning else (window, {"": []})
+        window, load = series(platform, {d.name: d.statistics["load"] for d in directions})
+        reversal = lanes_over_time(directions[0]) in platform.statistics.series_names()
+        lanes_window, lanes = series(platform, {"": lanes_over_time(directions[0])}) if reversal else (window, {"": []})
 
     def during(path: str) -> float:
         return after.get(path, 0.0) - before.get(path, 0.0)
@@ -113,20 +113,20 @@ def carry(traffic: Traffic) -> Carried:
     def of_generators(*names: str) -> float:
         return sum(last[f"{v.path}.{n}"] for v in roles.vertices if not v.is_switch for n in names)
 
-    controller = next((path.rsplit(".", 1)[0] for path in last if path.endswith(".turns")), "")
-    return Carried(
+    controller = next((path.rsplit(".", 1)[0] for path in last if path.endswith(".reversals")), "")
+    return TrafficResult(
         traffic,
         seconds,
-        (during(ways[0].statistics["bytes"]), during(ways[1].statistics["bytes"])),
-        during(f"{controller}.turns"),
+        (during(directions[0].statistics["bytes"]), during(directions[1].statistics["bytes"])),
+        during(f"{controller}.reversals"),
         during(f"{controller}.samples"),
         of_generators("requests"),
         of_generators("responses"),
         of_generators("refused", "corrupt", "unexpected"),
-        last[roles.under_way],
+        last[roles.in_flight],
         window,
         [v / lanes_window / 1e12 for v in lanes[""]],
-        tuple(load[d.name] for d in ways),
+        tuple(load[d.name] for d in directions),
     )  # type: ignore[arg-type]
 
 

@@ -34,11 +34,11 @@ POINTS: dict[str, Overrides] = {
 DEFAULT = tuple(at for at in POINTS if at != "data-first")
 
 #: what a point is, for people
-WORDS = {
+LABELS = {
     BASELINE: "the slow link as it is",
     IDEAL: "all links fast",
     "sector-cache": "L1 fetches 16-byte sectors from everywhere",
-    "stitching": "stitching, nobody waits",
+    "stitching": "stitching without pooling",
     "pooling": "stitching with plain pooling",
     "selective-pooling": "stitching with selective pooling",
     "trimming": "trimming alone",

@@ -9,7 +9,7 @@ import pandas
 
 from ..frame import Figure, Missing, Report
 from ..gpu_workloads.measure import Measured, as_record
-from .points import BASELINE, IDEAL, WORDS
+from .points import BASELINE, IDEAL, LABELS
 from .synthetic import MECHANISMS
 
 ISCA = "NetCrafter, ISCA 2025"
@@ -45,9 +45,15 @@ def add_rows(report: Report, found: Runs, gains: pandas.DataFrame) -> None:
     for at in gains.columns[1:]:
         values = list(gains[at])
         mean, most = PUBLISHED.get(at, (None, None))
-        row(f"{at}: speed-up, arithmetic mean", "1", fmean(values), mean, f"{ISCA}; {WORDS[at]}" if mean else WORDS[at])
-        row(f"{at}: speed-up, geometric mean", "1", geometric_mean(values), None, WORDS[at])
-        row(f"{at}: speed-up, median", "1", median(values), None, WORDS[at])
+        row(
+            f"{at}: speed-up, arithmetic mean",
+            "1",
+            fmean(values),
+            mean,
+            f"{ISCA}; {LABELS[at]}" if mean else LABELS[at],
+        )
+        row(f"{at}: speed-up, geometric mean", "1", geometric_mean(values), None, LABELS[at])
+        row(f"{at}: speed-up, median", "1", median(values), None, LABELS[at])
         row(
             f"{at}: speed-up, largest",
             "1",
@@ -96,7 +102,11 @@ def add_rows(report: Report, found: Runs, gains: pandas.DataFrame) -> None:
         )
     for at, runs in at_point.items():
         row(
-            f"{at}: L1 misses per thousand wavefront-instructions, mean", "1", mean_of(runs, "l1_mpki"), None, WORDS[at]
+            f"{at}: L1 misses per thousand wavefront-instructions, mean",
+            "1",
+            mean_of(runs, "l1_mpki"),
+            None,
+            LABELS[at],
         )
     for at, runs in at_point.items():
         for mechanism in MECHANISMS:
@@ -114,17 +124,17 @@ def add_rows(report: Report, found: Runs, gains: pandas.DataFrame) -> None:
 
 def verdict(found: Runs, gains: pandas.DataFrame) -> list[str]:
     """What came out, in words made from the figures."""
-    said = []
+    sentences = []
     if IDEAL in gains:
         slow = gains[IDEAL].sort_values(ascending=False)
-        said.append(
+        sentences.append(
             f"The slow link costs {_times(fmean(slow))} on average (published 1.5), from {_times(slow.iloc[-1])}"
             f" ({slow.index[-1]}) to {_times(slow.iloc[0])} ({slow.index[0]}; published at most 2.3)."
         )
     if "all" in gains:
         values = gains["all"]
         lost = [name for name, v in values.items() if v < 0.995]
-        said.append(
+        sentences.append(
             f"All parts of NetCrafter together gain {_percent(fmean(values))} on average (published +16 %),"
             f" {_percent(values.max())} at most ({values.idxmax()}; published +64 %). "
             + (f"They lose in {', '.join(lost)}." if lost else "No workload loses.")
@@ -135,7 +145,7 @@ def verdict(found: Runs, gains: pandas.DataFrame) -> list[str]:
         if at in gains
     ]
     if parts:
-        said.append(
+        sentences.append(
             "Alone: "
             + ", ".join(
                 f"{at} {_percent(fmean(gains[at]))} (largest {_percent(gains[at].max())}, {gains[at].idxmax()})"
@@ -149,11 +159,11 @@ def verdict(found: Runs, gains: pandas.DataFrame) -> list[str]:
             for at in (BASELINE, "trimming", "sector-cache")
         )
         if not any(isinstance(v, Missing) for v in (base, trimmed, sectors)):
-            said.append(
+            sentences.append(
                 f"L1 misses per thousand wavefront-instructions: {base:,.0f} at the baseline, {trimmed:,.0f} with"
                 f" trimming, {sectors:,.0f} with a sector cache."
             )
-    return said
+    return sentences
 
 
 def _times(value: float) -> str:

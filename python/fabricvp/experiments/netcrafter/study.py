@@ -12,10 +12,10 @@ from ..gpu_workloads.tables import by_gpu, padding
 from ..gpu_workloads.workloads import PUBLISHED, WORKLOADS
 from ..invariants import check_workloads
 from ..nodes import measured_nodes
-from .pictures import bars, saved
+from .plots import bars, saved
 from .points import BASELINE, DEFAULT, IDEAL, POINTS, parts_of
 from .rows import Runs, add_rows, saved_share, speed_ups, verdict
-from .synthetic import MECHANISMS, Carried, FixedTraffic, carry, check_fixed_traffic
+from .synthetic import MECHANISMS, FixedTraffic, TrafficResult, check_fixed_traffic, run_traffic
 
 QUICK = (
     "gups",
@@ -56,11 +56,11 @@ def study(run: Run) -> None:
             run.map("workloads", measure, list(asked), lambda p: WORKLOADS[p.workload].seconds, lambda p: asked[p]),
         )
     )
-    least = min(names, key=lambda name: WORKLOADS[name].seconds)
-    again = run.map("the same again", measure, [point(least, points[-1])], name=lambda p: asked[p], fresh=True)[0]
+    smallest = min(names, key=lambda name: WORKLOADS[name].seconds)
+    again = run.map("the same again", measure, [point(smallest, points[-1])], name=lambda p: asked[p], fresh=True)[0]
     traffic = [FixedTraffic(at, parts_of(at), REQUESTS) for at in points if parts_of(at)]
     traffic = [*dict.fromkeys(t.alone for t in traffic), *traffic]
-    carried = run.map("fixed traffic", carry, traffic, name=lambda t: t.name)
+    carried = run.map("fixed traffic", run_traffic, traffic, name=lambda t: t.name)
 
     gains = speed_ups(found, names, points)
     _checks(run, {asked[m.point]: m for m in found.values()}, again, carried)
@@ -123,7 +123,7 @@ def _line(at: str, m: Measured) -> dict[str, object]:
     record = as_record(m)
     keep = (
         "workload",
-        "right",
+        "correct",
         "kernels_us",
         "l1_mpki",
         "other_cluster_%",
@@ -139,7 +139,7 @@ def _line(at: str, m: Measured) -> dict[str, object]:
     return {"point": at} | for_table(figures)
 
 
-def _checks(run: Run, runs: dict[str, Measured], again: Measured, carried: list[Carried]) -> None:
+def _checks(run: Run, runs: dict[str, Measured], again: Measured, carried: list[TrafficResult]) -> None:
     check_workloads(run.report, runs, again)
     check_fixed_traffic(run.report, carried)
     held, odd = [], []

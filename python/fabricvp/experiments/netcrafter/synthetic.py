@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ... import topology
 from ...platform import Platform
 from ..frame import Report
-from ..machines import use
+from ..machines import record_machine
 
 GENERATOR = {
     "pattern": "uniform",
@@ -45,7 +45,7 @@ class FixedTraffic:
 
 
 @dataclass(frozen=True)
-class Carried:
+class TrafficResult:
     """What happened to it. Flits are sums over both directions between the clusters."""
 
     traffic: FixedTraffic
@@ -58,7 +58,7 @@ class Carried:
     wrong: float
 
 
-def carry(point: FixedTraffic) -> Carried:
+def run_traffic(point: FixedTraffic) -> TrafficResult:
     """Runs it."""
     shape = topology.clusters(
         2,
@@ -72,7 +72,7 @@ def carry(point: FixedTraffic) -> Carried:
             {**GENERATOR, "requests": point.requests}, fabric={"packet": dict(point.packet)} if point.packet else None
         )
     ) as platform:
-        use(f"fixed traffic, {point.name}", platform)
+        record_machine(f"fixed traffic, {point.name}", platform)
         platform.run(TIME)
         values = platform.statistics.snapshot("node0.fabric.")
         fabric = platform.nodes[0].fabric
@@ -82,7 +82,7 @@ def carry(point: FixedTraffic) -> Carried:
         def total(what: str) -> float:
             return sum(values[f"{device}.{what}"] for device in devices)
 
-        return Carried(
+        return TrafficResult(
             point,
             values["node0.fabric.inter_cluster.flits"],
             {m: sum(values.get(f"{d.path}_egress.saved_flits.{m}", 0.0) for d in between) for m in MECHANISMS},
@@ -97,7 +97,7 @@ def carry(point: FixedTraffic) -> Carried:
         )
 
 
-def check_fixed_traffic(report: Report, carried: Sequence[Carried]) -> None:
+def check_fixed_traffic(report: Report, carried: Sequence[TrafficResult]) -> None:
     """Adds the checks: every packet arrived as it was sent, and what each point spares beside its `FixedTraffic.alone`,
     which must be among them, is the sum of what its mechanisms saved, to the flit."""
     lost = [

@@ -10,10 +10,10 @@ import pandas
 from ..frame import Figure, Missing
 
 ISCA = "NetCrafter, ISCA 2025"
-Judged = tuple[str, Figure, float, str]  #: figure, measured, published, source
+Ordering = tuple[str, Figure, float, str]  #: figure, measured, published, source
 
 
-def judge(frame: pandas.DataFrame) -> list[Judged]:
+def evaluate(frame: pandas.DataFrame) -> list[Ordering]:
     """Rows: what is said, 1 or 0, what was published, the times behind it."""
 
     def time(sweep: str, setting: str, workload: str, at: str) -> float:
@@ -30,7 +30,7 @@ def judge(frame: pandas.DataFrame) -> list[Judged]:
             frame[(frame["sweep"] == sweep) & (frame["setting"] == setting) & (frame["point"] == at)]["speed_up"]
         )
 
-    def ordering(text: str, smaller: float, larger: float, what: str) -> Judged:
+    def ordering(text: str, smaller: float, larger: float, what: str) -> Ordering:
         if smaller != smaller or larger != larger:
             return text, Missing("its points were not run"), 1, ISCA
         return text, float(smaller < larger), 1, f"{ISCA}; {what} {smaller:.4g} against {larger:.4g}"
@@ -76,7 +76,7 @@ def judge(frame: pandas.DataFrame) -> list[Judged]:
     return found
 
 
-def words(results: list[Judged]) -> list[str]:
+def sentences(results: list[Ordering]) -> list[str]:
     """The same for people."""
     judged = [(text, measured) for text, measured, _, _ in results if not isinstance(measured, Missing)]
     if not judged:

@@ -23,7 +23,7 @@ SIZES = {
     "mvt": (1024, 256, 3),
 }
 MAIN = ("gups", "spmv", "pagerank", "mis", "syr2k")
-BETWEEN, INSIDE = 4, (0, 1, 2, 3)  #: links of the machine by number
+INTER_CLUSTER, INTRA_CLUSTER = 4, (0, 1, 2, 3)  #: links of the machine by number
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Case:
 def _rates(inside: int, between: int) -> Overrides:
     """GB/s each way on eight lanes."""
     return (
-        *((f"node.fabric.links.{n}.lane_rate", f"{inside / 8:g} GB/s") for n in INSIDE),
-        (f"node.fabric.links.{BETWEEN}.lane_rate", f"{between / 8:g} GB/s"),
+        *((f"node.fabric.links.{n}.lane_rate", f"{inside / 8:g} GB/s") for n in INTRA_CLUSTER),
+        (f"node.fabric.links.{INTER_CLUSTER}.lane_rate", f"{between / 8:g} GB/s"),
     )
 
 
@@ -185,7 +185,7 @@ def seconds(point: Point) -> float:
 def _point(workload: str, setting: Setting, at: str, quick: bool) -> Point:
     own = POINTS.get(at, ())
     given = () if setting.with_controllers and not any(".netcrafter." in key for key, _ in own) else setting.overrides
-    given = tuple(pair for pair in given if pair not in _STOCK)
+    given = tuple(pair for pair in given if pair not in _DEFAULTS)
     return Point(
         workload,
         IDEAL_MACHINE if at == IDEAL else MACHINE,
@@ -197,7 +197,7 @@ def _point(workload: str, setting: Setting, at: str, quick: bool) -> Point:
 
 
 #: What the machine has anyway: the same point then has one name.
-_STOCK = {
+_DEFAULTS = {
     *_rates(128, 16),
     *_reach(32, 16, True),
     ("node.fabric.packet.flit", "16 B"),

@@ -12,8 +12,8 @@ from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measu
 from ..invariants import check_workloads
 from ..netcrafter.points import BASELINE, IDEAL, parts_of
 from ..netcrafter.rows import saved_share
-from ..netcrafter.synthetic import MECHANISMS, FixedTraffic, carry, check_fixed_traffic
-from . import orderings, pictures
+from ..netcrafter.synthetic import MECHANISMS, FixedTraffic, check_fixed_traffic, run_traffic
+from . import orderings, plots
 from .plan import SWEEPS, Case, cases, seconds
 
 REQUESTS = 3_000  #: of each device, of the fixed traffic
@@ -28,14 +28,14 @@ def study(run: Run) -> None:
     again = run.map("the same again", measure, [points[0]], name=_name, fresh=True)[0]
     frame = table(wanted, found)
     _checks(run, found, again)
-    results = orderings.judge(frame)
+    results = orderings.evaluate(frame)
     for figure, measured, published, source in results:
         run.report.row(figure, "1", measured, published, source)
     _rows(run, frame)
-    run.report.conclude(*orderings.words(results), *_words(frame))
+    run.report.conclude(*orderings.sentences(results), *_sentences(frame))
     for name in names:
         part = frame[frame["sweep"] == name]
-        run.report.plot(name, pictures.draw(part, SWEEPS[name]), SWEEPS[name].title)
+        run.report.plot(name, plots.draw(part, SWEEPS[name]), SWEEPS[name].title)
     for name in names:
         run.report.table(
             name,
@@ -93,7 +93,8 @@ def _checks(run: Run, found: dict[Point, Measured], again: Measured) -> None:
         for n in (8, 16, 32)
     ]
     check_fixed_traffic(
-        run.report, run.map("fixed traffic", carry, [*(t.alone for t in traffic), *traffic], name=lambda t: t.name)
+        run.report,
+        run.map("fixed traffic", run_traffic, [*(t.alone for t in traffic), *traffic], name=lambda t: t.name),
     )
 
 
@@ -125,8 +126,8 @@ def _rows(run: Run, frame: pandas.DataFrame) -> None:
         )
 
 
-def _words(frame: pandas.DataFrame) -> list[str]:
-    said = []
+def _sentences(frame: pandas.DataFrame) -> list[str]:
+    sentences = []
 
     def mean(sweep: str, setting: str, at: str) -> float:
         rows = frame[(frame["sweep"] == sweep) & (frame["setting"] == setting) & (frame["point"] == at)]["speed_up"]
@@ -135,14 +136,14 @@ def _words(frame: pandas.DataFrame) -> list[str]:
     for sweep in ("rates", "flit", "tlb", "queues"):
         settings = list(dict.fromkeys(frame[frame["sweep"] == sweep]["setting"]))
         if settings:
-            said.append(
+            sentences.append(
                 f"All parts together, {SWEEPS[sweep].title.lower()}: "
                 + ", ".join(f"{s} → {100 * (mean(sweep, s, 'all') - 1):+.1f} %" for s in settings)
                 + "."
             )
     slow = frame[(frame["sweep"] == "size") & (frame["point"] == IDEAL)]
     if len(slow):
-        said.append(
+        sentences.append(
             "Slow-down against size: "
             + "; ".join(
                 f"{name} " + ", ".join(f"{line['speed_up']:.2f} at {line['size']}" for _, line in rows.iterrows())
@@ -150,4 +151,4 @@ def _words(frame: pandas.DataFrame) -> list[str]:
             )
             + "."
         )
-    return said
+    return sentences

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ... import congestion
-from ..nodes import Place
-from .simulated import Ended, Point
+from ..nodes import NodeRef
+from .simulated import Point, SetResult
 
 #: Direct, with a destination that a crossing message wants too; and one that crosses the root complex.
 DIRECT, CROSSING = (0, 2), (4, 2)
@@ -25,17 +25,17 @@ class Calibration:
     latency: dict[bool, float]  #: crosses → seconds until the first byte of a message counts
 
 
-def point(place: Place, overrides: dict[str, object] | None = None) -> Point:
+def point(place: NodeRef, overrides: dict[str, object] | None = None) -> Point:
     """The two micro-experiments: messages alone, and two against each other."""
     alone = [[(*pair, size)] for pair in (DIRECT, CROSSING) for size in (LONG // 2, LONG)]
     against = [[(*DIRECT, size), (*CROSSING, size)] for size in (LONG // 2, LONG)]
     return Point(place, alone + against, overrides or {})
 
 
-def calibration(shape: congestion.Tree, ended: list[Ended]) -> Calibration:
+def calibration(shape: congestion.Tree, ended: list[SetResult]) -> Calibration:
     """Reads B and τ off."""
 
-    def slope(short: Ended, long: Ended, message: int) -> float:
+    def slope(short: SetResult, long: SetResult, message: int) -> float:
         return (LONG - LONG // 2) / (long.finish[message] - short.finish[message])
 
     direct, crossing = slope(ended[0], ended[1], 0), slope(ended[2], ended[3], 0)
@@ -89,12 +89,12 @@ class Lengths:
         return self.sizes[good]
 
 
-def length_points(place: Place, sizes: list[int]) -> list[Point]:
+def length_points(place: NodeRef, sizes: list[int]) -> list[Point]:
     """One point a size."""
     return [Point(place, [[(s, d, size) for s, d in probe] for probe in PROBES]) for size in sizes]
 
 
-def lengths(sizes: list[int], results: list[list[Ended]], bandwidth: float) -> Lengths:
+def lengths(sizes: list[int], results: list[list[SetResult]], bandwidth: float) -> Lengths:
     """Factors: a message's bytes over what ``bandwidth`` carries until its end."""
     return Lengths(
         sizes,

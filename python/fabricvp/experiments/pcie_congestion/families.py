@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ... import congestion
 from .calibration import Calibration
-from .simulated import Ended
+from .simulated import SetResult
 
 if TYPE_CHECKING:
     import pandas
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RANDOM_GRAPHS = 22_259
 #: The forms that are compared: the paper's; round robin with shared FIFOs; and the same, told both rates of a message
 #: alone.
-FORMS = ("published", "max-min", "max-min, two rates")
+FORMS = ("martinasso2016", "max-min", "max-min, two rates")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def sample(shape: congestion.Tree, graphs: list[list[tuple[int, int]]], count: i
 def models(shape: congestion.Tree, measured: Calibration) -> dict[str, object]:
     """A solver for each of `FORMS`."""
     return {
-        "published": congestion.model(shape, measured.tau, measured.bandwidth, "published"),
+        "martinasso2016": congestion.model(shape, measured.tau, measured.bandwidth, "martinasso2016"),
         "max-min": congestion.model(shape, measured.tau, measured.bandwidth, "maxmin"),
         "max-min, two rates": congestion.model(shape, measured.tau, measured.direct, "maxmin", measured.crossing),
     }
@@ -81,7 +81,7 @@ def kind(shape: congestion.Tree, graph: Sequence[tuple[int, int]], index: int) -
 
 
 def compare(
-    shape: congestion.Tree, solvers: dict[str, object], sampled: list[Sampled], ended: list[Ended], size: int
+    shape: congestion.Tree, solvers: dict[str, object], sampled: list[Sampled], ended: list[SetResult], size: int
 ) -> pandas.DataFrame:
     """One row a communication: seconds on the tree, and the relative error of each form (positive: the form is too
     slow)."""
@@ -141,7 +141,7 @@ def statistics(frame: pandas.DataFrame, by: str) -> pandas.DataFrame:
 
 
 def overload(
-    shape: congestion.Tree, graph: list[tuple[int, int]], ended: Ended, size: int, measured: Calibration
+    shape: congestion.Tree, graph: list[tuple[int, int]], ended: SetResult, size: int, measured: Calibration
 ) -> float:
     """The busiest direction of a link: bytes per second until the last message's end, beside what one message alone
     gets."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...platform import Platform
-from ..machines import use
-from ..nodes import Place
+from ..machines import record_machine
+from ..nodes import NodeRef
 
 #: The paper does not say which payload its machine was set to. 128 bytes is what PCI Express starts with; the root
 #: ports' limit is what software gives to the whole tree.
@@ -23,7 +23,7 @@ MessageSet = Sequence[tuple[int, int, int]]
 class Point:
     """Sets that run one after the other on a tree of their own."""
 
-    place: Place
+    place: NodeRef
     sets: list[MessageSet]
     overrides: dict[str, object] = field(default_factory=dict)
     one_channel: bool = False  #: a sender's messages follow each other
@@ -35,7 +35,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Ended:
+class SetResult:
     """How a set went."""
 
     finish: list[float]  #: seconds from its start, one a message
@@ -44,18 +44,20 @@ class Ended:
     events: int
 
 
-def run_point(point: Point) -> list[Ended]:
+def run_point(point: Point) -> list[SetResult]:
     """Builds the tree and runs the sets on it. Raises `InputError` for a machine without a tree."""
     ended = []
     settings = {"node.pcie.root.root_port.max_payload": PAYLOAD} | dict(point.overrides)
     with Platform.from_config(point.place.machine, overrides=settings) as platform:
-        use(" ".join([str(point.place), *(f"{key}={value}" for key, value in point.overrides.items())]), platform)
+        record_machine(
+            " ".join([str(point.place), *(f"{key}={value}" for key, value in point.overrides.items())]), platform
+        )
         pcie = platform.nodes[point.place.index].pcie
         for messages in point.sets:
             channel = (0,) if point.one_channel else ()
             done = pcie.transfer([(s, d, size, _PAUSE, *channel) for s, d, size in messages])
             finish = [float("inf") if d.arrived is None else d.arrived - d.start for d in done.deliveries]
-            ended.append(Ended(finish, done.intact, done.tlp_hops, done.events))
+            ended.append(SetResult(finish, done.intact, done.tlp_hops, done.events))
     return ended
 
 
@@ -64,7 +66,7 @@ def same_size(graphs: Iterable[Sequence[tuple[int, int]]], size: int) -> list[Me
     return [[(s, d, size) for s, d in graph] for graph in graphs]
 
 
-def chunks(place: Place, sets: Sequence[MessageSet], bytes_each: float = 150e6) -> list[Point]:
+def chunks(place: NodeRef, sets: Sequence[MessageSet], bytes_each: float = 150e6) -> list[Point]:
     """Points of about equal work. How sets are cut does not depend on the number of processes, so results do not."""
     points: list[Point] = []
     part: list[MessageSet] = []

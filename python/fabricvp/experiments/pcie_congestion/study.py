@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ... import congestion
 from ...errors import InputError
-from ..nodes import Place, measured_nodes
-from . import calibration, families, pictures, schedule, words
-from .simulated import Ended, Point, chunks, run_point, same_size
+from ..nodes import NodeRef, measured_nodes
+from . import calibration, families, page_text, plots, schedule
+from .simulated import Point, SetResult, chunks, run_point, same_size
 
 if TYPE_CHECKING:
     from ..frame import Run
@@ -25,7 +25,7 @@ def _cost(point: Point) -> float:
 def study(run: Run) -> None:
     """Measures, compares, reports."""
     machine = run.options.machine
-    place = Place(machine, measured_nodes([machine], run.options.node, "endpoints")[machine])
+    place = NodeRef(machine, measured_nodes([machine], run.options.node, "endpoints")[machine])
     shape = congestion.tree(machine, node=place.index)
     if shape.endpoints() != 8:
         raise InputError(f"{place}: this experiment needs 8 endpoints, there are {shape.endpoints()}")
@@ -33,10 +33,10 @@ def study(run: Run) -> None:
     size = _lengths(run, place, measured)
     _families(run, place, shape, measured, size)
     _schedules(run, place, shape, measured)
-    run.report.text("What remains, and why", *words.WHAT_REMAINS)
+    run.report.text("What remains, and why", *page_text.WHAT_REMAINS)
 
 
-def _calibrate(run: Run, place: Place, shape: congestion.Tree) -> calibration.Calibration:
+def _calibrate(run: Run, place: NodeRef, shape: congestion.Tree) -> calibration.Calibration:
     import pandas
 
     variants: dict[str, dict[str, object]] = {"128 B TLPs, 64 B pieces": {}}
@@ -68,7 +68,7 @@ def _calibrate(run: Run, place: Place, shape: congestion.Tree) -> calibration.Ca
         all(e.intact for ended in results for e in ended),
         f"{sum(map(len, results))} sets",
     )
-    report.text("B and τ", *words.TAU)
+    report.text("B and τ", *page_text.TAU)
     report.table(
         "tau",
         pandas.DataFrame(
@@ -88,7 +88,7 @@ def _calibrate(run: Run, place: Place, shape: congestion.Tree) -> calibration.Ca
     return measured
 
 
-def _lengths(run: Run, place: Place, measured: calibration.Calibration) -> int:
+def _lengths(run: Run, place: NodeRef, measured: calibration.Calibration) -> int:
     sizes = [4096 << k for k in range(8 if run.quick else 10)]
     results = run.map("message lengths", run_point, calibration.length_points(place, sizes), _cost)
     found = calibration.lengths(sizes, results, measured.bandwidth)
@@ -124,12 +124,12 @@ def _lengths(run: Run, place: Place, measured: calibration.Calibration) -> int:
         f"the last doubling, to {sizes[-1] // 1024} KiB, moves factors by at most"
         f" {100 * max(found.moves(len(sizes) - 2)):.2f} %",
     )
-    report.text("How long messages must be", *words.lengths(enough, fluid))
-    report.plot("lengths", pictures.lengths(found), "Congestion factors of the probe graphs by message size.")
+    report.text("How long messages must be", *page_text.lengths(enough, fluid))
+    report.plot("lengths", plots.lengths(found), "Congestion factors of the probe graphs by message size.")
     return min(max(enough, QUICK_SIZE), QUICK_SIZE if run.quick else LONGEST)
 
 
-def _families(run: Run, place: Place, shape: congestion.Tree, measured: calibration.Calibration, size: int) -> None:
+def _families(run: Run, place: NodeRef, shape: congestion.Tree, measured: calibration.Calibration, size: int) -> None:
     report = run.report
     count = run.options.graphs or (60 if run.quick else 3000)
     graphs = congestion.random_graphs(shape, families.RANDOM_GRAPHS, run.options.seed)
@@ -176,7 +176,7 @@ def _families(run: Run, place: Place, shape: congestion.Tree, measured: calibrat
             "closed form against tree",
         )
     _check(run, shape, solvers, measured, size, sampled, ended, results[-1] == again[0])
-    report.text("Error by family", *words.FAMILIES)
+    report.text("Error by family", *page_text.FAMILIES)
     report.table(
         "families",
         by_family.round(3),
@@ -186,13 +186,13 @@ def _families(run: Run, place: Place, shape: congestion.Tree, measured: calibrat
     )
     report.plot(
         "error_histogram",
-        pictures.histogram(frame),
+        plots.histogram(frame),
         "Error per communication of random graphs; positive: the form is too slow. Shaded: ±10 %.",
     )
-    report.plot("error_families", pictures.families(frame), "Errors by family: quartiles, and 5 to 95 % as whiskers.")
+    report.plot("error_families", plots.families(frame), "Errors by family: quartiles, and 5 to 95 % as whiskers.")
     report.plot(
         "predicted",
-        pictures.predicted(frame, size, measured.bandwidth),
+        plots.predicted(frame, size, measured.bandwidth),
         "Every communication: predicted and simulated. Shaded: ±10 %.",
     )
     report.table("kinds", by_kind.round(3), "Random graphs: error by what a communication shares with others.", 60)
@@ -216,7 +216,7 @@ def _check(
     measured: calibration.Calibration,
     size: int,
     sampled: list[families.Sampled],
-    ended: list[Ended],
+    ended: list[SetResult],
     same: bool,
 ) -> None:
     report = run.report
@@ -269,7 +269,7 @@ def _check(
     )
 
 
-def _schedules(run: Run, place: Place, shape: congestion.Tree, measured: calibration.Calibration) -> None:
+def _schedules(run: Run, place: NodeRef, shape: congestion.Tree, measured: calibration.Calibration) -> None:
     import pandas
 
     report, lines, times = run.report, [], {}
@@ -309,10 +309,10 @@ def _schedules(run: Run, place: Place, shape: congestion.Tree, measured: calibra
                                 else "tree"
                             ),
                         )
-    report.text("COSMO's halo exchange", *words.SCHEDULES)
+    report.text("COSMO's halo exchange", *page_text.SCHEDULES)
     report.table(
         "schedules",
         pandas.DataFrame(lines).round(3),
         "One halo exchange on the tree by order, size and how senders wait.",
     )
-    report.plot("schedules", pictures.schedules(times, schedule.SIZES), "One halo exchange on the tree.")
+    report.plot("schedules", plots.schedules(times, schedule.SIZES), "One halo exchange on the tree.")

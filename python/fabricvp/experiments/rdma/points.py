@@ -10,7 +10,7 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 
 _NODE = """
 node:
@@ -60,7 +60,7 @@ class Point:
 
 
 @dataclass
-class Found:
+class Result:
     """What it gave."""
 
     latency: dict[tuple[str, int], float] = field(default_factory=dict)  #: by verb and size, seconds
@@ -71,16 +71,16 @@ class Found:
     stages: list[tuple[str, str, float, float]] = field(
         default_factory=list
     )  #: component, stage, seconds of service and of queueing a message
-    right: bool = False  #: every check of the firmware held on both nodes
+    correct: bool = False  #: every check of the firmware held on both nodes
     retries: float = 0.0
     dropped: float = 0.0
 
 
-def measure(point: Point) -> Found:
+def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     devices, network = MACHINES[point.machine]
     with Platform.from_text(_NODE.format(options=point.options, devices=devices, network=network)) as platform:
-        use(f"{point.machine}, {point.options}", platform)
+        record_machine(f"{point.machine}, {point.options}", platform)
         stages: list[tuple[str, str, float, float]] = []
         if point.spans:
             if platform.run(until=Marker("rate", "reset")).outcome != Outcome.EVENT:
@@ -94,7 +94,7 @@ def measure(point: Point) -> Found:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
         text = texts[0].replace("\r", "")
         values = platform.statistics.snapshot()
-        found = Found(stages=stages, right=all("all ok" in t for t in texts))
+        found = Result(stages=stages, correct=all("all ok" in t for t in texts))
         found.latency = {(verb, int(size)): int(ps) / 1e12 for verb, size, ps in _LATENCY.findall(text)}
         found.bandwidth = {
             (verb, int(size)): (int(n), int(ps) / 1e12) for verb, size, n, ps in _BANDWIDTH.findall(text)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
-from . import pictures, published
-from .points import Found, Point, measure
+from . import plots, published
+from .points import Point, Result, measure
 
 US = 1e6
 VERBS = ("write", "send", "read")
@@ -86,7 +86,7 @@ def _name(size: int) -> str:
     return f"{size} B" if size < 1024 else f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
 
 
-def _latencies(run: Run, found: dict[str, Found]) -> None:
+def _latencies(run: Run, found: dict[str, Result]) -> None:
     cable = found["cable"].latency
     switched, behind, slow = (found[n].latency for n in ("network switch", "PCIe switch", "not inline"))
     for verb in VERBS:
@@ -167,7 +167,7 @@ def _latencies(run: Run, found: dict[str, Found]) -> None:
     )
     run.report.plot(
         "latency",
-        pictures.latency(cable),
+        plots.latency(cable),
         "Latency by size: simulated (lines), published (marks). Reads are whole round trips.",
     )
     run.report.table(
@@ -183,7 +183,7 @@ def _us(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * US
 
 
-def _bandwidth(run: Run, found: Found) -> None:
+def _bandwidth(run: Run, found: Result) -> None:
     lines = [
         {
             "verb": verb,
@@ -220,16 +220,16 @@ def _bandwidth(run: Run, found: Found) -> None:
             published.MLX4_WRITES[1] / 1e6 if verb == "write" else None,
             published.MLX4_WRITES[0] if verb == "write" else "one queue pair",
         )
-    run.report.plot("bandwidth", pictures.bandwidth(frame), "Bandwidth and message rate by size, one queue pair")
+    run.report.plot("bandwidth", plots.bandwidth(frame), "Bandwidth and message rate by size, one queue pair")
     run.report.table(
         "bandwidth",
         frame.round(3),
-        "Requests one a doorbell, not inline, a completion for 16 of them, 128 under way.",
+        "Requests one a doorbell, not inline, a completion for 16 of them, 128 in flight.",
         shown=90,
     )
 
 
-def _rates(run: Run, found: dict[str, Found]) -> None:
+def _rates(run: Run, found: dict[str, Result]) -> None:
     beside = {
         "plain: one a doorbell, all signalled, payload fetched": published.CONNECT_IB["plain"],
         "16 a doorbell, a completion for 16": published.CONNECT_IB["batched"],
@@ -246,12 +246,12 @@ def _rates(run: Run, found: dict[str, Found]) -> None:
         )
     run.report.plot(
         "rates",
-        pictures.rates({name: found[f"rate: {name}"].rate / 1e6 for name in RATES}),
+        plots.rates({name: found[f"rate: {name}"].rate / 1e6 for name in RATES}),
         "Writes of 8 bytes a second, from one hart, by how they are posted",
     )
 
 
-def _spans(run: Run, found: dict[str, Found]) -> None:
+def _spans(run: Run, found: dict[str, Result]) -> None:
     lines = []
     for name in SPANS:
         for component, stage, service, queueing in found[f"spans: {name}"].stages:
@@ -275,7 +275,7 @@ def _spans(run: Run, found: dict[str, Found]) -> None:
         )
     run.report.plot(
         "spans",
-        pictures.spans(frame),
+        plots.spans(frame),
         "Where a message's time goes, from the store to its doorbell until its completion is in memory, one message at"
         " a time",
     )
@@ -288,7 +288,7 @@ def _spans(run: Run, found: dict[str, Found]) -> None:
     )
 
 
-def _places(run: Run, found: dict[str, Found]) -> None:
+def _places(run: Run, found: dict[str, Result]) -> None:
     lines = []
     for name in PLACES:
         latency = found[f"place: {name}"].latency
@@ -324,9 +324,9 @@ def _places(run: Run, found: dict[str, Found]) -> None:
     )
 
 
-def _checks(run: Run, points: dict[str, Point], found: dict[str, Found], again: Found) -> None:
+def _checks(run: Run, points: dict[str, Point], found: dict[str, Result], again: Result) -> None:
     check = run.report.check
-    wrong = [name for name, f in found.items() if not f.right]
+    wrong = [name for name, f in found.items() if not f.correct]
     check(
         "both nodes find every byte that they look at as it should be",
         not wrong,
@@ -337,7 +337,7 @@ def _checks(run: Run, points: dict[str, Point], found: dict[str, Found], again: 
         for name, f in found.items()
         if f.retries or f.dropped
     ]
-    check("nothing is sent twice or dropped", not lost, "; ".join(lost) or "in every run")
+    check("nothing is retransmitted or dropped", not lost, "; ".join(lost) or "in every run")
     check(
         "a second run is the same to the picosecond",
         again.latency == found["not inline"].latency,
@@ -366,7 +366,7 @@ def _neighbours(latency: dict[tuple[str, int], float], verb: str) -> list[tuple[
     return list(zip(series, series[1:]))
 
 
-def _conclude(run: Run, found: dict[str, Found]) -> None:
+def _conclude(run: Run, found: dict[str, Result]) -> None:
     cable, slow = found["cable"].latency, found["not inline"].latency
     plain, best = (
         found[f"rate: {n}"].rate / 1e6

@@ -17,7 +17,7 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 
 LABEL = "kernels"
 
@@ -34,25 +34,25 @@ class Task:
 
 
 @dataclass
-class Took:
+class Result:
     """What the measured part took. ``seconds`` depends on the host; everything else is the same in every run."""
 
     simulated: float  #: s
     requests: float  #: that GPUs sent to others
     slow_flits: float  #: on links between clusters
     #: packets that devices had sent, and that had neither arrived nor been reported as failed when all had ended
-    under_way: float
+    in_flight: float
     wrong: float  #: of a replay: lines that came otherwise than they were sent, responses that nobody waited for
-    right: bool  #: of software: its result
+    correct: bool  #: of software: its result
     seconds: float = 0.0  #: processor time of the host
     bytes: int = 0  #: of the recording
 
 
-def take(task: Task) -> Took:
+def run_task(task: Task) -> Result:
     """Does it. Raises `InputError` where it cannot be done."""
     if task.play:
         with Platform.from_recording(task.recording, task.machine) as platform:
-            use(f"replay of {task.workload} on {task.machine}", platform)
+            record_machine(f"replay of {task.workload} on {task.machine}", platform)
             begin = time.process_time()
             result = platform.run()
             seconds = time.process_time() - begin
@@ -60,7 +60,7 @@ def take(task: Task) -> Took:
     with Platform.from_config(
         task.machine, app=task.workload, size=task.size or None, placement="lasp", dispatch="lasp"
     ) as platform:
-        use(f"{task.workload} on {task.machine}", platform)
+        record_machine(f"{task.workload} on {task.machine}", platform)
         if task.recording:
             platform.record(task.recording)
         if platform.run(until=Marker(LABEL, "reset")).outcome != Outcome.EVENT:
@@ -78,7 +78,7 @@ def take(task: Task) -> Took:
         return found
 
 
-def _found(platform: Platform, seconds: float, right: bool) -> Took:
+def _found(platform: Platform, seconds: float, correct: bool) -> Result:
     columns = platform.regions()
     region = columns[columns.columns[0]]
     values = platform.statistics.snapshot("node0.")
@@ -88,13 +88,13 @@ def _found(platform: Platform, seconds: float, right: bool) -> Took:
 
     measured = {str(k): float(v) for k, v in region.items()}
     devices = {k: v for k, v in measured.items() if k.startswith("node0.fabric.")}
-    return Took(
+    return Result(
         measured["time_s"],
         total(devices, ".requests_sent"),
         measured.get("node0.fabric.inter_cluster.flits", 0.0),
-        values["node0.fabric.packets_under_way"],
+        values["node0.fabric.packets_in_flight"],
         sum(total(values, f".replay.{end}") for end in ("corrupt", "failed")),
-        right,
+        correct,
         seconds,
     )
 
@@ -111,9 +111,9 @@ def speed_ups(
     ):
         for name in names:
             file = f"{folder}/{name}.recording"
-            pool.map(take, [Task(name, recorded, size, file)])
+            pool.map(run_task, [Task(name, recorded, size, file)])
             executed, played = pool.map(
-                take, [Task(name, machine, size), Task(name, machine, size, file, play=True)], chunksize=1
+                run_task, [Task(name, machine, size), Task(name, machine, size, file, play=True)], chunksize=1
             )
             found[name] = executed.seconds / played.seconds
     return found

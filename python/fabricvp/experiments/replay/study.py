@@ -10,7 +10,7 @@ import pandas
 
 from ..frame import Run
 from ..gpu_workloads.workloads import PUBLISHED, WORKLOADS
-from .measure import Task, Took, geometric_mean, take
+from .measure import Result, Task, geometric_mean, run_task
 
 QUICK = ("spmv", "pagerank", "transpose", "atax")  #: workloads with --quick
 GOAL = 4.0  #: speed-up that the geometric mean is to reach
@@ -29,11 +29,11 @@ def study(run: Run) -> None:
     def file(name: str) -> str:
         return str(folder / f"{name}.recording")
 
-    def stage(label: str, tasks: list[Task]) -> list[Took]:
+    def stage(label: str, tasks: list[Task]) -> list[Result]:
         # Never kept: recordings have to be there, and times are of this host.
         return run.map(
             label,
-            take,
+            run_task,
             tasks,
             lambda t: WORKLOADS[t.workload].seconds / (4 if t.play else 1),
             lambda t: t.workload,
@@ -46,9 +46,10 @@ def study(run: Run) -> None:
         "playing where it was recorded", [Task(n, options.recorded, size(n), file(n), play=True) for n in names]
     )
     played = stage("playing", [Task(n, options.machine, size(n), file(n), play=True) for n in names])
-    least = min(range(len(names)), key=lambda i: played[i].requests)
+    smallest = min(range(len(names)), key=lambda i: played[i].requests)
     twice = stage(
-        "the same again", [Task(names[least], options.machine, size(names[least]), file(names[least]), play=True)]
+        "the same again",
+        [Task(names[smallest], options.machine, size(names[smallest]), file(names[smallest]), play=True)],
     )[0]
 
     table = pandas.DataFrame([_line(*row) for row in zip(names, recorded, again, executed, played)])
@@ -86,13 +87,13 @@ def study(run: Run) -> None:
         "replay",
         table.round(3),
         "Simulated time of the kernels, executed and played, and what both cost the host. Requests and flits of the"
-        " replay are shares of what was executed: fetches of code that nobody waited for are left out.",
+        " replay are shares of what was executed: code prefetches are left out.",
         40,
     )
-    _checks(run, names, recorded, executed, again, played, played[least], twice)
+    _checks(run, names, recorded, executed, again, played, played[smallest], twice)
 
 
-def _line(name: str, recorded: Took, again: Took, executed: Took, played: Took) -> dict[str, object]:
+def _line(name: str, recorded: Result, again: Result, executed: Result, played: Result) -> dict[str, object]:
     return {
         "workload": name,
         "executed_us": executed.simulated * 1e6,
@@ -114,28 +115,28 @@ def _line(name: str, recorded: Took, again: Took, executed: Took, played: Took) 
 def _checks(
     run: Run,
     names: list[str],
-    recorded: list[Took],
-    executed: list[Took],
-    again: list[Took],
-    played: list[Took],
-    first: Took,
-    twice: Took,
+    recorded: list[Result],
+    executed: list[Result],
+    again: list[Result],
+    played: list[Result],
+    first: Result,
+    twice: Result,
 ) -> None:
     check = run.report.check
-    wrong = [n for n, *took in zip(names, recorded, executed) if not all(t.right for t in took)]
+    wrong = [n for n, *took in zip(names, recorded, executed) if not all(t.correct for t in took)]
     check(
         "results of software are right",
         not wrong,
         ", ".join(wrong) or f"{2 * len(names)} runs, each against an independent reference",
     )
     lost = [
-        f"{n}: {t.under_way:.0f}"
+        f"{n}: {t.in_flight:.0f}"
         for n, *all_of in zip(names, recorded, executed, again, played)
         for t in all_of
-        if t.under_way
+        if t.in_flight
     ]
     check("packets sent are delivered or reported as failed", not lost, "; ".join(lost) or "in every run")
-    odd = [n for n, *both in zip(names, again, played) if any(t.wrong or not t.right for t in both)]
+    odd = [n for n, *both in zip(names, again, played) if any(t.wrong or not t.correct for t in both)]
     check(
         "every byte played arrives as it was sent",
         not odd,

@@ -2,7 +2,7 @@
 """One fabric under synthetic traffic, or under recordings of four GPUs side by side: what a packet-hop (a packet on a
 link) and a device cost the host.
 
-The traffic's costs are taken between two moments of a run under way, so that building, first allocations and the
+The traffic's costs are taken between two moments of a running simulation, so that building, first allocations and the
 filling of buffers do not count. `python -m fabricvp.experiments.scale.measure` prints the ratio of the largest to the
 smallest fabric."""
 
@@ -20,7 +20,7 @@ from ... import topology
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..machines import use
+from ..machines import record_machine
 
 #: by devices: (leaf switches, devices on each, spine switches). As many spines as devices a leaf: without blocking.
 SHAPES = {4: (2, 2, 2), 16: (4, 4, 4), 64: (8, 8, 8), 256: (16, 16, 16), 1024: (64, 16, 16)}
@@ -65,7 +65,7 @@ class Cost:
     sent: float
     received: float
     failed: float
-    under_way: float
+    in_flight: float
     wrong: float  #: lines that came otherwise than they were sent, responses that nobody waited for
     seconds: float  #: processor time
     memory: float  #: bytes resident that the machine took, when the traffic had been measured
@@ -81,7 +81,7 @@ class Cost:
             self.sent,
             self.received,
             self.failed,
-            self.under_way,
+            self.in_flight,
             self.wrong,
         )
 
@@ -91,7 +91,7 @@ def record(app: str, file: str) -> str:
     with Platform.from_text(
         _shape(4).machine(gpu=GPU), app=app, size=RECORDED[app], placement="lasp", dispatch="lasp"
     ) as platform:
-        use(f"recording of {app}", platform)
+        record_machine(f"recording of {app}", platform)
         platform.record(file)
         platform.run()
         if not platform.app_ok:
@@ -100,17 +100,17 @@ def record(app: str, file: str) -> str:
     return file
 
 
-def carry(load: Load) -> Cost:
+def run_load(load: Load) -> Cost:
     """Runs it. Raises `InputError` if the fabric cannot be built."""
     shape = _shape(load.devices)
     before, begin = _resident(), time.process_time()
     with (
-        _tiled(shape, load.recording)
+        _replicated(shape, load.recording)
         if load.recording
         else Platform.from_text(shape.traffic_machine({**GENERATOR, "pattern": load.pattern}))
     ) as platform:
         built = time.process_time() - begin
-        use(f"{load.devices} devices, {load.pattern}", platform)
+        record_machine(f"{load.devices} devices, {load.pattern}", platform)
         go = _play if load.recording else _generate
         go(platform, min(load.hops // 2, 10_000 * load.devices))
         counts = _counts(platform)
@@ -132,7 +132,7 @@ def carry(load: Load) -> Cost:
             total(".packets_sent"),
             total(".packets_received"),
             total(".packets_failed"),
-            values["node0.fabric.packets_under_way"],
+            values["node0.fabric.packets_in_flight"],
             total(".corrupt") + total(".unexpected"),
             seconds,
             memory,
@@ -147,13 +147,15 @@ def _shape(devices: int) -> topology.Shape:
     return shape
 
 
-def _tiled(shape: topology.Shape, recording: str) -> Platform:
+def _replicated(shape: topology.Shape, recording: str) -> Platform:
     """GPUs whose tiles lie across the tree, so that all that the recorded ones ask of each other goes over its
     spines."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(shape.machine(gpu=GPU))
         file.flush()
-        return Platform.from_recording(recording, file.name, tiles="across" if shape.devices > 4 else "")
+        return Platform.from_recording(
+            recording, file.name, replica_placement="interleaved" if shape.devices > 4 else ""
+        )
 
 
 def _generate(platform: Platform, hops: int) -> None:
@@ -191,7 +193,7 @@ def main() -> None:
     for _ in range(rounds):
         for devices in (small, large):
             with multiprocessing.get_context("spawn").Pool(1) as pool:
-                cost = pool.apply(carry, (Load(devices, "uniform", hops),))
+                cost = pool.apply(run_load, (Load(devices, "uniform", hops),))
             found[devices].append(cost.seconds / cost.hops)
             events[devices] = cost.events / cost.hops
     nanoseconds = {devices: 1e9 * sorted(values)[len(values) // 2] for devices, values in found.items()}

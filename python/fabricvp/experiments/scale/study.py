@@ -9,7 +9,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from ..frame import Run
-from .measure import GENERATOR, PATTERNS, RECORDED, SHAPES, Cost, Load, carry, record
+from .measure import GENERATOR, PATTERNS, RECORDED, SHAPES, Cost, Load, record, run_load
 
 HOPS, QUICK_HOPS = 1_000_000, 200_000
 TARGET = 1.5  #: cost of a packet-hop of the largest over the smallest
@@ -40,17 +40,17 @@ def study(run: Run) -> None:
         for pattern in patterns
         for n in sorted(sizes)
     ]
-    found: list[Cost] = run.map("fabrics", carry, loads, lambda load: 1 + load.devices / 200, _name, fresh=True)
-    again: Cost = run.map("the same again", carry, loads[:1], name=_name, fresh=True)[0]
+    found: list[Cost] = run.map("fabrics", run_load, loads, lambda load: 1 + load.devices / 200, _name, fresh=True)
+    again: Cost = run.map("the same again", run_load, loads[:1], name=_name, fresh=True)[0]
     report = run.report
     wrong = [
-        f"{_name(c.load)}: {c.sent:.0f} sent, {c.received:.0f} arrived, {c.failed:.0f} failed, {c.under_way:.0f} under"
+        f"{_name(c.load)}: {c.sent:.0f} sent, {c.received:.0f} arrived, {c.failed:.0f} failed, {c.in_flight:.0f} under"
         f" way, {c.wrong:.0f} wrong"
         for c in found
-        if c.sent != c.received + c.failed + c.under_way or c.wrong
+        if c.sent != c.received + c.failed + c.in_flight or c.wrong
     ]
     report.check(
-        "packets sent are delivered, reported as failed or under way, and hold what was sent",
+        "packets sent are delivered, reported as failed or in flight, and hold what was sent",
         not wrong,
         "; ".join(wrong) or f"{len(found)} fabrics",
     )
@@ -97,13 +97,13 @@ def study(run: Run) -> None:
             None,
             "resident, terminal, ports, switches and packets",
         )
-    report.conclude(*_words(frame))
+    report.conclude(*_sentences(frame))
     report.plot("cost", _picture(frame), "What a packet-hop costs, and a device, against the number of devices")
     report.table(
         "scale",
         frame,
         "Fat trees of clusters: leaf switches with their devices, as many spine switches as devices a leaf (1,024: 64"
-        f" leaves of 16). Each device has {GENERATOR['outstanding']} requests under way; {' and '.join(RECORDED)} are"
+        f" leaves of 16). Each device has {GENERATOR['outstanding']} requests in flight; {' and '.join(RECORDED)} are"
         " recordings of four GPUs, which all tiles of four play across the tree.",
         shown=80,
     )
@@ -117,18 +117,18 @@ def _name(load: Load) -> str:
     return f"{load.devices} devices, {load.pattern}"
 
 
-def _words(frame: pandas.DataFrame) -> list[str]:
-    said = []
+def _sentences(frame: pandas.DataFrame) -> list[str]:
+    sentences = []
     for pattern, rows in frame.groupby("pattern", sort=False):
         first, last = rows.iloc[0], rows.iloc[-1]
         ratio = last["ns_per_hop"] / first["ns_per_hop"]
-        said.append(
+        sentences.append(
             f"{pattern}: a packet-hop costs {last['ns_per_hop']:.0f} ns with {last['devices']} devices and"
             f" {first['ns_per_hop']:.0f} ns with {first['devices']}, {ratio:.2f} times as much (target {TARGET}:"
             f" {'met' if ratio <= TARGET else 'MISSED'}), and {last['events_per_hop']:.2f} against"
             f" {first['events_per_hop']:.2f} calendar events; a device takes {last['KiB_per_device']:,.0f} KiB."
         )
-    return said
+    return sentences
 
 
 def _picture(frame: pandas.DataFrame) -> Figure:

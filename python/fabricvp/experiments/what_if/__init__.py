@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NetCrafter and lanes that turn on the slow link between clusters: alone, together, neither, at several bandwidths."""
+"""NetCrafter and reversible lanes on the slow link between clusters: alone, together, neither, at several
+bandwidths."""
 
 from __future__ import annotations
 
@@ -28,16 +29,16 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--policy",
-        default="published",
+        default="milic2017",
         choices=POLICIES,
-        help=f"when lanes turn: {', '.join(POLICIES)} (default: %(default)s)",
+        help=f"policy of the reversible lanes: {', '.join(POLICIES)} (default: %(default)s)",
     )
 
 
 EXPERIMENT = Experiment(
     "what-if",
-    "What if NetCrafter's links could turn their lanes",
-    "NetCrafter lets a slow link carry less; lanes that turn let it carry more one way. Where does each win, and where"
+    "What if NetCrafter's links had reversible lanes",
+    "NetCrafter lets a slow link carry less; reversible lanes let it carry more one way. Where does each win, and where"
     " do they lose together?",
     study_of(__package__),
     _options,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..lanes.points import Overrides, turning
+from ..lanes.points import Overrides, reversal
 from ..netcrafter.points import POINTS
 
 MACHINE = "netcrafter_quad"
@@ -44,5 +44,5 @@ def overrides(design: str, ratio: int, policy: str) -> Overrides:
     if design in (NETCRAFTER, BOTH):
         found += POINTS["all"]
     if design in (LANES, BOTH):
-        found += turning(policy)
+        found += reversal(policy)
     return found

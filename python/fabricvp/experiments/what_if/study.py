@@ -10,7 +10,7 @@ import pandas
 from ..frame import Run
 from ..gpu_workloads.measure import Measured, Point, measure
 from ..invariants import check_workloads
-from . import pictures
+from . import plots
 from .points import (
     BOTH,
     DESIGNS,
@@ -63,17 +63,15 @@ def study(run: Run) -> None:
     _rows(run, gains, ratios)
     run.report.plot(
         "gains",
-        pictures.bars(gains),
+        plots.bars(gains),
         "Speed-up over neither at the same bandwidth, mean over the workloads; whiskers: smallest and largest",
     )
     run.report.plot(
-        "together",
-        pictures.together(gains),
-        "Both together over the better of the two alone: below 1 they lose together",
+        "together", plots.together(gains), "Both together over the better of the two alone: below 1 they lose together"
     )
     run.report.plot(
         "utilisation",
-        pictures.utilisation(gains),
+        plots.utilisation(gains),
         "The slow link at the published ratio: how busy the busier direction and the other one are, with each design",
     )
     run.report.table(
@@ -100,7 +98,7 @@ def _gain(found: Runs, name: str, ratio: int) -> dict[str, object]:
     for design, m in at.items():
         busy = sorted(m.utilisation.values(), reverse=True)
         line |= {f"{design}: busier_%": 100 * busy[0], f"{design}: other_%": 100 * busy[1]}
-    line |= {f"{d}: turns": at[d].turning["turns"] for d in (LANES, BOTH)}
+    line |= {f"{d}: reversals": at[d].reversal["reversals"] for d in (LANES, BOTH)}
     for d in (NETCRAFTER, BOTH):
         c = at[d].controllers
         saved = sum(v for k, v in c.items() if k.startswith("saved_flits."))

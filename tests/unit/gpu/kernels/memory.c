@@ -4,15 +4,15 @@
 
 struct chase_arguments {
     uint64_t *start, *out;
-    uint64_t turns;
+    uint64_t iterations;
 };
 
 /* One lane follows pointers. A turn takes as long as a load, and the issue of its instruction. */
 KERNEL(chase, struct chase_arguments) {
     const uint64_t* p = args->start;
-    const uint64_t turns = args->turns;
+    const uint64_t iterations = args->iterations;
     const uint64_t begin = gpu_cycle();
-    for (uint64_t i = 0; i < turns; ++i) p = (const uint64_t*)*(const volatile uint64_t*)p;
+    for (uint64_t i = 0; i < iterations; ++i) p = (const uint64_t*)*(const volatile uint64_t*)p;
     __asm__ volatile("mv zero, %0" ::"r"(p)); /* waits for the last one */
     args->out[0] = gpu_cycle() - begin;
     args->out[1] = (uint64_t)p;
@@ -21,14 +21,14 @@ KERNEL(chase, struct chase_arguments) {
 struct stream_arguments {
     const uint64_t* from;
     uint64_t* out;
-    uint64_t words, turns;
+    uint64_t words, iterations;
 };
 
 /* All lanes read the whole array, eight words under way at a time, and note the sum of what they saw. */
 KERNEL(stream, struct stream_arguments) {
     const size_t lanes = grid_size(0), me = global_id(0);
     uint64_t sum = 0;
-    for (uint64_t turn = 0; turn < args->turns; ++turn)
+    for (uint64_t iteration = 0; iteration < args->iterations; ++iteration)
         for (size_t at = me; at < args->words; at += 8 * lanes) {
             const volatile uint64_t* p = args->from + at;
             const uint64_t a = p[0], b = p[lanes], c = p[2 * lanes], d = p[3 * lanes];
@@ -62,14 +62,14 @@ KERNEL(handoff, struct handoff_arguments) {
 
 struct rotate_arguments {
     uint32_t* words;
-    uint64_t turns;
+    uint64_t iterations;
 };
 
 /* Loads, stores and local memory in turns, so that wavefronts keep coming to a full queue. */
 LDS uint32_t shared[256];
 KERNEL(rotate, struct rotate_arguments) {
     const size_t me = local_id(0), base = group_id(0) * 256;
-    for (uint64_t turn = 0; turn < args->turns; ++turn) {
+    for (uint64_t iteration = 0; iteration < args->iterations; ++iteration) {
         const uint32_t a = args->words[base + me], b = args->words[base + (me + 64) % 256],
                        c = args->words[base + (me + 128) % 256];
         shared[me] = a + 3 * b + 5 * c;

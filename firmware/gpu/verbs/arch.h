@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What posting and polling need of the machine they run on: a lane of a GPU (FABRICVP_KERNEL is defined) or a hart of
+ * the host. */
+#ifndef FABRICVP_GPU_VERBS_ARCH_H
+#define FABRICVP_GPU_VERBS_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RDMA_INLINE static inline __attribute__((always_inline))
+
+#ifdef FABRICVP_KERNEL
+#include "gpu/gpu.h"
+
+/* What stands in front of records and doorbells: 2: a fence of system scope; 1: one of the GPU; 0: none, to measure
+ * what they cost. */
+#ifndef RDMA_FENCES
+#define RDMA_FENCES 2
+#endif
+/* All stores so far are where the HCA finds them before any that follow. */
+#if RDMA_FENCES == 2
+#define rdma_order() fence_release(GPU_SCOPE_SYSTEM)
+#elif RDMA_FENCES == 1
+#define rdma_order() fence_release(GPU_SCOPE_AGENT)
+#else
+#define rdma_order() __asm__ volatile("" ::: "memory")
+#endif
+/* Loads that follow see what the HCA has written before what was loaded last. */
+#define rdma_acquire() fence_acquire(GPU_SCOPE_SYSTEM)
+#define rdma_load64(from) load_scoped_u64(from)
+#define rdma_pause() gpu_pause()
+#define rdma_cycles() gpu_cycle()
+#else
+#define rdma_order() __asm__ volatile("fence rw, ow" ::: "memory")
+#define rdma_acquire() __asm__ volatile("fence r, rw" ::: "memory")
+#define rdma_load64(from) (*(const volatile uint64_t*)(from))
+#define rdma_pause() __asm__ volatile("pause" ::: "memory")
+RDMA_INLINE uint64_t rdma_cycles(void) {
+    uint64_t value;
+    __asm__ volatile("csrr %0, mcycle" : "=r"(value));
+    return value;
+}
+#endif
+
+RDMA_INLINE void rdma_store64(uint64_t to, uint64_t value) { *(volatile uint64_t*)(uintptr_t)to = value; }
+RDMA_INLINE void rdma_store32(uint64_t to, uint32_t value) { *(volatile uint32_t*)(uintptr_t)to = value; }
+
+#endif

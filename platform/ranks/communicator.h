@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace fabricvp::ranks {
+
+using bytes = std::vector<std::uint8_t>;
+
+/// How the processes of one run (its ranks) talk. What carries their words (MPI, something else in tests) only an
+/// implementation knows.
+class communicator {
+public:
+    virtual ~communicator() = default;
+
+    virtual unsigned rank() const = 0;   ///< of this process: 0 …
+    virtual unsigned count() const = 0;  ///< of all
+
+    /// All ranks call it, each the same number of times: `to[r]` goes to rank r, and `from[r]` is what that one has
+    /// sent here. What is at [rank()] stays where it is. It returns when all has come; a rank that waits long leaves
+    /// its core to others.
+    virtual void all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) = 0;
+    /// Seconds of wall time in trade().
+    virtual double waited() const { return 0; }
+};
+
+}  // namespace fabricvp::ranks

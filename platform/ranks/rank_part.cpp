@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/ranks/rank_part.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace fabricvp::ranks {
+
+namespace {
+
+using json = nlohmann::json;
+
+json text(const std::string& s) { return json::binary({s.begin(), s.end()}); }
+
+std::string text_of(const json& j) { return {j.get_binary().begin(), j.get_binary().end()}; }
+
+}  // namespace
+
+std::string to_bytes(const rank_part& p) {
+    json j = {{"values", p.values}, {"trace", text(p.trace)}};
+    auto& notes = j["notes"] = json::array();
+    for (const auto& [path, n] : p.notes) notes.push_back({path, n.unit, n.help});
+    auto& nodes = j["nodes"] = json::array();
+    for (const auto& [number, n] : p.nodes) {
+        json regions = json::array();
+        for (const auto& r : n.regions) regions.push_back({text(r.label), r.from, r.to, r.values});
+        nodes.push_back({number, text(n.console), text(n.input), text(n.fabric), std::move(regions)});
+    }
+    const auto bytes = json::to_cbor(j);
+    return {bytes.begin(), bytes.end()};
+}
+
+rank_part parse_rank_part(const std::string& bytes) try {
+    const auto j = json::from_cbor(bytes);
+    rank_part p;
+    p.values = j.at("values").get<statistics_snapshot>();
+    p.trace = text_of(j.at("trace"));
+    for (const auto& n : j.at("notes")) p.notes[n.at(0)] = {n.at(1), n.at(2)};
+    for (const auto& n : j.at("nodes")) {
+        auto& to = p.nodes[n.at(0).get<std::size_t>()];
+        to.console = text_of(n.at(1));
+        to.input = text_of(n.at(2));
+        to.fabric = text_of(n.at(3));
+        for (const auto& r : n.at(4))
+            to.regions.push_back({text_of(r.at(0)), r.at(1), r.at(2), r.at(3).get<statistics_snapshot>()});
+    }
+    return p;
+} catch (const json::exception& e) {
+    throw std::runtime_error(fmt::format("what a rank has measured cannot be read: {}", e.what()));
+}
+
+statistics_snapshot merged_values(const std::vector<rank_part>& all) {
+    static const std::set<std::string> once = {"network.sweeps", "sim.time_s", "sim.wall_s"};
+    statistics_snapshot sum;
+    for (const auto& p : all)
+        for (const auto& [path, value] : p.values)
+            if (const auto [at, added] = sum.emplace(path, value); !added && !once.count(path)) at->second += value;
+    return sum;
+}
+
+std::string merged_trace(const std::vector<rank_part>& all) {
+    static constexpr std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", tail = "\n]}\n";
+    std::string merged(head);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        std::string_view events = all[rank].trace;
+        if (events.size() < head.size() + tail.size() || events.substr(0, head.size()) != head) continue;
+        events = events.substr(head.size(), events.size() - head.size() - tail.size());
+        if (merged.size() > head.size()) merged += ",\n";
+        for (std::size_t at = 0; at < events.size();) {  // one event a line, whose process is written first
+            const auto end = std::min(events.find('\n', at), events.size() - 1) + 1;
+            const auto line = events.substr(at, end - at);
+            constexpr std::string_view process = "\"pid\":1,", name = "{\"name\":\"simulation\"}";
+            const auto pid = line.find(process), own = line.find(name);
+            if (pid == line.npos)
+                merged += line;
+            else {
+                merged += fmt::format("{}\"pid\":{},", line.substr(0, pid), rank + 1);
+                const auto rest = line.substr(pid + process.size());
+                merged += own == line.npos ? std::string(rest)
+                                           : fmt::format("{}{{\"name\":\"rank {}\"}}{}",
+                                                         line.substr(pid + process.size(), own - pid - process.size()),
+                                                         rank, line.substr(own + name.size()));
+            }
+            at = end;
+        }
+    }
+    return merged + std::string(tail);
+}
+
+}  // namespace fabricvp::ranks

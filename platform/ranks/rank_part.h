@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/marker.h"
+#include "platform/results.h"
+
+namespace fabricvp::ranks {
+
+/// What one rank has measured and recorded of a run, as rank 0 gathers it.
+struct rank_part {
+    struct node_part {
+        std::string console, input;  ///< what was printed, and typed
+        std::vector<host::marker::region> regions;
+        std::string fabric;  ///< drawing of its fabric; empty: none
+    };
+    statistics_snapshot values;
+    std::map<std::string, statistic_notes> notes;  ///< of the values
+    std::map<std::size_t, node_part> nodes;        ///< those that the rank has
+    std::string trace;                             ///< contents of its file; empty: none was recorded
+};
+
+std::string to_bytes(const rank_part& p);
+/// \throws std::runtime_error if that is no portion
+rank_part parse_rank_part(const std::string& bytes);
+
+/// Values of the whole machine. What several ranks report is of the network as a whole and adds up, but for what each
+/// rank counts for all (network.sweeps, simulated time).
+statistics_snapshot merged_values(const std::vector<rank_part>& all);
+
+/// One trace of all, in which each rank is a process.
+std::string merged_trace(const std::vector<rank_part>& all);
+
+}  // namespace fabricvp::ranks

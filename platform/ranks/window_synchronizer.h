@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conservative synchronisation. No message that crosses ranks counts before it has been under way for the lookahead. So
+// when the earliest event of all other ranks is at T, a rank can execute what it has before T + lookahead without
+// hearing from them, and before twice the lookahead after its own earliest event, which may make them say something:
+// that is a window. Then they trade what they have to say, and when their next event is; stretches of time in which
+// nobody has anything to do are skipped.
+//
+// Where a window ends and how many there are has no influence on what happens in the simulation: messages carry the
+// time from which on they count, and at equal times their order follows from paths (link/arrivals.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/calendar.h"
+#include "network/link_message.h"
+#include "platform/ranks/communicator.h"
+
+namespace fabricvp::ranks {
+
+class window_synchronizer {
+public:
+    struct hooks {
+        /// A message of another rank for the network here.
+        std::function<void(const network::link_message&)> deliver;
+        /// What other ranks have to know of what has happened here in the last window; usually nothing.
+        std::function<std::string()> control_messages;
+        /// The same of another rank. What it changes must not lie before its time plus the lookahead.
+        std::function<void(const std::string&)> apply_control_messages;
+        /// How far to run, inclusive; may come nearer with what is learnt, or when the calendar is stopped.
+        std::function<ticks()> limit;
+        /// The calendar was stopped: whoever did it is served now.
+        std::function<void()> stopped;
+    };
+
+    /// \param lookahead at least 1
+    window_synchronizer(communicator& comm, calendar& timeline, ticks lookahead, hooks h);
+
+    /// Has a message delivered in another rank, or in all others; it counts from now() + lookahead on, or later.
+    void post(unsigned rank, const network::link_message& m);
+    void post(const network::link_message& m);
+
+    /// Runs to the limit. \returns false if nothing is scheduled in any rank any more; time then is that of the last
+    /// event
+    bool run();
+    /// Lets time pass, up to `when`, though nothing may be due until then.
+    void advance_to(ticks when);
+
+    /// Each rank's word on something, by rank. All ranks must ask.
+    std::vector<std::string> all(const std::string& own);
+
+    std::uint64_t count() const { return m_count; }  ///< windows so far
+
+private:
+    struct header;
+    ticks next_here() const;
+    void send(const std::string& control_messages);
+    void wake() {}
+
+    communicator& m_comm;
+    calendar& m_timeline;
+    const ticks m_lookahead;
+    const hooks m_hooks;
+    std::vector<network::message_bytes> m_posted;  // by rank
+    ticks m_posted_due = never;                    // when the earliest of them counts
+    std::vector<bytes> m_to, m_from;
+    std::uint64_t m_count = 0;
+    calendar_event m_wake{method<&window_synchronizer::wake>, this};
+};
+
+}  // namespace fabricvp::ranks

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of reversible lanes."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy
+from matplotlib.figure import Figure
+
+from .points import DOUBLED, SAMPLE_TIMES, SWITCH_TIMES, sample_point, switch_point
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..gpu_workloads.measure import Measured
+    from .synthetic import TrafficResult
+
+FULL = 64e9  #: bytes a second of a direction whose lanes have not turned
+
+
+def bars(gains: pandas.DataFrame) -> Figure:
+    """A group of bars for each workload, a bar for each design point."""
+    figure = Figure(figsize=(max(8.0, 1.1 * len(gains)), 3.8), layout="constrained")
+    axes = figure.subplots()
+    places, width = numpy.arange(len(gains)), 0.8 / len(gains.columns)
+    for i, at in enumerate(gains.columns):
+        axes.bar(
+            places + (i - (len(gains.columns) - 1) / 2) * width,
+            gains[at],
+            width,
+            label=at,
+            color="tab:red" if at == DOUBLED else None,
+        )
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
+    axes.set_ylabel("speed-up")
+    axes.legend(ncols=len(gains.columns), fontsize="small")
+    return figure
+
+
+def timeline(fixed: Measured, reversed_run: Measured) -> Figure:
+    """A pair of panels for each GPU: its link's directions with fixed lanes, and the reversible lanes;
+    dotted, its kernel launches, at each of which lanes go back."""
+    gpus = sorted({d.split(" → ")[0] for d in fixed.load if d.split(" → ")[0].startswith("gpu")})
+    figure = Figure(figsize=(11, 1.9 * len(gpus) + 0.5), layout="constrained")
+    panels = figure.subplots(len(gpus), 2, sharex="col", squeeze=False)
+    for (left, right), gpu in zip(panels, gpus):
+        directions = {
+            "from it": next(d for d in fixed.load if d.startswith(f"{gpu} → ")),
+            "to it": next(d for d in fixed.load if d.endswith(f" → {gpu}")),
+        }
+        for (label, direction), colour in zip(directions.items(), ("tab:orange", "tab:blue")):
+            values = fixed.load[direction]
+            left.plot(
+                [1e6 * fixed.window_s * i for i in range(len(values))],
+                [100 * v / fixed.window_s / FULL for v in values],
+                colour,
+                linewidth=0.9,
+                label=label,
+            )
+            lanes = reversed_run.lanes.get(direction, [])
+            lanes = lanes[:-1]  # the last window is cut by the end
+            right.step(
+                [1e6 * reversed_run.window_s * i for i in range(len(lanes))],
+                lanes,
+                colour,
+                linewidth=0.9,
+                where="post",
+                label=label,
+            )
+        for panel, run in ((left, fixed), (right, reversed_run)):
+            for n, start in enumerate(run.starts.get(int(gpu.removeprefix("gpu")), ())):
+                panel.axvline(
+                    1e6 * start,
+                    color="0.5",
+                    linewidth=0.9,
+                    linestyle=":",
+                    zorder=0,
+                    label="kernel launched" if n == 0 else None,
+                )
+        left.set_ylabel(f"{gpu}\n% of 64 GB/s")
+        left.set_ylim(0, 105)
+        right.set_ylabel("lanes")
+        right.set_ylim(0, 16)
+    panels[0, 0].set_title("lanes do not turn: utilisation", fontsize="medium")
+    panels[0, 1].set_title("milic2017 policy: lanes", fontsize="medium")
+    panels[0, 0].legend(fontsize="x-small")
+    for panel in panels[-1]:
+        panel.set_xlabel("µs")
+    return figure
+
+
+def oscillation(what: str, carried: dict[str, TrafficResult]) -> Figure:
+    """Lanes over time, a panel for each policy."""
+    figure = Figure(figsize=(9, 1.5 * len(carried) + 0.5), layout="constrained")
+    panels = figure.subplots(len(carried), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, (policy, c) in zip(panels, carried.items()):
+        shown = int((c.traffic.begin_us + c.traffic.length_us) * 1e-6 / c.window_s)
+        panel.step(
+            [1e6 * c.window_s * i for i in range(len(c.lanes[:shown]))], c.lanes[:shown], where="post", linewidth=0.9
+        )
+        panel.set_ylabel("lanes")
+        panel.set_title(
+            f"{policy}: {c.bytes[0] / c.seconds / 1e9:.1f} GB/s, {c.turns:.0f} turns in {c.samples:.0f} samples",
+            fontsize="small",
+        )
+    panels[-1].set_xlabel("µs")
+    return figure
+
+
+def sweeps(gains: pandas.DataFrame) -> Figure:
+    """Speed-up against SampleTime and against SwitchTime."""
+    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for panel, values, name, label in (
+        (panels[0], SAMPLE_TIMES, sample_point, "SampleTime, thousands of cycles"),
+        (panels[1], SWITCH_TIMES, switch_point, "SwitchTime, cycles"),
+    ):
+        values = [v for v in values if name(v) in gains]
+        for workload in gains.index:
+            panel.plot(
+                values,
+                [gains.loc[workload, name(v)] for v in values],
+                linewidth=0.8,
+                alpha=0.7,
+                marker=".",
+                label=workload,
+            )
+        panel.plot(
+            values, [fmean(gains[name(v)]) for v in values], color="black", linewidth=2, marker="o", label="mean"
+        )
+        panel.set_xscale("log")
+        panel.set_xticks(values, [str(v) for v in values])
+        panel.minorticks_off()
+        panel.set_xlabel(label)
+        panel.set_ylabel("speed-up")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", fontsize="small")
+    return figure

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every file keeps to: `files.py TREE` prints files that are too long or lack the licence line; status 1 if
+any."""
+
+import pathlib
+import re
+import sys
+
+MAX_LINES = 500
+MAX_SVG_BYTES, MAX_PNG_BYTES = 40_000, 250_000  # bytes of a picture in docs/
+SOURCES = {".h", ".hpp", ".cpp", ".c", ".S", ".ld", ".py", ".sh", ".cmake", ".inc"}
+SPLIT = ("models", "platform", "python", "firmware", "tests", "scripts")
+LICENSED = (*SPLIT, "cmake", "configs")
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+# Mirrors and registries are the machine's own setting, never ours.
+HOST = re.compile(
+    r"https?://(?!(127\.0\.0\.1|localhost|www\.apache\.org|\$|%|\{))[\w.-]*(debian|pypi|pythonhosted|github)[\w.-]*"
+)
+
+
+def files(tree, tops):
+    for top in tops:
+        for file in sorted((tree / top).rglob("*")):
+            if file.is_file() and not {"__pycache__", "build", ".venv"} & set(file.relative_to(tree).parts):
+                yield file
+
+
+def violations(tree):
+    for file in files(tree, LICENSED):
+        path = file.relative_to(tree)
+        licensed = file.suffix in SOURCES | {".yaml"} or file.name == "CMakeLists.txt"
+        if not licensed:
+            continue
+        text = file.read_text(encoding="utf-8")
+        if SPDX not in "\n".join(text.splitlines()[:3]):
+            yield f"{path}: no '{SPDX}' line on top"
+        if file.suffix in SOURCES and path.parts[0] in SPLIT and text.count("\n") > MAX_LINES:
+            yield f"{path}: {text.count(chr(10))} lines, more than {MAX_LINES}; split it by sub-unit"
+        if HOST.search(text):
+            yield f"{path}: names a mirror or registry: {HOST.search(text)[0]}"
+
+
+def pictures(tree):
+    """Plots in pages are light: PNG, or SVG that a person could read."""
+    for file in files(tree, ("docs",)):
+        path, size = file.relative_to(tree), file.stat().st_size
+        if file.suffix == ".svg" and size > MAX_SVG_BYTES or file.suffix == ".png" and size > MAX_PNG_BYTES:
+            yield (
+                f"{path}: {size} bytes, more than {MAX_SVG_BYTES if file.suffix == '.svg' else MAX_PNG_BYTES}; make it"
+                " a PNG file with fewer colours or pixels"
+            )
+
+
+def main():
+    tree = pathlib.Path(sys.argv[1])
+    found = [*violations(tree), *pictures(tree)]
+    print("\n".join(found) or f"every file has its licence line and at most {MAX_LINES} lines")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

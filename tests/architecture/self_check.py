@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the architecture checks see what they are to see, on a small tree that breaks each rule once."""
+
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import files
+import includes
+import modules
+
+LINE = "// SPDX-License-Identifier: Apache-2.0\n"
+BAD_INCLUDES = {
+    "models/base/a.h": '#include "riscv/hart.h"',
+    "models/riscv/b.cpp": '#include "host/uart.h"',
+    "models/host/c.cpp": '#include "platform/platform.h"',
+    "models/host/d.h": "#include <yaml-cpp/yaml.h>",
+    "models/fabric/e.h": '#  include "pcie/tlp.h"',
+    "models/analytic/f.h": '#include "base/time.h"',
+    "models/host/g.h": '#include "../riscv/hart.h"',
+    "models/pcie/h.h": '#include "fabricvp/gpu/x.h"',
+    "models/new_module/i.h": "",
+    "python/j.cpp": '#include "host/uart.h"',
+}
+GOOD_INCLUDES = {
+    "models/host/good.h": '#include "riscv/hart.h"\n#include "base/time.h"\n#include "abi/x.h"\n#include <vector>',
+    "models/gpu/good.h": '#include "fabric/x.h"\n#include "gpu/y.h"',
+    "platform/good.cpp": '#include "host/uart.h"\n#include <yaml-cpp/yaml.h>',
+    "python/good.cpp": '#include "platform/platform.h"\n#include <pybind11/pybind11.h>',
+}
+BAD_FILES = {
+    "models/base/long.cpp": LINE + "\n" * 500,
+    "models/base/bare.cpp": "int x;\n",
+    "scripts/host.sh": "# SPDX-License-Identifier: Apache-2.0\nm=http://" + ".".join(("deb", "debian", "org")) + "\n",
+}
+
+
+PAGE = "# {0}\n\nWhat it is.\n\n- **In:** a.\n- **Out:** b.\n- **Read first:** `a.h`.\n- **Tests:** `tests/unit`.\n"
+GOOD_MODULES = {
+    "models/README.md": PAGE.format("models"),
+    "models/a.h": "",
+    "models/base/README.md": PAGE.format("models/base"),
+    "models/base/a.h": "",
+    "tests/unit/a.cpp": "",
+}
+BAD_MODULES = {
+    "models/link/a.h": "",
+    "models/pcie/README.md": PAGE.format("models/fabric"),
+    "models/pcie/a.h": "",
+    "models/host/README.md": PAGE.format("models/host"),
+    "models/gpu/README.md": PAGE.format("models/gpu").replace("- **Out:** b.\n", ""),
+    "models/gpu/a.h": "",
+    "models/gpu/lanes/a.h": "",
+}
+BAD_PICTURES = {"docs/heavy.svg": "<path/>" * 6000, "docs/a/heavy.png": "x" * 250_001}
+
+
+def named(check, contents):
+    """The files that the check complains about in a tree of these contents."""
+    with tempfile.TemporaryDirectory() as name:
+        tree = pathlib.Path(name)
+        for path, text in contents.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+        return sorted({line.split(":")[0] for line in check(tree)})
+
+
+assert named(includes.violations, BAD_INCLUDES | GOOD_INCLUDES) == sorted(BAD_INCLUDES)
+assert named(files.violations, BAD_FILES | {"models/base/fine.cpp": LINE + "\n" * 498}) == sorted(BAD_FILES)
+assert named(files.pictures, BAD_PICTURES | {"docs/light.svg": "<svg/>", "docs/light.png": "x" * 1000}) == sorted(
+    BAD_PICTURES
+)
+assert named(modules.violations, GOOD_MODULES | BAD_MODULES) == sorted(
+    [
+        "models/link/README.md",
+        "models/pcie/README.md",
+        "models/host/README.md",
+        "models/gpu/README.md",
+        "models/gpu/lanes/README.md",
+    ]
+)
+print("the architecture checks see what they are to see")

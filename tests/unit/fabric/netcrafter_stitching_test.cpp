@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cluster queue and Algorithm 1, packet by packet.
+#include "unit/fabric/netcrafter_bench.h"
+
+using namespace fabricvp;
+using namespace fabricvp::test;
+
+namespace {
+
+/// The tags of a unit's packets, ends that ride ahead as "<tag>".
+std::vector<std::string> names(const wire_unit& u) {
+    std::vector<std::string> all;
+    for (const auto& part : u.parts)
+        all.push_back(part.what == part_kind::tail ? "<id " + std::to_string(part.id) + ">"
+                                                   : std::to_string(part.record->tag));
+    return all;
+}
+
+using strings = std::vector<std::string>;
+
+netcrafter::parameters with(pooling_mode m) {
+    auto p = stitching();
+    p.pooling = m;
+    return p;
+}
+
+netcrafter::parameters sequenced(sequencing_mode m, bool stitched = false) {
+    netcrafter::parameters p;
+    p.stitching = stitched;
+    p.sequencing = m;
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("a small packet rides in the padding of another for the same cluster") {
+    sampler s;
+    stitching_link link(stitching(), {}, 0, 2);
+    link.credits.left[0] = 0;                     // requests cannot go yet, so the response has its turn
+    link.push(s.make(sample::line), 0, 0);        // 0: 68 bytes, 12 free
+    link.push(s.make(sample::page_table), 0, 1);  // 1: would fit, but is for another cluster
+    CHECK_FALSE(link.sender.queue.filled(0) == 0);
+    auto u = link.next();
+    REQUIRE(u);
+    CHECK(names(*u) == strings{"0"});
+    CHECK(u->flits == 5);
+    CHECK(u->used == 68);
+    link.credits.left[0] = 10;
+    CHECK(names(*link.next()) == strings{"1"});
+    stitching_link same(stitching());
+    same.push(s.make(sample::page_table));       // 2: channels take turns, and requests begin
+    same.push(s.make(sample::line));             // 3
+    same.push(s.make(sample::page_table));       // 4: fits exactly
+    CHECK(names(*same.next()) == strings{"2"});  // in its 4 free bytes nothing fits
+    u = same.next();
+    CHECK(names(*u) == strings{"3", "4"});
+    CHECK(u->flits == 5);
+    CHECK(u->used == 80);
+    CHECK_FALSE(same.next());
+}
+
+TEST_CASE("as many ride as fit, and as are allowed") {
+    sampler s;
+    const auto stitched_count = [&](std::uint64_t max_candidates) {
+        auto p = stitching();
+        p.candidates = max_candidates;
+        stitching_link link(p);
+        for (unsigned i = 0; i < 6; ++i) link.push(s.make(sample::written));
+        return link.next()->parts.size() - 1;
+    };
+    CHECK(stitched_count(8) == 3);  // four responses of 4 bytes fill a flit
+    CHECK(stitched_count(2) == 2);
+    CHECK(stitched_count(1) == 1);
+}
+
+TEST_CASE("an exact fit leaves nothing free") {
+    packet_format f;
+    f.flit = {4};
+    sampler s(f);
+    stitching_link link(with(pooling_mode::plain), f);
+    link.push(s.make(sample::read));
+    const auto u = link.next(0);  // does not wait either
+    REQUIRE(u);
+    CHECK(u->flits == 3);
+    CHECK(u->used == u->length());
+}
+
+TEST_CASE("the end of a packet rides under a sub-header, and its packet takes a flit less") {
+    sampler s;
+    struct figures {
+        unsigned flits = 0, stitched_count = 0, ends = 0;
+    };
+    const auto carry = [&](unsigned width, bool partial) {
+        auto p = stitching(partial);
+        p.sub_header = {width};
+        stitching_link link(p);
+        link.push(s.make(sample::line));           // 5 flits, 12 bytes free, as all of these
+        link.push(s.make(sample::three_sectors));  // 4 flits
+        link.push(s.make(sample::sector));         // 2 flits
+        figures f;
+        while (auto u = link.next()) {
+            f.flits += u->flits;
+            for (std::size_t i = 1; i < u->parts.size(); ++i)
+                ++(u->parts[i].what == part_kind::tail ? f.ends : f.stitched_count);
+            link.take(*u);
+        }
+        return f;
+    };
+    CHECK(carry(4, false).flits == 11);
+    const auto wide = carry(4, true);  // 68 + (4 + 4), and no other end fits the 4 bytes left
+    CHECK(wide.ends == 1);
+    CHECK(wide.flits == 10);
+    const auto narrow = carry(2, true);  // 68 + (2 + 4) + (2 + 4)
+    CHECK(narrow.ends == 2);
+    CHECK(narrow.flits == 9);
+    CHECK(narrow.stitched_count == 0);
+}
+
+TEST_CASE("credits: head and riders take those of their own channel, an end for all of its packet") {
+    sampler s;
+    stitching_link link(stitching());
+    link.push(s.make(sample::line));  // 5 response flits
+    link.push(s.make(sample::page_table));
+    link.credits.left = {0, 5};
+    auto u = link.next();
+    REQUIRE(u);
+    CHECK(names(*u) == strings{"0"});  // no credit for the request, which would fit
+    CHECK(link.credits.left[1] == 0);
+    CHECK(link.credits.calls == 1);
+    CHECK_FALSE(link.next());
+    // An end needs credits for all of its packet before it rides: 4 for the head, 5 for the other.
+    for (const unsigned left : {8u, 9u}) {
+        stitching_link two(stitching());
+        two.push(s.make(sample::line));
+        two.push(s.make(sample::three_sectors));
+        two.credits.left = {0, left};
+        u = two.next();
+        REQUIRE(u);
+        CHECK(u->parts.size() == (left == 9 ? 2 : 1));
+        if (left < 9) continue;
+        CHECK(u->parts[1].what == part_kind::tail);
+        CHECK(two.credits.left[1] == 0);
+        u = two.next();  // the rest needs none
+        REQUIRE(u);
+        CHECK(u->parts[0].what == part_kind::body);
+        CHECK(u->flits == 4);
+    }
+}
+
+TEST_CASE("what holds credits for all of its packet goes on, whoever lacks some") {
+    sampler s;
+    stitching_link link(sequenced(sequencing_mode::page_tables, true));
+    link.push(s.make(sample::line));
+    link.push(s.make(sample::three_sectors));
+    link.credits.left = {0, 9};
+    REQUIRE(link.next()->parts.size() == 2);
+    link.push(s.make(sample::page_table_entry));  // goes first, but there are no credits
+    const auto u = link.next();
+    REQUIRE(u);
+    CHECK(u->parts[0].what == part_kind::body);
+    CHECK_FALSE(link.next());
+    link.credits.left[1] = 1;
+    CHECK(link.next());
+}
+
+TEST_CASE("small packets do not starve a large one of credits") {
+    sampler s;
+    stitching_link link(stitching());
+    link.push(s.make(sample::line));
+    link.push(s.make(sample::written));
+    unsigned passed = 0;
+    link.credits.left = {0, 1};
+    for (unsigned i = 0; i < 20; ++i) {
+        auto u = link.next();
+        if (u && u->parts[0].flits == 5) break;
+        if (u) {
+            passed += static_cast<unsigned>(u->parts.size());
+            if (link.sender.queue.packets() < 3) link.push(s.make(sample::written));
+        }
+        link.credits.left[1] += 1;  // one comes back at a time
+    }
+    CHECK(link.sender.queue.filled(0) != 0);
+    CHECK(passed <= 2);
+}
+
+TEST_CASE("queues of a channel, and channels, take turns") {
+    sampler s;
+    stitching_link link(sequenced(sequencing_mode::none));
+    (void)link;
+    auto p = stitching();
+    stitching_link turns(p);
+    for (unsigned i = 0; i < 4; ++i) {
+        turns.push(s.make(sample::write));
+        turns.push(s.make(sample::read));
+        turns.push(s.make(sample::line));
+    }
+    std::map<unsigned, unsigned> first_six;
+    for (unsigned i = 0; i < 4; ++i) {
+        auto u = turns.next();
+        ++first_six[static_cast<unsigned>(u->parts[0].record->channel())];
+    }
+    CHECK(first_six[0] == 2);
+    CHECK(first_six[1] == 2);
+}
+
+TEST_CASE("pooling waits one window from the arrival, and ends when somebody comes to ride") {
+    sampler s;
+    stitching_link link(with(pooling_mode::plain), {}, 32);
+    link.push(s.make(sample::line), 100);
+    CHECK_FALSE(link.next(100));
+    CHECK(link.sender.wake() == 132);
+    CHECK_FALSE(link.next(131));
+    auto u = link.next(132);
+    REQUIRE(u);
+    CHECK(u->parts.size() == 1);
+    CHECK(link.sender.pooled().waited == 1);
+    CHECK(link.sender.pooled().found == 0);
+    CHECK(link.sender.pooled().time == 32);
+    // Somebody comes, from the other channel; the head waits no longer, and neither does who rides.
+    link.push(s.make(sample::line), 200);
+    CHECK_FALSE(link.next(200));
+    link.push(s.make(sample::page_table), 210);
+    u = link.next(210);
+    REQUIRE(u);
+    CHECK(u->parts.size() == 2);
+    CHECK(link.sender.pooled().found == 1);
+    // What the lanes let wait has waited already.
+    link.push(s.make(sample::line), 300);
+    CHECK(link.next(400));
+    // A packet that waits does not hold up other queues.
+    link.push(s.make(sample::line), 500);
+    link.push(s.make(sample::two_sectors), 460);
+    u = link.next(500);
+    REQUIRE(u);
+    CHECK(u->parts[0].bytes == 36);
+    CHECK(u->parts[1].what == part_kind::tail);  // 4 bytes under a sub-header of 4
+}
+
+TEST_CASE("the whole window, as the slides' loop reads") {
+    sampler s;
+    auto p = with(pooling_mode::plain);
+    p.whole_window = true;
+    stitching_link link(p, {}, 32);
+    link.push(s.make(sample::line), 200);
+    link.push(s.make(sample::page_table), 210);
+    CHECK_FALSE(link.next(215));
+    CHECK(link.sender.wake() == 232);
+    CHECK(link.next(232)->parts.size() == 2);
+}
+
+TEST_CASE("selective pooling lets page-table packets go") {
+    sampler s;
+    stitching_link plain(with(pooling_mode::plain), {}, 32), selective(with(pooling_mode::selective), {}, 32);
+    plain.push(s.make(sample::page_table), 0);
+    selective.push(s.make(sample::page_table), 0);
+    CHECK_FALSE(plain.next(0));
+    CHECK(selective.next(0));
+    selective.push(s.make(sample::read), 0);
+    CHECK_FALSE(selective.next(0));
+}
+
+TEST_CASE("page-table packets first, and the control: as many data packets first") {
+    sampler s;
+    const auto order = [&](sequencing_mode m) {
+        stitching_link link(sequenced(m));
+        for (const auto k :
+             {sample::read, sample::read, sample::page_table, sample::read, sample::page_table, sample::write})
+            link.push(s.make(k));
+        const auto base = s.tag - 6;
+        std::string tags;
+        while (auto u = link.next()) {
+            tags += std::to_string(u->parts[0].record->tag - base);
+            link.take(*u);
+        }
+        return tags;
+    };
+    CHECK(order(sequencing_mode::none) == "012345");
+    CHECK(order(sequencing_mode::page_tables) == "240135");
+    CHECK(order(sequencing_mode::data) == "350124");  // 3 for the first page-table packet, 5 for the second
+    // Without stitching, nothing rides.
+    stitching_link link(sequenced(sequencing_mode::page_tables));
+    link.push(s.make(sample::line));
+    link.push(s.make(sample::page_table));
+    CHECK(link.next()->parts.size() == 1);
+}
+
+TEST_CASE("the memory is shared, but each channel of each cluster keeps room for a largest packet") {
+    sampler s;
+    packet_format f;
+    cluster_queue q(f, 30, true, false);
+    q.add_destination();
+    q.add_destination();
+    CHECK(q.min_entries(2) == 20);
+    const auto add = [&](unsigned cluster, sample k) {
+        const auto p = s.make(k);
+        if (!q.has_room(cluster, p->channel(), p->flits)) return false;
+        q.push(cluster, q.queue_for(*p, false), p, 0);
+        return true;
+    };
+    CHECK(add(0, sample::write));
+    CHECK(add(0, sample::write));
+    CHECK(add(0, sample::write));  // five of its own, ten shared
+    CHECK_FALSE(add(0, sample::write));
+    CHECK_FALSE(add(0, sample::read));
+    CHECK(add(0, sample::line));
+    CHECK_FALSE(add(0, sample::written));
+    CHECK(add(1, sample::write));
+    CHECK(add(1, sample::line));
+    CHECK_FALSE(add(1, sample::read));
+    CHECK(q.flits() == 30);
+    CHECK(q.packets() == 6);
+    const auto queue = q.queue_for(*s.make(sample::write), false);
+    q.pop(0, queue);
+    CHECK(add(1, sample::read));
+    CHECK(add(1, sample::read));
+    CHECK(q.flits() == 27);
+    q.clear();
+    CHECK(q.flits() == 0);
+    CHECK(add(1, sample::write));
+}
+
+TEST_CASE("requests that fill the memory leave responses a quarter of it") {
+    sampler s;
+    packet_format f;
+    cluster_queue q(f, 1024, true, false);
+    q.add_destination();
+    const auto fill = [&](sample k) {
+        unsigned flits = 0;
+        for (auto p = s.make(k); q.has_room(0, p->channel(), p->flits); p = s.make(k)) {
+            q.push(0, q.queue_for(*p, false), p, 0);
+            flits += p->flits;
+        }
+        return flits;
+    };
+    CHECK(fill(sample::read) == 768);
+    CHECK(fill(sample::line) == 255);
+    CHECK(q.flits() == 1023);
+}
+
+TEST_CASE("what is put back is the first of its queue again") {
+    sampler s;
+    packet_format f;
+    cluster_queue q(f, 1024, true, false);
+    q.add_destination();
+    const auto first = s.make(sample::read), second = s.make(sample::read);
+    const auto queue = q.queue_for(*first, false);
+    for (const auto& p : {first, second}) q.push(0, queue, p, 0);
+    auto e = q.pop(0, queue);
+    CHECK(e.packet == first);
+    q.put_back(0, queue, std::move(e));
+    CHECK(q.packets() == 2);
+    CHECK(q.pop(0, queue).packet == first);
+    CHECK(q.pop(0, queue).packet == second);
+}
+
+TEST_CASE("a dead link gives up what waits, whole") {
+    sampler s;
+    stitching_link link(stitching());
+    link.push(s.make(sample::line));
+    link.push(s.make(sample::three_sectors));
+    link.push(s.make(sample::read));
+    const auto first = link.next();
+    REQUIRE(first);  // the request
+    const auto second = link.next();
+    REQUIRE(second->parts.size() == 2);
+    CHECK(link.sender.identifiers.held() == 1);
+    const auto left = link.sender.drain();
+    REQUIRE(left);
+    CHECK(left->bytes == 68);  // whose end has gone
+    CHECK(left->flits == 5);
+    CHECK_FALSE(link.sender.drain());
+    CHECK(link.sender.queue.flits() == 0);
+    CHECK(link.sender.identifiers.held() == 0);
+}
+
+TEST_CASE("a storm with scarce credits: nothing vanishes, nothing comes twice, flits saved are the sum by mechanism") {
+    for (const unsigned flit : {8u, 16u, 32u})
+        for (const unsigned width : {2u, 4u})
+            for (const auto mode : {pooling_mode::none, pooling_mode::plain, pooling_mode::selective})
+                for (const auto first : {sequencing_mode::none, sequencing_mode::page_tables, sequencing_mode::data}) {
+                    INFO(flit << " " << width << " " << static_cast<int>(mode) << " " << static_cast<int>(first));
+                    packet_format f;
+                    f.flit = {flit};
+                    auto p = stitching();
+                    p.sub_header = {width};
+                    p.pooling = mode;
+                    p.sequencing = first;
+                    p.entries = 200;
+                    sampler s(f);
+                    stitching_link link(p, f, 50, 3);
+                    const auto longest = f.flits(76);
+                    link.credits.left = {longest, longest};
+                    std::mt19937_64 random{flit + width};
+                    std::map<std::uint32_t, contents> sent;
+                    std::vector<wire_unit*> in_flight;
+                    std::vector<netcrafter::wire_unit_ptr> flying;
+                    std::uint64_t unstitched = 0, wire = 0, complete = 0, ends = 0;
+                    std::map<std::uint32_t, unsigned> heard;
+                    ticks now = 0;
+                    unsigned left = 600, idle = 0;
+                    while (left || link.sender.queue.packets() || !flying.empty()) {
+                        now += random() % 20;
+                        for (unsigned i = 0; i < 3 && left; ++i) {
+                            const auto one =
+                                s.make(static_cast<sample>(random() % samples), static_cast<unsigned>(random() % 60));
+                            const auto cluster = static_cast<unsigned>(random() % 3);
+                            if (!link.sender.queue.has_room(cluster, one->channel(), one->flits)) break;
+                            sent.emplace(one->tag, contents_of(*one));
+                            unstitched += one->flits;
+                            link.push(one, now, cluster);
+                            --left;
+                        }
+                        if (auto u = link.next(now)) {
+                            wire += u->flits;
+                            for (std::size_t i = 1; i < u->parts.size(); ++i)
+                                ++(u->parts[i].what == part_kind::tail ? ends : complete);
+                            flying.push_back(u);
+                            idle = 0;
+                        } else {
+                            REQUIRE(++idle < 200);
+                        }
+                        if (!flying.empty() && random() % 3) {
+                            for (auto& q : link.take(*flying.front())) {
+                                ++heard[q->tag];
+                                CHECK(contents_of(*q) == sent.at(q->tag));
+                            }
+                            flying.erase(flying.begin());
+                        }
+                    }
+                    CHECK(sent.size() == 600);
+                    CHECK(heard.size() == 600);
+                    for (const auto& [tag, times] : heard) CHECK(times == 1);
+                    CHECK(link.receiver.waiting() == 0);
+                    CHECK(link.sender.identifiers.held() == 0);
+                    CHECK(link.credits.left == std::array<unsigned, virtual_channels>{longest, longest, 0, 0});
+                    CHECK(unstitched - wire == complete + ends);
+                    CHECK(complete > 0);
+                }
+}
