@@ -184,8 +184,8 @@ TEST_CASE("partial stores and compare-and-swap carry their bytes") {
     r->operand = 42;
     b[0].system.router.send(r);
     memory_machine::run_all();
-    REQUIRE(listener.answers.size() == 1);
-    CHECK(listener.answers[0].operand == 0x11111111ab111111);
+    REQUIRE(listener.responses.size() == 1);
+    CHECK(listener.responses[0].operand == 0x11111111ab111111);
     CHECK(b[3].peek<std::uint64_t>(offset) == 42);
     // 28 bytes there: header, address, operand, compare operand.
     CHECK(b.net.terminals[0]->link->sent.of(fabric::packet_class::write_request).bytes == 76 + 28);
@@ -196,12 +196,12 @@ TEST_CASE("locks of lines are taken through the fabric") {
     line_listener listener;
     b[0].system.router.send(listener.make(access_kind::lock, b[1].base() | offset));
     memory_machine::run_all();
-    REQUIRE(listener.answers.size() == 1);
-    CHECK(listener.answers[0].succeeded);
+    REQUIRE(listener.responses.size() == 1);
+    CHECK(listener.responses[0].succeeded);
     CHECK(b[1].system.l2.bank_of(offset).locked(offset));
     b[0].system.router.send(listener.make(access_kind::unlock, b[1].base() | offset));
     memory_machine::run_all();
-    CHECK(listener.answers[1].succeeded);
+    CHECK(listener.responses[1].succeeded);
     CHECK_FALSE(b[1].system.l2.bank_of(offset).locked(offset));
 }
 

@@ -137,14 +137,14 @@ TEST_CASE("all kinds of accesses work through the controllers") {
     swap->operand = 99;
     b[2].system.router.send(swap);
     memory_machine::run_all();
-    CHECK(listener.answers[0].operand == 77);
+    CHECK(listener.responses[0].operand == 77);
     CHECK(b[1].peek<std::uint64_t>(offset + 512) == 99);
     b[3].system.router.send(listener.make(access_kind::lock, b[1].base() | offset));
     memory_machine::run_all();
-    CHECK(listener.answers[1].succeeded);
+    CHECK(listener.responses[1].succeeded);
     b[3].system.router.send(listener.make(access_kind::unlock, b[1].base() | offset));
     memory_machine::run_all();
-    CHECK(listener.answers[2].succeeded);
+    CHECK(listener.responses[2].succeeded);
     auto reserve = b[2].clients[0]->one(access_kind::load_reserved, at + 512);
     b[2].time(0, reserve);
     CHECK(reserve->data[0] == 99);
