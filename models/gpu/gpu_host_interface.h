@@ -38,7 +38,7 @@ public:
     virtual void interrupt_message(unsigned vector) = 0;
     /// The data of read_memory() are there; zeros where memory failed.
     virtual void memory_read(std::uint64_t cookie) = 0;
-    /// can_take() may be true again.
+    /// can_accept() may be true again.
     virtual void space_available() = 0;
 
 protected:

@@ -210,13 +210,13 @@ TEST_CASE("a full window says so, and tells when there is room") {
     bench& b = all().narrow;
     b.wait();
     const std::uint8_t byte = 1;
-    CHECK(b.host_interface.can_take());
+    CHECK(b.host_interface.can_accept());
     for (unsigned i = 0; i < 5; ++i) b.host_interface.write_memory(i * 64, &byte, 1);
-    CHECK(!b.host_interface.can_take());
+    CHECK(!b.host_interface.can_accept());
     b.room = 0;
     b.wait();
     CHECK(b.room == 5);
-    CHECK(b.host_interface.can_take());
+    CHECK(b.host_interface.can_accept());
 }
 
 TEST_CASE("interrupts: a line until vectors are cleared, and a message each") {

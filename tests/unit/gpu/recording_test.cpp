@@ -181,7 +181,7 @@ TEST_CASE("time that a wavefront's own GPU takes is recorded") {
     auto* w = new wavefront_record(r, 0, 0, 0, cycle, 0);
     // Ten cycles of work; then the memory unit is full for fifty, takes a store, and that is under way until 200, long
     // after the end.
-    w->held_up(10 * cycle, 10 * cycle);
+    w->issue_blocked(10 * cycle, 10 * cycle);
     auto* store = w->issue(-1, 60 * cycle, 0);
     w->ended(70 * cycle, 4 * cycle);
     store->done(200 * cycle);
