@@ -2,7 +2,7 @@
 /* Frame of generated programs: gp holds the number of the test, tp the name of its group. */
 #pragma once
 
-/* clang-format off: assembler */
+/* clang-format off */
 .macro TEST_BEGIN
     .text
     .globl main
