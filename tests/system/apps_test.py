@@ -79,7 +79,7 @@ class Apps(CommandTest):
         lines = self.succeed("apps").text.splitlines()
         self.assertRegex(lines[0], r"^name +default size +counts +device MiB +what it does$")
         end = lines.index("")
-        self.assertRegex(lines[end + 1], r"^--option of +key +least +most +default +what it does$")
+        self.assertRegex(lines[end + 1], r"^--option of +key +min +max +default +what it does$")
         names = [line.split()[0] for line in lines[1:end]]
         self.assertLessEqual({line.split()[0] for line in lines[end + 2 :]}, set(names))
         return names

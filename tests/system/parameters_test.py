@@ -22,15 +22,16 @@ node:
   host: {harts: 3}
 """
     ),
-    "caches": (
-        """
+    "caches": """
 node:
   images: {firmware: "firmware:hello.elf"}
   host:
-    harts: 3 hart: {instruction_cache: {size: 1 KiB, ways: 1, miss: 100 ns}} memory_timing: caches caches: {l1: {size: 4
-    KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1}, memory: {channels: 2, rate: 100 MB/s}}
-"""
-    ),
+    harts: 3
+    hart: {instruction_cache: {size: 1 KiB, ways: 1, miss: 100 ns}}
+    memory_timing: caches
+    caches: {l1: {size: 4 KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1},
+             memory: {channels: 2, rate: 100 MB/s}}
+""",
     "messages": (
         """
 node:

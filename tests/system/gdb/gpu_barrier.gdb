@@ -14,9 +14,9 @@ continue
 #> Thread [0-9]+ hit Temporary breakpoint 1, reduction_body .*
 set $me = $_thread
 next
-#> 11.*
+#> 10.*
 next
-#> 12.*
+#> 11.*
 # `next` over a barrier waits for the other wavefronts of the work-group, which run meanwhile
 next
 #> .*
@@ -24,7 +24,7 @@ print $_thread == $me
 #> \$[0-9]+ = 1
 
 # a breakpoint in a loop: each wavefront stops, at most once a round, and shows the lanes that came there
-break kernels/reduction.c:14 if $wavefront == 0 && half == 32
+break kernels/reduction.c:13 if $wavefront == 0 && half == 32
 continue
 #> Thread [0-9]+ hit Breakpoint 2.*
 print $local_x == $lane && half == 32
@@ -34,7 +34,7 @@ set $group = $group_x
 info threads
 #> .*wavefront [0-9]+ reduction group [01],0,0 lane [0-9]+, .*barrier \(\).*
 delete
-tbreak kernels/reduction.c:14 if $wavefront == 0 && half == 16 && $group_x == $group
+tbreak kernels/reduction.c:13 if $wavefront == 0 && half == 16 && $group_x == $group
 continue
 #> Thread [0-9]+ hit Temporary breakpoint 3.*
 print sum[$local_x] == $sum

@@ -9,7 +9,7 @@ file @FIRMWARE@/gpu_apps.elf
 add-symbol-file @FIRMWARE@/vectoradd.elf
 target remote 127.0.0.1:@PORT@
 monitor kernel vectoradd
-tbreak kernels/vectoradd.c:8 if $wavefront == 2
+tbreak kernels/vectoradd.c:7 if $wavefront == 2
 continue
 #> Thread [0-9]+ hit Temporary breakpoint 1, vectoradd_body .*
 lane 17
@@ -29,6 +29,6 @@ print $pc == $where
 print/x $a3
 #> \$[0-9]+ = 0x7000000000
 backtrace 1
-#> #0 .* vectoradd_body \(args=0x40000000\) at .*vectoradd.c:8
+#> #0 .* vectoradd_body \(args=0x40000000\) at .*vectoradd.c:7
 continue
 #> \[Inferior 1 \(process 1\) exited with code 01\]

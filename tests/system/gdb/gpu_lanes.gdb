@@ -20,9 +20,9 @@ lane
 #> the present thread is not a wavefront
 monitor kernel vectoradd
 #> breakpoints stop wavefronts of kernel vectoradd only
-tbreak kernels/vectoradd.c:8
+tbreak kernels/vectoradd.c:7
 continue
-#> Thread [0-9]+ hit Temporary breakpoint 1, vectoradd_body \(args=0x40000000\) at .*vectoradd.c:8
+#> Thread [0-9]+ hit Temporary breakpoint 1, vectoradd_body \(args=0x40000000\) at .*vectoradd.c:7
 lane
 #> node0\.gpu0 cu[0-3] wavefront [0-9]+ vectoradd group 0,0,0 lane 0, .*
 info threads
@@ -48,7 +48,7 @@ print i == $wavefront * 64
 #> \$[0-9]+ = 1
 lane 63
 #> lane 63; .*
-#> .*vectoradd.c:8
+#> .*vectoradd.c:7
 print i == $wavefront * 64 + 63
 #> \$[0-9]+ = 1
 print $local_x == i
@@ -101,7 +101,7 @@ print *$where
 info registers a0
 #> a0 +0x40000000.*
 set scheduler-locking off
-break kernels/vectoradd.c:8 if $group_x == 1
+break kernels/vectoradd.c:7 if $group_x == 1
 continue
 #> Thread [0-9]+ hit Breakpoint 2, .*
 lane

@@ -9,7 +9,7 @@ file @FIRMWARE@/gpu_apps.elf
 add-symbol-file @FIRMWARE@/vectoradd.elf
 target remote 127.0.0.1:@PORT@
 monitor kernel vectoradd
-tbreak kernels/vectoradd.c:8
+tbreak kernels/vectoradd.c:7
 continue
 #> Thread [0-9]+ hit Temporary breakpoint 1, vectoradd_body .*
 set scheduler-locking step

@@ -118,7 +118,7 @@ TEST_CASE("a launch concerns the links that the device's packets pass") {
         run_all();
         CHECK(between.lanes(side::a) == 8);
     }
-    CHECK(stat("slow.lanes_cluster0_cluster1.returns") == 8);
+    CHECK(stat("slow.lanes_cluster0_cluster1.restored_lanes") == 8);
     // The others' own links are not its.
     auto& four = m.milic2017;
     four.reset();

@@ -331,15 +331,15 @@ TEST_CASE("lanes over time, by direction") {
     const auto all = snapshot_statistics();
     const auto at = [&](const std::string& path) { return all.at(path); };
     // 8 lanes for a sample, then one more each; the last one for 100 ns less each time.
-    CHECK(at("published_a.transmitter.lanes.mean") ==
+    CHECK(at("milic2017_a.transmitter.lanes.mean") ==
           Approx((8 + 9 + 10 + 11 + 12 + 13 + 14 + 15) / 8.0).epsilon(0.01));
-    CHECK(at("published_b.transmitter.lanes.mean") == Approx((8 + 7 + 6 + 5 + 4 + 3 + 2 + 1) / 8.0).epsilon(0.01));
+    CHECK(at("milic2017_b.transmitter.lanes.mean") == Approx((8 + 7 + 6 + 5 + 4 + 3 + 2 + 1) / 8.0).epsilon(0.01));
     const auto time = static_cast<double>(b.timeline.now() - begin);
     const auto sum =
-        at("published_a.transmitter.lanes_over_time.sum") + at("published_b.transmitter.lanes_over_time.sum");
-    CHECK(sum == Approx(time * (at("published_a.transmitter.lanes.mean") + at("published_b.transmitter.lanes.mean"))));
+        at("milic2017_a.transmitter.lanes_over_time.sum") + at("milic2017_b.transmitter.lanes_over_time.sum");
+    CHECK(sum == Approx(time * (at("milic2017_a.transmitter.lanes.mean") + at("milic2017_b.transmitter.lanes.mean"))));
     CHECK(sum + static_cast<double>(l.controller->reversal_time.value()) == Approx(16 * time).epsilon(1e-3));
-    CHECK(at("published_a.transmitter.lanes_over_time.peak") == 15e6);  // in a window of 1 us
+    CHECK(at("milic2017_a.transmitter.lanes_over_time.peak") == 15e6);  // in a window of 1 us
     l.restart();
 }
 
