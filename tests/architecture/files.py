@@ -6,7 +6,7 @@ import pathlib
 import re
 import sys
 
-MAX_LINES = 500
+MAX_LINES = 600
 MAX_SVG_BYTES, MAX_PNG_BYTES = 40_000, 250_000  # bytes of a picture in docs/
 SOURCES = {".h", ".hpp", ".cpp", ".c", ".S", ".ld", ".py", ".sh", ".cmake", ".inc"}
 SPLIT = ("models", "platform", "python", "firmware", "tests", "scripts")

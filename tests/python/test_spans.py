@@ -43,7 +43,7 @@ def test_every_picosecond_of_an_access_is_in_a_span(tree):
             begin, end = whole[whole["access"] == number][["begin", "end"]].iloc[0]
             assert one["time"].sum() == pytest.approx(end - begin)
             assert one["from"].iloc[0] == 0
-        with pytest.raises(IndexError, match="not kept"):
+        with pytest.raises(IndexError, match="not recorded"):
             spans.access(accesses)
 
 

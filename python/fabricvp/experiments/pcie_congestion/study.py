@@ -153,7 +153,7 @@ def _families(run: Run, place: NodeRef, shape: congestion.Tree, measured: calibr
         families.statistics(frame[frame["family"] == "random"], "kind"),
     )
     for line in by_family.to_dict("records"):
-        published = 95 if line["family"] == "random" and line["form"] == "published" else None
+        published = 95 if line["family"] == "random" and line["form"] == "martinasso2016" else None
         report.row(
             f"{line['family']}, {line['form']}: within ±15 %",
             "% of communications",
@@ -231,7 +231,7 @@ def _check(
     )
     off: dict[bool, list[float]] = {False: [], True: []}
     for s, e in zip(sampled, ended):
-        if min(solvers["published"].factors(s.graph)) < 1 - 1e-9:
+        if min(solvers["martinasso2016"].factors(s.graph)) < 1 - 1e-9:
             continue
         used = {direction for pair in s.graph for direction in shape.route(*pair)[0]}
         both_ways = any(direction ^ 1 in used for direction in used)
