@@ -9,6 +9,7 @@
 #include "host/csr.h"
 #include "host/machine.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "host/timer.h"
 #include "host/words.h"
 
@@ -110,7 +111,9 @@ static bool run_profiling_pass(app_function run, const struct app* app) {
     pass.placement = GPU_PLACE_FIRST_TOUCH;
     pass.profiling_pass = true;
     if (run(&pass) && !pass.failed) {
-        console_printf("# kernels that place pages %lu us\n", timer_microseconds(pass.measured));
+        result_begin("placement_pass");
+        result_u64("time_us", timer_microseconds(pass.measured));
+        result_end();
         return true;
     }
     console_printf("the pass that places pages FAILED\n");
@@ -138,8 +141,14 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
     const uint64_t begin = timer_now();
     if (app.placement == GPU_PLACE_FIRST_TOUCH_RECORDED && !run_profiling_pass(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;
-    if (app.measured) console_printf("# kernels %lu us\n", timer_microseconds(app.measured));
-    console_printf("# %lu us\n", timer_microseconds(timer_now() - begin));
+    if (app.measured) {
+        result_begin("kernels");
+        result_u64("time_us", timer_microseconds(app.measured));
+        result_end();
+    }
+    result_begin("total");
+    result_u64("time_us", timer_microseconds(timer_now() - begin));
+    result_end();
     console_printf("%-10s %s\n", apps[n].name, right ? "ok" : "FAILED");
     region_note(right ? "app ok" : "app wrong");
     return right;

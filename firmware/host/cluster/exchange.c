@@ -6,6 +6,7 @@
 #include "host/machine.h"
 #include "host/rdma/measure.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "pcie_demo/pattern.h"
 
 enum { MAX_EXCHANGE_GPUS = 4 }; /* GPUs: an order of more has too many digits */
@@ -87,8 +88,12 @@ static bool run(struct gpu_node* node, struct sender* s, const struct exchange* 
     const bool sent = send_all(node, s, o->bytes);
     const uint64_t cycles = clock_cycles() - begin;
     region_end();
-    console_printf("# exchange %u gpus %lu bytes %s order %lu ps\n", node->count, o->bytes, name,
-                   clock_picoseconds(cycles));
+    result_begin("exchange");
+    result_u64("gpus", node->count);
+    result_u64("bytes", o->bytes);
+    result_text("order", name);
+    result_u64("time_ps", clock_picoseconds(cycles));
+    result_end();
     return arrived(node, s, o->bytes, number, buffer) && sent;
 }
 

@@ -6,6 +6,7 @@
 #include "host/machine.h"
 #include "host/rdma/measure.h"
 #include "host/region.h"
+#include "host/result.h"
 
 enum { TIMEOUT_NS = 20000000, LOG_ENTRIES = 4 };
 #define SCALE 10.0f
@@ -147,6 +148,8 @@ static bool is_correct(struct iteration* t) {
     return !memcmp(found, values[o->steps & 1] + first, 4 * floats(t));
 }
 
+const char* const iterate_work_names[] = {"all", "jacobi", "spmv", "training", NULL};
+
 bool iterate_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queues,
                  const struct iterate* o) {
     static struct iteration t;
@@ -191,8 +194,13 @@ bool iterate_run(struct communicator* comm, struct gpu_node* node, struct gpu_qu
     if (status) console_printf("%s: a request failed, status 0x%x\n", name, status);
     backend_close(&t.backend);
     ok = ok && !status && !t.app.failed && is_correct(&t);
-    console_printf("# %s %s %lu steps %lu ps, computing %lu ps\n", name, backend_name(o->backend), o->steps,
-                   clock_picoseconds(cycles), clock_picoseconds(computing));
+    result_begin("iterate");
+    result_text("work", iterate_work_names[o->work]);
+    result_text("backend", backend_name(o->backend));
+    result_u64("steps", o->steps);
+    result_u64("time_ps", clock_picoseconds(cycles));
+    result_u64("computing_time_ps", clock_picoseconds(computing));
+    result_end();
     console_printf("%-10s %s\n", name, ok ? "ok" : "FAILED");
     return ok;
 }

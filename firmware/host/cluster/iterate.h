@@ -12,6 +12,7 @@ enum iterate_work {
     ITERATE_SPMV = 2,   /* x = A·x; each node has half of the rows, and gives its half of x */
     ITERATE_TRAIN = 3   /* a neural network; each node has images of its own, and gives its gradient */
 };
+extern const char* const iterate_work_names[]; /* `all` for 0, where no such work is asked for; then NULL */
 enum { ITERATE_MAX_STEPS = 16, ITERATE_MAX_TRAINING_STEPS = 7, ITERATE_MAX_IMAGES = 256, ITERATE_MAX_NEURONS = 512 };
 struct iterate {
     enum iterate_work work;

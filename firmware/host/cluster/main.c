@@ -2,7 +2,7 @@
 /* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs, with
  * NetCrafter and turning lanes off and on; messages between a node's GPUs over PCI Express in an order that was worked
  * out before; messages that kernels of one node write into the GPU of another by themselves; and Jacobi's method over
- * all nodes, whose halos go from GPU to GPU. Options stand as `key=number` on the kernel command line of node 0, which
+ * all nodes, whose halos go from GPU to GPU. Options stand as `key=value` on the kernel command line of node 0, which
  * tells the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on
  * nothing but the machine and whether everything is right. */
 #include "host/cluster/exchange.h"
@@ -10,6 +10,7 @@
 #include "host/cluster/spmv_links.h"
 #include "host/compnet/jacobi.h"
 #include "host/console.h"
+#include "host/gpu/links.h"
 #include "host/gpurdma/writes.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -20,7 +21,7 @@ enum {
     SIZE,
     FEATURES,
     POLICY,
-    SETTINGS,
+    LINK_MODES,
     BYTES,
     BEST,
     WORST,
@@ -42,23 +43,25 @@ enum {
 };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MAX_PEERS},
-    [SIZE] = {"size", 4096, 0, 1 << 20},         /* rows of the sparse matrix; 0: none is multiplied */
-    [FEATURES] = {"parts", ALL_FEATURES, 0, 63}, /* of NetCrafter where it is on: enum gpu_link_features */
-    [POLICY] = {"policy", GPU_LINK_MILIC2017, 0,
-                GPU_LINK_PREDICTIVE},     /* of lanes where they turn: enum gpu_link_policy */
-    [SETTINGS] = {"settings", 15, 1, 15}, /* of the links that are tried: bit 0 none, 1 NetCrafter, 2 lanes, 3 both */
+    [SIZE] = {"size", 4096, 0, 1 << 20}, /* rows of the sparse matrix; 0: none is multiplied */
+    [FEATURES] = {"netcrafter", ALL_FEATURES, .names = gpu_link_feature_names, .is_set = true,
+                  .old = "parts"}, /* where it is on */
+    [POLICY] = {"policy", GPU_LINK_MILIC2017,
+                .names = gpu_link_policy_names}, /* of reversible lanes where they are on */
+    [LINK_MODES] = {"link_modes", 15, 1, .names = spmv_link_setting_names, .is_set = true, .old = "settings"},
     [BYTES] = {"bytes", 128 << 10, 0, 512 << 10}, /* of a message between a node's GPUs; 0: none is sent */
     [BEST] = {"best", 0, 0, 0},                   /* orders of the messages besides the natural one, see exchange.h */
     [WORST] = {"worst", 0, 0, 0},
     [MESSAGES] = {"messages", 256, 0, 1 << 16}, /* that a kernel writes into another node's GPU; 0: none */
     [ROWS] = {"rows", 64, 1, 1 << 14},          /* of each node's part of the grid */
     [COLUMNS] = {"columns", 64, 16, 1 << 14},
-    [ITERATIONS] = {"iterations", 10, 0, 500},                             /* 0: nothing is solved */
-    [GROUPS] = {"groups", 4, 1, 64},                                       /* work-groups of a node that solve */
-    [BACKEND] = {"scheme", BACKEND_COMPNET, BACKEND_COMPNET, BACKEND_HDN}, /* who sends the halos, as in compnet */
-    [THREADS] = {"threads", 1, 1, BACKEND_MAX_THREADS},                    /* that serve */
-    [WORK] = {"work", 0, 0, ITERATE_TRAIN}, /* in place of all that: enum iterate_work, over all GPUs of two nodes */
-    [PLACEMENT] = {"placement", 0, 0, BACKEND_QUEUES_IN_HOST}, /* of queue pairs there: enum backend_queue_placement */
+    [ITERATIONS] = {"iterations", 10, 0, 500}, /* 0: nothing is solved */
+    [GROUPS] = {"groups", 4, 1, 64},           /* work-groups of a node that solve */
+    [BACKEND] = {"scheme", BACKEND_COMPNET, 0, BACKEND_HDN,
+                 .names = backend_names},               /* who sends the halos, as in compnet */
+    [THREADS] = {"threads", 1, 1, BACKEND_MAX_THREADS}, /* that serve */
+    [WORK] = {"work", 0, .names = iterate_work_names},  /* in place of all that, over all GPUs of two nodes */
+    [PLACEMENT] = {"placement", 0, .names = backend_queue_placement_names}, /* of queue pairs there */
     [STEPS] = {"steps", 4, 1, ITERATE_MAX_STEPS},
 };
 
@@ -83,7 +86,7 @@ static bool run_one_at_a_time(bool (*work)(void)) {
 
 static bool spmv(void) {
     const struct spmv_links o = {options[SIZE].value, (unsigned)options[FEATURES].value,
-                                 (enum gpu_link_policy)options[POLICY].value, (unsigned)options[SETTINGS].value};
+                                 (enum gpu_link_policy)options[POLICY].value, (unsigned)options[LINK_MODES].value};
     return spmv_links_run(&node, queues, &o);
 }
 
@@ -150,7 +153,7 @@ static void check_options(void) {
                steps = options[WORK].value;
     option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
     if (steps && options[NODES].value != 2)
-        usage_error("nodes=%lu: 2 with work=%lu", options[NODES].value, options[WORK].value);
+        usage_error("nodes=%lu: 2 with work=%s", options[NODES].value, option_name(&options[WORK]));
     if (by_service_thread) option_max(&options[THREADS], steps ? 1 : JACOBI_QUEUES, "since each serves a queue");
     if (options[WORK].value == ITERATE_TRAIN) {
         option_max(&options[STEPS], ITERATE_MAX_TRAINING_STEPS, "of training");

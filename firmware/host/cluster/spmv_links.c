@@ -6,21 +6,27 @@
 #include "host/gpu/links.h"
 #include "host/machine.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "host/timer.h"
 
 bool app_spmv(struct app* app);
 
+const char* const spmv_link_setting_names[] = {"plain", "netcrafter", "lanes", "netcrafter_lanes", NULL};
+
 static bool run(struct gpu_node* node, struct gpu_queue_handle* queues, const struct spmv_links* o, unsigned setting) {
-    static const char* const names[] = {"plain", "netcrafter", "lanes", "netcrafter_lanes"};
     struct app app = {.node = node, .queue = queues, .size = o->size, .line = "spmv", .random = 1};
     if (!gpu_set_links(node, setting & 1 ? o->features : 0, setting & 2 ? o->policy : GPU_LINK_FIXED)) {
         console_printf("spmv: the links between the GPUs cannot be set\n");
         return false;
     }
-    region_note(names[setting]);
+    region_note(spmv_link_setting_names[setting]);
     const bool ok = app_spmv(&app) && !app.failed;
-    console_printf("# spmv %lu rows %u gpus %s %lu ns\n", o->size, node->count, names[setting],
-                   app.measured * (1000000000 / machine.timebase));
+    result_begin("spmv");
+    result_u64("rows", o->size);
+    result_u64("gpus", node->count);
+    result_text("links", spmv_link_setting_names[setting]);
+    result_u64("time_ns", app.measured * (1000000000 / machine.timebase));
+    result_end();
     return ok;
 }
 

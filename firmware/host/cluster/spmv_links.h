@@ -13,6 +13,7 @@ struct spmv_links {
     enum gpu_link_policy policy; /* of lanes, when they turn */
     unsigned settings;           /* bit n: setting n is run; bit 0 of n: NetCrafter is on, bit 1: lanes turn */
 };
+extern const char* const spmv_link_setting_names[]; /* by setting; then NULL */
 /* \param queues one a GPU \returns whether every product was right */
 bool spmv_links_run(struct gpu_node* node, struct gpu_queue_handle* queues, const struct spmv_links* options);
 

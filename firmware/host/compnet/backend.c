@@ -9,10 +9,10 @@
 
 enum { LOG_SQ_SIZE = BACKEND_LOG_SQ_SIZE, LOG_COMPLETIONS = 7, PITCH = 8192, ACKNOWLEDGE_TIMEOUT_US = 10000 };
 
-const char* backend_name(enum backend_kind kind) {
-    static const char* const names[] = {"processor", "host", "native", "driven", "cpu", "async"};
-    return names[kind];
-}
+const char* const backend_names[] = {"compnet", "ghn", "gpu_native", "hdn", "cpu", "gds", NULL};
+const char* const backend_queue_placement_names[] = {"poster", "gpu", "host", NULL};
+
+const char* backend_name(enum backend_kind kind) { return backend_names[kind]; }
 
 void backend_barrier(struct backend* s) {
     for (unsigned i = 0; i < s->comm->size; ++i)

@@ -18,10 +18,12 @@ enum backend_kind {
         5 /* the GPU's queue between kernels, by packets; the program on the host prepares it (GPUDirect Async) */
 };
 enum { BACKEND_MAX_THREADS = 8, BACKEND_LOG_SQ_SIZE = 6 };
+extern const char* const backend_names[]; /* as options and results have them; then NULL */
 const char* backend_name(enum backend_kind kind);
 
 /* Where queue pairs, completions and doorbell records lie: in the memory of who posts, or in one that is told. */
 enum backend_queue_placement { BACKEND_QUEUES_WITH_POSTER = 0, BACKEND_QUEUES_IN_GPU = 1, BACKEND_QUEUES_IN_HOST = 2 };
+extern const char* const backend_queue_placement_names[];
 
 struct backend {
     enum backend_kind kind;

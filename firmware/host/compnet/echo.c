@@ -8,6 +8,7 @@
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/region.h"
+#include "host/result.h"
 
 enum { WARM = 2, CRASHES_AFTER_US = 30, BAD_ADDRESS = 1 << 30 };
 
@@ -49,10 +50,16 @@ static bool run_size(struct backend* s, struct gpu_queue_handle* queue, struct s
         console_printf("what has come is not what was sent\n");
         ok = false;
     }
-    if (a.initiator)
-        console_printf("# echo %s %u threads %u groups %lu bytes %lu ps, slowest %lu ps\n", backend_name(s->kind),
-                       s->threads, s->groups, size, times.total * 1000 / s->groups / o->rounds,
-                       times.longest * 1000 / o->rounds);
+    if (a.initiator) {
+        result_begin("echo");
+        result_text("backend", backend_name(s->kind));
+        result_u64("threads", s->threads);
+        result_u64("groups", s->groups);
+        result_u64("bytes", size);
+        result_u64("time_ps", times.total * 1000 / s->groups / o->rounds);
+        result_u64("max_time_ps", times.longest * 1000 / o->rounds);
+        result_end();
+    }
     return ok;
 }
 

@@ -8,6 +8,7 @@
 #include "host/machine.h"
 #include "host/rdma/measure.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "host/timer.h"
 
 enum { LOG_ENTRIES = 4 };
@@ -185,9 +186,14 @@ static void prepare(struct solver* s, float* grids) {
 }
 
 static void report(const struct solver* s, uint64_t cycles) {
-    if (s->rank == 0)
-        console_printf("# jacobi %s %lu rows %lu columns %lu iterations %lu ps\n", backend_name(s->backend.kind),
-                       s->o->rows, s->o->columns, s->o->iterations, clock_picoseconds(cycles));
+    if (s->rank) return;
+    result_begin("jacobi");
+    result_text("backend", backend_name(s->backend.kind));
+    result_u64("rows", s->o->rows);
+    result_u64("columns", s->o->columns);
+    result_u64("iterations", s->o->iterations);
+    result_u64("time_ps", clock_picoseconds(cycles));
+    result_end();
 }
 
 static bool solve_by_cpus(struct solver* s, float* grids) {
@@ -241,7 +247,9 @@ static void print_digest(const struct solver* s, const void* grids) {
     uint64_t digest = s->change[s->o->iterations];
     for (uint64_t i = 0; i < s->o->rows * pitch_of(s) / 8; ++i)
         digest = (digest ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) + i;
-    console_printf("# digest %lx\n", digest);
+    result_begin("digest");
+    result_hex("value", digest);
+    result_end();
 }
 
 void jacobi_check(const struct jacobi_options* o, unsigned nodes) {

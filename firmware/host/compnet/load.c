@@ -4,6 +4,7 @@
 #include "host/console.h"
 #include "host/heap.h"
 #include "host/machine.h"
+#include "host/result.h"
 
 enum { TIMES_L2 = 6, L2_BYTES = 1 << 20, STEP = 8 * STREAM_GROUP }; /* STEP: words that a work-group reads at a time */
 
@@ -33,7 +34,10 @@ bool load_end(struct load* l) {
     gpu_write(l->queue.node, l->stop, &stop, sizeof stop);
     if (gpu_wait(&l->queue, l->packet)) return false;
     gpu_read(l->queue.node, &found, l->found, sizeof found);
-    console_printf("# load %u work-groups, %u passes\n", l->groups, found.passes);
+    result_begin("load");
+    result_u64("groups", l->groups);
+    result_u64("passes", found.passes);
+    result_end();
     if (found.wrong) console_printf("load: %u words were wrong\n", found.wrong);
     return !found.wrong;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Networking from inside of kernels, by whoever the options say: the command processor, harts of the host, or the
- * lanes. All else is the same. Options stand as `key=number` on the kernel command line of node 0. Lines that begin
+ * lanes. All else is the same. Options stand as `key=value` on the kernel command line of node 0. Lines that begin
  * with "# " have measured figures; all others depend on nothing but whether everything is right. */
 #include "host/compnet/echo.h"
 #include "host/compnet/jacobi.h"
@@ -39,34 +39,34 @@ enum {
     OPTIONS
 };
 enum { ECHO, JACOBI, REDUCE, RATE };
+/* Messages there and back; Jacobi's method; all-reduces; messages without responses. */
+static const char* const work_names[] = {"echo", "jacobi", "reduce", "rate", NULL};
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MAX_PEERS},
-    [WORK] = {"work", ECHO, ECHO,
-              RATE}, /* 0: messages there and back; 1: Jacobi's method; 2: all-reduces; 3: messages without answers */
-    [BACKEND] = {"scheme", BACKEND_COMPNET, BACKEND_COMPNET,
-                 BACKEND_GDS}, /* who performs: 0 the command processor, 1 harts of the host, 2 each work-group itself;
-              5 the GPU's queue between kernels; of work 1 and 2 also 3 the host between kernels, 4 the CPUs alone */
-    [THREADS] = {"threads", 1, 1, BACKEND_MAX_THREADS},     /* of a service */
-    [GROUPS] = {"groups", 1, 1, NETWORK_MAX_QUEUES},        /* work-groups */
-    [ENTRIES] = {"entries", 4, 1, NETWORK_MAX_LOG_ENTRIES}, /* of a queue, a power of two: its logarithm */
-    [MIN_BYTES] = {"least", 8, 8, 1 << 20},                 /* bytes of a message, by powers of two */
-    [MAX_BYTES] = {"most", 64 << 10, 8, 1 << 20},
-    [ROUNDS] = {"rounds", 10, 1, 1000},        /* of each size */
-    [MESSAGES] = {"messages", 64, 1, 1 << 16}, /* of each work-group and size, without answers */
-    [INLINE] = {"inline", 1, 0, 1},            /* 1: 8 bytes travel in the queue's entry */
-    [BAD_ADDRESS] = {"astray", 0, 0, 1},       /* 1: node 0 puts where nothing is, and hears of it */
-    [ROWS] = {"rows", 64, 1, 1 << 14},         /* of each node's part of the grid */
+    [WORK] = {"work", ECHO, .names = work_names},
+    [BACKEND] = {"scheme", BACKEND_COMPNET, .names = backend_names}, /* hdn and cpu: with jacobi and reduce only */
+    [THREADS] = {"threads", 1, 1, BACKEND_MAX_THREADS},              /* of a service */
+    [GROUPS] = {"groups", 1, 1, NETWORK_MAX_QUEUES},                 /* work-groups */
+    [ENTRIES] = {"log_entries", 4, 1, NETWORK_MAX_LOG_ENTRIES,
+                 .old = "entries"},                       /* of a queue, a power of two: its logarithm */
+    [MIN_BYTES] = {"min", 8, 8, 1 << 20, .old = "least"}, /* bytes of a message, by powers of two */
+    [MAX_BYTES] = {"max", 64 << 10, 8, 1 << 20, .old = "most"},
+    [ROUNDS] = {"rounds", 10, 1, 1000},                     /* of each size */
+    [MESSAGES] = {"messages", 64, 1, 1 << 16},              /* of each work-group and size, without answers */
+    [INLINE] = {"inline", 1, 0, 1},                         /* 1: 8 bytes travel in the queue's entry */
+    [BAD_ADDRESS] = {"astray", 0, 0, 1, .is_hidden = true}, /* 1: node 0 puts where nothing is, and hears of it */
+    [ROWS] = {"rows", 64, 1, 1 << 14},                      /* of each node's part of the grid */
     [COLUMNS] = {"columns", 64, 16, 1 << 14},
     [ITERATIONS] = {"iterations", 10, 1, 500},
     [CORES] = {"cores", 8, 1, 64}, /* of the CPU that compute */
-    [DRIVER] = {"driver", 0, 0,
-                1000}, /* microseconds that a driver takes to launch a kernel, beyond what is simulated */
+    [DRIVER] = {"driver_us", 0, 0, 1000,
+                .old = "driver"}, /* microseconds that a driver takes to launch a kernel, beyond what is simulated */
     [REFERENCE] = {"reference", 1, 0, 1},      /* 1: the CPUs solve as well, and must find the same */
     [BYTES] = {"bytes", 1 << 20, 4, 64 << 20}, /* of the vector of an all-reduce */
-    [ALGORITHM] = {"way", COLLECTIVE_RING, COLLECTIVE_RING, COLLECTIVE_TREE}, /* of an all-reduce: 0 a ring, 1 a tree */
+    [ALGORITHM] = {"algorithm", COLLECTIVE_RING, .names = reduce_algorithm_names, .old = "way"}, /* of an all-reduce */
     [LOCK] = {"lock", 0, 0, 1}, /* 1: the GPU's L2 locks lines of queues while there are requests in them */
-    [LOAD] = {"load", 0, 0, LOAD_MAX_GROUPS}, /* work-groups beside them that read memory as fast as they can */
-    [CRASH] = {"crash", 0, 0, 1},             /* 1: the command processor of node 0 is spoilt while it serves */
+    [LOAD] = {"load", 0, 0, LOAD_MAX_GROUPS},        /* work-groups beside them that read memory as fast as they can */
+    [CRASH] = {"crash", 0, 0, 1, .is_hidden = true}, /* 1: the command processor of node 0 traps while it serves */
 };
 
 static struct communicator comm;
@@ -86,8 +86,9 @@ static void check_options(void) {
     const bool echo = work == ECHO, jacobi = work == JACOBI, rate = work == RATE,
                by_service_thread = kind == BACKEND_COMPNET || kind == BACKEND_GHN;
     if (echo && (kind == BACKEND_HDN || kind == BACKEND_CPU))
-        usage_error("scheme=%u: messages there and back take 0, 1, 2 or 5", kind);
-    if (rate && kind > BACKEND_GPU_NATIVE) usage_error("scheme=%u: messages without answers take 0, 1 or 2", kind);
+        usage_error("scheme=%s: work=echo takes compnet, ghn, gpu_native or gds", backend_name(kind));
+    if (rate && kind > BACKEND_GPU_NATIVE)
+        usage_error("scheme=%s: work=rate takes compnet, ghn or gpu_native", backend_name(kind));
     if (rate)
         option_max(&options[MESSAGES],
                    RATE_MAX_BYTES / slots_bytes((unsigned)options[GROUPS].value, options[MAX_BYTES].value),
@@ -98,10 +99,11 @@ static void check_options(void) {
     if (by_service_thread)
         option_max(&options[THREADS], jacobi ? JACOBI_QUEUES : options[GROUPS].value, "since each serves a queue");
     option_only(&options[LOCK], kind == BACKEND_COMPNET && !jacobi,
-                "with scheme=0 and work=0, 2 or 3: queues of work-groups in the GPU's memory");
-    option_only(&options[CRASH], kind == BACKEND_COMPNET && (echo || rate), "with scheme=0 and work=0 or 3");
-    option_only(&options[LOAD], echo, "with work=0");
-    option_only(&options[BAD_ADDRESS], echo, "with work=0");
+                "with scheme=compnet and work=echo, reduce or rate: queues of work-groups in the GPU's memory");
+    option_only(&options[CRASH], kind == BACKEND_COMPNET && (echo || rate),
+                "with scheme=compnet and work=echo or rate");
+    option_only(&options[LOAD], echo, "with work=echo");
+    option_only(&options[BAD_ADDRESS], echo, "with work=echo");
     option_multiple(&options[BYTES], 4, "whole floats");
     option_power(&options[MIN_BYTES]);
     option_power(&options[MAX_BYTES]);

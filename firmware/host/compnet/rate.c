@@ -7,6 +7,7 @@
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/region.h"
+#include "host/result.h"
 
 enum { CRASHES_AFTER_US = 10, TIMEOUT_NS = 1000000 }; /* a kernel looks far more often whether it is still served */
 
@@ -42,9 +43,14 @@ static bool run_size(struct backend* s, struct gpu_queue_handle* queue, const st
     region_end();
     backend_barrier(s);
     const struct slots_times times = slots_times(s, results);
-    console_printf("# rate %s %u threads %u groups %lu bytes %lu messages, %lu ps each\n", backend_name(s->kind),
-                   s->threads, s->groups, size, s->groups * o->messages,
-                   times.longest * 1000 / s->groups / o->messages);
+    result_begin("rate");
+    result_text("backend", backend_name(s->kind));
+    result_u64("threads", s->threads);
+    result_u64("groups", s->groups);
+    result_u64("bytes", size);
+    result_u64("messages", s->groups * o->messages);
+    result_u64("message_time_ps", times.longest * 1000 / s->groups / o->messages);
+    result_end();
     return !fault && times.ok;
 }
 

@@ -9,6 +9,7 @@
 #include "host/machine.h"
 #include "host/rdma/measure.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "host/timer.h"
 
 enum { BLOCK = 1 << 16 /* floats */ };
@@ -161,10 +162,15 @@ static bool check_groups(struct reducer* s) {
         barriers += group.barriers;
         sums += group.sums;
     }
-    if (!s->rank)
-        console_printf("# inside %s %u nodes %u groups, barrier %lu ps, round %lu ps\n", backend_name(s->backend.kind),
-                       s->nodes, s->backend.groups, barriers * 1000 / REDUCE_BARRIERS / s->backend.groups,
-                       sums * 1000 / s->o->rounds / s->backend.groups);
+    if (!s->rank) {
+        result_begin("reduce_kernel");
+        result_text("backend", backend_name(s->backend.kind));
+        result_u64("nodes", s->nodes);
+        result_u64("groups", s->backend.groups);
+        result_u64("barrier_time_ps", barriers * 1000 / REDUCE_BARRIERS / s->backend.groups);
+        result_u64("round_time_ps", sums * 1000 / s->o->rounds / s->backend.groups);
+        result_end();
+    }
     return all;
 }
 
@@ -178,11 +184,18 @@ static bool run_rounds(struct reducer* s, uint32_t rounds) {
     return true;
 }
 
+const char* const reduce_algorithm_names[] = {"ring", "tree", NULL};
+
 static void report(const struct reducer* s, uint64_t cycles) {
-    if (!s->rank)
-        console_printf("# reduce %s %s %u nodes %lu bytes %lu rounds %lu ps\n", backend_name(s->backend.kind),
-                       s->o->algorithm == COLLECTIVE_RING ? "ring" : "tree", s->nodes, s->o->bytes, s->o->rounds,
-                       clock_picoseconds(cycles));
+    if (s->rank) return;
+    result_begin("reduce");
+    result_text("backend", backend_name(s->backend.kind));
+    result_text("algorithm", reduce_algorithm_names[s->o->algorithm]);
+    result_u64("nodes", s->nodes);
+    result_u64("bytes", s->o->bytes);
+    result_u64("rounds", s->o->rounds);
+    result_u64("time_ps", clock_picoseconds(cycles));
+    result_end();
 }
 
 static void open(struct reducer* s) {

@@ -13,6 +13,7 @@ struct reduce_options {
     uint64_t cores;     /* of the CPU that add */
     uint64_t driver_us; /* that a driver takes to launch a kernel, beyond what is simulated */
 };
+extern const char* const reduce_algorithm_names[]; /* of enum collective_algorithm; then NULL */
 /* \returns whether all nodes have all sums, to the bit */
 bool reduce_run(const struct backend* base, struct gpu_queue_handle* queue, const struct reduce_options* options);
 

@@ -115,6 +115,6 @@ unsigned stream_synchronize(struct stream* t, uint64_t packet) {
         gpu_read(t->backend->node, &third, r.address + 16, sizeof third);
         return NETWORK_FAILED | (third & 0xff);
     }
-    console_printf("# the GPU's queue stopped: %s\n", gpu_fault_name(fault));
+    console_printf("the GPU's queue stopped: %s\n", gpu_fault_name(fault));
     return NETWORK_FAILED;
 }

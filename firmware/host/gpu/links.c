@@ -6,6 +6,10 @@
 
 enum { EMPTY_WITHIN_US = 10000 };
 
+const char* const gpu_link_feature_names[] = {"stitching",  "trimming",   "pooling", "selective_pooling",
+                                              "sequencing", "data_first", NULL};
+const char* const gpu_link_policy_names[] = {"fixed", "milic2017", "symmetric", "predictive", NULL};
+
 /* \returns whether the link has it and, if it has, whether it takes it */
 static bool set(uintptr_t at, uint32_t value, bool* taken) {
     if (!(mmio_read32(at) & GPU_LINK_PRESENT)) return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RDMA that kernels control: makes queue pairs whose queues, completions and doorbell records lie where it is told,
  * hands them to kernels, which write entries, ring the adapter and poll completions, and checks every byte at the far
- * side. What is done, and how, stands as `key=number` on the kernel command line of node 0 (see `options`), which tells
+ * side. What is done, and how, stands as `key=value` on the kernel command line of node 0 (see `options`), which tells
  * the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on nothing
  * but whether everything is right. */
 #include "host/console.h"
@@ -44,34 +44,34 @@ enum {
     MULTIPLY,
     OPTIONS
 };
+static const char* const fence_names[] = {"none", "agent", "system", NULL}; /* as AQL_FENCE_… */
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, COMM_MAX_RANKS}, /* that take part; neighbours have to do with each other */
     [SIZE] = {"size", 8, 1, 0},                /* bytes of a message */
-    [MESSAGES] = {"messages", 1024, 1, 0},     /* of a team */
+    [MESSAGES] = {"messages", 1024, 1, 0},     /* of a poster group */
     [GROUPS] = {"groups", 1, 1, 0},            /* work-groups */
-    [POSTER_GROUPS] = {"teams", 1, 1, 0},      /* of a work-group, each with a queue pair */
-    [LANES] = {"lanes", 1, 1, 1024},           /* of a team, which post together */
-    [BATCH] = {"batch", 1, 1, 0},              /* entries a doorbell */
-    [SIGNAL] = {"signal", 1, 1, 0},            /* entries for one completion */
-    [WINDOW] = {"window", 1},                  /* entries under way before completions are polled */
+    [POSTER_GROUPS] = {"poster_groups", 1, 1, 0, .old = "teams"}, /* of a work-group, each with a queue pair */
+    [LANES] = {"lanes", 1, 1, 1024},                              /* of a poster group, which post together */
+    [BATCH] = {"batch", 1, 1, 0},                                 /* entries a doorbell */
+    [SIGNAL] = {"signal", 1, 1, 0},                               /* entries for one completion */
+    [WINDOW] = {"window", 1},                                     /* entries under way before completions are polled */
     [RUNS] = {"runs", 3, 1, 0},
-    [REUSE] = {"reuse", 0},   /* 1: entries are written in full once, then only what changes */
-    [INLINE] = {"inline", 0}, /* 1: the payload, at most 8 bytes, stands in the entry */
-    [READS] = {"reads", 0},   /* 1: reads from the other node, not writes */
-    [TIMED] = {"timed", 0},   /* 1: looks at the clock between steps */
-    [REVOKE] = {"revoke", 0}, /* 1: the last run meets a region that has been taken back */
-    [FENCE] = {"fence", 2, 0,
-               2},        /* of lanes in front of records and doorbells: 2 of system scope, 1 of the GPU, 0 none */
-    [HART] = {"hart", 0}, /* 1: the host's hart does all this in place of a lane */
-    [QUEUES_IN_GPU] = {"gpu_queues", 1}, /* 1: in the GPU's memory, 0: in the host's; likewise: */
+    [REUSE] = {"reuse", 0},                       /* 1: entries are written in full once, then only what changes */
+    [INLINE] = {"inline", 0},                     /* 1: the payload, at most 8 bytes, stands in the entry */
+    [READS] = {"reads", 0},                       /* 1: reads from the other node, not writes */
+    [TIMED] = {"timed", 0},                       /* 1: looks at the clock between steps */
+    [REVOKE] = {"revoke", 0},                     /* 1: the last run meets a region that has been taken back */
+    [FENCE] = {"fence", 2, .names = fence_names}, /* of lanes in front of records and doorbells: its scope */
+    [HART] = {"hart", 0},                         /* 1: the host's hart does all this in place of a lane */
+    [QUEUES_IN_GPU] = {"gpu_queues", 1},          /* 1: in the GPU's memory, 0: in the host's; likewise: */
     [CQS_IN_GPU] = {"gpu_cqs", 1},
-    [RECORDS_IN_GPU] = {"gpu_records", 1},      /* doorbell records */
-    [PAYLOAD_IN_GPU] = {"gpu_payload", 1},      /* what is sent */
-    [TARGET_IN_GPU] = {"gpu_target", 0},        /* where it goes to */
-    [SERVE] = {"serve", 0, 0, SERVE_BY_KERNEL}, /* in place of all that, node 0 sends batches, and node 1 works: 1: its
-                                                   hart, 2: one kernel */
-    [ITEMS] = {"items", 64, 1, 1024},           /* work-items of a work-group */
-    [BYTES] = {"bytes", 0},                     /* of a batch; 0: a notification alone */
+    [RECORDS_IN_GPU] = {"gpu_records", 1},                        /* doorbell records */
+    [PAYLOAD_IN_GPU] = {"gpu_payload", 1},                        /* what is sent */
+    [TARGET_IN_GPU] = {"gpu_target", 0},                          /* where it goes to */
+    [SERVE] = {"serve", SERVE_NONE, .names = serve_worker_names}, /* in place of all that, node 0 sends batches, and
+                                                                     node 1 works: its hart, or one kernel */
+    [ITEMS] = {"items", 64, 1, 1024},                             /* work-items of a work-group */
+    [BYTES] = {"bytes", 0},                                       /* of a batch; 0: a notification alone */
     [ROUNDS] = {"rounds", 16, 1, 0},
     [REPLIES] = {"replies", 1},   /* messages in which results come back: 1 or as many as groups */
     [OWN] = {"own", 0},           /* 1: each work-group gets its part with a notification of its own */

@@ -5,6 +5,7 @@
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
+#include "host/result.h"
 #include "pcie_demo/pattern.h"
 
 enum { WARM = 2, LOG_SQ_SIZE = 6, MAX_GROUPS = 64, SMALL = 8 };
@@ -16,6 +17,8 @@ static float entry(unsigned row, unsigned column) { return (float)((row * 7 + co
 
 /* Whole numbers so small that sums of products are exact, whatever their order. */
 static float element(uint64_t index, unsigned parity) { return (float)(pattern_word(parity + 1, index) % SMALL); }
+
+const char* const serve_worker_names[] = {"none", "hart", "kernel", NULL};
 
 void serve_check(const struct serve* s) {
     const uint64_t unit = s->groups * (s->multiply ? SERVE_VECTOR : 8);
@@ -164,8 +167,12 @@ bool serve_run(const struct serve* s) {
     if (master) {
         fill(s);
         comm_barrier_with(s->comm, s->with);
-        const uint64_t picoseconds = clock_picoseconds(ask(s));
-        console_printf("# serve %lu rounds %lu bytes %lu ps\n", s->rounds, s->bytes, picoseconds);
+        const uint64_t time_ps = clock_picoseconds(ask(s));
+        result_begin("serve");
+        result_u64("rounds", s->rounds);
+        result_u64("bytes", s->bytes);
+        result_u64("time_ps", time_ps);
+        result_end();
         ok = is_correct(s);
         if (!ok) console_printf("results are wrong\n");
     } else {

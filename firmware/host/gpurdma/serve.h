@@ -9,6 +9,7 @@
 #include "host/gpurdma/endpoint.h"
 
 enum serve_worker { SERVE_NONE, SERVE_BY_HART, SERVE_BY_KERNEL };
+extern const char* const serve_worker_names[]; /* then NULL */
 
 struct serve {
     struct communicator* comm;

@@ -7,6 +7,7 @@
 #include "host/machine.h"
 #include "host/rdma/measure.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "pcie_demo/pattern.h"
 
 enum {
@@ -41,10 +42,10 @@ void writes_check(const struct writes* w) {
     if (w->messages % w->signal_every)
         usage_error("messages=%lu: a multiple of signal=%lu", w->messages, w->signal_every);
     if (w->lanes * w->poster_groups > 1024)
-        usage_error("teams=%lu: with lanes=%lu no more than %lu, since a group has up to 1024 work-items",
+        usage_error("poster_groups=%lu: with lanes=%lu no more than %lu, since a group has up to 1024 work-items",
                     w->poster_groups, w->lanes, 1024 / w->lanes);
     if ((w->lanes > 1 || w->hart) && w->poster_groups > RDMA_MAX_POSTER_GROUPS)
-        usage_error("teams=%lu: up to %u, of one lane each more", w->poster_groups, RDMA_MAX_POSTER_GROUPS);
+        usage_error("poster_groups=%lu: up to %u, of one lane each more", w->poster_groups, RDMA_MAX_POSTER_GROUPS);
     if (w->hart && (w->groups != 1 || w->lanes != 1)) usage_error("hart=1: with groups=1 and lanes=1");
 }
 
@@ -157,9 +158,15 @@ static uint64_t picoseconds(const struct outcome* o, uint64_t cycles) {
 
 static void print(const struct writes* w, const struct outcome* o) {
     const uint64_t messages = w->groups * w->poster_groups * w->messages;
-    console_printf("# writes %lu messages %lu bytes %lu ps, writing %lu ringing %lu polling %lu ps, %lu polls\n",
-                   messages, w->size, picoseconds(o, o->cycles), picoseconds(o, o->writing), picoseconds(o, o->ringing),
-                   picoseconds(o, o->polling), o->polls);
+    result_begin("writes");
+    result_u64("messages", messages);
+    result_u64("bytes", w->size);
+    result_u64("time_ps", picoseconds(o, o->cycles));
+    result_u64("writing_time_ps", picoseconds(o, o->writing));
+    result_u64("ringing_time_ps", picoseconds(o, o->ringing));
+    result_u64("polling_time_ps", picoseconds(o, o->polling));
+    result_u64("polls", o->polls);
+    result_end();
 }
 
 static bool post_all(const struct writes* w, struct endpoint* e, const struct slots* s) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a running kernel sees of data that another node writes into its GPU's memory: node 1 writes words, and then says
- * so (a flag, or a completion); a kernel of node 0 waits for that and looks at the words. Options are numbers on the
+ * so (a flag, or a completion); a kernel of node 0 waits for that and looks at the words. Options stand on the
  * kernel command line of node 0, which tells the other one. Lines that begin with "# " have measured figures. */
 #include "gpu/kernels/ordering.h"
 #include "host/console.h"
@@ -10,6 +10,7 @@
 #include "host/rdma/measure.h"
 #include "host/rdma/options.h"
 #include "host/region.h"
+#include "host/result.h"
 
 /* The piece of device memory: data, flag (in a bank of its own), what the kernel has done, completions, lines for the
  * load. */
@@ -28,13 +29,15 @@ enum {
 };
 
 enum { NODES, BYTES, ROUNDS, FLAG, READ, CHECK, FLUSH, HOST_COMPLETIONS, LOAD, STRIDE, OPTIONS };
+static const char* const flag_names[] = {"same_write", "separate_write", "completion", NULL}; /* enum ordering_flag */
+static const char* const read_names[] = {"plain", "acquire", "bypass", NULL};                 /* enum ordering_read */
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, 2},
     [BYTES] = {"bytes", 4096, 4, MAX_BYTES}, /* of data, a multiple of 4 */
     [ROUNDS] = {"rounds", 100, 1, MAX_ROUNDS},
-    [FLAG] = {"flag", ORDERING_SEPARATE_WRITE, 0, ORDERING_COMPLETION}, /* enum ordering_flag */
-    [READ] = {"read", ORDERING_ACQUIRE, 0, ORDERING_BYPASS},            /* enum ordering_read */
-    [CHECK] = {"check", 1},                                             /* 1: the kernel computes CRCs */
+    [FLAG] = {"flag", ORDERING_SEPARATE_WRITE, .names = flag_names},
+    [READ] = {"read", ORDERING_ACQUIRE, .names = read_names},
+    [CHECK] = {"check", 1},                /* 1: the kernel computes CRCs */
     [FLUSH] = {"flush", 0},                /* 1: the writer reads from the GPU's memory between data and flag */
     [HOST_COMPLETIONS] = {"host_cq", 0},   /* 1: the completion queue lies in the host's memory, not in the GPU's */
     [LOAD] = {"load", 0},                  /* wavefronts that keep a bank of L2 busy */
@@ -53,7 +56,7 @@ static struct verbs_memory host_completions;
 static void check_options(void) {
     option_multiple(&options[BYTES], 4, "whole words");
     if (options[FLUSH].value && options[FLAG].value == ORDERING_SAME_WRITE)
-        usage_error("flush=1: not with flag=0, where data and flag are one write");
+        usage_error("flush=1: not with flag=same_write, where data and flag are one write");
     option_multiple(&options[STRIDE], 64, "whole lines");
 }
 
@@ -100,11 +103,23 @@ static void post_receives(void) {
 static struct gpu_kernel kernel(void) { return gpu_linked_kernel(&node, "ordering_kernel", "ordering"); }
 
 static void print(const struct ordering_result* r) {
-    console_printf("rounds %u wrong %u stale %u early %u words %u found %u missed %u alarms %u\n", r->rounds, r->wrong,
-                   r->stale, r->early, r->words, r->found, r->missed, r->alarms);
-    const uint64_t mhz = node.gpu[0].clock / 1000000;
-    console_printf("# cycles at %lu MHz: acquiring %lu reading %lu repairing %lu tries %u\n", mhz, r->acquiring,
-                   r->reading, r->repairing, r->tries);
+    result_begin("ordering");
+    result_u64("rounds", r->rounds);
+    result_u64("wrong", r->wrong);
+    result_u64("stale", r->stale);
+    result_u64("early", r->early);
+    result_u64("words", r->words);
+    result_u64("found", r->found);
+    result_u64("missed", r->missed);
+    result_u64("alarms", r->alarms);
+    result_end();
+    result_begin("ordering_cycles");
+    result_u64("clock_mhz", node.gpu[0].clock / 1000000);
+    result_u64("acquiring", r->acquiring);
+    result_u64("reading", r->reading);
+    result_u64("repairing", r->repairing);
+    result_u64("tries", r->tries);
+    result_end();
 }
 
 static bool read_words(void) {
@@ -218,7 +233,9 @@ static bool write_all(void) {
         wait_until_seen(round);
         cycles += clock_cycles() - begin;
     }
-    console_printf("# a round %lu ps\n", clock_picoseconds(cycles) / options[ROUNDS].value);
+    result_begin("round");
+    result_u64("time_ps", clock_picoseconds(cycles) / options[ROUNDS].value);
+    result_end();
     return true;
 }
 

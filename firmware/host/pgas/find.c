@@ -4,6 +4,7 @@
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/pgas/workloads.h"
+#include "host/result.h"
 #include "pcie_demo/pattern.h"
 
 static void on_hart(const void* arguments) {
@@ -39,10 +40,16 @@ static bool is_complete(const struct pgas_runtime* w, unsigned rank, uint64_t* g
     sort(expected, count);
     sort(got, received);
     const bool ok = received == count && memcmp(got, expected, 8ull * count) == 0;
-    if (!ok)
+    if (!ok) {
         console_printf("of rank %u: %u numbers, %u expected\n", rank, received, count);
-    else
-        console_printf("# find %u of %u numbers of rank %u, %u callers\n", count, numbers, rank, w->callers);
+    } else {
+        result_begin("found");
+        result_u64("rank", rank);
+        result_u64("numbers", numbers);
+        result_u64("found", count);
+        result_u64("callers", w->callers);
+        result_end();
+    }
     heap_free(expected);
     return ok;
 }
@@ -79,7 +86,7 @@ bool find_run(struct pgas_runtime* w, uint32_t count, uint32_t divisor) {
         rdma_buffer_read(w->node, words, &w->segment, 8ull * rank * all, 8ull * all);
         ok = is_complete(w, rank, words, got[rank], all, divisor) && ok;
     }
-    pgas_runtime_report(w, "find", "letters", &cycles, 0, 1, groups);
+    pgas_runtime_report(w, "find", "all", &cycles, 0, 1, groups);
     heap_free(words);
     return ok;
 }

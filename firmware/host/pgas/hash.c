@@ -82,8 +82,8 @@ bool hash_run(struct pgas_runtime* w, unsigned log_buckets, uint32_t keys, uint3
         ok = are_lookups_correct(w, &a, (const uint64_t*)(got + table + responses), counts) && ok;
         heap_free(counts);
     }
-    pgas_runtime_report(w, "hash", "counting", &cycles, 0, 2, w->callers);
-    pgas_runtime_report(w, "hash", "looking", &cycles, 1, 2, w->callers);
+    pgas_runtime_report(w, "hash", "update", &cycles, 0, 2, w->callers);
+    pgas_runtime_report(w, "hash", "look_up", &cycles, 1, 2, w->callers);
     heap_free(got);
     return ok;
 }

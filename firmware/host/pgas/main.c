@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applications in a partitioned global address space of all nodes, by kernels that own their queue pairs or by harts,
- * from the same source. Options stand as `key=number` on the kernel command line of node 0, which tells the others;
+ * from the same source. Options stand as `key=value` on the kernel command line of node 0, which tells the others;
  * `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on nothing but whether
  * everything is right. */
 #include "host/console.h"
@@ -26,23 +26,27 @@ enum {
     REVOKE,
     OPTIONS
 };
-enum { REDUCE, HASH, SPMV, FIND, WORKS };
+enum { REDUCE, HASH, SPMV, FIND };
+/* All-reduce; hash table; sparse matrix; finding numbers. */
+static const char* const work_names[] = {"reduce", "hash", "spmv", "find", NULL};
+static const char* const algorithm_names[] = {"ring", "tree", NULL};
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, PGAS_MAX_RANKS},
-    [WORK] = {"work", REDUCE, REDUCE,
-              WORKS - 1},       /* 0: all-reduce; 1: hash table; 2: sparse matrix; 3: finding numbers */
+    [WORK] = {"work", REDUCE, .names = work_names},
     [HART] = {"hart", 0, 0, 1}, /* 1: the host's hart does it, not a kernel */
     [GROUPS] = {"groups", 2, 1,
-                PGAS_MAX_CALLERS},               /* work-groups, each with queue pairs to all nodes (3: one for all) */
-    [ITEMS] = {"items", 64, 1, PGAS_MAX_ITEMS},  /* work-items of each */
-    [COUNT] = {"count", 1024, 1, 1 << 16},       /* of each work-group: floats, keys, numbers; of a node: rows */
-    [ROUNDS] = {"rounds", 4, 1, 1000},           /* of an all-reduce, of products */
-    [TREE] = {"tree", 0, 0, 1},                  /* 1: all-reduce up and down a tree, not round a ring */
+                PGAS_MAX_CALLERS}, /* work-groups, each with queue pairs to all nodes (find: one for all) */
+    [ITEMS] = {"items", 64, 1, PGAS_MAX_ITEMS}, /* work-items of each */
+    [COUNT] = {"count", 1024, 1, 1 << 16},      /* of each work-group: floats, keys, numbers; of a node: rows */
+    [ROUNDS] = {"rounds", 4, 1, 1000},          /* of an all-reduce, of products */
+    [TREE] = {"algorithm", 0, .names = algorithm_names, .old = "tree"}, /* of an all-reduce */
     [BUCKETS] = {"buckets", 11, 4, 16},          /* of each node, a power of two: its logarithm */
     [UNIVERSE] = {"universe", 2000, 1, 1 << 18}, /* keys that there are */
     [DIVISOR] = {"divisor", 2, 1, 1 << 30},      /* whose multiples are found */
-    [ACK_TIMEOUT] = {"timeout", 8, 1, 20},       /* 4.096 µs << this until a request without answer is sent again */
-    [WAIT_TIMEOUT] = {"patience", 50000, 1, 900000}, /* microseconds of a wait until the kernel gives up */
+    [ACK_TIMEOUT] = {"ack_timeout", 8, 1, 20,
+                     .old = "timeout"}, /* 4.096 µs << this until a request without answer is sent again */
+    [WAIT_TIMEOUT] = {"wait_timeout_us", 50000, 1, 900000,
+                      .old = "patience"}, /* microseconds of a wait until the kernel gives up */
     [REVOKE] =
         {"revoke", 0, 0,
          100000}, /* microseconds after which the last node takes its segment from the others; 0: never; of kernels */
@@ -70,7 +74,6 @@ static bool work(void) {
 }
 
 int main(void) {
-    static const char* const names[WORKS] = {"reduce", "hash", "spmv", "find"};
     program_begin(&comm, options, OPTIONS, check_options);
     gpu_require(&node, &comm.pci);
     gpu_print(&node);
@@ -87,7 +90,7 @@ int main(void) {
                                     .timeout_us = options[WAIT_TIMEOUT].value,
                                     .revoke_us = options[REVOKE].value};
     const bool ok = work();
-    console_printf("%-10s %s\n", names[options[WORK].value], ok ? "ok" : "FAILED");
+    console_printf("%-10s %s\n", option_name(&options[WORK]), ok ? "ok" : "FAILED");
     comm_finalize(&comm);
     return program_end(ok);
 }

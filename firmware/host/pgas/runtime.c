@@ -6,6 +6,7 @@
 #include "host/machine.h"
 #include "host/rdma/measure.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "host/timer.h"
 
 enum { LOG_INBOX = PGAS_LOG_MESSAGES_PER_RANK + 3, CYCLES = 1 << 20 }; /* letters of PGAS_MAX_RANKS nodes */
@@ -140,7 +141,7 @@ bool pgas_runtime_run(struct pgas_runtime* w, const struct pgas_workload* work) 
     return ok;
 }
 
-void pgas_runtime_report(const struct pgas_runtime* w, const char* name, const char* what,
+void pgas_runtime_report(const struct pgas_runtime* w, const char* name, const char* phase,
                          const struct rdma_buffer* cycles, unsigned first, unsigned stride, unsigned count) {
     uint64_t max = 0;
     if (w->comm->rank) return;
@@ -149,6 +150,10 @@ void pgas_runtime_report(const struct pgas_runtime* w, const char* name, const c
         rdma_buffer_read(w->node, &taken, cycles, 8 * (first + (uint64_t)i * stride), sizeof taken);
         max = taken > max ? taken : max;
     }
-    console_printf("# %s %u nodes %u callers %s %lu ps\n", name, w->comm->size, w->callers, what,
-                   max * w->cycle_ps_1024 / 1024);
+    result_begin(name);
+    result_text("phase", phase);
+    result_u64("nodes", w->comm->size);
+    result_u64("callers", w->callers);
+    result_u64("time_ps", max * w->cycle_ps_1024 / 1024);
+    result_end();
 }

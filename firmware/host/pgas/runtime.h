@@ -56,7 +56,7 @@ bool pgas_runtime_run(struct pgas_runtime* runtime, const struct pgas_workload* 
 
 /* Prints "# NAME …" with a time that callers have measured: the longest of `count` at `cycles`, `stride` apart. By node
  * 0. */
-void pgas_runtime_report(const struct pgas_runtime* runtime, const char* name, const char* what,
+void pgas_runtime_report(const struct pgas_runtime* runtime, const char* name, const char* phase,
                          const struct rdma_buffer* cycles, unsigned first, unsigned stride, unsigned count);
 
 #endif

@@ -111,7 +111,7 @@ bool spmv_run(struct pgas_runtime* w, uint32_t rows, uint32_t iterations) {
     const bool same = memcmp(x + first, expected + first, 4ull * rows) == 0;
     if (ok && !same) console_printf("the product is wrong\n");
     pgas_runtime_report(w, "spmv", "all", &cycles, 0, 1, 1);
-    pgas_runtime_report(w, "spmv", "fetching", &cycles, 1, 1, 1);
+    pgas_runtime_report(w, "spmv", "fetch", &cycles, 1, 1, 1);
     free_rows(&m);
     heap_free(expected);
     heap_free(x);

@@ -5,6 +5,7 @@
 #include "host/machine.h"
 #include "host/rdma/measure.h"
 #include "host/region.h"
+#include "host/result.h"
 #include "pcie_demo/pattern.h"
 
 enum { WINDOW = 8 << 20, MIN_MESSAGES = 8, SIGNAL_EVERY = 16, POLLED = 16 };
@@ -87,8 +88,12 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
     comm_barrier_with(m->comm, m->with);
     if (first == is_read) wrong |= !pattern_check(channel_at(c, IN), bytes / 8 * 8, first ? SECOND_SEED : FIRST_SEED);
     if (!first) return;
-    const uint64_t ps = clock_picoseconds(cycles);
-    console_printf("# bandwidth %s %lu %lu messages %lu ps\n", name, bytes, count, ps);
+    result_begin("bandwidth");
+    result_text("verb", name);
+    result_u64("bytes", bytes);
+    result_u64("messages", count);
+    result_u64("time_ps", clock_picoseconds(cycles));
+    result_end();
 }
 
 bool measure_bandwidth(const struct measure* m) {
@@ -131,10 +136,17 @@ bool measure_rate(const struct measure* m) {
         if (!first) wrong |= !pattern_check(channel_at(&channels[p], IN), m->size / 8 * 8, p);
         channel_close(&channels[p]);
     }
-    if (first)
-        console_printf(
-            "# rate %lu messages %lu ps, %lu bytes, %lu a doorbell, a completion for %lu, %lu under way, %lu pairs\n",
-            m->qps * m->messages, clock_picoseconds(cycles), m->size, m->batch, m->signal_every, m->window, m->qps);
+    if (first) {
+        result_begin("rate");
+        result_u64("messages", m->qps * m->messages);
+        result_u64("time_ps", clock_picoseconds(cycles));
+        result_u64("bytes", m->size);
+        result_u64("batch", m->batch);
+        result_u64("signal", m->signal_every);
+        result_u64("window", m->window);
+        result_u64("qps", m->qps);
+        result_end();
+    }
     console_printf("rate       %s\n", wrong ? "FAILED" : "ok");
     return !wrong;
 }

@@ -4,6 +4,7 @@
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
+#include "host/result.h"
 #include "pcie_demo/pattern.h"
 
 enum { WARM = 2, OUT = 0, IN = MEASURED_BYTES, BYTES = 2 * MEASURED_BYTES };
@@ -114,7 +115,12 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
         wait(&channel.receive_cq);
     }
     comm_barrier_with(m->comm, m->with);
-    if (is_first()) console_printf("# latency %s %lu %lu ps\n", name, bytes, picoseconds);
+    if (!is_first()) return;
+    result_begin("latency");
+    result_text("verb", name);
+    result_u64("bytes", bytes);
+    result_u64("time_ps", picoseconds);
+    result_end();
 }
 
 bool measure_latency(const struct measure* m) {

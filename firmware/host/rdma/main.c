@@ -39,14 +39,14 @@ static struct option options[OPTIONS] = {
                  MEASURED_TIMES},      /* how often, of each verb and size; 0: not at all, as with the following */
     [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
     [RATE] = {"rate", 4096},           /* messages of one size, of each queue pair */
-    [MIN_BYTES] = {"least", 2, 1, MEASURED_BYTES}, /* sizes of latency and bandwidth, by powers of two */
-    [MAX_BYTES] = {"most", MEASURED_BYTES, 0, MEASURED_BYTES},
+    [MIN_BYTES] = {"min", 2, 1, MEASURED_BYTES, .old = "least"}, /* sizes of latency and bandwidth, by powers of two */
+    [MAX_BYTES] = {"max", MEASURED_BYTES, 0, MEASURED_BYTES, .old = "most"},
     [INLINE] = {"inline", 188},                               /* bytes that are posted inline, but for bandwidth */
     [SIZE] = {"size", 8, 1, MEASURED_BYTES},                  /* of messages of the rate */
     [BATCH] = {"batch", 16, 1, MEASURED_BATCH},               /* of them for one doorbell */
     [SIGNAL] = {"signal", 16, 1, 1 << MEASURED_LOG_SQ_SIZE},  /* of them for one completion */
     [WINDOW] = {"window", 128, 1, 1 << MEASURED_LOG_SQ_SIZE}, /* of them under way */
-    [QPS] = {"pairs", 1, 1, MEASURED_QPS},                    /* queue pairs */
+    [QPS] = {"qps", 1, 1, MEASURED_QPS, .old = "pairs"},      /* queue pairs */
     [GPU_QUEUES] = {"gpu_queues", 0},                         /* 1: in the memory of the node's first GPU; likewise: */
     [GPU_CQS] = {"gpu_cqs", 0},
     [GPU_RECORDS] = {"gpu_records", 0}, /* doorbell records */
