@@ -172,7 +172,7 @@ def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | Non
     report = Report()
     folder.mkdir(parents=True, exist_ok=True)
     with fabricvp.spawn("cluster") as machine:
-        machines.use("cluster", machine)
+        machines.record_machine("cluster", machine)
         _boot(machine, options, show)
         machine.start_capture(folder / "packets.pcap")
         outcome = machine.run(_PATIENCE, until=Marker("jacobi", "reset"))
@@ -189,7 +189,7 @@ def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | Non
         stdout=subprocess.DEVNULL,
     )
     _report(report, texts, outcome, found, options)
-    report.add_machines(machines.add_machines())
+    report.add_machines(machines.recorded_machines())
     report.svg_figure("topology", (folder / "machine.svg").read_text(), "The machine")
     for number, file in enumerate(("fabric.svg", "fabric.node1.svg")):
         report.svg_figure(
