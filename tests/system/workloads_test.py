@@ -73,11 +73,16 @@ class Workloads(CommandTest):
         _, values = self.run_app(QUAD, "transpose", "--placement", "first_touch", "--dispatch", "round_robin")
         self.assertGreater(sum(values[f"node0.gpu{g}.memory.gmmu.demand_faults"] for g in range(4)), 0)
 
-    def test_settled_pages_do_not_move(self):
+    def test_the_old_name_of_a_placement(self):
+        result = self.run_command("run", QUAD, "--app", "sp_like", "--placement", "first_touch_settled")
+        self.assertEqual(result.returncode, 2, result.text)
+        self.assertEqual(result.errors, "fabricvp: --placement first_touch_settled is now first_touch_recorded\n")
+
+    def test_recorded_pages_do_not_move(self):
         """The pass that places pages is not measured, and leaves them where they were touched first."""
         _, moving = self.run_app(QUAD, "sp_like", "--placement", "first_touch")
         kernels = json.loads((self.folder / "out/regions.json").read_text())[0]
-        text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_settled")
+        text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_recorded")
         # The same kernels in the same time, to what is printed: whole microseconds of a clock that ticks every 100 ns.
         # A measured pass prints up to one more, since it marks its region between two readings of the clock.
         placement_pass = result_lines(text, "placement_pass")[0]

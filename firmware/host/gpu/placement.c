@@ -108,7 +108,7 @@ void gpu_handle_page_requests(struct gpu_node* node) {
 }
 
 bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy) {
-    static const char* const names[] = {"contiguous", "interleaved", "lasp", "first_touch", "first_touch_settled"};
+    static const char* const names[] = {"contiguous", "interleaved", "lasp", "first_touch", "first_touch_recorded"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
         if (word_is(name, names[i])) {
             *policy = (enum gpu_placement_policy)i;

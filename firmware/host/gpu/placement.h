@@ -25,7 +25,7 @@ enum gpu_placement_policy {
     GPU_PLACE_FIRST_TOUCH,
     GPU_PLACE_FIRST_TOUCH_RECORDED
 };
-/* \returns false if there is no such policy: contiguous, interleaved, lasp, first_touch, first_touch_settled */
+/* \returns false if there is no such policy: contiguous, interleaved, lasp, first_touch, first_touch_recorded */
 bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy);
 
 /* A gpu_placement; its context is a struct gpu_layout. */
