@@ -2,7 +2,7 @@
 # fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [LIBRARIES names…] [INCLUDES dirs…] [OPTIONS flags…] [IMAGES names…] [DISK])
 # cross-compiles freestanding C and assembly to ${FABRICVP_FIRMWARE_DIR}/NAME.elf (target firmware_NAME). LIBRARIES are those of
 # fabricvp_firmware_library() of the same ARCH; their objects come before the sources'. IMAGES are other firmware that is linked in
-# as data (host/gpu/images.h). With DISK there is NAME.img, too: the flat binary from its first sector on, for boot loaders, with
+# as data (drivers/gpu/images.h). With DISK there is NAME.img, too: the flat binary from its first sector on, for boot loaders, with
 # zeros up to whole MiB.
 #
 # fabricvp_firmware_library(NAME ARCHS archs… SOURCES … [INCLUDES dirs…] [OPTIONS flags…])

@@ -31,7 +31,7 @@ const std::vector<gpu_app_option>& gpu_app_options() {
     return options;
 }
 
-// As firmware/host/gpu/placement.c and grid.c name them.
+// As firmware/drivers/gpu/placement.c and grid.c name them.
 const std::vector<std::string>& app_placements() {
     static const std::vector<std::string> names = {"contiguous", "interleaved", "lasp", "first_touch",
                                                    "first_touch_recorded"};

@@ -21,7 +21,7 @@ from fabricvp.experiments.writing import write
 from matplotlib.figure import Figure
 
 PROMPT = "=> "
-#: Options of firmware/host/cluster; the demo's test makes them smaller.
+#: Options of firmware/programs/cluster; the demo's test makes them smaller.
 OPTIONS = {"nodes": 2, "size": 4096, "bytes": 256 << 10, "messages": 512, "rows": 128, "columns": 256, "iterations": 20}
 #: Of the links between GPUs, as firmware sets them.
 SETTINGS = {"plain": "neither", "netcrafter": "NetCrafter", "lanes": "reversible lanes", "netcrafter_lanes": "both"}

@@ -28,7 +28,7 @@ class ResultLine:
 
 def result_lines(text: str, name: str | None = None) -> list[ResultLine]:
     """The results in a guest's output, in order; those of one name if it is given. Firmware prints them by
-    `firmware/host/result.h`. Lines of any other form are no results, and are left out."""
+    `firmware/lib/result.h`. Lines of any other form are no results, and are left out."""
     matches = (_LINE.fullmatch(line.rstrip()) for line in text.splitlines())
     return [
         ResultLine(

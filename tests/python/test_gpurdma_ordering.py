@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a running kernel sees of data that RDMA writes (firmware/host/ordering), and the CRC that finds out."""
+"""What a running kernel sees of data that RDMA writes (firmware/programs/ordering), and the CRC that finds out."""
 
 import fabricvp
 import pytest

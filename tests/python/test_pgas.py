@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications in a partitioned address space of two and four nodes (firmware/host/pgas), by kernels that own their
+"""Applications in a partitioned address space of two and four nodes (firmware/programs/pgas), by kernels that own their
 queue pairs and by harts, from one source. Each node checks what it has; here is asked who did it, and what the network
 saw."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications of kernels that own their queue pairs (firmware/host/pgas), while the network loses packets, a link goes
-down, or a node takes its memory back: what they find is right, or they say what failed; nothing hangs."""
+"""Applications of kernels that own their queue pairs (firmware/programs/pgas), while the network loses packets, a link
+goes down, or a node takes its memory back: what they find is right, or they say what failed; nothing hangs."""
 
 import re
 

@@ -17,7 +17,7 @@ from .machines import record_machine
 MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
 #: The backend that runs on the same computers with their GPUs on the host's bus.
 APU = "GHN, APU"
-#: By name: the value of the option `scheme` of the firmware (firmware/host/compnet).
+#: By name: the value of the option `scheme` of the firmware (firmware/programs/compnet).
 BACKENDS = {
     "CPU only": "cpu",
     "HDN": "hdn",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/compnet) that solve."""
+"""Runs of the firmware (firmware/programs/compnet) that solve."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine of two nodes, and what its firmware (firmware/host/compnet) measures."""
+"""The machine of two nodes, and what its firmware (firmware/programs/compnet) measures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/compnet) that sum a vector over all nodes."""
+"""Runs of the firmware (firmware/programs/compnet) that sum a vector over all nodes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/compnet) whose work-groups send unanswered messages."""
+"""Runs of the firmware (firmware/programs/compnet) whose work-groups send unanswered messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/cluster) in which all GPUs of two nodes work on one problem."""
+"""Runs of the firmware (firmware/programs/cluster) in which all GPUs of two nodes work on one problem."""
 
 from __future__ import annotations
 

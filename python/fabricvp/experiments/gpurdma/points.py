@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of nodes whose kernels post, and what their firmware (firmware/host/gpurdma) measures."""
+"""Pairs of nodes whose kernels post, and what their firmware (firmware/programs/gpurdma) measures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A master that sends batches and a worker that answers (firmware/host/gpurdma/serve.h)."""
+"""A master that sends batches and a worker that answers (firmware/programs/gpurdma/serve.h)."""
 
 from __future__ import annotations
 

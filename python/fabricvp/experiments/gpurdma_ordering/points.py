@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pair of nodes of `configs/gpurdma_pair.yaml`, with the firmware that looks (firmware/host/ordering)."""
+"""The pair of nodes of `configs/gpurdma_pair.yaml`, with the firmware that looks (firmware/programs/ordering)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines of two nodes, and what their firmware (firmware/host/rdma) measures on them."""
+"""Machines of two nodes, and what their firmware (firmware/programs/rdma) measures on them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs in machine mode on hart 0 after start-up code, traps, console and heap are ready; returns the exit status. */
-#include "host/console.h"
-#include "host/harts.h"
-#include "host/machine.h"
-#include "host/region.h"
-#include "host/result.h"
-#include "host/timer.h"
+#include "lib/console.h"
+#include "lib/harts.h"
+#include "lib/machine.h"
+#include "lib/region.h"
+#include "lib/result.h"
+#include "lib/timer.h"
 
 static unsigned long sums[64]; /* one a hart */
 
