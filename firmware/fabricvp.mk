@@ -5,7 +5,7 @@
 #     mine.elf: mine.c
 #     	$(build_kernel)          # a kernel for the GPU's lanes
 #     boot.elf: main.c
-#     	$(build_firmware)        # a program that stands on firmware/host
+#     	$(build_firmware)        # a program that stands on firmware/lib
 #
 # Flags are those of cmake/firmware.cmake and firmware/gpu/CMakeLists.txt.
 FABRICVP_SDK := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -21,9 +21,9 @@ define build_kernel
   $(CFLAGS) -T $(FABRICVP_SDK)/gpu/gpu.ld $(filter %.c %.S,$^) -L$(fabricvp_libgcc) -lgcc -o $@
 endef
 
-# What a program does not use of firmware/host is left out by the linker.
+# What a program does not use of firmware/lib is left out by the linker.
 define build_firmware
 @echo "building $@"
-@$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) $(CFLAGS) -T $(FABRICVP_SDK)/host/host.ld \
-  $(wildcard $(FABRICVP_SDK)/host/*.S $(FABRICVP_SDK)/host/*.c) $(filter %.c %.S,$^) -lgcc -o $@
+@$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) $(CFLAGS) -T $(FABRICVP_SDK)/lib/host.ld \
+  $(wildcard $(FABRICVP_SDK)/lib/*.S $(FABRICVP_SDK)/lib/*.c $(FABRICVP_SDK)/drivers/pci/*.c) $(filter %.c %.S,$^) -lgcc -o $@
 endef

@@ -31,10 +31,10 @@ const std::vector<gpu_app_option>& gpu_app_options() {
     return options;
 }
 
-// As firmware/host/gpu/placement.c and grid.c name them.
+// As firmware/drivers/gpu/placement.c and grid.c name them.
 const std::vector<std::string>& app_placements() {
     static const std::vector<std::string> names = {"contiguous", "interleaved", "lasp", "first_touch",
-                                                   "first_touch_settled"};
+                                                   "first_touch_recorded"};
     return names;
 }
 
@@ -48,6 +48,8 @@ const std::string program = "firmware:gpu_apps.elf";
 
 void add_policy(std::string& append, const char* key, const std::string& value, const std::vector<std::string>& known) {
     if (value.empty()) return;
+    if (value == "first_touch_settled")
+        throw input_error(fmt::format("--{} {} is now first_touch_recorded", key, value));
     if (std::find(known.begin(), known.end(), value) == known.end())
         throw input_error(
             fmt::format("--{} {}: there is no such policy (allowed: {})", key, quoted(value), fmt::join(known, ", ")));

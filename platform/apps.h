@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU applications that come with the project (firmware/host/apps, listed in abi/apps.h).
+// The GPU applications that come with the project (firmware/programs/apps, listed in abi/apps.h).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that a user brings along: jobs for the application `kernel` (firmware/host/apps/kernel_job.c), as the RAM
+// Kernels that a user brings along: jobs for the application `kernel` (firmware/programs/apps/kernel_job.c), as the RAM
 // disk holds them, and the command line's way to write them.
 #pragma once
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import fabricvp
 import pandas
-from fabricvp import congestion
+from fabricvp import congestion, result_lines
 from fabricvp.conditions import Marker
 from fabricvp.experiments import Experiment, Report, machines
 from fabricvp.experiments.writing import write
 from matplotlib.figure import Figure
 
 PROMPT = "=> "
-#: Options of firmware/host/cluster; the demo's test makes them smaller.
+#: Options of firmware/programs/cluster; the demo's test makes them smaller.
 OPTIONS = {"nodes": 2, "size": 4096, "bytes": 256 << 10, "messages": 512, "rows": 128, "columns": 256, "iterations": 20}
 #: Of the links between GPUs, as firmware sets them.
 SETTINGS = {"plain": "neither", "netcrafter": "NetCrafter", "lanes": "reversible lanes", "netcrafter_lanes": "both"}
@@ -75,14 +75,6 @@ def _boot(machine: Any, options: dict[str, Any], show: Callable[[str], None]) ->
         node.console.type("booti ${kernel_addr_r} - ${fdt_addr_r}\n")
 
 
-def _picoseconds(text: str, pattern: str) -> dict[str, float]:
-    """What the console tells: name → ps."""
-    return {
-        name: float(value) * (1e3 if unit == "ns" else 1)
-        for name, value, unit in re.findall(pattern, text, re.MULTILINE)
-    }
-
-
 def _bars(values: dict[str, dict[str, float]], label: str) -> Figure:
     figure = Figure(figsize=(6.4, 2.8), layout="constrained")
     axes = figure.subplots()
@@ -104,65 +96,55 @@ def _report(report: Report, texts: list[str], outcome: Any, found: congestion.Se
     report.check(
         "both nodes powered off with success", outcome.outcome == "power_off", f"{outcome.outcome} {outcome.detail}"
     )
-    spmv = [_picoseconds(text, r"^# spmv \d+ rows \d+ gpus (\w+) (\d+) (ns)") for text in texts]
+    spmv = [{line["links"]: line["time_ns"] / 1e3 for line in result_lines(text, "spmv")} for text in texts]
     for number, times in enumerate(spmv):
         for name, value in times.items():
             report.row(
                 f"sparse matrix of {options['size']} rows times vector, GPUs of node {number}, {SETTINGS[name]}",
                 "µs",
-                value / 1e6,
+                value,
                 None,
                 "kernels alone",
             )
-    exchange = _picoseconds(texts[0], r"^# exchange \d+ gpus \d+ bytes (\w+) order (\d+) (ps)")
+    exchange = {line["order"]: line["time_ps"] / 1e6 for line in result_lines(texts[0], "exchange")}
     predicted = {"natural": found.natural_s, "best": found.best_s, "worst": found.worst_s}
     for name, value in exchange.items():
         report.row(
             f"exchange of {options['bytes'] >> 10} KiB each over PCIe, {name} order",
             "µs",
-            value / 1e6,
+            value,
             None,
             f"in closed form {predicted[name] * 1e6:.1f}",
         )
-    if match := re.search(r"^# writes (\d+) messages (\d+) bytes (\d+) ps", texts[0], re.MULTILINE):
-        messages, size, time_ps = map(int, match.groups())
+    for line in result_lines(texts[0], "writes"):
         report.row(
             "what kernels write into the other node's GPU",
             "GB/s",
-            messages * size / time_ps * 1e3,
+            line["messages"] * line["bytes"] / line["time_ps"] * 1e3,
             None,
-            f"{messages} messages of {size} bytes, four work-groups",
+            f"{line['messages']} messages of {line['bytes']} bytes, four work-groups",
         )
-    jacobi = _picoseconds(texts[0], r"^# jacobi (\w+) .* iterations (\d+) (ps)")
-    for name, value in jacobi.items():
-        who = {"cpu": "by the CPUs", "processor": "by GPUs, the network by the command processors (ComP-Net)"}.get(
-            name, name
+    for line in result_lines(texts[0], "jacobi"):
+        who = {"cpu": "by the CPUs", "compnet": "by GPUs, the network by the command processors (ComP-Net)"}.get(
+            line["backend"], line["backend"]
         )
         report.row(
             f"iteration of Jacobi's method on two nodes, {who}",
             "µs",
-            value / 1e6 / options["iterations"],
+            line["time_ps"] / 1e6 / line["iterations"],
             None,
             f"{options['rows']} × {options['columns']} points a node",
         )
     if spmv[0]:
         report.plot(
             "spmv",
-            _bars(
-                {f"node {n}": {SETTINGS[k]: v / 1e6 for k, v in times.items()} for n, times in enumerate(spmv)}, "µs"
-            ),
+            _bars({f"node {n}": {SETTINGS[k]: v for k, v in times.items()} for n, times in enumerate(spmv)}, "µs"),
             "Sparse matrix times vector over a node's four GPUs, by what firmware has set at the links between them",
         )
     if exchange:
         report.plot(
             "exchange",
-            _bars(
-                {
-                    "on the tree": {k: v / 1e6 for k, v in exchange.items()},
-                    "in closed form": {k: predicted[k] * 1e6 for k in exchange},
-                },
-                "µs",
-            ),
+            _bars({"on the tree": exchange, "in closed form": {k: predicted[k] * 1e6 for k in exchange}}, "µs"),
             "Everybody to everybody over PCIe, by the order of messages. The search has evaluated all of them in closed"
             " form",
         )

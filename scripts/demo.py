@@ -116,7 +116,7 @@ def from_command_line(machine, folder, *options):
 
 
 def hello(folder):
-    title("Our own firmware (firmware/host), on configs/hello.yaml, from the command line")
+    title("Our own firmware (firmware/programs/hello), on configs/hello.yaml, from the command line")
     return from_command_line("hello.yaml", folder)
 
 

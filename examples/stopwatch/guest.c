@@ -2,10 +2,10 @@
 /* Firmware that uses the stopwatch and the scratchpad. */
 #include "registers.h"
 
-#include "host/console.h"
-#include "host/machine.h"
-#include "host/mmio.h"
-#include "host/traps.h"
+#include "lib/console.h"
+#include "lib/machine.h"
+#include "lib/mmio.h"
+#include "lib/traps.h"
 
 static volatile unsigned rang;
 static uint64_t watch; /* address */

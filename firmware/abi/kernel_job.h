@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's own kernel for the application `kernel` (firmware/host/apps/kernel_job.c): the RAM disk begins with a struct
- * kernel_job. What it refers to lies behind it; all offsets count from its first byte. The application allocates device
- * memory for the buffers, copies their contents there, runs the kernel through a queue, copies them back to where they
- * came from, and then writes `state`. Little-endian. Plain C99. */
+/* A user's own kernel for the application `kernel` (firmware/programs/apps/kernel_job.c): the RAM disk begins with a
+ * struct kernel_job. What it refers to lies behind it; all offsets count from its first byte. The application allocates
+ * device memory for the buffers, copies their contents there, runs the kernel through a queue, copies them back to
+ * where they came from, and then writes `state`. Little-endian. Plain C99. */
 #ifndef FABRICVP_ABI_KERNEL_JOB_H
 #define FABRICVP_ABI_KERNEL_JOB_H
 

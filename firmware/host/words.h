@@ -1,13 +1,2 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FABRICVP_HOST_WORDS_H
-#define FABRICVP_HOST_WORDS_H
-
-#include "host/libc.h"
-
-/* Does `text` begin with this word, followed by a blank or its end? */
-static inline bool word_is(const char* text, const char* word) {
-    const size_t length = strlen(word);
-    return strncmp(text, word, length) == 0 && (text[length] == 0 || text[length] == ' ');
-}
-
-#endif
+#include "lib/words.h"

@@ -79,7 +79,7 @@ options::options_description image_options() {
         "size", repeatable("N"), "its problem size")("gpus", repeatable("N"),
                                                      "it uses the first N GPUs (default: all)")(
         "placement", repeatable("POLICY"),
-        "where its pages go: contiguous (default), interleaved, lasp, first_touch or first_touch_settled")(
+        "where its pages go: contiguous (default), interleaved, lasp, first_touch or first_touch_recorded")(
         "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin or lasp")(
         "option", repeatable("KEY=VALUE"),
         "of the application's own options, which `fabricvp apps` lists; several with commas between them");

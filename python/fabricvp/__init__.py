@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, KernelFault, RemoteError
     from .faults import FaultArgument, FaultKind
     from .gpu import App, Gpu, Wavefront, apps
+    from .guest_results import ResultLine, result_lines
     from .launch import Launch
     from .platform import Platform
     from .remote import RemotePlatform
@@ -44,6 +45,7 @@ _NAMES = {
     "launch": ("Launch",),
     "platform": ("Platform",),
     "remote": ("RemotePlatform",),
+    "guest_results": ("ResultLine", "result_lines"),
     "results": ("Match", "NodeOutcome", "NodeState", "Outcome", "RunResult", "read_results"),
     "spawning": ("spawn",),
     "units": ("seconds", "to_picoseconds"),

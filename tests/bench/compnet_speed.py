@@ -12,7 +12,9 @@ FEW = 10  #: messages or rounds of the run whose time is taken off: start-up and
 
 
 def seconds(options):
-    return tools.processor_seconds_of_run("compnet_pair.yaml", f"nodes=2 scheme=0 threads=2 least=8 most=8 {options}")
+    return tools.processor_seconds_of_run(
+        "compnet_pair.yaml", f"nodes=2 scheme=compnet threads=2 min=8 max=8 {options}"
+    )
 
 
 def rate(options, key, count, messages):
@@ -26,7 +28,7 @@ def rate(options, key, count, messages):
 @measurement("compnet_messages_per_s", "messages of kernels by the command processor", "messages/s", goal="≥ 0.025 S")
 def messages():
     return Result(
-        rate(f"work=3 groups={SENDERS}", "messages", tools.sized(4_000, 500), SENDERS),
+        rate(f"work=rate groups={SENDERS}", "messages", tools.sized(4_000, 500), SENDERS),
         None,
         "messages/s",
         note=f"{SENDERS} work-groups of one node, unanswered, two harts serve; processor time, start-up taken off",
@@ -36,7 +38,7 @@ def messages():
 @measurement("compnet_plain_messages_per_s", "the same, there and back by 32 work-groups", "messages/s")
 def plain():
     return Result(
-        rate(f"work=0 groups={WORK_GROUPS}", "rounds", tools.sized(300, 40), 2 * WORK_GROUPS),
+        rate(f"work=echo groups={WORK_GROUPS}", "rounds", tools.sized(300, 40), 2 * WORK_GROUPS),
         None,
         "messages/s",
         note="each waits for its answer",

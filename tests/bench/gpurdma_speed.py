@@ -25,7 +25,7 @@ def rate(options, poster_groups, messages):
 )
 def messages():
     return Result(
-        rate("teams=2 lanes=16 batch=16 signal=16 window=256 reuse=1", 2, tools.sized(40_960, 8_192)),
+        rate("poster_groups=2 lanes=16 batch=16 signal=16 window=256 reuse=1", 2, tools.sized(40_960, 8_192)),
         None,
         "messages/s",
         note="two queue pairs of 16 lanes, entries reused, all in the GPU; processor time, start-up taken off",

@@ -100,8 +100,8 @@ def test_a_browser_shows_the_page(demo, tmp_path):
 
 
 def test_a_part_that_fails_is_reported(tmp_path):
-    report = cluster_demo.run(tmp_path, lambda text: None, {**SMALL, "backend": 9})
+    report = cluster_demo.run(tmp_path, lambda text: None, {**SMALL, "scheme": "cpu"})
     assert not report.ok
     assert {c.name for c in report.checks if c.ok} == set()
     assert "BROKEN" in (tmp_path / "index.html").read_text()
-    assert "scheme=9: 3 at most" in (tmp_path / "console.node0.log").read_text()
+    assert "scheme=cpu: one of compnet, ghn, gpu_native, hdn" in (tmp_path / "console.node0.log").read_text()

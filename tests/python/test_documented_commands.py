@@ -130,7 +130,8 @@ FAILING = {
     "run bare --set node.host.hart.clok=2GHz": 2,
     'run configs/compnet_pair.yaml --append "threads=9" --quiet': 2,
     REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'": 2,
-    'run gpurdma_cluster_4 --append "nodes=4 work=1 groups=2 count=128 universe=100 patience=20000 revoke=300"': 1,
+    'run gpurdma_cluster_4 --append "nodes=4 work=hash groups=2 count=128 universe=100 wait_timeout_us=20000'
+    ' revoke=300"': 1,
 }
 #: Other programs that blocks show, and where they are tried.
 OTHERS = {

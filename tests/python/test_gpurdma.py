@@ -2,12 +2,9 @@
 """RDMA that kernels control: lanes write entries, ring the adapter and poll completions; the far side checks every
 byte."""
 
-import re
-
 import fabricvp
 import pytest
 
-WRITES = re.compile(r"^# writes (\d+) messages (\d+) bytes (\d+) ps", re.MULTILINE)
 QUEUES_IN_HOST = "gpu_queues=0 gpu_cqs=0 gpu_records=0 gpu_payload=0"
 
 
@@ -17,7 +14,7 @@ def run(options, **overrides):
         ended = platform.run("100 ms")
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
-        seconds = [int(ps) / 1e12 for _, _, ps in WRITES.findall(consoles[0])]
+        seconds = [line["time_ps"] / 1e12 for line in fabricvp.result_lines(consoles[0], "writes")]
         assert all("writes     ok" in text for text in consoles), consoles
         return consoles, seconds, platform.statistics.snapshot()
 
@@ -44,19 +41,21 @@ def test_one_lane_posts_a_thousand_writes():
         ("messages=256 runs=2 reuse=1 window=64 batch=16 signal=16", 256),
         ("messages=510 runs=2 window=512 batch=255 signal=2", 510),
         ("messages=128 runs=2 lanes=32 batch=32 window=64", 128),
-        ("messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32", 64 * 12),
-        ("messages=32 runs=2 teams=64 window=8 batch=8", 32 * 64),
+        ("messages=64 runs=2 lanes=16 poster_groups=4 groups=3 batch=16 signal=16 window=32", 64 * 12),
+        ("messages=32 runs=2 poster_groups=64 window=8 batch=8", 32 * 64),
         ("messages=2 runs=1 size=1048576", 2),
-        ("messages=64 runs=2 fence=1 inline=1", 64),
-        ("messages=64 runs=2 fence=0 window=64 batch=16 lanes=16", 64),
+        ("messages=64 runs=2 fence=agent inline=1", 64),
+        ("messages=64 runs=2 fence=none window=64 batch=16 lanes=16", 64),
         ("messages=64 runs=2 hart=1", 64),
-        ("messages=32 runs=2 hart=1 teams=30 window=32 batch=16 signal=16", 32 * 30),
+        ("messages=32 runs=2 hart=1 poster_groups=30 window=32 batch=16 signal=16", 32 * 30),
         (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),
     ],
 )
 def test_posting_methods(options, messages):
     consoles, seconds, values = run(options)
-    assert [int(n) for n, _, _ in WRITES.findall(consoles[0])] == [messages] * len(seconds) and seconds
+    assert [line["messages"] for line in fabricvp.result_lines(consoles[0], "writes")] == [messages] * len(
+        seconds
+    ) and seconds
     assert (
         values["node0.hca0.bad_doorbells"]
         == values["node0.hca0.retries"]
@@ -86,9 +85,6 @@ def test_a_revoked_region_is_the_kernels_error():
     assert "0 of 64 messages ended, message 0: remote access" in consoles[0], consoles[0]
 
 
-SERVE = re.compile(r"^# serve (\d+) rounds (\d+) bytes (\d+) ps", re.MULTILINE)
-
-
 def serve(options):
     """Seconds a round, statistics."""
     with fabricvp.spawn("gpurdma_pair", node__images__append=f"nodes=2 {options}") as platform:
@@ -96,19 +92,19 @@ def serve(options):
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
         assert all("serve      ok" in text for text in consoles), consoles
-        rounds, _, ps = map(int, SERVE.search(consoles[0]).groups())
-        return int(ps) * 1e-12 / rounds, platform.statistics.snapshot()
+        (line,) = fabricvp.result_lines(consoles[0], "serve")
+        return line["time_ps"] * 1e-12 / line["rounds"], platform.statistics.snapshot()
 
 
 @pytest.mark.parametrize(
     "options, launches",
     [
-        ("serve=1 rounds=5", 0),
-        ("serve=1 rounds=4 groups=6 replies=6 bytes=49152", 0),
-        ("serve=1 rounds=4 groups=4 bytes=8192 items=64 multiply=1", 6),
-        ("serve=2 rounds=5 groups=3 replies=3", 1),
-        ("serve=2 rounds=4 groups=6 replies=6 bytes=49152 own=1", 1),
-        ("serve=2 rounds=3 groups=30 replies=30 bytes=61440 items=1024 multiply=1", 1),
+        ("serve=hart rounds=5", 0),
+        ("serve=hart rounds=4 groups=6 replies=6 bytes=49152", 0),
+        ("serve=hart rounds=4 groups=4 bytes=8192 items=64 multiply=1", 6),
+        ("serve=kernel rounds=5 groups=3 replies=3", 1),
+        ("serve=kernel rounds=4 groups=6 replies=6 bytes=49152 own=1", 1),
+        ("serve=kernel rounds=3 groups=30 replies=30 bytes=61440 items=1024 multiply=1", 1),
     ],
 )
 def test_a_worker_answers_every_batch(options, launches):
@@ -126,11 +122,11 @@ def test_a_worker_answers_every_batch(options, launches):
 
 def test_one_kernel_answers_small_batches_sooner():
     shape = "rounds=4 groups=8 bytes=16384 items=256 multiply=1"
-    assert serve(f"serve=2 replies=8 {shape}")[0] < 0.9 * serve(f"serve=1 {shape}")[0]
+    assert serve(f"serve=kernel replies=8 {shape}")[0] < 0.9 * serve(f"serve=hart {shape}")[0]
 
 
 def test_runs_are_the_same_to_the_picosecond():
-    options = "messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32"
+    options = "messages=64 runs=2 lanes=16 poster_groups=4 groups=3 batch=16 signal=16 window=32"
     (text, _, first), (again, _, second) = run(options), run(options)
     assert text == again
     assert [key for key in first if first[key] != second[key] and not key.startswith("sim.")] == []
@@ -145,10 +141,14 @@ def test_runs_are_the_same_to_the_picosecond():
         ("inline=1 size=9", "size=9: with inline=1 up to 8"),
         ("hart=1 lanes=2", "hart=1: with groups=1 and lanes=1"),
         ("messages=100 signal=64 window=64", "messages=100: a multiple of signal=64"),
-        ("serve=2 groups=4 replies=1 bytes=4096", "replies=1: of a kernel, groups=4"),
-        ("serve=1 groups=3 bytes=100", "bytes=100: a multiple of 24"),
+        ("serve=kernel groups=4 replies=1 bytes=4096", "replies=1: of a kernel, groups=4"),
+        ("serve=hart groups=3 bytes=100", "bytes=100: a multiple of 24"),
         ("nodes=3", "nodes=3: a multiple of 2"),
-        ("lanes=65 teams=64", "teams=64: with lanes=65 no more than 15"),
+        ("serve=1", "serve=1 is now serve=hart"),
+        ("fence=2", "fence=2 is now fence=system"),
+        ("fence=gpu", "fence=gpu: one of none, agent, system"),
+        ("teams=2", "teams=2 is now poster_groups=2"),
+        ("lanes=65 poster_groups=64", "poster_groups=64: with lanes=65 no more than 15"),
         ("size=0", "size=0: 1 at least"),
         ("size=1048577", "size=1048577: 1 to 1048576 bytes"),
     ],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes that use queue pairs wrongly (firmware/host/misuse): nobody else is touched, and the program hears of it where
-it can."""
+"""Lanes that use queue pairs wrongly (firmware/programs/misuse): nobody else is touched, and the program hears of it
+where it can."""
 
 import fabricvp
 

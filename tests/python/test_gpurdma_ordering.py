@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a running kernel sees of data that RDMA writes (firmware/host/ordering), and the CRC that finds out."""
-
-import re
+"""What a running kernel sees of data that RDMA writes (firmware/programs/ordering), and the CRC that finds out."""
 
 import fabricvp
 import pytest
-
-COUNTS_LINE = re.compile(
-    r"^rounds (\d+) wrong (\d+) stale (\d+) early (\d+) words (\d+) found (\d+) missed (\d+) alarms (\d+)", re.MULTILINE
-)
 
 
 def look(options, commit="on_arrival"):
@@ -23,12 +17,12 @@ def look(options, commit="on_arrival"):
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
         assert all("all ok" in text for text in consoles), consoles
-        values = map(int, COUNTS_LINE.search(consoles[0]).groups())
-        return dict(zip(("rounds", "wrong", "stale", "early", "words", "found", "missed", "alarms"), values))
+        (line,) = fabricvp.result_lines(consoles[0], "ordering")
+        return line.values
 
 
 def test_l1_keeps_old_data_until_an_acquire():
-    seen = look("rounds=10 bytes=1024 flag=1 read=0")
+    seen = look("rounds=10 bytes=1024 flag=separate_write read=plain")
     assert seen == {
         "rounds": 10,
         "wrong": 9,
@@ -39,28 +33,28 @@ def test_l1_keeps_old_data_until_an_acquire():
         "missed": 0,
         "alarms": 0,
     }
-    for read in 1, 2:
-        assert look(f"rounds=10 bytes=1024 flag=1 read={read}")["wrong"] == 0
+    for read in "acquire", "bypass":
+        assert look(f"rounds=10 bytes=1024 flag=separate_write read={read}")["wrong"] == 0
 
 
 @pytest.mark.parametrize(
     "flag",
     [
-        "bytes=56 flag=0",
-        "bytes=100 flag=0",
-        "bytes=4 flag=1",
-        "bytes=260 flag=2",
-        "bytes=64 flag=2 host_cq=1",
-        "bytes=64 flag=1 flush=1",
+        "bytes=56 flag=same_write",
+        "bytes=100 flag=same_write",
+        "bytes=4 flag=separate_write",
+        "bytes=260 flag=completion",
+        "bytes=64 flag=completion host_cq=1",
+        "bytes=64 flag=separate_write flush=1",
     ],
 )
 def test_flags_and_sizes(flag):
-    seen = look(f"rounds=8 {flag} read=1", "at_bank")
+    seen = look(f"rounds=8 {flag} read=acquire", "at_bank")
     assert seen["rounds"] == 8 and seen["wrong"] == seen["alarms"] == 0
 
 
 def test_a_flag_overtakes_data_that_wait_for_a_busy_bank():
-    options = "rounds=60 bytes=64 flag=1 read=1 load=59"
+    options = "rounds=60 bytes=64 flag=separate_write read=acquire load=59"
     early = look(options, "at_bank")
     assert early["early"] == early["wrong"] == early["found"] > 0 and early["missed"] == early["alarms"] == 0
     assert look(options)["wrong"] == 0
@@ -70,9 +64,10 @@ def test_a_flag_overtakes_data_that_wait_for_a_busy_bank():
 @pytest.mark.parametrize(
     "options, says",
     [
-        ("read=3", "read=3: 2 at most"),
+        ("read=3", "read=3: one of plain, acquire, bypass"),
+        ("read=2", "read=2 is now read=bypass"),
         ("bytes=6", "bytes=6: a multiple of 4"),
-        ("flag=0 flush=1", "flush=1: not with flag=0"),
+        ("flag=same_write flush=1", "flush=1: not with flag=same_write"),
     ],
 )
 def test_invalid_options_are_reported(options, says):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications of kernels that own their queue pairs (firmware/host/pgas), while the network loses packets, a link goes
-down, or a node takes its memory back: what they find is right, or they say what failed; nothing hangs."""
+"""Applications of kernels that own their queue pairs (firmware/programs/pgas), while the network loses packets, a link
+goes down, or a node takes its memory back: what they find is right, or they say what failed; nothing hangs."""
 
 import re
 
@@ -8,11 +8,11 @@ import fabricvp
 import pytest
 
 WORKS = {
-    "reduce": "work=0 count=16384 rounds=2",
-    "tree": "work=0 count=8192 rounds=2 tree=1",
-    "hash": "work=1 count=512 universe=1000",
-    "spmv": "work=2 count=16384 rounds=4",
-    "find": "work=3 count=4000 divisor=2",
+    "reduce": "work=reduce count=16384 rounds=2",
+    "tree": "work=reduce count=8192 rounds=2 algorithm=tree",
+    "hash": "work=hash count=512 universe=1000",
+    "spmv": "work=spmv count=16384 rounds=4",
+    "find": "work=find count=4000 divisor=2",
 }
 KERNELS = {work: "pgas_" + work.replace("tree", "reduce") for work in WORKS}
 PORTS = [f"network.switch0.to_node{n}_hca0" for n in range(4)]
@@ -72,7 +72,7 @@ def test_a_link_that_goes_down_and_comes_back(work):
 )  # whose last node sends, and is asked for nothing
 def test_memory_that_is_taken_back(work):
     """Kernels whose requests are refused say so, those who wait for them say for whom; each node comes to its end."""
-    outcome, consoles, _ = run(work, lambda platform: None, "revoke=60 patience=20000")
+    outcome, consoles, _ = run(work, lambda platform: None, "revoke=60 wait_timeout_us=20000")
     assert outcome == fabricvp.Outcome.GUEST_FAILURE
     errors = [errors for text in consoles for errors in SAYS.findall(text)]
     assert all(text.endswith("FAILED\n") for text in consoles), consoles
@@ -82,7 +82,7 @@ def test_memory_that_is_taken_back(work):
 
 def test_a_network_that_dies():
     """Nobody is answered any more: the adapters give up, and the kernels hear it."""
-    outcome, consoles, _ = run("reduce", lambda platform: platform.inject("network.switch0", "dead"), "timeout=4")
+    outcome, consoles, _ = run("reduce", lambda platform: platform.inject("network.switch0", "dead"), "ack_timeout=4")
     assert outcome == fabricvp.Outcome.GUEST_FAILURE
     for text in consoles:
         assert SAYS.findall(text) and "nothing comes from node" in text, text  # the kernel, then the host

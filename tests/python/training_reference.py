@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The training runs of the applications lenet, vgg16 and resnet18, repeated with NumPy in double precision. Images,
-labels and first weights follow from the same hashes (firmware/host/apps/training.h); everything else is written from
-the definitions."""
+labels and first weights follow from the same hashes (firmware/programs/apps/training.h); everything else is written
+from the definitions."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view

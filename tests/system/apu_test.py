@@ -10,6 +10,7 @@ import re
 
 import command
 from command import CommandTest
+from fabricvp.guest_results import result_lines
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 SIZES = {
@@ -66,12 +67,12 @@ class Apu(CommandTest):
     def test_messages_by_every_backend(self):
         """Kernels of APUs put messages into each other's memory, whoever performs it; every byte is checked."""
         time = {}
-        for name, number in {"processor": 0, "host": 1, "native": 2, "async": 5}.items():
+        for name in "compnet", "ghn", "gpu_native", "gds":
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_apu_pair.yaml",
                 "--append",
-                f"nodes=2 scheme={number} rounds=4 most=4096",
+                f"nodes=2 scheme={name} rounds=4 max=4096",
                 "--out",
                 name,
             )
@@ -84,36 +85,31 @@ class Apu(CommandTest):
                 )
                 self.assertEqual(self.statistics(name)[f"node{n}.hca0.retries"], 0)
                 self.assertEqual(self.statistics(name)[f"node{n}.hca0.bad_doorbells"], 0)
-            time[name] = int(
-                re.search(
-                    rf"^# echo {name} 1 threads 1 groups 64 bytes (\d+) ps",
-                    (self.folder / name / "console.node0.log").read_text(),
-                    re.MULTILINE,
-                )[1]
-            )
+            lines = result_lines((self.folder / name / "console.node0.log").read_text(), "echo")
+            self.assertEqual({line["backend"] for line in lines}, {name})
+            time[name] = {line["bytes"]: line["time_ps"] for line in lines}[64]
         far = self.run_command(
             "run",
             CONFIGS / "compnet_pair.yaml",
             "--append",
-            "nodes=2 scheme=1 rounds=4 least=64 most=64",
+            "nodes=2 scheme=ghn rounds=4 min=64 max=64",
             "--out",
             "far",
         )
-        self.assertLess(
-            time["host"], int(re.search(r"# echo host .* bytes (\d+) ps", far.text)[1])
-        )  # requests need not cross the I/O bus
+        # Requests need not cross the I/O bus.
+        self.assertLess(time["ghn"], result_lines(far.text, "echo")[0]["time_ps"])
 
     def test_work_by_every_backend(self):
         for options in (
-            "work=1 rows=48 columns=64 groups=6 iterations=7",
-            "work=2 bytes=40000 groups=3 rounds=2 cores=3",
+            "work=jacobi rows=48 columns=64 groups=6 iterations=7",
+            "work=reduce bytes=40000 groups=3 rounds=2 cores=3",
         ):
-            for number in 0, 1, 2, 3:
+            for backend in "compnet", "ghn", "gpu_native", "hdn":
                 result = self.run_command(
                     "run",
                     CONFIGS / "compnet_apu_pair.yaml",
                     "--append",
-                    f"nodes=2 scheme={number} {options}",
+                    f"nodes=2 scheme={backend} {options}",
                     "--out",
                     "out",
                 )
@@ -196,7 +192,7 @@ class Apu(CommandTest):
             "run",
             CONFIGS / "compnet_apu_pair.yaml",
             "--append",
-            "nodes=2 scheme=0 crash=1 groups=4 rounds=100 least=64 most=64",
+            "nodes=2 scheme=compnet crash=1 groups=4 rounds=100 min=64 max=64",
             "--out",
             "out",
         )

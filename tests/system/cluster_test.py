@@ -4,10 +4,10 @@
 import json
 import os
 import pathlib
-import re
 
 import command
 from command import CommandTest
+from fabricvp.guest_results import result_lines
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 SMALL = "nodes=2 size=1024 bytes=16384 messages=64 rows=16 columns=64 iterations=3"
@@ -34,14 +34,14 @@ class Cluster(CommandTest):
             for part in "spmv", "exchange", "writes", "jacobi":
                 self.assertRegex(self.console("once", node), rf"(?m)^{part} +ok$")
         self.assertRegex(self.succeed("diff", "once", "again").text, r"0 of \d+ statistics differ")
-        settings = {
-            name: int(ns)
-            for name, ns in re.findall(r"(?m)^# spmv 1024 rows 4 gpus (\w+) (\d+) ns$", self.console("once", 0))
-        }
+        lines = result_lines(self.console("once", 0), "spmv")
+        self.assertEqual({(line["rows"], line["gpus"]) for line in lines}, {(1024, 4)})
+        settings = {line["links"]: line["time_ns"] for line in lines}
         self.assertEqual(list(settings), ["plain", "netcrafter", "lanes", "netcrafter_lanes"])
         self.assertNotEqual(settings["plain"], settings["netcrafter"])  # what registers say is what links do
-        orders = re.findall(r"(?m)^# exchange 4 gpus 16384 bytes (\w+) order \d+ ps$", self.console("once", 0))
-        self.assertEqual(orders, ["natural", "best"])
+        lines = result_lines(self.console("once", 0), "exchange")
+        self.assertEqual([line["order"] for line in lines], ["natural", "best"])
+        self.assertEqual({(line["gpus"], line["bytes"]) for line in lines}, {(4, 16384)})
         values = json.loads((self.folder / "once" / "stats.json").read_text())
         self.assertGreater(values["network.packets.sent"], 0)
         self.assertEqual(values["network.packets.delivered"], values["network.packets.sent"])
@@ -54,10 +54,7 @@ class Cluster(CommandTest):
             "out", "nodes=2 size=0 messages=0 iterations=0 bytes=262144 best=123230301012 worst=321320310120"
         )
         self.assertEqual(result.returncode, 0, result.text + result.errors)
-        times = {
-            name: int(ps)
-            for name, ps in re.findall(r"(?m)^# exchange .* (\w+) order (\d+) ps$", self.console("out", 0))
-        }
+        times = {line["order"]: line["time_ps"] for line in result_lines(self.console("out", 0), "exchange")}
         self.assertLess(times["best"] * 1.2, times["natural"])
         self.assertLess(times["natural"], times["worst"])
 
@@ -101,30 +98,44 @@ class Cluster(CommandTest):
     def test_training(self):
         """Two nodes train one network on images of their own: the host finds the last loss, it fell as the sum of both
         gradients says, and both have the same parameters, whoever gives the gradients."""
-        for backend in 2, 3:
+        for backend, placement in ("gpu_native", "gpu"), ("hdn", "host"):
             result = self.run_cluster(
                 "out",
-                f"nodes=2 work=3 rows=2 columns=16 steps=2 placement={backend - 1} scheme={backend}",
+                f"nodes=2 work=training rows=2 columns=16 steps=2 placement={placement} scheme={backend}",
                 "node.host.harts=2",
             )
             self.assertEqual(result.returncode, 0, result.text + result.errors)
             for node in range(2):
                 self.assertRegex(
                     self.console("out", node),
-                    r"\ndrop       \d+ % of rate times squared gradient\n# training \w+ 2 steps [1-9]\d+ ps, computing"
-                    r" [1-9]\d+ ps\ntraining   ok\n",
+                    r"\ndrop       \d+ % of rate times squared gradient\n# iterate .*\ntraining   ok\n",
                 )
+                (line,) = result_lines(self.console("out", node), "iterate")
+                self.assertEqual([line[key] for key in ("work", "backend", "steps")], ["training", backend, 2])
+                self.assertGreater(line["time_ps"], line["computing_time_ps"])
+                self.assertGreater(line["computing_time_ps"], 0)
 
     def test_invalid_options_are_reported(self):
         for options, words in (
             ("best=123", "best=123 is no order of 4 GPUs' messages"),
             ("best=123023013022", "is no order"),
             ("bytes=1000", "bytes=1000: messages of whole pages"),
-            ("scheme=4", "scheme=4: 3 at most"),
+            ("scheme=cpu", "scheme=cpu: one of compnet, ghn, gpu_native, hdn"),
+            ("scheme=3", "scheme=3 is now scheme=hdn"),
+            ("scheme=5", "scheme=5: one of compnet, ghn, gpu_native, hdn"),
+            ("work=3", "work=3 is now work=training"),
+            ("placement=2", "placement=2 is now placement=host"),
+            ("policy=milic", "policy=milic: one of fixed, milic2017, symmetric, predictive"),
+            ("parts=3", "parts=3 is now netcrafter=stitching,trimming"),
+            ("parts=0", "parts=0 is now netcrafter=none"),
+            ("netcrafter=27", "netcrafter=27 is now netcrafter=stitching,trimming,selective_pooling,sequencing"),
+            ("netcrafter=stitching,", "netcrafter=stitching,: one or more of stitching, trimming, pooling, "),
+            ("settings=12", "settings=12 is now link_modes=lanes,netcrafter_lanes"),
+            ("link_modes=none", "link_modes=none: one or more of plain, netcrafter, lanes, netcrafter_lanes, with"),
             ("rows=10 groups=4", "rows=10: a multiple of groups=4"),
-            ("work=2 rows=48", "rows=48: a multiple of 32"),
-            ("work=1 threads=2", "threads=2: 1 at most"),
-            ("work=3 steps=8", "steps=8: 7 at most, of training"),
+            ("work=spmv rows=48", "rows=48: a multiple of 32"),
+            ("work=jacobi threads=2", "threads=2: 1 at most"),
+            ("work=training steps=8", "steps=8: 7 at most, of training"),
         ):
             with self.subTest(options):
                 self.assert_rejected(self.run_cluster("out", f"nodes=2 size=0 messages=0 {options}"), words)

@@ -5,8 +5,11 @@ import os
 import pathlib
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python"))  # whose modules without bindings tests use
 
 FABRICVP = os.environ["FABRICVP"]
 #: Seconds after which a command that takes one or two hangs: much longer than a busy machine or a sanitizer makes it.

@@ -8,9 +8,10 @@ import re
 
 import command
 from command import CommandTest
+from fabricvp.guest_results import result_lines
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
-BACKENDS = {"processor": 0, "host": 1, "native": 2}
+BACKENDS = ("compnet", "ghn", "gpu_native")  # whose kernels post
 
 
 class Compnet(CommandTest):
@@ -27,24 +28,25 @@ class Compnet(CommandTest):
 
     def service_instructions(self, values, backend):
         """Instructions of the threads that could serve."""
-        hart = "node0.gpu0.processor.hart0" if backend == "processor" else "node0.host.hart1"
+        hart = "node0.gpu0.processor.hart0" if backend == "compnet" else "node0.host.hart1"
         return values[f"{hart}.instructions"]
 
     def test_every_backend(self):
         """Messages of all sizes there and back, every byte checked, by whoever serves; only the one who should does."""
-        for backend, number in BACKENDS.items():
-            result = self.echo(backend, f"scheme={number}", "rounds=4", "most=8192")
+        for backend in BACKENDS:
+            result = self.echo(backend, f"scheme={backend}", "rounds=4", "max=8192")
             self.assertEqual(result.returncode, 0, result.text)
             for text in self.consoles(backend):
                 self.assertEqual(
                     [line for line in text.splitlines() if not line.startswith("# ")][1:],
                     ["echo       ok", "all ok, powering off"],
                 )
-            measured = re.findall(
-                rf"^# echo {backend} 1 threads 1 groups (\d+) bytes (\d+) ps", self.consoles(backend)[0], re.MULTILINE
+            measured = result_lines(self.consoles(backend)[0], "echo")
+            self.assertEqual([line["bytes"] for line in measured], [8 << i for i in range(11)])
+            self.assertEqual(
+                {(line["backend"], line["threads"], line["groups"]) for line in measured}, {(backend, 1, 1)}
             )
-            self.assertEqual([int(size) for size, _ in measured], [8 << i for i in range(11)])
-            times = [int(ps) for _, ps in measured]
+            times = [line["time_ps"] for line in measured]
             self.assertLess(times[0], times[1])  # 8 bytes travel in the request
             self.assertLess(times[1], times[-1])
             values = self.statistics(backend)
@@ -52,56 +54,50 @@ class Compnet(CommandTest):
                 self.assertEqual(values[f"node{n}.hca0.retries"], 0)
                 self.assertEqual(values[f"node{n}.hca0.bad_doorbells"], 0)
         machines = {
-            (self.folder / backend / "config.resolved.yaml").read_text().replace(f"scheme={number}", "backend")
-            for backend, number in BACKENDS.items()
+            (self.folder / backend / "config.resolved.yaml").read_text().replace(f"scheme={backend}", "backend")
+            for backend in BACKENDS
         }
         self.assertEqual(len(machines), 1)  # who serves is an option of the program, and nothing else differs
-        quiet = self.statistics("native")
+        quiet = self.statistics("gpu_native")
         self.assertGreater(
-            self.service_instructions(self.statistics("processor"), "processor"),
-            10 * self.service_instructions(quiet, "processor"),
+            self.service_instructions(self.statistics("compnet"), "compnet"),
+            10 * self.service_instructions(quiet, "compnet"),
         )
-        self.assertGreater(self.service_instructions(self.statistics("host"), "host"), 100)
-        for backend in "processor", "native":
-            self.assertEqual(self.service_instructions(self.statistics(backend), "host"), 0)
+        self.assertGreater(self.service_instructions(self.statistics("ghn"), "ghn"), 100)
+        for backend in "compnet", "gpu_native":
+            self.assertEqual(self.service_instructions(self.statistics(backend), "ghn"), 0)
 
     def test_many_work_groups_and_threads(self):
-        for backend in "processor", "host":
+        for backend in "compnet", "ghn":
             result = self.echo(
-                backend,
-                f"scheme={BACKENDS[backend]}",
-                "groups=13",
-                "threads=2",
-                "rounds=4",
-                "least=64",
-                "most=64",
-                "entries=1",
+                backend, f"scheme={backend}", "groups=13", "threads=2", "rounds=4", "min=64", "max=64", "log_entries=1"
             )
             self.assertEqual(result.returncode, 0, result.text)
-            self.assertRegex(self.consoles(backend)[0], rf"# echo {backend} 2 threads 13 groups 64 bytes \d+ ps")
-        self.echo("again", "scheme=0", "groups=13", "threads=2", "rounds=4", "least=64", "most=64", "entries=1")
-        self.assertRegex(self.succeed("diff", "processor", "again").text, r"0 of \d+ statistics differ")
+            line = result_lines(self.consoles(backend)[0], "echo")[0]
+            self.assertEqual([line[key] for key in ("backend", "threads", "groups", "bytes")], [backend, 2, 13, 64])
+        self.echo("again", "scheme=compnet", "groups=13", "threads=2", "rounds=4", "min=64", "max=64", "log_entries=1")
+        self.assertRegex(self.succeed("diff", "compnet", "again").text, r"0 of \d+ statistics differ")
 
     def test_messages_without_responses(self):
         """Each work-group sends many before it waits; all of them come, whoever performs them, more of them than queues
         have entries."""
-        for backend, number in BACKENDS.items():
+        for backend in BACKENDS:
             for size in 8, 512:
                 result = self.echo(
                     backend,
-                    f"work=3 scheme={number}",
+                    f"work=rate scheme={backend}",
                     "groups=6",
                     "messages=50",
-                    "entries=3",
-                    f"least={size}",
-                    f"most={size}",
+                    "log_entries=3",
+                    f"min={size}",
+                    f"max={size}",
                 )
                 self.assertEqual(result.returncode, 0, result.text)
-                self.assertRegex(
-                    self.consoles(backend)[0],
-                    rf"# rate {backend} 1 threads 6 groups {size} bytes 300 messages, [1-9]\d* ps each\nrate      "
-                    r" ok\n",
-                )
+                (line,) = result_lines(self.consoles(backend)[0], "rate")
+                expected = {"backend": backend, "threads": 1, "groups": 6, "bytes": size, "messages": 300}
+                self.assertEqual(line.values | expected, line.values)
+                self.assertGreater(line["message_time_ps"], 0)
+                self.assertIn("\nrate       ok\n", self.consoles(backend)[0])
                 values = self.statistics(backend)
                 self.assertGreater(values["node0.hca0.messages"], 300)
                 self.assertLess(values["node1.hca0.messages"], 100)  # of the programs, which meet
@@ -109,9 +105,9 @@ class Compnet(CommandTest):
 
     def test_a_request_that_fails(self):
         """The kernel that asked hears why (the responder's refusal); the one that waits gives up; nothing hangs."""
-        for _backend, number in BACKENDS.items():
+        for backend in BACKENDS:
             for size in 8, 64:
-                result = self.echo("out", f"scheme={number}", "astray=1", f"least={size}", f"most={size}")
+                result = self.echo("out", f"scheme={backend}", "astray=1", f"min={size}", f"max={size}")
                 self.assertEqual(result.returncode, 1, result.text)
                 mine, other = self.consoles("out")
                 self.assertIn("work-group 0: request failed in round 1, status 0x113", mine)
@@ -120,9 +116,9 @@ class Compnet(CommandTest):
     def test_jacobi(self):
         """Every backend solves to the bit what CPUs solve; who performs the network has its time to show for it."""
         time = {}
-        for backend, number in {**BACKENDS, "driven": 3, "async": 5}.items():
+        for backend in (*BACKENDS, "hdn", "gds"):
             result = self.echo(
-                backend, "work=1", f"scheme={number}", "rows=48", "columns=64", "groups=6", "iterations=7"
+                backend, "work=jacobi", f"scheme={backend}", "rows=48", "columns=64", "groups=6", "iterations=7"
             )
             self.assertEqual(result.returncode, 0, result.text)
             for text in self.consoles(backend):
@@ -130,25 +126,26 @@ class Compnet(CommandTest):
                     [line for line in text.splitlines() if not line.startswith("# ")][1:],
                     ["jacobi     ok", "all ok, powering off"],
                 )
-            found = re.findall(
-                r"^# jacobi (\w+) 48 rows 64 columns 7 iterations (\d+) ps", self.consoles(backend)[0], re.MULTILINE
-            )
-            self.assertEqual([name for name, _ in found], ["cpu", backend])
-            time[backend] = int(found[1][1])
-        self.echo("launch", "work=1", "scheme=3", "rows=48", "columns=64", "groups=6", "iterations=7", "driver=20")
-        slow = int(re.search(r"# jacobi driven .* (\d+) ps", self.consoles("launch")[0])[1])
-        self.assertAlmostEqual((slow - time["driven"]) / 7e6, 20, delta=1)  # a launch each iteration
+            found = result_lines(self.consoles(backend)[0], "jacobi")
+            self.assertEqual([line["backend"] for line in found], ["cpu", backend])
+            self.assertEqual({(line["rows"], line["columns"], line["iterations"]) for line in found}, {(48, 64, 7)})
+            time[backend] = found[1]["time_ps"]
+        self.echo(
+            "launch", "work=jacobi", "scheme=hdn", "rows=48", "columns=64", "groups=6", "iterations=7", "driver_us=20"
+        )
+        slow = result_lines(self.consoles("launch")[0], "jacobi")[1]["time_ps"]
+        self.assertAlmostEqual((slow - time["hdn"]) / 7e6, 20, delta=1)  # a launch each iteration
 
     def test_packets_of_the_queue_on_four_nodes(self):
         """The all-reduce of the residual takes two steps there, with a kernel between them; what is found is the CPUs'
         and the host's between kernels, at every node."""
         digests = {}
-        for backend in 5, 3:
+        for backend in "gds", "hdn":
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_4.yaml",
                 "--append",
-                f"nodes=4 work=1 scheme={backend} rows=8 columns=64 iterations=9 groups=4 cores=1",
+                f"nodes=4 work=jacobi scheme={backend} rows=8 columns=64 iterations=9 groups=4 cores=1",
                 "--out",
                 "out",
             )
@@ -156,21 +153,22 @@ class Compnet(CommandTest):
             texts = [(self.folder / "out" / f"console.node{i}.log").read_text() for i in range(4)]
             for text in texts:
                 self.assertIn("jacobi     ok", text)
-            digests[backend] = [re.search(r"^# digest (\w+)", text, re.MULTILINE)[1] for text in texts]
-        self.assertEqual(digests[5], digests[3])
-        self.assertEqual(len(set(digests[5])), 4)  # each has rows of its own
+            digests[backend] = [result_lines(text, "digest")[0]["value"] for text in texts]
+        self.assertEqual(digests["gds"], digests["hdn"])
+        self.assertEqual(len(set(digests["gds"])), 4)  # each has rows of its own
 
     def test_rounds_by_packets_follow_each_other(self):
         """More all-reduces than queue and send ring hold at a time, also with two nodes and with a number that is no
         power of two."""
-        for nodes, algorithm, rounds in (2, 0, 40), (2, 1, 40), (3, 0, 9), (3, 1, 9):
+        for nodes, algorithm, rounds in (2, "ring", 40), (2, "tree", 40), (3, "ring", 9), (3, "tree", 9):
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_4.yaml",
                 "--set",
                 f"nodes={nodes}",
                 "--set",
-                f"node.images.append=nodes={nodes} work=2 scheme=5 way={algorithm} bytes=1000 rounds={rounds}",
+                f"node.images.append=nodes={nodes} work=reduce scheme=gds algorithm={algorithm} bytes=1000"
+                f" rounds={rounds}",
                 "--out",
                 "out",
             )
@@ -183,7 +181,7 @@ class Compnet(CommandTest):
             "run",
             CONFIGS / f"compnet_{nodes}.yaml",
             "--append",
-            " ".join((f"nodes={nodes} work=2", *options)),
+            " ".join((f"nodes={nodes} work=reduce", *options)),
             "--out",
             folder,
         )
@@ -192,14 +190,14 @@ class Compnet(CommandTest):
         """Every node has every sum to the bit, by a ring and by a tree, whoever performs the network, for vectors that
         fill no part and for those of many."""
         time = {}
-        for backend, number in {**BACKENDS, "driven": 3, "cpu": 4, "async": 5}.items():
-            for algorithm, name in enumerate(("ring", "tree")):
+        for backend in (*BACKENDS, "hdn", "cpu", "gds"):
+            for algorithm in "ring", "tree":
                 for size, groups in (12, 2), (40_000, 3):
                     result = self.reduce(
                         "out",
                         4,
-                        f"scheme={number}",
-                        f"way={algorithm}",
+                        f"scheme={backend}",
+                        f"algorithm={algorithm}",
                         f"bytes={size}",
                         f"groups={groups}",
                         "rounds=2",
@@ -212,26 +210,26 @@ class Compnet(CommandTest):
                             [line for line in text.splitlines() if not line.startswith("# ")][1:],
                             ["reduce     ok", "all ok, powering off"],
                         )
-                    found = re.search(
-                        rf"^# reduce {backend} {name} 4 nodes {size} bytes 2 rounds (\d+) ps", texts[0], re.MULTILINE
-                    )
-                    time[backend, name, size] = int(found[1])
+                    (line,) = result_lines(texts[0], "reduce")
+                    self.assertEqual([line[key] for key in ("backend", "algorithm")], [backend, algorithm])
+                    self.assertEqual([line[key] for key in ("nodes", "bytes", "rounds")], [4, size, 2])
+                    time[backend, algorithm, size] = line["time_ps"]
             self.assertLess(time[backend, "tree", 12], time[backend, "ring", 12], backend)  # four steps instead of six
-        for algorithm in 0, 1:  # a number of nodes that is no power of two
+        for algorithm in "ring", "tree":  # a number of nodes that is no power of two
             result = self.run_command(
                 "run",
                 CONFIGS / "compnet_4.yaml",
                 "--set",
                 "nodes=3",
                 "--set",
-                f"node.images.append=nodes=3 work=2 scheme=0 way={algorithm} bytes=1000",
+                f"node.images.append=nodes=3 work=reduce scheme=compnet algorithm={algorithm} bytes=1000",
                 "--out",
                 "three",
             )
             self.assertEqual(result.returncode, 0, result.text)
             self.assertEqual(result.text.count("reduce     ok"), 1)
         machines = {re.sub("append: .*", "", (self.folder / "out" / "config.resolved.yaml").read_text())}
-        self.reduce("other", 4, "scheme=0")
+        self.reduce("other", 4, "scheme=compnet")
         machines.add(re.sub("append: .*", "", (self.folder / "other" / "config.resolved.yaml").read_text()))
         self.assertEqual(len(machines), 1)
 
@@ -282,7 +280,7 @@ class Compnet(CommandTest):
                 "run",
                 CONFIGS / "compnet_pair.yaml",
                 "--append",
-                "nodes=2 work=2 scheme=0 bytes=65536 groups=2",
+                "nodes=2 work=reduce scheme=compnet bytes=65536 groups=2",
                 "--out",
                 folder,
                 *more,
@@ -325,21 +323,21 @@ class Compnet(CommandTest):
     def test_messages_of_the_queue_between_kernels(self):
         """GPUDirect Async: packets ring for entries that the program has written, and wait; no kernel and no thread
         talks."""
-        for options, sizes in ("most=4096", 10), ("groups=32 least=64 most=64", 1):
-            result = self.echo("async", "scheme=5", "rounds=12", options)
+        for options, sizes in ("max=4096", 10), ("groups=32 min=64 max=64", 1):
+            result = self.echo("async", "scheme=gds", "rounds=12", options)
             self.assertEqual(result.returncode, 0, result.text)
-            self.assertEqual(
-                len(re.findall(r"^# echo async .* bytes [1-9]\d+ ps", self.consoles("async")[0], re.MULTILINE)), sizes
-            )
+            found = result_lines(self.consoles("async")[0], "echo")
+            self.assertEqual({line["backend"] for line in found}, {"gds"})
+            self.assertEqual(len([line for line in found if line["time_ps"] > 0]), sizes)
             values = self.statistics("async")
             for n in (0, 1):
                 self.assertEqual(values[f"node{n}.hca0.bad_doorbells"], 0)
-                self.assertEqual(self.service_instructions(values, "host"), 0)
+                self.assertEqual(self.service_instructions(values, "ghn"), 0)
 
     def test_a_message_of_the_queue_that_fails(self):
         """The completion tells an error: the queue stops, and the program learns why; the other side's packet loses its
         patience."""
-        result = self.echo("out", "scheme=5", "astray=1", "least=64", "most=64")
+        result = self.echo("out", "scheme=gds", "astray=1", "min=64", "max=64")
         self.assertEqual(result.returncode, 1, result.text)
         mine, other = self.consoles("out")
         self.assertIn("work-group 0: request failed in round 1, status 0x113", mine)
@@ -349,7 +347,7 @@ class Compnet(CommandTest):
         """Work-groups hear that nobody serves them any more, the host reads a record, nothing hangs."""
         for threads, harts in (1, (0,)), (2, (0, 1)):
             result = self.echo(
-                "out", "scheme=0", "crash=1", "groups=8", f"threads={threads}", "rounds=100", "least=64", "most=64"
+                "out", "scheme=compnet", "crash=1", "groups=8", f"threads={threads}", "rounds=100", "min=64", "max=64"
             )
             self.assertEqual(result.returncode, 1, result.text)
             mine, other = self.consoles("out")
@@ -362,7 +360,7 @@ class Compnet(CommandTest):
                 self.assertRegex(mine, rf"work-group {group}: request failed in round \d+, status 0x122")
                 self.assertRegex(other, rf"work-group {group}: request failed in round \d+, status 0x100")
         result = self.echo(
-            "out", "work=3 scheme=0", "crash=1", "groups=8", "messages=1000", "least=64", "most=64"
+            "out", "work=rate scheme=compnet", "crash=1", "groups=8", "messages=1000", "min=64", "max=64"
         )  # of which those who wait for nothing hear as well
         self.assertEqual(result.returncode, 1, result.text)
         mine, other = self.consoles("out")
@@ -375,10 +373,12 @@ class Compnet(CommandTest):
         well."""
         for lock in 0, 1:
             result = self.echo(
-                "out", "scheme=0", f"lock={lock}", "load=8", "groups=4", "rounds=6", "least=64", "most=64"
+                "out", "scheme=compnet", f"lock={lock}", "load=8", "groups=4", "rounds=6", "min=64", "max=64"
             )
             self.assertEqual(result.returncode, 0, result.text)
-            self.assertRegex(self.consoles("out")[0], r"# load 8 work-groups, [1-9]\d* passes")
+            (line,) = result_lines(self.consoles("out")[0], "load")
+            self.assertEqual(line["groups"], 8)
+            self.assertGreater(line["passes"], 0)
             values = self.statistics("out")
             locks, reads = (
                 sum(v for name, v in values.items() if re.match(rf"node0\.gpu0\.memory\.l2\.bank\d+\.{what}$", name))
@@ -387,30 +387,45 @@ class Compnet(CommandTest):
             self.assertEqual(locks, lock * 4 * 8)  # a request for each message, warm rounds included
             self.assertGreater(reads, 4 * 8)
 
+    def test_options_of_tests_are_not_listed(self):
+        result = self.echo("out", "thread=2")
+        self.assertRegex(result.errors, r"there is no option thread, but [\w, ]*\block, load\n$")
+        self.assertNotRegex(result.errors, "crash|astray")
+
     def test_invalid_options_are_reported(self):
         for options, words in (
-            ("work=2 bytes=10", "bytes=10: a multiple of 4"),
-            ("work=2 bytes=268435456", "bytes=268435456: 67108864 at most"),
+            ("work=reduce bytes=10", "bytes=10: a multiple of 4"),
+            ("work=reduce bytes=268435456", "bytes=268435456: 67108864 at most"),
             ("threads=9", "threads=9: 8 at most"),
-            ("entries=7", "entries=7: 6 at most"),
+            ("log_entries=7", "log_entries=7: 6 at most"),
             ("threads=2", "threads=2: 1 at most, since each serves a queue"),
-            ("work=1 threads=3 groups=4", "threads=3: 2 at most"),
-            ("scheme=3", "scheme=3: messages there and back take 0, 1, 2 or 5"),
-            ("work=3 scheme=5", "scheme=5: messages without answers take 0, 1 or 2"),
-            ("work=3 groups=8 messages=1000", "messages=1000: 64 at most, since all of them lie in memory"),
-            ("scheme=5 groups=33", "groups=33: 32 at most"),
+            ("work=jacobi threads=3 groups=4", "threads=3: 2 at most"),
+            ("scheme=hdn", "scheme=hdn: work=echo takes compnet, ghn, gpu_native or gds"),
+            ("work=rate scheme=gds", "scheme=gds: work=rate takes compnet, ghn or gpu_native"),
+            ("work=rate groups=8 messages=1000", "messages=1000: 64 at most, since all of them lie in memory"),
+            ("scheme=gds groups=33", "groups=33: 32 at most"),
             ("rounds=x", "rounds is no number"),
             ("thread=2", "there is no option thread, but nodes, work, scheme, "),
-            ("work=1 rows=10 groups=4", "rows=10: a multiple of groups=4"),
-            ("work=1 columns=24", "columns=24: a multiple of 16"),
-            ("work=1 cores=64", "cores=64: "),
-            ("least=24", "least=24: a power of two"),
+            ("scheme=gpu", "scheme=gpu: one of compnet, ghn, gpu_native, hdn, cpu, gds"),
+            ("scheme=9", "scheme=9: one of compnet, ghn, gpu_native, hdn, cpu, gds"),
+            ("scheme=", "scheme=: one of compnet, ghn, gpu_native, hdn, cpu, gds"),
+            ("scheme=0", "scheme=0 is now scheme=compnet"),
+            ("work=2 scheme=5", "work=2 is now work=reduce"),
+            ("work=reduce way=1", "way=1 is now algorithm=tree"),
+            ("least=64", "least=64 is now min=64"),
+            ("most=64", "most=64 is now max=64"),
+            ("entries=3", "entries=3 is now log_entries=3"),
+            ("driver=20", "driver=20 is now driver_us=20"),
+            ("work=jacobi rows=10 groups=4", "rows=10: a multiple of groups=4"),
+            ("work=jacobi columns=24", "columns=24: a multiple of 16"),
+            ("work=jacobi cores=64", "cores=64: "),
+            ("min=24", "min=24: a power of two"),
             ("threads=3 groups=3", "threads=3: 2 at most, harts of the command processor"),
-            ("scheme=2 lock=1", "lock=1: only with scheme=0"),
-            ("work=2 load=1", "load=1: only with work=0"),
-            ("work=2 crash=1", "crash=1: only with scheme=0 and work=0 or 3"),
-            ("scheme=1 crash=1", "crash=1: only with scheme=0"),
-            ("work=2 astray=1", "astray=1: only with work=0"),
+            ("scheme=gpu_native lock=1", "lock=1: only with scheme=compnet"),
+            ("work=reduce load=1", "load=1: only with work=echo"),
+            ("work=reduce crash=1", "crash=1: only with scheme=compnet and work=echo or rate"),
+            ("scheme=ghn crash=1", "crash=1: only with scheme=compnet"),
+            ("work=reduce astray=1", "astray=1: only with work=echo"),
         ):
             with self.subTest(options):
                 self.assert_rejected(self.echo("out", options), words)

@@ -125,7 +125,7 @@ class SameResults(CommandTest):
 
     def test_a_pair_of_nodes(self):
         self.compare(
-            [2], self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=8 rate=64"
+            [2], self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 max=512 bandwidth=8 rate=64"
         )
         self.assertIn("all ok, powering off", (self.folder / "ranks2/console.node1.log").read_text())
 
@@ -139,7 +139,7 @@ class SameResults(CommandTest):
             [2],
             self.long_cables("rdma_pair", more=faults),
             "--append",
-            "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0",
+            "nodes=2 exchange=0 latency=2 max=512 bandwidth=0 rate=0",
             "--time",
             "20ms",
         )
@@ -155,7 +155,7 @@ class SameResults(CommandTest):
         self.compare([2], self.long_cables("rdma_cluster_4", "switch0", nodes=4), "--until", "node2")
 
     def test_jacobi_by_command_processors(self):
-        jacobi = "nodes=4 work=1 scheme=0 rows=32 columns=32 groups=4 iterations=2 reference=0"
+        jacobi = "nodes=4 work=jacobi scheme=compnet rows=32 columns=32 groups=4 iterations=2 reference=0"
         self.compare([2, 4], self.long_cables("compnet_4", "switch0", nodes=4), "--append", jacobi)
         self.assertIn("jacobi     ok", (self.folder / "ranks4/console.node3.log").read_text())
 
@@ -184,7 +184,7 @@ faults:
             "run",
             self.long_cables("rdma_pair"),
             "--append",
-            "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0",
+            "nodes=2 exchange=0 latency=2 max=512 bandwidth=0 rate=0",
             "--time",
             "3ms",
             "--ranks",
@@ -202,7 +202,13 @@ faults:
         """A node that fails ends the run with status 1, whatever rank it is in."""
         failing = self.write("fails.elf", command.elf(command.HART0_ONLY + command.finish(3)))
         self.compare(
-            [2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={failing}", "--until", "node1", status=1
+            [2],
+            self.long_cables("rdma_pair"),
+            "--set",
+            f"node1.images.firmware={failing}",
+            "--until",
+            "node1",
+            status=1,
         )
         refusing = self.write(
             "refuses.elf", command.elf(command.HART0_ONLY + command.print_text("not so") + command.finish(2))

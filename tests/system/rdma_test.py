@@ -24,7 +24,7 @@ class Rdma(CommandTest):
         return [(self.folder / folder / f"console.node{i}.log").read_text() for i in range(nodes)]
 
     def test_a_pair_of_nodes(self):
-        small = "nodes=2 latency=4 most=4096 bandwidth=64 rate=512"  # node 0 tells the other one
+        small = "nodes=2 latency=4 max=4096 bandwidth=64 rate=512"  # node 0 tells the other one
         self.succeed("run", CONFIGS / "rdma_pair.yaml", "--append", small, "--out", "out")
         golden = (GOLDEN / "rdma_pair.txt").read_text()
         for i, text in enumerate(self.consoles("out", 2)):

@@ -8,6 +8,7 @@ import re
 
 import command
 from command import CommandTest
+from fabricvp.guest_results import result_lines
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 QUAD = CONFIGS / "netcrafter_quad.yaml"
@@ -42,7 +43,7 @@ class Workloads(CommandTest):
         self.assertEqual([r["label"] for r in regions], ["kernels"])
         kernels = regions[0]
         self.assertAlmostEqual(
-            (kernels["to_s"] - kernels["from_s"]) * 1e6, int(re.search(r"# kernels (\d+) us", text)[1]), delta=2
+            (kernels["to_s"] - kernels["from_s"]) * 1e6, result_lines(text, "kernels")[0]["time_us"], delta=2
         )
         # 36 work-groups of four wavefronts, none of those that fill or check.
         self.assertEqual(kernels["statistics"]["node0.gpu0.dispatcher.work_groups"], 36)
@@ -72,16 +73,20 @@ class Workloads(CommandTest):
         _, values = self.run_app(QUAD, "transpose", "--placement", "first_touch", "--dispatch", "round_robin")
         self.assertGreater(sum(values[f"node0.gpu{g}.memory.gmmu.demand_faults"] for g in range(4)), 0)
 
-    def test_settled_pages_do_not_move(self):
+    def test_the_old_name_of_a_placement(self):
+        result = self.run_command("run", QUAD, "--app", "sp_like", "--placement", "first_touch_settled")
+        self.assertEqual(result.returncode, 2, result.text)
+        self.assertEqual(result.errors, "fabricvp: --placement first_touch_settled is now first_touch_recorded\n")
+
+    def test_recorded_pages_do_not_move(self):
         """The pass that places pages is not measured, and leaves them where they were touched first."""
         _, moving = self.run_app(QUAD, "sp_like", "--placement", "first_touch")
         kernels = json.loads((self.folder / "out/regions.json").read_text())[0]
-        text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_settled")
+        text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_recorded")
         # The same kernels in the same time, to what is printed: whole microseconds of a clock that ticks every 100 ns.
         # A measured pass prints up to one more, since it marks its region between two readings of the clock.
-        late = (kernels["to_s"] - kernels["from_s"]) * 1e6 - int(
-            re.search(r"# kernels that place pages (\d+) us", text)[1]
-        )
+        placement_pass = result_lines(text, "placement_pass")[0]
+        late = (kernels["to_s"] - kernels["from_s"]) * 1e6 - placement_pass["time_us"]
         self.assertTrue(-0.2 < late < 1.2, late)
         self.assertGreater(sum(moving.get(f"node0.gpu{g}.memory.gmmu.demand_faults", 0) for g in range(4)), 0)
         regions = json.loads((self.folder / "out/regions.json").read_text())

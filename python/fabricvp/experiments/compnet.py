@@ -17,8 +17,16 @@ from .machines import record_machine
 MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
 #: The backend that runs on the same computers with their GPUs on the host's bus.
 APU = "GHN, APU"
-#: By name: what the firmware (firmware/host/compnet) calls it.
-BACKENDS = {"CPU only": 4, "HDN": 3, "GDS": 5, "GHN": 1, APU: 1, "ComP-Net": 0, "GPU-native": 2}
+#: By name: the value of the option `scheme` of the firmware (firmware/programs/compnet).
+BACKENDS = {
+    "CPU only": "cpu",
+    "HDN": "hdn",
+    "GDS": "gds",
+    "GHN": "ghn",
+    APU: "ghn",
+    "ComP-Net": "compnet",
+    "GPU-native": "gpu_native",
+}
 COLORS = {
     "CPU only": "#666666",
     "HDN": "#7d5ba6",

@@ -5,11 +5,11 @@
 #include "abi/kernel_descriptor.h"
 #include "abi/stream_packet.h"
 #include "driver.h"
-#include "host/gpu/elf.h"
-#include "host/gpu/images.h"
-#include "host/machine.h"
-#include "host/mmio.h"
-#include "host/timer.h"
+#include "drivers/gpu/elf.h"
+#include "drivers/gpu/images.h"
+#include "lib/machine.h"
+#include "lib/mmio.h"
+#include "lib/timer.h"
 
 static struct gpu_queue_handle queue, other;
 static gpu_address buffer, read_only;

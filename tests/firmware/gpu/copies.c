@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU's copy engine: inputs and results of any size, virtual addresses, what goes wrong, interrupts. */
 #include "driver.h"
-#include "host/machine.h"
-#include "host/mmio.h"
-#include "host/timer.h"
+#include "lib/machine.h"
+#include "lib/mmio.h"
+#include "lib/timer.h"
 
 enum { MAX_COPY_BYTES = 2 << 20, PAGES = 8 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver.h"
 
-#include "host/gpu/images.h"
-#include "host/heap.h"
-#include "host/machine.h"
+#include "drivers/gpu/images.h"
+#include "lib/heap.h"
+#include "lib/machine.h"
 
 enum { GROUP = 64 };
 

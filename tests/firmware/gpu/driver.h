@@ -4,8 +4,8 @@
 #define FABRICVP_TEST_DRIVER_H
 
 #include "bad.h"
-#include "host/console.h"
-#include "host/gpu/gpu.h"
+#include "drivers/gpu/gpu.h"
+#include "lib/console.h"
 
 extern struct gpu_node node;
 

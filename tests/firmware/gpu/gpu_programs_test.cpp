@@ -64,7 +64,7 @@ bool holds(const std::vector<abi_register>& registers, std::uint64_t offset, uns
     return false;
 }
 
-/// What programs of firmware/host find at the registers and in the memory of a GPU.
+/// What programs of firmware/lib find at the registers and in the memory of a GPU.
 bool explained(const gpu::gpu_device& gpu, const pcie::bar_hit& at, unsigned size) {
     switch (at.bar) {
         case GPU_BAR_MEMORY: return true;

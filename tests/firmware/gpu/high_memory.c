@@ -2,9 +2,9 @@
 /* Device memory up to its last byte: tables, images, rings and buffers lie at its end, and kernels of every GPU work on
  * every memory that they reach. */
 #include "driver.h"
-#include "host/gpu/images.h"
-#include "host/machine.h"
-#include "host/mmio.h"
+#include "drivers/gpu/images.h"
+#include "lib/machine.h"
+#include "lib/mmio.h"
 
 enum { AT_THE_END = 64 << 20, ITEMS = 512 };
 

@@ -3,10 +3,10 @@
 #include "abi/hca_post.h"
 #include "abi/stream_packet.h"
 #include "driver.h"
-#include "host/machine.h"
-#include "host/mmio.h"
-#include "host/timer.h"
-#include "host/traps.h"
+#include "lib/machine.h"
+#include "lib/mmio.h"
+#include "lib/timer.h"
+#include "lib/traps.h"
 
 enum { PACKETS = 16 };
 

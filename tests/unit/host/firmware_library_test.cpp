@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of firmware/host that touch no hardware, on the build machine: device-tree reader, printf, allocator.
+// The parts of firmware/lib that touch no hardware, on the build machine: device-tree reader, printf, allocator.
 #include <catch2/catch.hpp>
 
 #include <cstdarg>
@@ -11,10 +11,10 @@
 #include <vector>
 
 extern "C" {
-#include "host/console.h"
-#include "host/fdt.h"
-#include "host/harts.h"
-#include "host/heap.h"
+#include "lib/console.h"
+#include "lib/fdt.h"
+#include "lib/harts.h"
+#include "lib/heap.h"
 
 unsigned long spin_lock(struct spinlock*) { return 0; }
 void spin_unlock(struct spinlock*, unsigned long) {}

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/compnet) that solve."""
+"""Runs of the firmware (firmware/programs/compnet) that solve."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
-from ..compnet import APU, run_firmware
+from ...guest_results import result_lines
+from ..compnet import BACKENDS, run_firmware
 from ..compnet_latency.points import CORES
 
 CPU = "CPU only"
-#: By name: what the firmware calls it.
-BACKENDS = {"HDN": 3, "GDS": 5, "GHN": 1, APU: 1, "ComP-Net": 0, "GPU-native": 2}
+GPU_BACKENDS = tuple(backend for backend in BACKENDS if backend != CPU)
 ITERATIONS = 10
 LARGEST_CPU = 256  #: above, the CPUs do not solve as well: the backends must find the same among themselves
-_DIGEST = re.compile(r"^# digest (\w+)", re.MULTILINE)
-_JACOBI = re.compile(r"^# jacobi (\w+) (\d+) rows (\d+) columns (\d+) iterations (\d+) ps", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,7 @@ class Point:
     """A solution by the CPUs and one by the GPUs. All of a study run on one machine: only who performs the network is
     another one."""
 
-    backend: str  #: of `BACKENDS`
+    backend: str  #: of `GPU_BACKENDS`
     size: int  #: rows and columns of each node's part
     driver_us: int  #: that a driver takes to launch a kernel, beyond what is simulated
     bus_ns: int  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
@@ -42,7 +39,7 @@ class Result:
 
     time: dict[str, float] = field(default_factory=dict)
     energy: dict[str, float] = field(default_factory=dict)  #: of both nodes
-    digests: tuple[str, ...] = ()  #: by node, of the grid that was found
+    digests: tuple[int, ...] = ()  #: by node, of the grid that was found
     correct: bool = False
     retries: float = 0.0
 
@@ -54,8 +51,8 @@ def measure(point: Point) -> Result:
     )  # work-groups that meet after every iteration
     reference = point.size <= LARGEST_CPU
     options = (
-        f"work=1 scheme={BACKENDS[point.backend]} rows={point.size} columns={point.size} groups={groups}"
-        f" iterations={ITERATIONS} driver={point.driver_us} reference={int(reference)}"
+        f"work=jacobi scheme={BACKENDS[point.backend]} rows={point.size} columns={point.size} groups={groups}"
+        f" iterations={ITERATIONS} driver_us={point.driver_us} reference={int(reference)}"
     )
     settings = {
         "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
@@ -65,13 +62,14 @@ def measure(point: Point) -> Result:
     }
     regions = ("cpu", "jacobi") if reference else ("jacobi",)
     run = run_firmware(str(point), point.backend, 2, options, regions, settings)
-    solved = _JACOBI.findall(run.consoles[0])
+    solved = result_lines(run.consoles[0], "jacobi")
     return Result(
-        time={name: int(ps) / 1e12 / int(n) for name, _, _, n, ps in solved},
+        time={line["backend"]: line["time_ps"] / 1e12 / line["iterations"] for line in solved},
         energy={
-            name: run.parts[region].energy["total"] / int(n) for (name, _, _, n, _), region in zip(solved, regions)
+            line["backend"]: run.parts[region].energy["total"] / line["iterations"]
+            for line, region in zip(solved, regions)
         },
-        digests=tuple(_DIGEST.findall(text)[0] for text in run.consoles),
+        digests=tuple(result_lines(text, "digest")[0]["value"] for text in run.consoles),
         correct=run.correct,
         retries=run.retries,
     )

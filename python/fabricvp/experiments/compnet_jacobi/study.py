@@ -8,7 +8,7 @@ import pandas
 from ..compnet_latency.points import OTHER_CORES
 from ..frame import Run
 from . import plots
-from .points import BACKENDS, CPU, ITERATIONS, LARGEST_CPU, Point, Result, measure
+from .points import CPU, GPU_BACKENDS, ITERATIONS, LARGEST_CPU, Point, Result, measure
 
 SLIDES = (
     "ComP-Net (PACT 2018), slides: CPUs are best at first, then intra-kernel networking, then all GPU backends"
@@ -23,7 +23,7 @@ INTRA_KERNEL = ("ComP-Net", "GHN", "GPU-native")
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     sizes = (32, 128) if run.quick else (16, 32, 64, 128, 256, 1024)
-    points = [Point(s, size, driver, BUS) for size in sizes for driver in (0, LAUNCH) for s in BACKENDS]
+    points = [Point(s, size, driver, BUS) for size in sizes for driver in (0, LAUNCH) for s in GPU_BACKENDS]
     others = [Point(s, CORES_SIZE, 0, BUS, cores) for cores in OTHER_CORES for s in ("HDN", "GHN", "ComP-Net")]
     points += others
     found = dict(zip(points, run.map("machines", measure, points, lambda p: float(p.size**2), str)))
@@ -96,7 +96,7 @@ def study(run: Run) -> None:
 def _frame(found: dict[Point, Result]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
-        if p.backend == next(iter(BACKENDS)) and "cpu" in f.time:
+        if p.backend == next(iter(GPU_BACKENDS)) and "cpu" in f.time:
             lines.append(
                 {
                     "size": p.size,

@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine of two nodes, and what its firmware (firmware/host/compnet) measures."""
+"""The machine of two nodes, and what its firmware (firmware/programs/compnet) measures."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from ...conditions import Marker
 from ...errors import InputError
+from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
-from ..compnet import APU, energy_of, machine_of, retries_of
+from ..compnet import APU, BACKENDS, energy_of, machine_of, retries_of
 from ..machines import record_machine
 
-#: By name: what the firmware calls it.
-BACKENDS = {"ComP-Net": 0, "GHN": 1, APU: 1, "GPU-native": 2, "GDS": 5}
+#: Those whose kernels, or whose queue of the GPU, can wait for messages.
+ECHO_BACKENDS = ("ComP-Net", "GHN", APU, "GPU-native", "GDS")
 SERVICE_BACKENDS = ("ComP-Net", "GHN", APU)  #: by threads
 THREADS = (1, 2, 4, 8)
 #: Instructions a cycle of a core of the host and of one of the command processor, while caches hit: what the machine
 #: has, and what wider cores reach at the most.
 CORES = (1.0, 1.0)
 OTHER_CORES = ((2.0, 1.5), (4.0, 2.0))
-_ECHO = re.compile(r"^# echo (\w+) (\d+) threads (\d+) groups (\d+) bytes (\d+) ps, slowest (\d+) ps", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Point:
     """A run of the firmware. All of a study run on one machine, or on the same with its GPUs on the host's bus: only
     who serves is another one."""
 
-    backend: str  #: of `BACKENDS`
+    backend: str  #: of `ECHO_BACKENDS`
     least: int = 64  #: bytes of a message
     most: int = 64
     rounds: int = 20
@@ -63,7 +62,7 @@ def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     harts = max(THREADS)
     options = (
-        f"scheme={BACKENDS[point.backend]} least={point.least} most={point.most} rounds={point.rounds}"
+        f"scheme={BACKENDS[point.backend]} min={point.least} max={point.most} rounds={point.rounds}"
         f" groups={point.groups} threads={point.threads}"
     )
     settings = {
@@ -103,9 +102,9 @@ def measure(point: Point) -> Result:
         if ended.outcome != Outcome.POWER_OFF:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
         found.correct = all("all ok" in t for t in texts)
-        for _, _, _, size, ps, slowest in _ECHO.findall(texts[0]):
-            found.round_trip[int(size)] = int(ps) / 1e12
-            found.slowest[int(size)] = int(slowest) / 1e12
+        for line in result_lines(texts[0], "echo"):
+            found.round_trip[line["bytes"]] = line["time_ps"] / 1e12
+            found.slowest[line["bytes"]] = line["max_time_ps"] / 1e12
         found.retries += retries_of(platform.statistics.snapshot(), 2)
         return found
 

@@ -7,7 +7,7 @@ import pandas
 
 from ..frame import Run
 from . import plots, published
-from .points import BACKENDS, CORES, OTHER_CORES, SERVICE_BACKENDS, THREADS, Point, Result, measure
+from .points import CORES, ECHO_BACKENDS, OTHER_CORES, SERVICE_BACKENDS, THREADS, Point, Result, measure
 
 US = 1e6
 BUS = (50, 250, 500)  #: ns
@@ -16,7 +16,7 @@ BUS = (50, 250, 500)  #: ns
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     rounds, most, groups = (5, 4096, (16,)) if run.quick else (20, 64 << 10, (1, 8, 32, 64))
-    points = {("size", s): Point(s, 8, most, rounds) for s in BACKENDS}
+    points = {("size", s): Point(s, 8, most, rounds) for s in ECHO_BACKENDS}
     points |= {
         ("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t)
         for s in SERVICE_BACKENDS
@@ -25,7 +25,7 @@ def study(run: Run) -> None:
         if t <= g
     }
     points |= {("threads", "GPU-native", g, 1): Point("GPU-native", rounds=rounds, groups=g) for g in groups}
-    points |= {("bus", s, ns): Point(s, rounds=rounds, bus_ns=ns) for s in BACKENDS for ns in BUS}
+    points |= {("bus", s, ns): Point(s, rounds=rounds, bus_ns=ns) for s in ECHO_BACKENDS for ns in BUS}
     points |= {
         ("cores", s, g, c): Point(s, rounds=rounds, groups=g, cores=c)
         for s in SERVICE_BACKENDS
@@ -45,7 +45,7 @@ def study(run: Run) -> None:
         )
     )
     again = run.map("one again", measure, [points["size", "ComP-Net"]], name=str, fresh=True)[0]
-    by_size = _sizes(run, {s: found["size", s] for s in BACKENDS})
+    by_size = _sizes(run, {s: found["size", s] for s in ECHO_BACKENDS})
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
     by_bus = _bus(run, {key[1:]: f for key, f in found.items() if key[0] == "bus"})
     _cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
@@ -220,11 +220,15 @@ def _checks(run: Run, found: dict[tuple, Result], again: Result) -> None:
 
 
 def _conclude(run: Run, sizes: pandas.DataFrame, threads: pandas.DataFrame, bus: pandas.DataFrame) -> None:
-    one = {s: float(sizes[(sizes["backend"] == s) & (sizes["bytes"] == 64)]["round_trip_us"].iloc[0]) for s in BACKENDS}
+    one = {
+        s: float(sizes[(sizes["backend"] == s) & (sizes["bytes"] == 64)]["round_trip_us"].iloc[0])
+        for s in ECHO_BACKENDS
+    }
     many = int(threads["groups"].max())
     at = threads[threads["groups"] == many].set_index(["backend", "threads"])["round_trip_us"]
     slow = {
-        s: float(bus[(bus["backend"] == s) & (bus["bus_ns"] == max(BUS))]["round_trip_us"].iloc[0]) for s in BACKENDS
+        s: float(bus[(bus["backend"] == s) & (bus["bus_ns"] == max(BUS))]["round_trip_us"].iloc[0])
+        for s in ECHO_BACKENDS
     }
     best = min(slow, key=lambda s: slow[s])
     run.report.conclude(

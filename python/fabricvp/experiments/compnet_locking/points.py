@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ...conditions import Marker
 from ...errors import InputError
+from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
 
 MACHINE = "compnet_pair"
 BYTES = 64  #: of a message
-_ECHO = re.compile(r"^# echo processor .* bytes (\d+) ps, slowest (\d+) ps", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Result:
 def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     append = (
-        f"nodes=2 scheme=0 threads=1 groups={point.groups} least={BYTES} most={BYTES} rounds={point.rounds}"
+        f"nodes=2 scheme=compnet threads=1 groups={point.groups} min={BYTES} max={BYTES} rounds={point.rounds}"
         f" load={point.load} lock={int(point.lock)}"
     )
     settings = {"node.gpu0.memory.l2.locked_ways": point.locked_ways, "node.images.append": append}
@@ -76,8 +75,8 @@ def measure(point: Point) -> Result:
         seconds = float(platform.now - begin)
         ended = platform.run("20 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
-        match = _ECHO.search(texts[0])
-        if not begun or ended.outcome != Outcome.POWER_OFF or not match:
+        echo = result_lines(texts[0], "echo")
+        if not begun or ended.outcome != Outcome.POWER_OFF or not echo:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
         memory = "node0.gpu0.memory"
 
@@ -87,8 +86,8 @@ def measure(point: Point) -> Result:
             )
 
         return Result(
-            int(match.group(1)) / 1e12,
-            int(match.group(2)) / 1e12,
+            echo[0]["time_ps"] / 1e12,
+            echo[0]["max_time_ps"] / 1e12,
             of_l2("queue_reads"),
             of_l2("queue_misses"),
             of_l2("queue_evictions"),

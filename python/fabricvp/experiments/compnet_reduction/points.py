@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/compnet) that sum a vector over all nodes."""
+"""Runs of the firmware (firmware/programs/compnet) that sum a vector over all nodes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import re
 from dataclasses import dataclass
 
 from ...errors import InputError
+from ...guest_results import result_lines
 from ..compnet import BACKENDS, HOST_HARTS, PROCESSOR_HARTS, Measured, run_firmware
 
 MAX_BYTES = 64 << 20
 BYTES_PER_GROUP = 16 << 10  #: bytes of the vector for which a work-group is worth its requests
 MAX_GROUPS = 12
 _UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "KB": 1000, "MB": 1_000_000}
-_REDUCE = re.compile(r"^# reduce \w+ \w+ \d+ nodes \d+ bytes (\d+) rounds (\d+) ps", re.MULTILINE)
-_INSIDE = re.compile(r"^# inside \w+ \d+ nodes \d+ groups, barrier (\d+) ps, round (\d+) ps", re.MULTILINE)
 
 
 def byte_count(text: str) -> int:
@@ -68,17 +67,17 @@ def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     threads = PROCESSOR_HARTS
     options = (
-        f"work=2 scheme={BACKENDS[point.backend]} bytes={point.size} way={int(point.algorithm == 'tree')}"
+        f"work=reduce scheme={BACKENDS[point.backend]} bytes={point.size} algorithm={point.algorithm}"
         f" rounds={point.rounds} groups={point.groups} threads={min(threads, point.groups)} cores={HOST_HARTS}"
-        f" driver={point.driver_us}"
+        f" driver_us={point.driver_us}"
     )
     run = run_firmware(str(point), point.backend, point.nodes, options, ("reduce",))
-    rounds, ps = _REDUCE.findall(run.consoles[0])[0]
-    inside = _INSIDE.findall(run.consoles[0])
+    reduce = result_lines(run.consoles[0], "reduce")[0]
+    inside = result_lines(run.consoles[0], "reduce_kernel")
     return Result(
         run,
-        int(ps) / 1e12 / int(rounds),
-        int(inside[0][1]) / 1e12 if inside else None,
-        int(inside[0][0]) / 1e12 if inside else None,
-        {part: j / int(rounds) for part, j in run.parts["reduce"].energy.items()},
+        reduce["time_ps"] / 1e12 / reduce["rounds"],
+        inside[0]["round_time_ps"] / 1e12 if inside else None,
+        inside[0]["barrier_time_ps"] / 1e12 if inside else None,
+        {part: j / reduce["rounds"] for part, j in run.parts["reduce"].energy.items()},
     )

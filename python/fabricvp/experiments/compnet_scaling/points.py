@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/compnet) whose work-groups send unanswered messages."""
+"""Runs of the firmware (firmware/programs/compnet) whose work-groups send unanswered messages."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from ..compnet import run_firmware
-from ..compnet_latency.points import BACKENDS, THREADS
+from ...guest_results import result_lines
+from ..compnet import BACKENDS, run_firmware
+from ..compnet_latency.points import THREADS
 
 PROCESSOR, LANES = "ComP-Net", "GPU-native"
 EIGHT = 8  #: bytes, which travel in the request itself
-_RATE = re.compile(r"^# rate \w+ \d+ threads \d+ groups \d+ bytes (\d+) messages, (\d+) ps each", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -42,13 +41,13 @@ class StreamResult:
 def measure_stream(stream: Stream) -> StreamResult:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     options = (
-        f"work=3 scheme={BACKENDS[stream.backend]} least={EIGHT} most={EIGHT} messages={stream.messages}"
+        f"work=rate scheme={BACKENDS[stream.backend]} min={EIGHT} max={EIGHT} messages={stream.messages}"
         f" groups={stream.groups} threads={stream.threads}"
     )
     found = run_firmware(str(stream), stream.backend, 2, options, ["rate"], {"node.gpu0.processor.harts": max(THREADS)})
-    match = _RATE.search(found.consoles[0])
+    lines = result_lines(found.consoles[0], "rate")
     return StreamResult(
-        int(match[2]) / 1e12 if match else float("nan"),
-        found.correct and match is not None and int(match[1]) == stream.groups * stream.messages,
+        lines[0]["message_time_ps"] / 1e12 if lines else float("nan"),
+        found.correct and bool(lines) and lines[0]["messages"] == stream.groups * stream.messages,
         found.retries,
     )

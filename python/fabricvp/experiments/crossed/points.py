@@ -1,36 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the firmware (firmware/host/cluster) in which all GPUs of two nodes work on one problem."""
+"""Runs of the firmware (firmware/programs/cluster) in which all GPUs of two nodes work on one problem."""
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import InputError
+from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
 
 MACHINE = "cluster"
 STEPS = {"jacobi": 4, "spmv": 4, "training": 2}
-#: By name: what the firmware calls it.
-BACKENDS = {"ComP-Net": 0, "GHN": 1, "GPU-native": 2, "HDN": 3}
-PLACEMENTS = {"GPU": 1, "host": 2}
+#: By name: the value of the options `scheme` and `placement` of the firmware.
+BACKENDS = {"ComP-Net": "compnet", "GHN": "ghn", "GPU-native": "gpu_native", "HDN": "hdn"}
+PLACEMENTS = {"GPU": "gpu", "host": "host"}
 #: Options of the firmware.
 WORKLOADS = {
-    "jacobi": "work=1 rows=256 columns=1024",
-    "spmv": "work=2 rows=4096",
-    "training": "work=3 rows=4 columns=64",
+    "jacobi": "work=jacobi rows=256 columns=1024",
+    "spmv": "work=spmv rows=4096",
+    "training": "work=training rows=4 columns=64",
 }
-QUICK = {"jacobi": "work=1 rows=32 columns=256", "spmv": "work=2 rows=1024", "training": "work=3 rows=4 columns=16"}
+QUICK = {
+    "jacobi": "work=jacobi rows=32 columns=256",
+    "spmv": "work=spmv rows=1024",
+    "training": "work=training rows=4 columns=16",
+}
 OFF = {
     f"node.fabric.switches.*.netcrafter.{key}": value
     for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))
 }
 REGIONS = {"jacobi": "grid", "spmv": "vector", "training": "training"}  #: as the firmware marks them
-_STEPS_LINE = re.compile(r"^# \w+ \w+ (\d+) steps (\d+) ps, computing (\d+) ps", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -93,15 +96,15 @@ def measure(point: Point) -> Result:
         record_machine(str(point), platform)
         ended = platform.run("1 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
-        match = _STEPS_LINE.search(texts[0])
-        if ended.outcome != Outcome.POWER_OFF or not match:
+        lines = result_lines(texts[0], "iterate")
+        if ended.outcome != Outcome.POWER_OFF or not lines:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
         values = platform.statistics.snapshot()
         region = platform.regions()["node0", REGIONS[point.workload]]
-        steps, time, computing = map(int, match.groups())
+        line = lines[0]
         return Result(
-            time / steps / 1e12,
-            computing / steps / 1e12,
+            line["time_ps"] / line["steps"] / 1e12,
+            line["computing_time_ps"] / line["steps"] / 1e12,
             all("all ok" in t for t in texts),
             float(region["node0.fabric.inter_cluster.bytes"]),
             float(region["node0.fabric.inter_cluster.utilisation"]),

@@ -13,7 +13,7 @@ US = 1e6
 MACHINES = {"gpurdma_modern": "H200, ConnectX-7", "gpurdma_pair": "K40c, Connect-IB"}
 NEW, OLD = MACHINES
 LINE_GBPS = {NEW: 200.0, OLD: 54.54}
-FENCES = {"no fence": 0, "a fence of the GPU": 1, "a fence of system scope": 2}
+FENCES = {"no fence": "none", "a fence of the GPU": "agent", "a fence of system scope": "system"}
 QPS = 128
 MAX_BYTES = 8 << 20  #: of a run that measures bandwidth
 SIZES, QUICK_SIZES = (128, 256, 512, 1024, 2048, 4096, 8192, 32768), (256, 1024, 8192)
@@ -42,20 +42,24 @@ def _points(quick: bool) -> dict[Key, Point]:
 
         for name, fence in FENCES.items():
             add("alone", name, f"messages={messages} inline=1 timed=1 fence={fence}")
-        add("alone", "not inline", f"messages={messages} timed=1 fence=1")
+        add("alone", "not inline", f"messages={messages} timed=1 fence=agent")
         for batch in QUICK_BATCHES if quick else BATCHES:
-            add("batch", batch, f"messages=1024 inline=1 window=256 fence=1 batch={batch} signal=64")
-        add("rate", "32 lanes, one queue pair", "messages=1024 inline=1 window=256 fence=1 lanes=32 batch=32 signal=32")
+            add("batch", batch, f"messages=1024 inline=1 window=256 fence=agent batch={batch} signal=64")
+        add(
+            "rate",
+            "32 lanes, one queue pair",
+            "messages=1024 inline=1 window=256 fence=agent lanes=32 batch=32 signal=32",
+        )
         add(
             "rate",
             "many queue pairs",
-            f"groups={pairs} lanes=32 messages=64 inline=1 fence=1 batch=32 signal=32 window=64",
+            f"groups={pairs} lanes=32 messages=64 inline=1 fence=agent batch=32 signal=32 window=64",
         )
         for size in QUICK_SIZES if quick else SIZES:
             add(
                 "size, 32 lanes, one queue pair",
                 size,
-                f"messages={max(32, min(1024, MAX_BYTES // size))} size={size} window=256 fence=1 reuse=1 lanes=32"
+                f"messages={max(32, min(1024, MAX_BYTES // size))} size={size} window=256 fence=agent reuse=1 lanes=32"
                 " batch=32 signal=32",
             )
             add("size, many queue pairs", size, _many(size, pairs))

@@ -15,7 +15,7 @@ US = 1e6
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     rounds, size = (16, 16 << 10) if run.quick else (200, 64 << 10)
-    small = {"CPU": Service(f"serve=1 rounds={rounds}"), "one work-group": Service(f"serve=2 rounds={rounds}")}
+    small = {"CPU": Service(f"serve=hart rounds={rounds}"), "one work-group": Service(f"serve=kernel rounds={rounds}")}
     replies = {"CPU": f"{WORKERS['CPU']} replies={GROUPS}"}
     large = {
         who: Service(

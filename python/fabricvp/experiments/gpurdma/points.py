@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of nodes whose kernels post, and what their firmware (firmware/host/gpurdma) measures."""
+"""Pairs of nodes whose kernels post, and what their firmware (firmware/programs/gpurdma) measures."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...conditions import Marker
 from ...data import resolve_config
 from ...errors import InputError
+from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
 
-_WRITES = re.compile(
-    r"^# writes (\d+) messages (\d+) bytes (\d+) ps, writing (\d+) ringing (\d+) polling (\d+) ps, (\d+) polls",
-    re.MULTILINE,
-)
 #: GPU and adapter below one PCIe switch, or each below a root port.
 TOPOLOGIES = ("switch", "root")
 #: What stands for `switch0` of the configuration, by topology; "switches": each below a switch of its own.
@@ -111,16 +107,16 @@ def measure(point: Point) -> Result:
         if ended.outcome != Outcome.POWER_OFF:
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
         values = platform.statistics.snapshot()
-        messages, size, ps, writing, ringing, polling, polls = (int(v) for v in _WRITES.findall(texts[0])[-1])
-        each = 1e-12 / messages
+        line = result_lines(texts[0], "writes")[-1]
+        each = 1e-12 / line["messages"]
         return Result(
-            messages,
-            size,
-            ps * 1e-12,
-            writing * each,
-            ringing * each,
-            polling * each,
-            polls / messages,
+            line["messages"],
+            line["bytes"],
+            line["time_ps"] * 1e-12,
+            line["writing_time_ps"] * each,
+            line["ringing_time_ps"] * each,
+            line["polling_time_ps"] * each,
+            line["polls"] / line["messages"],
             stages,
             values["node0.gpu0.system.read_latency.mean"] * 1e-12,
             values["node0.hca0.dma.read_latency.mean"] * 1e-12,

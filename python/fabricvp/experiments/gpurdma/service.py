@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A master that sends batches and a worker that answers (firmware/host/gpurdma/serve.h)."""
+"""A master that sends batches and a worker that answers (firmware/programs/gpurdma/serve.h)."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ...errors import InputError
+from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
 from . import points
 
-_SERVE = re.compile(r"^# serve (\d+) rounds (\d+) bytes (\d+) ps", re.MULTILINE)
 GROUPS = 30
 #: Who answers: what the firmware is told.
 WORKERS = {
-    "CPU": "serve=1",
-    "one kernel": f"serve=2 replies={GROUPS}",
-    "each work-group by itself": f"serve=2 replies={GROUPS} own=1",
+    "CPU": "serve=hart",
+    "one kernel": f"serve=kernel replies={GROUPS}",
+    "each work-group by itself": f"serve=kernel replies={GROUPS} own=1",
 }
 
 
@@ -60,11 +59,11 @@ def measure(service: Service) -> ServiceResult:
         if ended.outcome != Outcome.POWER_OFF:
             raise InputError(f"{service}: {ended.detail}: {texts[0][-300:]}")
         values = platform.statistics.snapshot()
-        rounds, size, ps = (int(v) for v in _SERVE.findall(texts[0])[-1])
+        line = result_lines(texts[0], "serve")[-1]
         return ServiceResult(
-            rounds,
-            size,
-            ps * 1e-12,
+            line["rounds"],
+            line["bytes"],
+            line["time_ps"] * 1e-12,
             all("all ok" in text for text in texts),
             sum(
                 values[f"node{n}.hca0.{what}"]

@@ -51,7 +51,7 @@ METHODS = {
     "CPU, pipelined, payload in the GPU": lambda size: (
         f"{BY_HART} gpu_payload=1 messages={single(size)} window={RING} reuse=1"
     ),
-    "CPU, 30 queue pairs": lambda size: _together(size, f"{BY_HART} gpu_payload=1 reuse=1 teams={QPS}"),
+    "CPU, 30 queue pairs": lambda size: _together(size, f"{BY_HART} gpu_payload=1 reuse=1 poster_groups={QPS}"),
     "one at a time": lambda size: f"messages={single(size)}",
     "entries reused": lambda size: f"messages={single(size)} reuse=1",
     "pipelined": lambda size: f"messages={single(size)} reuse=1 window={RING}",
@@ -60,7 +60,7 @@ METHODS = {
         f"messages={single(size)} reuse=1 window={RING} lanes={WARP} batch={min(WARP, single(size))}"
         f" signal={min(WARP, single(size))}"
     ),
-    "queue pair a warp": lambda size: _together(size, f"reuse=1 teams={QPS} lanes={WARP}"),
+    "queue pair a warp": lambda size: _together(size, f"reuse=1 poster_groups={QPS} lanes={WARP}"),
     "queue pair a block": lambda size: _together(size, f"reuse=1 groups={QPS} lanes={WARP}"),
 }
 QUICK_METHODS = (

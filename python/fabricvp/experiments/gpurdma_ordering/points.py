@@ -1,33 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pair of nodes of `configs/gpurdma_pair.yaml`, with the firmware that looks (firmware/host/ordering)."""
+"""The pair of nodes of `configs/gpurdma_pair.yaml`, with the firmware that looks (firmware/programs/ordering)."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ...errors import InputError
+from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
 
 #: What tells the kernel that data have come: options of the firmware.
 FLAGS = {
-    "behind the data, same line": "bytes=56 flag=0",
-    "behind the data, same write": "bytes=4096 flag=0",
-    "a write of its own": "bytes=64 flag=1",
-    "completion in the GPU": "bytes=64 flag=2",
-    "completion in the host": "bytes=64 flag=2 host_cq=1",
+    "behind the data, same line": "bytes=56 flag=same_write",
+    "behind the data, same write": "bytes=4096 flag=same_write",
+    "a write of its own": "bytes=64 flag=separate_write",
+    "completion in the GPU": "bytes=64 flag=completion",
+    "completion in the host": "bytes=64 flag=completion host_cq=1",
 }
 #: How it reads them then.
-READS = {"plain": 0, "acquire": 1, "bypass L1": 2}
+READS = {"plain": "plain", "acquire": "acquire", "bypass L1": "bypass"}
 #: When lanes see what arrives: `front.peer_writes`.
 COMMITS = ("on_arrival", "at_bank")
-_COUNTS = re.compile(
-    r"^rounds (\d+) wrong (\d+) stale (\d+) early (\d+) words (\d+) found (\d+) missed (\d+) alarms (\d+)", re.MULTILINE
-)
-_CYCLES = re.compile(r"^# cycles at (\d+) MHz: acquiring (\d+) reading (\d+) repairing (\d+) tries (\d+)", re.MULTILINE)
-_ROUND = re.compile(r"^# a round (\d+) ps", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -72,26 +67,26 @@ def measure(point: Point) -> Result:
         record_machine(f"{append}, {point.commit}", platform)
         ended = platform.run("200 ms")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
-        counts, cycles, round_match = _COUNTS.search(texts[0]), _CYCLES.search(texts[0]), _ROUND.search(texts[1])
-        if ended.outcome != Outcome.POWER_OFF or not (counts and cycles and round_match):
+        lines = {line.name: line for text in texts for line in result_lines(text)}
+        if ended.outcome != Outcome.POWER_OFF or not {"ordering", "ordering_cycles", "round"} <= lines.keys():
             raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]} {texts[1][-300:]}")
-        rounds, wrong, stale, early, _, found, missed, alarms = map(int, counts.groups())
-        mhz, acquiring, reading, repairing, tries = map(int, cycles.groups())
+        seen, cycles = lines["ordering"], lines["ordering_cycles"]
+        rounds, mhz, wrong = seen["rounds"], cycles["clock_mhz"], seen["wrong"]
         values = platform.statistics.snapshot()
         bank = "node0.gpu0.memory.l2.bank0"
         requests = sum(values[f"{bank}.{what}"] for what in ("reads", "writes", "atomics"))
         return Result(
             rounds,
             wrong,
-            stale,
-            early,
-            found,
-            missed,
-            alarms,
-            acquiring / mhz / rounds,
-            reading / mhz / rounds,
-            repairing / mhz / max(wrong, 1),
-            tries / max(wrong, 1),
-            int(round_match.group(1)) / 1e6,
+            seen["stale"],
+            seen["early"],
+            seen["found"],
+            seen["missed"],
+            seen["alarms"],
+            cycles["acquiring"] / mhz / rounds,
+            cycles["reading"] / mhz / rounds,
+            cycles["repairing"] / mhz / max(wrong, 1),
+            cycles["tries"] / max(wrong, 1),
+            lines["round"]["time_ps"] / 1e6,
             values[f"{bank}.queueing"] / 1e3 / max(requests, 1),
         )

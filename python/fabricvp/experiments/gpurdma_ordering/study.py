@@ -25,7 +25,7 @@ def study(run: Run) -> None:
         for commit in COMMITS:
             for read in ("acquire", "bypass L1"):
                 points["busy", flag, read, commit] = Point(options, read, commit, 59, rounds)
-        if "flag=0" not in options:
+        if "flag=same_write" not in options:
             for load in (0, 59):
                 points["flushed", flag, load] = Point(f"{options} flush=1", "acquire", "at_bank", load, rounds)
                 points["not flushed", flag, load] = Point(options, "acquire", "at_bank", load, rounds)
@@ -34,7 +34,7 @@ def study(run: Run) -> None:
     for size in sizes:
         for check in (0, 1):
             points["size", size, check] = Point(
-                f"bytes={size} flag=1 check={check}", "bypass L1", rounds=min(rounds, 100)
+                f"bytes={size} flag=separate_write check={check}", "bypass L1", rounds=min(rounds, 100)
             )
     distinct = list(dict.fromkeys(points.values()))
     results = dict(
@@ -145,7 +145,7 @@ def _loads(run: Run, found: dict[tuple[object, ...], Result], loads: tuple[int, 
 def _repairs(run: Run, found: dict[tuple[object, ...], Result]) -> None:
     lines = []
     for flag, options in FLAGS.items():
-        if "flag=0" in options:
+        if "flag=same_write" in options:
             continue
         for load in (0, 59):
             plain, flushed = found["not flushed", flag, load], found["flushed", flag, load]

@@ -31,7 +31,7 @@ from .points import (
     switch_point,
 )
 
-SETTLED, MOVING = "first_touch_settled", "first_touch"
+SETTLED, MOVING = "first_touch_recorded", "first_touch"
 MOVES = (FIXED, DOUBLED, "milic2017")  #: what is also run with pages that move while they are measured
 SATURATED = 0.99
 Runs = dict[tuple[str, str], Measured]  #: by workload and design point

@@ -125,7 +125,7 @@ SWEEPS: dict[str, Sweep] = {
         "Where pages go and work-groups run",
         tuple(
             Setting(f"{p}, {d}", placement=p, dispatch=d)
-            for p in ("contiguous", "interleaved", "lasp", "first_touch_settled")
+            for p in ("contiguous", "interleaved", "lasp", "first_touch_recorded")
             for d in ("contiguous", "round_robin", "lasp")
         ),
         ("interleaved, round_robin", "lasp, lasp"),

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines of two nodes, and what their firmware (firmware/host/rdma) measures on them."""
+"""Machines of two nodes, and what their firmware (firmware/programs/rdma) measures on them."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from ...conditions import Marker
 from ...errors import InputError
+from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
@@ -43,10 +43,6 @@ MACHINES = {
     "PCIe switch": (_BEHIND, ""),
     "GPU": (_GPU, ""),
 }
-#: How the firmware's line of a figure reads.
-_LATENCY = re.compile(r"^# latency (\w+) (\d+) (\d+) ps", re.MULTILINE)
-_BANDWIDTH = re.compile(r"^# bandwidth (\w+) (\d+) (\d+) messages (\d+) ps", re.MULTILINE)
-_RATE = re.compile(r"^# rate (\d+) messages (\d+) ps", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -95,12 +91,15 @@ def measure(point: Point) -> Result:
         text = texts[0].replace("\r", "")
         values = platform.statistics.snapshot()
         found = Result(stages=stages, correct=all("all ok" in t for t in texts))
-        found.latency = {(verb, int(size)): int(ps) / 1e12 for verb, size, ps in _LATENCY.findall(text)}
-        found.bandwidth = {
-            (verb, int(size)): (int(n), int(ps) / 1e12) for verb, size, n, ps in _BANDWIDTH.findall(text)
+        found.latency = {
+            (line["verb"], line["bytes"]): line["time_ps"] / 1e12 for line in result_lines(text, "latency")
         }
-        for messages, ps in _RATE.findall(text):
-            found.rate = int(messages) / (int(ps) / 1e12)
+        found.bandwidth = {
+            (line["verb"], line["bytes"]): (line["messages"], line["time_ps"] / 1e12)
+            for line in result_lines(text, "bandwidth")
+        }
+        for line in result_lines(text, "rate"):
+            found.rate = line["messages"] / (line["time_ps"] / 1e12)
         found.retries = sum(values[f"node{n}.hca0.retries"] for n in (0, 1))
         found.dropped = sum(values[f"node{n}.hca0.{what}"] for n in (0, 1) for what in ("dropped", "bad_doorbells"))
         return found

@@ -28,9 +28,9 @@ RATES = {
     "16 a doorbell": "batch=16 signal=1 inline=28",
     "16 a doorbell, a completion for 16": "batch=16 signal=16 inline=28",
     "…, payload fetched": "batch=16 signal=16 inline=0",
-    "…, 2 queue pairs": "batch=16 signal=16 inline=28 pairs=2",
-    "…, 4 queue pairs": "batch=16 signal=16 inline=28 pairs=4",
-    "…, 8 queue pairs": "batch=16 signal=16 inline=28 pairs=8",
+    "…, 2 queue pairs": "batch=16 signal=16 inline=28 qps=2",
+    "…, 4 queue pairs": "batch=16 signal=16 inline=28 qps=4",
+    "…, 8 queue pairs": "batch=16 signal=16 inline=28 qps=8",
 }
 ONE = "rate=64 batch=1 signal=1 window=1"  #: a message at a time
 SPANS = {
@@ -43,23 +43,23 @@ SPANS = {
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     most, often, messages = (4096, 10, 500) if run.quick else (1 << 20, 50, 4000)
-    sizes = f"latency={often} most={most}"
-    small = f"latency={often} most={min(most, 4096)}"
+    sizes = f"latency={often} max={most}"
+    small = f"latency={often} max={min(most, 4096)}"
     points = {
         "cable": Point("cable", sizes, cost=20),
-        "not inline": Point("cable", f"latency={often} most=512 inline=0", cost=3),
+        "not inline": Point("cable", f"latency={often} max=512 inline=0", cost=3),
         "network switch": Point("network switch", small, cost=5),
         "PCIe switch": Point("PCIe switch", small, cost=5),
-        "bandwidth": Point("cable", f"bandwidth={messages} most={most}", cost=20),
+        "bandwidth": Point("cable", f"bandwidth={messages} max={most}", cost=20),
         **{f"rate: {name}": Point("cable", f"rate={messages} {how}", cost=2) for name, how in RATES.items()},
         **{f"spans: {name}": Point("cable", how, spans=True) for name, how in SPANS.items()},
         **{
-            f"place: {name}": Point("GPU", f"latency={often} least=8 most={min(most, 4096)} inline=28 {how}", cost=5)
+            f"place: {name}": Point("GPU", f"latency={often} min=8 max={min(most, 4096)} inline=28 {how}", cost=5)
             for name, how in PLACES.items()
         },
         **{
             f"GPU bandwidth: {name}": Point(
-                "GPU", f"bandwidth={messages // 4} least=65536 most=65536 {PLACES[name]}", cost=4
+                "GPU", f"bandwidth={messages // 4} min=65536 max=65536 {PLACES[name]}", cost=4
             )
             for name in ("all in the host", "payload in the GPU")
         },

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/gpu/elf.h"
+#include "drivers/gpu/gpu.h"
+#include "drivers/gpu/images.h"
+#include "lib/console.h"
+#include "lib/mmio.h"
+
+const char* gpu_fault_name(unsigned fault) {
+    switch (fault) {
+        case GPU_FAULT_NONE: return "none";
+        case GPU_FAULT_UNMAPPED: return "unmapped";
+        case GPU_FAULT_READ_ONLY: return "read only";
+        case GPU_FAULT_NOT_EXECUTABLE: return "not executable";
+        case GPU_FAULT_MISALIGNED: return "misaligned";
+        case GPU_FAULT_BAD_APERTURE: return "bad aperture";
+        case GPU_FAULT_BUS: return "bus error";
+        case GPU_FAULT_POISONED: return "poisoned";
+        case GPU_FAULT_ILLEGAL: return "illegal instruction";
+        case GPU_FAULT_BARRIER: return "barrier";
+        case GPU_FAULT_RESOURCES: return "resources";
+        case GPU_FAULT_PC: return "wild jump";
+        case GPU_FAULT_RUNAWAY: return "runaway";
+        case GPU_FAULT_PACKET: return "malformed packet";
+        case GPU_FAULT_KERNEL: return "not a kernel";
+        case GPU_FAULT_OVERFLOW: return "queue overflow";
+        case GPU_FAULT_FIRMWARE: return "firmware trap";
+        case GPU_FAULT_DEPENDENCY: return "failed dependency";
+        case GPU_FAULT_ABORTED: return "aborted";
+        case GPU_TIMED_OUT: return "timed out";
+        default: return "?";
+    }
+}
+
+bool gpu_next_fault(struct gpu* g, struct gpu_fault_record* r) {
+    const uintptr_t log = g->registers + GPU_SRAM_WINDOW + GPU_SRAM_FAULTS;
+    const uint32_t written = mmio_read32(log + offsetof(struct gpu_fault_log, written));
+    if (g->faults_seen == written) return false;
+    if (written - g->faults_seen > GPU_FAULT_RECORDS) g->faults_seen = written - GPU_FAULT_RECORDS; /* overwritten */
+    const uintptr_t at =
+        log + offsetof(struct gpu_fault_log, record) + g->faults_seen++ % GPU_FAULT_RECORDS * sizeof *r;
+    uint64_t words[sizeof *r / 8];
+    for (unsigned i = 0; i < sizeof words / 8; ++i) words[i] = mmio_read64(at + 8 * i);
+    memcpy(r, words, sizeof *r);
+    return true;
+}
+
+static void print_to(char* text, size_t room, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    format_text(text, room, format, arguments);
+    va_end(arguments);
+}
+
+void gpu_fault_symbol(const struct gpu_node* node, const struct gpu_fault_record* r, char* text, size_t room) {
+    const void* elf = NULL;
+    uint64_t bytes = 0, offset;
+    if (r->fault == GPU_FAULT_FIRMWARE) {
+        const struct image* firmware = find_image("cp");
+        if (firmware) elf = firmware->start, bytes = firmware->bytes;
+    } else {
+        for (const struct gpu_image* i = node->images; i; i = i->next)
+            if (r->image && i->at == r->image) elf = i->elf, bytes = i->bytes;
+    }
+    const char* name = elf ? elf_symbol_at(elf, bytes, r->pc, &offset) : NULL;
+    print_to(text, room, "");
+    if (name) print_to(text, room, "%s+0x%lx", name, offset);
+}
+
+unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* g) {
+    struct gpu_fault_record r;
+    unsigned printed = 0;
+    for (; gpu_next_fault(g, &r); ++printed) {
+        char symbol[80];
+        gpu_fault_symbol(node, &r, symbol, sizeof symbol);
+        console_printf("gpu%u fault: %s, ", g->index, gpu_fault_name(r.fault));
+        if (r.fault == GPU_FAULT_FIRMWARE)
+            console_printf("cause %u on hart %u, ", r.queue, r.lane);
+        else
+            console_printf("queue %u packet %lu, ", r.queue, r.packet);
+        if (r.image && r.pc)
+            console_printf("work-group %u,%u,%u, compute unit %u wavefront %u lane %u, ", r.group[0], r.group[1],
+                           r.group[2], r.compute_unit, r.wavefront, r.lane);
+        if (r.pc) console_printf("pc 0x%lx%s%s%s, ", r.pc, *symbol ? " (" : "", symbol, *symbol ? ")" : "");
+        console_printf("address 0x%lx\n", r.address);
+    }
+    return printed;
+}

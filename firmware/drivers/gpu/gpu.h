@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GPUs: finds them behind the PCIe tree and, if they share the host's bus and memory (APUs), in the device tree, starts
+ * their command processors, and gives them one address space, queues and kernels. Called by hart 0. Addresses that
+ * kernels use are 64-bit integers of type gpu_address. */
+#ifndef FABRICVP_DRIVERS_GPU_GPU_H
+#define FABRICVP_DRIVERS_GPU_GPU_H
+
+#include "abi/aql.h"
+#include "abi/gpu.h"
+#include "drivers/pci/copy_channel.h"
+#include "drivers/pci/pci.h"
+
+typedef uint64_t gpu_address;
+
+enum { MAX_GPUS = 16, GPU_PAGE = 4096, GPU_LARGE_PAGE = 2 << 20 };
+
+struct gpu_table; /* a page of the page tables, with its shadow in host memory */
+
+struct gpu {
+    struct pci_function* function; /* NULL: an APU */
+    unsigned interrupt;            /* of an APU: source at the interrupt controller; 0: none */
+    unsigned index;                /* of the node, as in physical addresses */
+    uintptr_t memory;              /* CPU addresses of the BARs, of an APU's windows */
+    volatile uint64_t* doorbells;
+    uintptr_t registers;
+    uint64_t bus_memory; /* where devices reach its memory */
+    uint64_t shared;     /* of an APU: host memory that programs get for device memory; its own has page tables alone */
+    uint64_t tables;     /* the same: next free offset in its own memory */
+    uint64_t memory_bytes; /* that programs get */
+    uint64_t free, top;    /* offsets there: pages are taken from `free` up, large ones from `top` down */
+    unsigned compute_units, wavefront_slots;
+    uint64_t peers;  /* bit n: it reaches the memory of GPU n */
+    uint64_t clock;  /* Hz */
+    uint64_t queues; /* bit n: queue n is in use */
+    uint32_t faults_seen;
+    enum pci_delivery delivery;                /* PCI_POLLED until gpu_use_interrupts() */
+    volatile uint32_t interrupts[GPU_VECTORS]; /* taken so far; pins share lines, but not these */
+    struct copy_channel copies[2];             /* to and from its memory; made when they are first needed */
+    unsigned copy_channels;                    /* how many of these there are */
+};
+
+/* A kernel image in device memory, and the ELF file that it came from. */
+struct gpu_image {
+    gpu_address at;
+    const void* elf;
+    uint64_t bytes;
+    struct gpu_image* next;
+};
+
+enum { GPU_WAIT_LIMIT_US = 1000000 };
+
+/* All GPUs of the node, and the address space that they share. */
+struct gpu_node {
+    struct gpu gpu[MAX_GPUS];
+    unsigned count;
+    struct gpu_table* root;
+    struct gpu_range* first_touch; /* buffers whose pages go to who touches them first */
+    struct gpu_range* recorded;    /* those of an earlier pass, the oldest first: where their pages went */
+    gpu_address next;              /* first free virtual address */
+    struct gpu_image* images;
+    uint64_t limit_us; /* how long gpu_wait() waits: GPU_WAIT_LIMIT_US unless changed */
+};
+
+/* Finds and starts all GPUs. \returns false with a line on the console if one cannot be started. */
+bool gpu_start(struct gpu_node* node, struct pci_host* host);
+/* The same for programs that cannot do without one: refuses. */
+void gpu_require(struct gpu_node* node, struct pci_host* host);
+/* How many GPUs, counted from the first, all reach each other's memory: those that can share buffers. */
+unsigned gpu_connected_count(const struct gpu_node* node);
+void gpu_print(const struct gpu_node* node);
+/* Loads the command processor's firmware again, after a crash say. Its queues are gone; gpu_reset_queue() brings each
+ * back. */
+bool gpu_restart(struct gpu_node* node, unsigned gpu);
+/* Waits sleep until an interrupt comes, by the best way that the machine has, at most `best`. PCI_POLLED: they poll. An
+ * APU's line counts as PCI_INTX. */
+enum pci_delivery gpu_use_interrupts(struct gpu* gpu, enum pci_delivery best);
+
+/* ---- memory ---- */
+
+/* Which GPU holds page `page` of `pages`. */
+typedef unsigned (*gpu_placement)(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context);
+unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context);
+unsigned gpu_place_contiguous(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context);
+unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages, void* gpu_index);
+
+/* Device memory, zeroed only where the simulation's memory is fresh; page aligned. Panics if there is no room. */
+gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement place, void* context);
+/* Device memory of one GPU. */
+gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* The same in pages of 2 MiB, as far as it fills them. */
+gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* Device memory in one piece, of whole pages of 2 MiB: for devices that know nothing of page tables. */
+gpu_address gpu_allocate_contiguous(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* Where devices reach what is mapped there; contiguous to the end of the page. Panics if nothing is. */
+uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at);
+/* Lets kernels reach host memory; `memory` is page aligned. */
+gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
+/* Lets kernels reach registers of a device, as a page of an adapter's doorbells; `at` is page aligned. Nothing is
+ * cached or merged: each lane's load or store goes there by itself, those of a line in lane order. */
+gpu_address gpu_map_device(struct gpu_node* node, uintptr_t at, uint64_t bytes);
+/* The next allocation begins a stretch of 2 MiB of its own. */
+void gpu_align(struct gpu_node* node, uint64_t alignment);
+/* The GPU whose memory a physical address is in, NULL if it is nobody's. */
+struct gpu* gpu_owner(const struct gpu_node* node, uint64_t physical);
+/* Physical address behind a virtual one, 0 if unmapped; of a withdrawn page, where its contents lie. */
+uint64_t gpu_physical(const struct gpu_node* node, gpu_address at);
+
+/* Where the host's loads and stores reach it; contiguous to the end of the page. Panics if it is unmapped. */
+uintptr_t gpu_host_address(const struct gpu_node* node, gpu_address at);
+/* Tells command processors where the page tables are. */
+void gpu_set_page_tables(const struct gpu_node* node);
+
+/* The page at `at` becomes nobody's: who touches it waits for gpu_migrate_page(). Translations that GPUs hold must be
+ * invalidated. */
+void gpu_unmap_page(struct gpu_node* node, gpu_address at);
+/* Moves such a page to a GPU, with its contents, and maps it. */
+void gpu_migrate_page(struct gpu_node* node, gpu_address at, unsigned gpu);
+
+/* Copies by the host's own loads and stores through the BAR: for small things. */
+void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);
+void gpu_read(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes);
+
+/* Copies by the GPUs' copy engines, each for what lies in its own memory; of little, by the host. \returns 0, the enum
+ * gpu_fault that ended it, or GPU_TIMED_OUT */
+unsigned gpu_copy_to(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);
+unsigned gpu_copy_from(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes);
+/* What the engine of one GPU copies between physical addresses (abi/gpu_apertures.h); those of the host are bus
+ * addresses. Only posted: gpu_copy_wait() starts it and waits for all. \param to_device which of its channels */
+unsigned gpu_copy_post(struct gpu* gpu, bool to_device, uint64_t to, uint64_t from, uint64_t bytes);
+unsigned gpu_copy_wait(struct gpu* gpu, bool to_device);
+/* Starts what was posted, for several GPUs to copy at the same time. */
+void gpu_copy_start(struct gpu* gpu, bool to_device);
+/* To be called when GPU_VECTOR_SDMA has been raised. */
+void gpu_copy_interrupted(struct gpu* gpu);
+
+/* ---- kernels and queues ---- */
+
+struct gpu_kernel {
+    gpu_address object; /* of its descriptor; 0: not found */
+    uint32_t kernarg_bytes;
+};
+/* Places a kernel image (an ELF file in host memory) where all GPUs reach it. \returns its address, 0 if it is
+ * malformed */
+gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
+/* \param image where it was placed \param name at most 32 characters; empty: the first kernel of the file */
+struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name);
+
+/* The kernel of a file that was linked into this program (drivers/gpu/images.h), which is placed when it is first asked
+ * for; one kernel a file. Panics if there is no such file or kernel. */
+struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, const char* name);
+
+enum gpu_queue_flags {
+    GPU_RING_IN_HOST = 1,
+    GPU_SIGNALS_ON_DEVICE = 2,
+    GPU_SMALL_SCRATCH = 4 /* for as many wavefronts as a compute unit holds; otherwise for all of the GPU */
+};
+
+struct gpu_queue_handle {
+    struct gpu_node* node;
+    struct gpu* gpu;
+    unsigned index, flags;
+    uint32_t packets;
+    gpu_address ring, kernargs, signals_at;
+    uint64_t next;              /* index of the next packet */
+    struct aql_signal* signals; /* of host memory, one a packet slot; NULL: on the device */
+    uint64_t unsignalled[4];    /* bit n: the last packet of slot n had no signal */
+    struct gpu_queue description;
+};
+/* A queue of `packets` (a power of two). Ring in device memory and signals in host memory, unless `flags` say
+ * otherwise. */
+void gpu_create_queue(struct gpu_queue_handle* queue, struct gpu_node* node, unsigned gpu, uint32_t packets,
+                      unsigned flags, unsigned priority);
+/* Takes a queue from the command processor, which aborts what runs, and gives it back empty: after an error, or a
+ * kernel that does not end. \returns false if the command processor does not answer */
+bool gpu_reset_queue(struct gpu_queue_handle* queue);
+/* Gives it to a hart of the command processor, empty; queue n belongs to hart n % harts at first. \returns false if
+ * there is no such hart, and the queue stays where it was, or if the command processor does not answer */
+bool gpu_assign_queue(struct gpu_queue_handle* queue, unsigned hart);
+/* Takes it away for good. Its memory stays mapped. */
+bool gpu_destroy_queue(struct gpu_queue_handle* queue);
+
+/* How LASP spreads a grid over GPUs. */
+enum gpu_binding {
+    GPU_BIND_KERNEL, /* contiguous parts of the whole */
+    GPU_BIND_ROWS,   /* rows of work-groups stay together */
+    GPU_BIND_COLUMNS,
+    GPU_BIND_ALIGNED /* `batch` work-groups touch what one GPU holds of a strided buffer */
+};
+
+struct gpu_grid {
+    uint32_t items[3];
+    uint16_t group[3];
+    uint32_t lds_bytes;           /* dynamic */
+    uint32_t first_group, groups; /* the part of the grid that runs here; groups 0: all */
+    uint16_t chunk;               /* not 0: from first_group on, this many of every `period` work-groups, to the end */
+    uint32_t period;
+    enum gpu_binding binding; /* for gpu_grid_part() */
+    uint32_t batch;
+};
+enum { GPU_KERNARG_BYTES = 256 }; /* of arguments at most */
+/* Writes arguments and packet, rings the doorbell. \returns the packet's number, for gpu_wait() */
+uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, const struct gpu_grid* grid,
+                      const void* arguments, uint32_t bytes);
+/* Any packet, with acquire and release of system scope; its type and completion signal are filled in. */
+uint64_t gpu_submit(struct gpu_queue_handle* queue, const uint64_t packet[8], unsigned type);
+/* The same with a header of the caller's. A completion signal that the packet names stays; GPU_UNSIGNALLED: it has none
+ * (in queues of up to 256 packets), and the caller waits for a later packet before the ring comes round. */
+#define GPU_UNSIGNALLED (~UINT64_C(0))
+uint64_t gpu_submit_as(struct gpu_queue_handle* queue, const uint64_t packet[8], uint16_t header);
+/* The completion signal of a packet, for kernels and barrier packets, and for the host. */
+gpu_address gpu_signal_address(const struct gpu_queue_handle* queue, uint64_t packet);
+volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* queue, uint64_t packet);
+/* Waits until a packet has completed. \returns 0, the enum gpu_fault that ended it or its queue, or GPU_TIMED_OUT after
+ * the node's limit_us */
+enum { GPU_TIMED_OUT = 256 };
+unsigned gpu_wait(struct gpu_queue_handle* queue, uint64_t packet);
+
+/* ---- faults ---- */
+
+/* Takes the oldest record that was not taken. \returns false if there is none */
+bool gpu_next_fault(struct gpu* gpu, struct gpu_fault_record* record);
+/* "kernel+0x1c" of the kernel or firmware that a record is about; empty if its ELF file does not tell. */
+void gpu_fault_symbol(const struct gpu_node* node, const struct gpu_fault_record* record, char* text, size_t room);
+/* Prints and forgets new fault records of a GPU. \returns how many */
+unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* gpu);
+const char* gpu_fault_name(unsigned fault);
+
+#endif

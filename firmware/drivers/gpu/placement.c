@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/gpu/placement.h"
+
+#include "lib/heap.h"
+#include "lib/machine.h"
+#include "lib/mmio.h"
+#include "lib/words.h"
+
+struct gpu_range {
+    gpu_address at;
+    uint64_t pages;
+    uint8_t* owner; /* of each page, once they have settled */
+    struct gpu_range* next;
+};
+
+unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
+    (void)pages, (void)context;
+    return (unsigned)(page % node->count);
+}
+
+unsigned gpu_place_contiguous(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
+    (void)context;
+    return (unsigned)(page * node->count / pages);
+}
+
+unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages, void* gpu_index) {
+    (void)node, (void)page, (void)pages;
+    return (unsigned)(uintptr_t)gpu_index;
+}
+
+unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
+    const struct gpu_layout* l = context;
+    const uint64_t gpus = node->count, pitch = l->pitch ? l->pitch : GPU_PAGE, at = page * GPU_PAGE;
+    const uint64_t grain = (pitch + gpus * GPU_PAGE - 1) / (gpus * GPU_PAGE); /* ⌈pitch ÷ GPUs⌉, in pages */
+    switch (l->locality) {
+        case GPU_STRIDED: return (unsigned)(page / grain % gpus);
+        case GPU_BY_ROWS: {
+            const uint64_t rows = (pages * GPU_PAGE + pitch - 1) / pitch;
+            return (unsigned)(at / pitch * gpus / rows);
+        }
+        case GPU_BY_COLUMNS: /* narrower than a page a GPU there are no columns of pages: all would fall to the first
+                                GPUs */
+            return (unsigned)(pitch < gpus * GPU_PAGE ? page / grain % gpus : at % pitch * gpus / pitch);
+        default: return gpu_place_contiguous(node, page, pages, NULL);
+    }
+}
+
+static unsigned place_recorded(const struct gpu_node* node, uint64_t page, uint64_t pages, void* stretch) {
+    (void)node, (void)pages;
+    return ((const struct gpu_range*)stretch)->owner[page];
+}
+
+static gpu_address allocate_recorded(struct gpu_node* node, uint64_t bytes) {
+    struct gpu_range* s = node->recorded;
+    if (!s) return gpu_allocate(node, bytes, gpu_place_contiguous, NULL); /* later than those that were noted */
+    if (s->pages != (bytes + GPU_PAGE - 1) / GPU_PAGE) panic("a buffer of %lu bytes has not settled before", bytes);
+    node->recorded = s->next;
+    const gpu_address at = gpu_allocate(node, bytes, place_recorded, s);
+    heap_free(s->owner);
+    heap_free(s);
+    return at;
+}
+
+gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy,
+                            struct gpu_layout layout) {
+    switch (policy) {
+        case GPU_PLACE_INTERLEAVED: return gpu_allocate(node, bytes, gpu_place_interleaved, NULL);
+        case GPU_PLACE_LASP: return gpu_allocate(node, bytes, gpu_place_lasp, &layout);
+        case GPU_PLACE_FIRST_TOUCH_RECORDED: return allocate_recorded(node, bytes);
+        default: break;
+    }
+    const gpu_address at = gpu_allocate(node, bytes, gpu_place_contiguous, NULL);
+    if (policy == GPU_PLACE_FIRST_TOUCH) {
+        struct gpu_range* s = heap_allocate(sizeof *s);
+        if (!s) panic("no host memory");
+        *s = (struct gpu_range){at, (bytes + GPU_PAGE - 1) / GPU_PAGE, NULL, node->first_touch};
+        node->first_touch = s;
+    }
+    return at;
+}
+
+void gpu_unmap_first_touch(struct gpu_node* node) {
+    for (const struct gpu_range* s = node->first_touch; s; s = s->next)
+        for (uint64_t page = 0; page < s->pages; ++page) gpu_unmap_page(node, s->at + page * GPU_PAGE);
+}
+
+void gpu_record_first_touch(struct gpu_node* node) {
+    while (node->first_touch) { /* the newest stands first; turned round, the oldest does */
+        struct gpu_range* s = node->first_touch;
+        node->first_touch = s->next;
+        s->owner = heap_allocate(s->pages + 1);
+        if (!s->owner) panic("no host memory");
+        for (uint64_t page = 0; page < s->pages; ++page)
+            s->owner[page] = (uint8_t)gpu_owner(node, gpu_physical(node, s->at + page * GPU_PAGE))->index;
+        s->next = node->recorded;
+        node->recorded = s;
+    }
+}
+
+void gpu_handle_page_requests(struct gpu_node* node) {
+    for (unsigned g = 0; g < node->count; ++g) {
+        const uintptr_t registers = node->gpu[g].registers;
+        bool handled = false;
+        for (uint64_t asked; (asked = mmio_read64(registers + GPU_PAGE_REQUEST)) & 1; handled = true)
+            gpu_migrate_page(node, (asked & 0x0fffffffffffffff) & ~(uint64_t)(GPU_PAGE - 1), g);
+        if (handled) mmio_write32(registers + GPU_PAGE_RETRY, 1);
+    }
+}
+
+bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy) {
+    static const char* const names[] = {"contiguous", "interleaved", "lasp", "first_touch", "first_touch_recorded"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
+        if (word_is(name, names[i])) {
+            *policy = (enum gpu_placement_policy)i;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "abi/kernel_descriptor.h"
+#include "drivers/gpu/elf.h"
+#include "drivers/gpu/gpu.h"
+#include "drivers/gpu/images.h"
+#include "lib/console.h"
+#include "lib/heap.h"
+#include "lib/machine.h"
+#include "lib/mmio.h"
+#include "lib/timer.h"
+
+enum { ACKNOWLEDGE_TIMEOUT_US = 10000, MAX_LINKED = 64 };
+
+gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
+    struct elf_segment s;
+    uint64_t end = 0;
+    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);) {
+        if (s.address < GPU_CODE_BASE || s.address + s.memory_bytes > GPU_CODE_BASE + (uint64_t)GPU_CODE_SIZE) return 0;
+        if (s.address + s.memory_bytes - GPU_CODE_BASE > end) end = s.address + s.memory_bytes - GPU_CODE_BASE;
+    }
+    if (!end) return 0;
+    const gpu_address image = gpu_allocate(node, end, gpu_place_interleaved, NULL);
+    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
+        if (gpu_copy_to(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes)) return 0;
+    struct gpu_image* known = heap_allocate(sizeof *known);
+    if (known) {
+        *known = (struct gpu_image){image, elf, bytes, node->images};
+        node->images = known;
+    }
+    return image;
+}
+
+/* Descriptors begin with a magic number and lie 8-byte aligned in the file's segments. */
+struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name) {
+    struct elf_segment s;
+    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
+        for (uint64_t at = 0; at + sizeof(struct kernel_descriptor) <= s.file_bytes; at += 8) {
+            struct kernel_descriptor k;
+            memcpy(&k, s.data + at, sizeof k);
+            if (k.magic != KERNEL_DESCRIPTOR_MAGIC || k.image_offset != s.address + at - GPU_CODE_BASE) continue;
+            if (!*name || strncmp(k.name, name, sizeof k.name) == 0)
+                return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
+        }
+    return (struct gpu_kernel){0, 0};
+}
+
+struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, const char* name) {
+    static struct {
+        const struct image* image;
+        struct gpu_kernel kernel;
+    } loaded[MAX_LINKED];
+    const struct image* image = find_image(file);
+    if (!image) panic("no kernel '%s'", file);
+    unsigned n = 0;
+    for (; n < MAX_LINKED && loaded[n].image; ++n)
+        if (loaded[n].image == image) return loaded[n].kernel;
+    const gpu_address at = gpu_load_image(node, image->start, image->bytes);
+    const struct gpu_kernel kernel =
+        at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
+    if (!kernel.object || n == MAX_LINKED) panic("kernel '%s' is malformed", name);
+    loaded[n].image = image;
+    return loaded[n].kernel = kernel;
+}
+
+static uintptr_t entry_of(const struct gpu_queue_handle* q) {
+    return q->gpu->registers + GPU_SRAM_WINDOW + GPU_SRAM_QUEUES + q->index * sizeof(struct gpu_queue);
+}
+
+static void request(const struct gpu_queue_handle* q) { mmio_write32(q->gpu->registers + GPU_HOST_REQUEST, 1); }
+
+static void* host_pages(uint64_t bytes) {
+    void* p = heap_allocate_aligned((bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1), GPU_PAGE);
+    if (!p) panic("no host memory for a queue");
+    return p;
+}
+
+/* Empties ring and signals, and hands the queue to the command processor. */
+static void activate(struct gpu_queue_handle* q) {
+    const uint64_t invalid = AQL_TYPE_INVALID, zeros[8] = {0};
+    for (uint32_t i = 0; i < q->packets; ++i) {
+        gpu_write(q->node, q->ring + 64 * i, &invalid, 8);
+        gpu_write(q->node, q->signals_at + 64 * i, zeros, sizeof zeros);
+    }
+    q->next = 0;
+    memset(q->unsignalled, 0, sizeof q->unsignalled);
+    uint64_t words[sizeof q->description / 8];
+    memcpy(words, &q->description, sizeof words);
+    for (unsigned i = sizeof words / 8; i-- > 0;) mmio_write64(entry_of(q) + 8 * i, words[i]); /* the state last */
+    request(q);
+}
+
+void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigned gpu, uint32_t packets, unsigned flags,
+                      unsigned priority) {
+    struct gpu* g = &node->gpu[gpu];
+    memset(q, 0, sizeof *q);
+    while (g->queues >> q->index & 1)
+        if (++q->index == GPU_QUEUES) panic("gpu%u has no queue left", gpu);
+    g->queues |= 1ull << q->index;
+    q->node = node;
+    q->gpu = g;
+    q->flags = flags;
+    q->packets = packets;
+    const uint64_t signal_bytes = packets * sizeof(struct aql_signal), ring_bytes = (uint64_t)packets * 64;
+    if (!(flags & GPU_SIGNALS_ON_DEVICE)) q->signals = host_pages(signal_bytes);
+    q->signals_at =
+        q->signals ? gpu_map_host(node, q->signals, signal_bytes, true) : gpu_allocate_on(node, gpu, signal_bytes);
+    q->ring = flags & GPU_RING_IN_HOST ? gpu_map_host(node, host_pages(ring_bytes), ring_bytes, true)
+                                       : gpu_allocate_on(node, gpu, ring_bytes);
+    q->kernargs = gpu_allocate_on(node, gpu, (uint64_t)packets * GPU_KERNARG_BYTES);
+    const uint64_t scratch_bytes =
+        (uint64_t)(flags & GPU_SMALL_SCRATCH ? 1 : g->compute_units) * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
+    q->description = (struct gpu_queue){.state = GPU_QUEUE_ACTIVE,
+                                        .priority = priority,
+                                        .packets = packets,
+                                        .ring = q->ring,
+                                        .scratch = gpu_allocate_large(node, gpu, scratch_bytes),
+                                        .scratch_bytes = scratch_bytes};
+    activate(q);
+}
+
+static bool wait_acknowledged(void* context) {
+    const struct gpu_queue_handle* q = context;
+    return mmio_read32(entry_of(q) + offsetof(struct gpu_queue, acknowledged)) == GPU_QUEUE_FREE;
+}
+
+static bool deactivate(struct gpu_queue_handle* q) {
+    mmio_write32(entry_of(q) + offsetof(struct gpu_queue, state), GPU_QUEUE_FREE);
+    request(q);
+    for (unsigned waited = 0; waited < ACKNOWLEDGE_TIMEOUT_US; waited += 10) {
+        if (wait_acknowledged(q)) return true;
+        timer_wait(10);
+    }
+    return false;
+}
+
+bool gpu_reset_queue(struct gpu_queue_handle* q) {
+    if (!deactivate(q)) return false;
+    activate(q);
+    return true;
+}
+
+bool gpu_assign_queue(struct gpu_queue_handle* q, unsigned hart) {
+    if (!deactivate(q)) return false;
+    const uintptr_t at = q->gpu->registers + GPU_QUEUE_HART + 4 * q->index;
+    mmio_write32(at, hart);
+    const bool acknowledged = mmio_read32(at) == hart;
+    activate(q);
+    return acknowledged;
+}
+
+bool gpu_destroy_queue(struct gpu_queue_handle* q) {
+    if (!deactivate(q)) return false;
+    q->gpu->queues &= ~(1ull << q->index);
+    return true;
+}
+
+gpu_address gpu_signal_address(const struct gpu_queue_handle* q, uint64_t packet) {
+    return q->signals_at + (packet & (q->packets - 1)) * sizeof(struct aql_signal);
+}
+
+volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* q, uint64_t packet) {
+    if (q->signals) return &q->signals[packet & (q->packets - 1)];
+    return (volatile struct aql_signal*)gpu_host_address(q->node, gpu_signal_address(q, packet));
+}
+
+/* A packet's slot, signal and arguments can be used again when the one that had them has completed. */
+static void await_slot(struct gpu_queue_handle* q) {
+    const uint32_t slot = q->next & (q->packets - 1);
+    if (slot < 256 && q->unsignalled[slot / 64] >> slot % 64 & 1) return;
+    if (q->next >= q->packets) gpu_wait(q, q->next - q->packets);
+}
+
+uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uint16_t header) {
+    await_slot(q);
+    const uint64_t index = q->next++;
+    const gpu_address at = q->ring + (index & (q->packets - 1)) * 64;
+    const bool signalled = packet[7] != GPU_UNSIGNALLED;
+    const uint32_t slot = index & (q->packets - 1);
+    if (slot < 256)
+        q->unsignalled[slot / 64] = (q->unsignalled[slot / 64] & ~(UINT64_C(1) << slot % 64)) | (uint64_t)!signalled
+                                                                                                    << slot % 64;
+    uint64_t words[8];
+    memcpy(words, packet, sizeof words);
+    if (signalled) {
+        volatile struct aql_signal* s = gpu_signal(q, index);
+        s->kind = 1;
+        s->event_id = q->gpu->delivery != PCI_POLLED;
+        s->value = 1;
+    }
+    if (!signalled)
+        words[7] = 0;
+    else if (!words[7])
+        words[7] = gpu_signal_address(q, index);
+    words[0] = (words[0] & ~(uint64_t)0xffff) | header;
+    gpu_write(q->node, at + 8, words + 1, 56);
+    __asm__ volatile("fence iorw, ow" ::: "memory");
+    gpu_write(q->node, at, words, 8);
+    __asm__ volatile("fence iorw, o" ::: "memory");
+    q->gpu->doorbells[q->index] = index;
+    return index;
+}
+
+uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsigned type) {
+    const unsigned fences = AQL_FENCE_SYSTEM << AQL_HEADER_ACQUIRE_SHIFT | AQL_FENCE_SYSTEM << AQL_HEADER_RELEASE_SHIFT;
+    return gpu_submit_as(q, packet, (uint16_t)(type | fences | (packet[0] & AQL_HEADER_BARRIER)));
+}
+
+uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid,
+                      const void* arguments, uint32_t bytes) {
+    if (bytes > GPU_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
+    await_slot(q);
+    const gpu_address kernarg = q->kernargs + (q->next & (q->packets - 1)) * GPU_KERNARG_BYTES;
+    gpu_write(q->node, kernarg, arguments, bytes);
+    struct aql_kernel_dispatch p = {.header = AQL_HEADER_BARRIER,
+                                    .dimensions = 3,
+                                    .group_segment_bytes = grid->lds_bytes,
+                                    .kernel_object = kernel.object,
+                                    .kernarg_address = kernarg,
+                                    .chunk = grid->chunk,
+                                    .part = grid->first_group | (uint64_t)(grid->chunk ? grid->period : grid->groups)
+                                                                    << 32};
+    for (unsigned d = 0; d < 3; ++d) {
+        p.workgroup_size[d] = grid->group[d] ? grid->group[d] : 1;
+        p.grid_size[d] = grid->items[d] ? grid->items[d] : 1;
+    }
+    uint64_t words[8];
+    memcpy(words, &p, sizeof words);
+    return gpu_submit(q, words, AQL_TYPE_KERNEL_DISPATCH);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs kernels that a user brings along (abi/kernel_job.h). */
+#include "abi/kernel_job.h"
+
+#include "lib/console.h"
+#include "lib/machine.h"
+#include "lib/region.h"
+#include "lib/timer.h"
+#include "programs/apps/app.h"
+
+enum { MAX_BUFFERS = 64, POLL_INTERVAL_US = 10 };
+
+static bool inside(const struct kernel_job* job, uint64_t offset, uint64_t bytes) {
+    return offset <= job->bytes && bytes <= job->bytes - offset;
+}
+
+static bool wrong(const char* what) {
+    console_printf("kernel job: %s\n", what);
+    return false;
+}
+
+static struct kernel_job_buffer* buffers_of(struct kernel_job* job) {
+    return (struct kernel_job_buffer*)((uint8_t*)job + job->buffers);
+}
+
+static bool well_formed(const struct app* app, struct kernel_job* job) {
+    if (job->argument_bytes > GPU_KERNARG_BYTES || !inside(job, job->arguments, job->argument_bytes))
+        return wrong("its arguments are too long");
+    if (job->buffer_count > MAX_BUFFERS || job->buffers % 8 ||
+        !inside(job, job->buffers, job->buffer_count * sizeof(struct kernel_job_buffer)))
+        return wrong("its table of buffers does not fit");
+    if (!inside(job, job->elf, job->elf_bytes)) return wrong("its ELF file does not fit");
+    if (job->gpu != KERNEL_JOB_ALL_GPUS && job->gpu >= app->node->count) return wrong("there is no such GPU");
+    uint64_t items = 1;
+    for (unsigned d = 0; d < 3; ++d) {
+        if (!job->items[d] || !job->group[d] || job->group[d] > GPU_MAX_WORKGROUP_ITEMS)
+            return wrong("a size of its grid is 0 or too large");
+        items *= job->group[d];
+    }
+    if (items > GPU_MAX_WORKGROUP_ITEMS) return wrong("its work-groups are too large");
+    for (uint32_t i = 0; i < job->buffer_count; ++i) {
+        const struct kernel_job_buffer* b = &buffers_of(job)[i];
+        if (!b->bytes || (b->flags && !inside(job, b->contents, b->bytes)))
+            return wrong("a buffer is empty or does not fit");
+        if (job->argument_bytes < 8 || b->argument > job->argument_bytes - 8)
+            return wrong("a buffer's address is no argument");
+    }
+    return true;
+}
+
+/* Device memory for the buffers, with their contents; arguments that name them. \returns false if there is no room */
+static bool place_buffers(struct app* app, struct kernel_job* job, uint8_t* arguments) {
+    for (uint32_t i = 0; i < job->buffer_count; ++i) {
+        struct kernel_job_buffer* b = &buffers_of(job)[i];
+        const unsigned from = job->gpu == KERNEL_JOB_ALL_GPUS ? 0 : job->gpu,
+                       to = job->gpu == KERNEL_JOB_ALL_GPUS ? app->node->count : from + 1;
+        uint64_t room = 0;
+        for (unsigned g = from; g < to; ++g) room += app->node->gpu[g].top - app->node->gpu[g].free;
+        if (b->bytes > room - room / 8)
+            return wrong("device memory is too small for a buffer"); /* page tables need some */
+        b->address = job->gpu == KERNEL_JOB_ALL_GPUS ? app_buffer(app, b->bytes)
+                                                     : gpu_allocate_on(app->node, job->gpu, b->bytes);
+        if (b->flags & KERNEL_JOB_IN)
+            app_upload(app, b->address, (uint8_t*)job + b->contents, b->bytes);
+        else
+            app_fill(app, b->address, (b->bytes + 3) / 4, FILL_CONSTANT, 0, 0, 0);
+        memcpy(arguments + b->argument, &b->address, 8);
+    }
+    return true;
+}
+
+static enum kernel_job_state run(struct app* app, struct kernel_job* job) {
+    if (!well_formed(app, job)) return KERNEL_JOB_MALFORMED;
+    const void* elf = (uint8_t*)job + job->elf;
+    const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);
+    const struct gpu_kernel kernel =
+        image ? gpu_find_kernel(elf, job->elf_bytes, image, job->kernel) : (struct gpu_kernel){0, 0};
+    if (!kernel.object) {
+        wrong(image ? "no such kernel in its ELF file" : "its ELF file is no kernel image");
+        return KERNEL_JOB_MALFORMED;
+    }
+    if (kernel.kernarg_bytes > job->argument_bytes) {
+        console_printf("kernel job: the kernel takes %u bytes of arguments, not %u\n", kernel.kernarg_bytes,
+                       job->argument_bytes);
+        return KERNEL_JOB_MALFORMED;
+    }
+    uint8_t arguments[GPU_KERNARG_BYTES];
+    memcpy(arguments, (uint8_t*)job + job->arguments, job->argument_bytes);
+    if (!place_buffers(app, job, arguments)) return KERNEL_JOB_MALFORMED;
+    struct gpu_grid grid = {.lds_bytes = job->lds_bytes};
+    for (unsigned d = 0; d < 3; ++d) {
+        grid.items[d] = job->items[d];
+        grid.group[d] = (uint16_t)job->group[d];
+    }
+    app_measure_begin(app);
+    const uint64_t begin = timer_now();
+    if (job->gpu == KERNEL_JOB_ALL_GPUS) {
+        job->fault = app_run(app, kernel, &grid, arguments, job->argument_bytes) ? 0 : app->fault;
+    } else {
+        struct gpu_queue_handle* q = &app->queue[job->gpu];
+        job->fault = app_wait(app, q, gpu_dispatch(q, kernel, &grid, arguments, job->argument_bytes));
+    }
+    job->nanoseconds = timer_microseconds((timer_now() - begin) * 1000);
+    app_measure_end(app);
+    if (job->fault) return KERNEL_JOB_FAULT;
+    for (uint32_t i = 0; i < job->buffer_count; ++i) {
+        const struct kernel_job_buffer* b = &buffers_of(job)[i];
+        if (b->flags & KERNEL_JOB_OUT) app_download(app, (uint8_t*)job + b->contents, b->address, b->bytes);
+    }
+    job->fault = app->fault;
+    return app->failed ? KERNEL_JOB_FAULT : KERNEL_JOB_DONE;
+}
+
+/* Queues that have stopped begin anew, for the next job. */
+static void recover(struct app* app) {
+    for (unsigned g = 0; g < app->node->count; ++g) gpu_reset_queue(&app->queue[g]);
+}
+
+static void set_state(struct kernel_job* job, enum kernel_job_state state) {
+    __asm__ volatile("fence rw, w" ::: "memory");
+    *(volatile uint32_t*)&job->state = state;
+}
+
+bool app_kernel_job(struct app* app) {
+    const uint64_t bytes = machine.initrd_end - machine.initrd;
+    if (machine.initrd % 8 || bytes < sizeof(struct kernel_job)) return wrong("there is none in the RAM disk");
+    struct kernel_job* job = (struct kernel_job*)machine.initrd;
+    for (bool right = true;;) {
+        const uint32_t asked = *(volatile uint32_t*)&job->state;
+        if (asked == KERNEL_JOB_EXIT) return right;
+        if (asked != KERNEL_JOB_READY) {
+            timer_sleep(POLL_INTERVAL_US);
+            continue;
+        }
+        __asm__ volatile("fence r, rw" ::: "memory");
+        const bool good = job->magic == KERNEL_JOB_MAGIC && job->bytes <= bytes && job->bytes >= sizeof *job;
+        if (!good) wrong("its header is malformed");
+        app->failed = false;
+        app->fault = 0;
+        const enum kernel_job_state state = good ? run(app, job) : KERNEL_JOB_MALFORMED;
+        if (state == KERNEL_JOB_FAULT) recover(app);
+        right = right && state == KERNEL_JOB_DONE;
+        const bool keep = good && job->flags & KERNEL_JOB_WAIT_FOR_NEXT;
+        set_state(job, state);
+        region_note("job ended");
+        if (!keep) return right;
+    }
+}

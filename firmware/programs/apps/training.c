@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps of training of three neural networks. Checked three ways: the loss after the last step is that of the host's
+ * own forward pass; the last step lowers the loss by rate·|gradient|², to first order; and the losses stand on the
+ * console, for whoever repeats the training elsewhere. */
+#include "lib/console.h"
+#include "programs/apps/neural_network.h"
+
+enum { STEPS = 2 };
+
+static void print_loss(unsigned step, float loss) {
+    uint32_t bits;
+    memcpy(&bits, &loss, 4);
+    const unsigned millionths = (unsigned)(loss * 1e6f);
+    console_printf("loss %u     %u.%06u 0x%08x\n", step, millionths / 1000000, millionths % 1000000, bits);
+}
+
+static bool train(struct neural_network* n, float rate) {
+    float loss[STEPS + 1];
+    console_printf("network    %u layers, %lu parameters, batch of %u\n", n->layers, n->used, n->batch);
+    bool ran = true;
+    app_measure_begin(n->app);
+    for (unsigned s = 0; s < STEPS && ran; ++s)
+        ran = neural_forward(n, s) && neural_backward(n) && neural_update(n, rate);
+    ran = ran && neural_forward(n, STEPS);
+    app_measure_end(n->app);
+    if (!ran) return false;
+    for (unsigned s = 0; s <= STEPS; ++s) print_loss(s, loss[s] = neural_loss(n, s));
+    const double reference = neural_reference(n), difference = reference - (double)loss[STEPS];
+    const double drop = (double)(loss[STEPS - 1] - loss[STEPS]) / ((double)rate * neural_squared_gradient(n));
+    console_printf("drop       %u %% of rate times squared gradient\n", (unsigned)(drop * 100));
+    if (!(difference < 1e-4 * reference && -difference < 1e-4 * reference)) return app_mismatch(n->app, "loss", STEPS);
+    return (drop > 0.5 && drop < 1.5) || app_mismatch(n->app, "gradient", 0);
+}
+
+bool app_lenet(struct app* app) {
+    static struct neural_network n;
+    neural_begin(&n, app, (uint32_t)app->size, 1, 28, 10);
+    unsigned t = neural_pool(&n, neural_convolution(&n, 0, 6, 5, 1, 2, true));
+    t = neural_pool(&n, neural_convolution(&n, t, 16, 5, 1, 0, true));
+    t = neural_convolution(&n, t, 120, 5, 1, 0, true);
+    neural_convolution(&n, neural_convolution(&n, t, 84, 1, 1, 0, true), 10, 1, 1, 0, false);
+    return train(&n, 0.003f);
+}
+
+/* The sixteen layers of VGG-16 (configuration D) with an eighth of the channels, on images of 32×32. */
+bool app_vgg16(struct app* app) {
+    static const uint8_t blocks[5][2] = {{2, 8}, {2, 16}, {3, 32}, {3, 64}, {3, 64}}; /* layers, channels */
+    static struct neural_network n;
+    neural_begin(&n, app, (uint32_t)app->size, 3, 32, 20);
+    unsigned t = 0;
+    for (unsigned b = 0; b < 5; ++b) {
+        for (unsigned i = 0; i < blocks[b][0]; ++i) t = neural_convolution(&n, t, blocks[b][1], 3, 1, 1, true);
+        t = neural_pool(&n, t);
+    }
+    t = neural_convolution(&n, neural_convolution(&n, t, 64, 1, 1, 0, true), 64, 1, 1, 0, true);
+    neural_convolution(&n, t, 20, 1, 1, 0, false);
+    return train(&n, 0.0005f);
+}
+
+/* The blocks of ResNet-18 with an eighth of the channels, behind a first layer for images of 32×32. */
+bool app_resnet18(struct app* app) {
+    static struct neural_network n;
+    neural_begin(&n, app, (uint32_t)app->size, 3, 32, 20);
+    unsigned t = neural_norm(&n, neural_convolution(&n, 0, 8, 3, 1, 1, false), true);
+    for (unsigned stage = 0; stage < 4; ++stage)
+        for (unsigned block = 0; block < 2; ++block) {
+            const uint32_t channels = 8u << stage, stride = stage && !block ? 2 : 1;
+            unsigned direct = t;
+            t = neural_norm(&n, neural_convolution(&n, t, channels, 3, stride, 1, false), true);
+            t = neural_norm(&n, neural_convolution(&n, t, channels, 3, 1, 1, false), false);
+            if (stride == 2) direct = neural_norm(&n, neural_convolution(&n, direct, channels, 1, 2, 0, false), false);
+            t = neural_add(&n, t, direct);
+        }
+    neural_convolution(&n, neural_average(&n, t), 20, 1, 1, 0, false);
+    return train(&n, 0.001f);
+}

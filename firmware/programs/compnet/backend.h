@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who performs what kernels ask of the network, with all else alike: harts of the command processor, harts of the host,
+ * or the work-groups themselves. */
+#ifndef FABRICVP_PROGRAMS_COMPNET_BACKEND_H
+#define FABRICVP_PROGRAMS_COMPNET_BACKEND_H
+
+#include "abi/network_queue.h"
+#include "drivers/gpu_rdma/endpoint.h"
+#include "network/schedule.h"
+
+enum backend_kind {
+    BACKEND_COMPNET = 0,    /* harts of the command processor, queues in the GPU's memory */
+    BACKEND_GHN = 1,        /* harts of the host, queues in its memory */
+    BACKEND_GPU_NATIVE = 2, /* each work-group, by queue pairs of its own in the GPU's memory */
+    BACKEND_HDN = 3,        /* the program on the host, between kernels */
+    BACKEND_CPU = 4,        /* the program on the host, which computes as well: payload in its memory */
+    BACKEND_GDS =
+        5 /* the GPU's queue between kernels, by packets; the program on the host prepares it (GPUDirect Async) */
+};
+enum { BACKEND_MAX_THREADS = 8, BACKEND_LOG_SQ_SIZE = 6 };
+extern const char* const backend_names[]; /* as options and results have them; then NULL */
+const char* backend_name(enum backend_kind kind);
+
+/* Where queue pairs, completions and doorbell records lie: in the memory of who posts, or in one that is told. */
+enum backend_queue_placement { BACKEND_QUEUES_WITH_POSTER = 0, BACKEND_QUEUES_IN_GPU = 1, BACKEND_QUEUES_IN_HOST = 2 };
+extern const char* const backend_queue_placement_names[];
+
+struct backend {
+    enum backend_kind kind;
+    enum backend_queue_placement queue_pairs;
+    struct communicator* comm;
+    struct gpu_node* node;
+    unsigned threads, groups, log_entries;
+    uint32_t peers; /* nodes that this one has to do with, a bit each; 0: all. The same seen from both ends */
+    bool lock;      /* lines of queues in the GPU's memory stay in its L2 while there are requests in them */
+    uint64_t payload_bytes;
+    struct rdma_buffer payload; /* in the GPU's memory, for all */
+    struct rdma_buffer
+        control; /* a page for flags: in the host's memory where the host talks, else the payload's last */
+    struct verbs_mr mr, control_mr;
+    struct backend_remote {
+        uint64_t payload, control;
+        uint32_t rkey, control_rkey;
+    } remote[COMM_MAX_RANKS];
+    struct rdma_buffer access; /* struct network_access, by work-group */
+    struct rdma_buffer queues, descriptors;
+    struct network_peer peer[NETWORK_MAX_PEERS]; /* of the program itself, where no kernel talks: addresses as harts
+                                                     see them; async: as lanes do */
+};
+static inline bool backend_is_host_driven(const struct backend* s) {
+    return s->kind == BACKEND_HDN || s->kind == BACKEND_CPU;
+}
+static inline bool backend_is_in_kernel(const struct backend* s) { return s->kind <= BACKEND_GPU_NATIVE; }
+
+/* All nodes call it. Threads of services begin. Panics if it cannot be made. */
+void backend_open(struct backend* backend);
+/* Threads end. */
+void backend_close(struct backend* backend);
+/* All nodes, with where their payloads, or their control memories, begin. */
+struct network_communicator backend_payload_communicator(const struct backend* backend);
+struct network_communicator backend_control_communicator(const struct backend* backend);
+/* All nodes have come here. */
+void backend_barrier(struct backend* backend);
+
+#endif
