@@ -152,7 +152,7 @@ public:
     /// app.ok and tohost.test.
     statistics_snapshot statistics() const;
     std::string resolved_config() const;  ///< YAML with every parameter and its value
-    /// Writes stats.json, stats.csv, config.resolved.yaml, fabric.svg (where GPUs are linked: what their links
+    /// Writes stats.json, stats.csv, config.resolved.yaml, topology.json (blocks, links and what each of these
     /// carried), what was recorded (console logs, regions, trace), and run.json, which says that this is complete.
     /// Results of an earlier run are replaced as a whole. \throws input_error, where another run is leaving its results
     /// there for instance

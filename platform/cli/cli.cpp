@@ -21,7 +21,7 @@ namespace fabricvp {
 namespace cli {
 namespace {
 
-arguments g_command_line;
+arguments g_command_line, g_results;
 
 std::vector<command> commands() {
     return {list_command(),      run_command(),  check_command(), describe_command(), schema_command(),
@@ -117,7 +117,14 @@ void complain(const std::string& why) { std::fputs(fmt::format("fabricvp: {}\n",
 
 const arguments& command_line() { return g_command_line; }
 
+void write_results(platform& p, const std::string& folder) {
+    p.write_results(folder);
+    g_results.push_back(folder);
+}
+
 }  // namespace cli
+
+const std::vector<std::string>& cli_results() { return cli::g_results; }
 
 int cli_main(const std::vector<std::string>& arguments) {
     std::signal(SIGPIPE, SIG_IGN);
