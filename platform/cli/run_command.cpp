@@ -142,9 +142,8 @@ void check_with_ranks(const options::variables_map& given) {
     if (given.count("console"))
         for (const auto& where : given["console"].as<arguments>())
             if (const auto to = where.substr(where.find('=') + 1); to != "none" && to.compare(0, 5, "file:") != 0)
-                throw input_error(
-                    fmt::format("--console {} does not go with ranks: nobody can type there; give file:PATH or none",
-                                quoted(where)));
+                throw input_error(fmt::format(
+                    "--console {} does not go with ranks, which take no input; give file:PATH or none", quoted(where)));
 }
 
 /// One rank of several: all of them come here.
