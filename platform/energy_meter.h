@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy that a node takes, worked out from what its models count anyway, when somebody asks for statistics.
+// The energy that a node takes, worked out from what its models count anyway, when statistics are read.
 #pragma once
 
 #include <string>

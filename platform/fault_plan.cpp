@@ -63,7 +63,7 @@ public:
     argument_reader(const std::vector<unparsed_value>& given, std::string path)
         : m_given(given), m_path(std::move(path)) {}
 
-    /// Refuses what nobody asked for.
+    /// Rejects arguments that the fault does not have.
     void finish() const {
         for (const auto& g : m_given)
             if (std::find(m_known.begin(), m_known.end(), g.key) == m_known.end())

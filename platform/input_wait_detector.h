@@ -8,7 +8,7 @@
 
 namespace fabricvp {
 
-/// Tells when the guests of a machine do nothing but wait for somebody to type: for half a second of simulated time
+/// Tells when the guests of a machine do nothing but wait for console input: for half a second of simulated time
 /// they print nothing and look for input in a tight loop (a prompt), or for sixty their harts rest in wfi (an
 /// interrupt-driven prompt; shorter rests may be a sleep). A loop that looks for Ctrl-C now and then, while it does or
 /// sleeps, is no prompt.
@@ -20,7 +20,7 @@ public:
         bool some;  ///< a guest runs
         bool all;   ///< and all that do wait
     };
-    /// To be called between slices, while nobody can type.
+    /// To be called between slices, while no console has input.
     verdict look(ticks now);
 
 private:

@@ -37,7 +37,7 @@ public:
 
     node(const sc_core::sc_module_name& name, const node_params& params);
 
-    /// Halts the harts, those of command processors too; registers and memory stay for whoever looks at them. What
+    /// Halts the harts, those of command processors too; registers and memory stay for inspection. What
     /// devices have under way comes to its end.
     void power_down();
     /// After power_down(): reset, with harts that may run again.

@@ -9,10 +9,6 @@
 #include <fmt/format.h>
 #include <boost/core/demangle.hpp>
 
-#include "platform/fabric_drawing.h"
-#include "platform/network_drawing.h"
-#include "platform/pcie_drawing.h"
-
 namespace fabricvp {
 namespace {
 
@@ -81,30 +77,6 @@ std::string machine_tree(const machine& m) {
         add_branch(text, *between, "", where);
     }
     return text;
-}
-
-std::string machine_dot(const machine& m) {
-    std::string text = "graph machine {\n  node [shape=box, fontname=\"sans-serif\"];\n";
-    for (const auto& n : m.nodes) {
-        const auto bus = std::string(n->host.bus.name());
-        text += fmt::format(
-            "  subgraph \"cluster_{0}\" {{\n    label=\"{0}\";\n    \"{1}\" [label=\"bus\", shape=ellipse];\n",
-            n->name(), bus);
-        for (const auto& hart : n->host.harts)
-            text += fmt::format("    \"{0}\" [label=\"{1}\"];\n    \"{0}\" -- \"{2}\";\n", hart->name(),
-                                hart->basename(), bus);
-        for (const auto& r : n->host.bus.ranges())
-            text += fmt::format("    \"{0}.{1}\" [label=\"{1}\\n{2:#x}\\n{3}\"];\n    \"{4}\" -- \"{0}.{1}\";\n",
-                                n->host.name(), r.value.name, r.base, size_text(r.size), bus);
-        if (n->pcie) text += pcie_dot(*n->pcie, bus);
-        if (n->fabric) text += fabric_dot(*n->fabric, n->pcie ? n->pcie->name() : n->name());
-        text += "  }\n";
-    }
-    if (m.network) text += network_dot(*m.network);
-    if (m.ethernet)
-        for (const auto& l : m.ethernet->params.links)
-            text += fmt::format("  \"{}\" -- \"{}\" [label=\"Ethernet\"];\n", l.from, l.to);
-    return text + "}\n";
 }
 
 }  // namespace fabricvp

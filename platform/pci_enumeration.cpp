@@ -91,7 +91,7 @@ private:
             const unsigned reg = 0x10 + 4 * i;
             write(f, reg, ~std::uint32_t{0});
             const auto low = read(f, reg);
-            if (low == 0 || low & 1) continue;  // absent, or of I/O space, which this host gives to nobody
+            if (low == 0 || low & 1) continue;  // absent, or of I/O space, which this host does not assign
             const bool wide = (low >> 1 & 3) == 2;
             std::uint64_t mask = low & ~std::uint32_t{0xf};
             if (wide) {

@@ -6,18 +6,19 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/log.h"
 #include "base/spans.h"
 #include "hca/debug_text.h"
 #include "platform/apps.h"
 #include "platform/config/config_printer.h"
-#include "platform/fabric_drawing.h"
 #include "platform/files.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
 #include "platform/results.h"
 #include "platform/run_folder.h"
+#include "platform/topology.h"
 
 namespace fabricvp {
 namespace {
@@ -191,9 +192,14 @@ void platform::write_results(const std::string& folder) {
     for (const auto& [i, part] : nodes) {
         files.emplace_back(fmt::format("console.node{}.log", i), part->console);
         if (!part->input.empty()) files.emplace_back(fmt::format("console.node{}.input", i), part->input);
-        if (!part->fabric.empty())
-            files.emplace_back(i == 0 ? "fabric.svg" : fmt::format("fabric.node{}.svg", i), part->fabric);
     }
+    std::map<std::size_t, const std::vector<host::marker::region>*> regions_of_nodes;
+    for (const auto& [i, part] : nodes) regions_of_nodes[i] = &part->regions;
+    std::vector<nlohmann::ordered_json> topologies;
+    for (const auto& p : m->rank_parts) topologies.push_back(nlohmann::ordered_json::parse(p.topology));
+    auto topology = merged_topology(topologies);
+    add_traffic(topology, values, now(), regions_of_nodes);
+    files.emplace_back("topology.json", topology_text(topology));
     std::map<std::string, std::string> copies;
     if (alone && m->recording)
         copies["trace.json"] = m->recording->finished();

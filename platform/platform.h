@@ -80,7 +80,8 @@ public:
 
     /// Reads a configuration and builds the machine. One platform a process, because SystemC elaborates once.
     /// \param others the run's other processes, each of which has a part of the machine; null: all of it is here. With
-    /// others, what this process does not have cannot be asked for; nobody can type, debug or fork. \throws input_error
+    /// others, what this process does not have cannot be asked for; there is no input, debugger or fork. \throws
+    /// input_error
     static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {},
                                                  ranks::communicator* communicator = nullptr);
     static std::unique_ptr<platform> from_text(const std::string& yaml, const std::string& name,
@@ -137,7 +138,7 @@ public:
     /// ends with run_outcome::event, unless they let the guest finish; a line whose text does not come ends it with
     /// guest_failure. \param name of the file, for messages \throws input_error
     void run_script(std::size_t node, const std::string& text, const std::string& name);
-    /// For runs without a time limit: nobody may wait for a guest that waits for input which nobody will type. With
+    /// For runs without a time limit: a guest that waits for console input must not run for ever. With
     /// this, the run ends (interrupted) when all guests have done nothing else for half a second of simulated time (a
     /// minute where their harts rest in wfi, since they may have set a timer) and no console, debugger or script can
     /// speak any more.
@@ -152,7 +153,7 @@ public:
     /// app.ok and tohost.test.
     statistics_snapshot statistics() const;
     std::string resolved_config() const;  ///< YAML with every parameter and its value
-    /// Writes stats.json, stats.csv, config.resolved.yaml, fabric.svg (where GPUs are linked: what their links
+    /// Writes stats.json, stats.csv, config.resolved.yaml, topology.json (blocks, links and what each of these
     /// carried), what was recorded (console logs, regions, trace), and run.json, which says that this is complete.
     /// Results of an earlier run are replaced as a whole. \throws input_error, where another run is leaving its results
     /// there for instance

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "platform/fabric_drawing.h"
 #include "platform/files.h"
 #include "platform/platform_state.h"
+#include "platform/topology.h"
 
 namespace fabricvp {
 
@@ -163,8 +163,8 @@ ranks::rank_part platform::implementation::own_rank_part(bool whole) {
         part.console = contexts[i].serial->output();
         part.input = contexts[i].serial->recorded_input();
         part.regions = node.host.marker.regions();
-        if (node.fabric) part.fabric = fabric_svg(*node.fabric, measured_traffic(node));
     }
+    p.topology = topology_text(topology_of(*hardware));
     if (whole && recording) p.trace = read_file(recording->finished(), std::size_t{1} << 34);
     return p;
 }

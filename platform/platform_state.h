@@ -39,7 +39,7 @@ inline ticks next_slice_end(ticks now) {
     constexpr ticks slice = 100'000'000;  // 100 us
     return now > never - 2 * slice ? never : (now / slice + 1) * slice;
 }
-inline constexpr const char* input_wait_message = "the guests wait for input, and nobody can type any more";
+inline constexpr const char* input_wait_message = "the guests wait for input, and no console can give any";
 
 /// What surrounds one node.
 struct node_context {
@@ -114,7 +114,7 @@ struct platform::implementation {
 
     /// platform_nodes.cpp
     void node_ended(std::size_t node, node_state state, int status, std::string detail);
-    void node_rejected(std::size_t node);  ///< nobody waits for what it would have done
+    void node_rejected(std::size_t node);  ///< its end is not waited for
     /// Tells debuggers of nodes that have ended.
     void report_ends();
     /// True if the end of the run depends on this node.

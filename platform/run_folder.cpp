@@ -21,10 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What platform::write_results() leaves, and what a run that was killed meanwhile leaves of it.
+/// What platform::write_results() leaves, what Python draws of it, and what a run that was killed meanwhile leaves of
+/// it.
 bool is_result(const std::string& name) {
-    static const std::regex names(R"((run\.json|stats\.(json|csv)|config\.resolved\.yaml|regions\.json|trace\.json|)"
-                                  R"(fabric(\.node\d+)?\.svg|console\.node\d+\.(log|input))(\.\d+\.tmp)?)");
+    static const std::regex names(
+        R"((run\.json|stats\.(json|csv)|config\.resolved\.yaml|regions\.json|trace\.json|)"
+        R"(topology\.json|machine\.svg|fabric(\.node\d+)?\.svg|console\.node\d+\.(log|input))(\.\d+\.tmp)?)");
     return std::regex_match(name, names);
 }
 

@@ -5,8 +5,8 @@
 
 namespace fabricvp {
 
-/// The folder of a run's results while they are made: nobody else writes results there, and those of an earlier run are
-/// gone. Other files in it stay.
+/// The folder of a run's results while they are made: no other run writes results there, and those of an earlier run
+/// are gone. Other files in it stay.
 class run_folder {
 public:
     /// Makes the folder if need be. \throws input_error, where another run uses the folder for instance

@@ -5,8 +5,6 @@ platform has."""
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -183,11 +181,6 @@ def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | Non
         texts = [node.console.output.replace("\r", "") for node in machine.nodes]
         show(machine.nodes[0].console.unread)
         machine.write_results(folder)
-    subprocess.run(
-        [Path(sys.prefix) / "bin" / "fabricvp", "describe", "cluster", "--svg", folder / "machine.svg"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
     _report(report, texts, outcome, found, options)
     report.add_machines(machines.recorded_machines())
     report.svg_figure("topology", (folder / "machine.svg").read_text(), "The machine")

@@ -17,7 +17,7 @@ struct congestion_model::flow {
 
 inline constexpr double congestion_epsilon = 1e-12;
 
-/// Max-min sharing of `capacity`: nobody gets more than its demand, and what one leaves goes to the others by weight.
+/// Max-min sharing of `capacity`: no flow gets more than its demand, and what one leaves goes to the others by weight.
 inline std::vector<double> water_fill(double capacity, const std::vector<double>& demand,
                                       const std::vector<double>& weight) {
     std::vector<double> share(demand.size(), 0.0);

@@ -30,7 +30,7 @@ std::vector<double> downstream_shares(const std::vector<ingress_group>& groups, 
 std::vector<double> congestion_model::martinasso2016(const std::vector<flow>& flows) const {
     const auto n = flows.size();
     const auto ports = used_ports(flows);
-    std::vector<std::vector<double>> uplink_share(ports.size());  // behind each uplink if nobody is throttled later
+    std::vector<std::vector<double>> uplink_share(ports.size());  // behind each uplink if no flow is throttled later
 
     // One pass through the tree with given demands. `up` (if wanted) receives each flow's factor behind each uplink;
     // flow `bounded` (if any) takes no more of an uplink than that share.

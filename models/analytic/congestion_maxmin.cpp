@@ -154,8 +154,7 @@ private:
             demand.push_back(load(g.members, k));
             weight.push_back(grant_cost(g.members, k, k));
         }
-        double max_grants =
-            std::numeric_limits<double>::infinity();  // that any group gets, if somebody holds this port
+        double max_grants = std::numeric_limits<double>::infinity();  // that any group gets, if a group holds this port
         for (std::size_t g = 0; g < groups.size(); ++g)
             for (auto f : groups[g].members)
                 if (m_settled[f] >= 0 && k < m_settled_at[f])

@@ -78,7 +78,7 @@ protected:
     /// Answers a payload that access() left pending.
     void complete(bus_payload& payload);
     /// Ends a payload that access() left pending without performing it (for reset()): its initiator hears
-    /// TLM_INCOMPLETE_RESPONSE, and knows that nobody writes into its data any more.
+    /// TLM_INCOMPLETE_RESPONSE, and knows that its data is no longer written.
     void abandon(bus_payload& payload);
 
 private:

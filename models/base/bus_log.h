@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What blocks read from their bus and write to it, in words, one line each: `fabricvp run … --log-bus hca`. It says
-// what the bytes mean, which only the block knows. Costs one test while nobody asks.
+// what the bytes mean, which only the block knows. Costs one test while it is off.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace fabricvp::bus_log {
 
-/// What blocks of one kind tell, if somebody asked: one global object of each kind, in its own room.
+/// What blocks of one kind tell, if it is on: one global object of each kind, in its own room.
 class channel {
 public:
     explicit channel(const char* kind);
@@ -43,7 +43,7 @@ std::vector<std::string> kinds();
 /// Has all blocks of a kind tell, or none. \returns false if there is no such kind
 bool show(std::string_view kind, bool on = true);
 
-/// Where lines go: standard error, with the simulated time, unless somebody else takes them. \returns who did before
+/// Where lines go: standard error, with the simulated time, unless another function takes them. \returns the one before
 using sink = std::function<void(const std::string& source, const std::string& text)>;
 sink set_sink(sink s);
 

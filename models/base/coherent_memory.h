@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a host as somebody sees it who shares it with the harts, behind their last level of caches (an APU). Bytes
+// Memory of a host as a block sees it that shares it with the harts, behind their last level of caches (an APU). Bytes
 // are read and written at the present time, which is the point of coherence; how long that takes is asked for apart, in
 // closed form.
 #pragma once
@@ -15,7 +15,7 @@ namespace fabricvp {
 /// Who keeps copies of lines of a coherent memory, and must know when they have ended.
 class snooper {
 public:
-    /// Somebody else writes these bytes, now.
+    /// Another block writes these bytes, now.
     virtual void invalidate_copies(std::uint64_t address, std::uint64_t bytes) = 0;
 
 protected:

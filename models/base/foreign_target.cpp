@@ -89,7 +89,7 @@ void foreign_target_base::release_request_channel() {
 tlm::tlm_sync_enum foreign_target_base::nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase,
                                                         sc_core::sc_time& delay) {
     request* r = find(payload);
-    if (!r) return tlm::TLM_COMPLETED;  // answered already: a protocol error of the target that harms nobody
+    if (!r) return tlm::TLM_COMPLETED;  // completed already: a harmless protocol error of the target
     const ticks when = std::max<ticks>((sc_core::sc_time_stamp() + delay).value(), now());
     if (m_in_request_phase == r && !m_channel_free.scheduled()) schedule(m_channel_free, when);
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;

@@ -21,7 +21,7 @@ public:
     /// under way, keeps parameters and statistics. A model with state overrides this and calls model::reset() last.
     virtual void reset();
 
-    /// What a block cannot get on without: since when, and what it is (a credit of somebody's, a grant).
+    /// What a block cannot get on without: since when, and what it is (a partner's credit, a grant).
     struct wait {
         ticks since;
         std::string what;

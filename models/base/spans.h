@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where did the time of an access go? A transaction carries a span_list; each stage that it passes adds time stamps at
-// its borders, queueing (waiting for something) apart from service (being worked on). Whoever ends the transaction
+// its borders, queueing (waiting for something) apart from service (being worked on). The block that ends it
 // hands the list to the recorder, which keeps the break-down a stage; the list itself answers for the single access.
 //
 //     span_stage m_l1_lookup{*this, "l1_lookup"};
@@ -25,7 +25,7 @@ namespace fabricvp {
 
 enum class span_kind : std::uint8_t { queueing, service };
 
-/// How far an access went: the farthest place that any part of it was sent to. `none`: caches answered, or nobody said.
+/// How far an access went: the farthest place that any part of it was sent to. `none`: a cache responded, or unknown.
 enum class span_reach : std::uint8_t { none, own_memory, same_cluster, other_cluster, host };
 /// "own memory", "other cluster", …; empty for `none`.
 const char* name_of(span_reach reach);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/calendar.h"
+#include "base/statistics_window.h"
 
 namespace fabricvp {
 
@@ -25,6 +26,12 @@ auto place(const std::string& path) {
 bool lies_under(const std::string& path, const std::string& prefix) {
     if (path.compare(0, prefix.size(), prefix) != 0) return false;
     return prefix.empty() || prefix.back() == '.' || path.size() == prefix.size() || path[prefix.size()] == '.';
+}
+
+/// Prefix of paths → when the statistics below it were restarted last.
+std::map<std::string, ticks>& window_starts() {
+    static std::map<std::string, ticks> all;
+    return all;
 }
 
 }  // namespace
@@ -148,6 +155,16 @@ statistics_snapshot snapshot_statistics(const std::string& prefix) {
 void restart_statistics(const std::string& prefix) {
     for (statistic* s : registry())
         if (lies_under(s->path(), prefix)) s->restart();
+    auto& starts = window_starts();
+    for (auto at = starts.begin(); at != starts.end();) at = lies_under(at->first, prefix) ? starts.erase(at) : ++at;
+    if (const auto* timeline = calendar::find()) starts[prefix] = timeline->now();
+}
+
+ticks statistics_window_start(const std::string& path) {
+    ticks start = 0;
+    for (const auto& [prefix, when] : window_starts())
+        if (lies_under(path, prefix)) start = std::max(start, when);
+    return start;
 }
 
 }  // namespace fabricvp

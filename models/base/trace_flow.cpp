@@ -11,7 +11,7 @@ namespace fabricvp::trace {
 
 namespace {
 
-constexpr std::size_t max_notes = 1024;  // stores that have not arrived, arrivals and results that nobody has asked for
+constexpr std::size_t max_notes = 1024;  // stores that have not arrived, arrivals and results not asked for yet
 
 struct store {
     std::string node;

@@ -3,8 +3,8 @@
 // slice. span_recorder draws them for accesses that more than one node has a part in, so messages need `--spans` beside
 // `--trace`.
 //
-// A message begins with a doorbell, which is a store of somebody else, and ends with a completion that somebody finds
-// by polling. Whoever stores to registers of devices notes it, and the device notes what has arrived where the
+// A message begins with a doorbell, which is a store of another block, and ends with a completion that is found
+// by polling. A hart that stores to registers of devices notes it, and the device notes what has arrived where the
 // message's first span begins; so the arrows begin at the store. The device notes where it writes the completion, and
 // the memory there calls that its own when it has come; so the arrows end with the first load that brings it. To be
 // called only while trace::on().

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An Ethernet frame (IEEE 802.3): its bytes from the destination address to the end of the payload. The check sequence
 // is not among them; it takes its time on the wire, as do preamble and gap. It travels over TLM-2.0 sockets with the
-// protocol traits below. A switch that floods one gives the same frame to several ports, so nobody changes it.
+// protocol traits below. A switch that floods one gives the same frame to several ports, so frames are never changed.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ const port* ethernet_switch::port_of(address who) const {
 }
 
 void ethernet_switch::learn(address who, unsigned input) {
-    if (is_group(who)) return;  // nobody's
+    if (is_group(who)) return;  // of no single station
     if (const auto found = m_stations.find(who); found != m_stations.end()) {
         found->second = {input, now()};
         return;

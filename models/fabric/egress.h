@@ -14,7 +14,7 @@
 
 namespace fabricvp::fabric {
 
-/// What waits to leave by one port, and the rule that says what leaves next. Whoever owns the port asks for it whenever
+/// What waits to leave by one port, and the rule that says what leaves next. The owner of the port asks for it whenever
 /// the lanes are free. A rule may look into its queue, put packets together, cut them, let some overtake others, or let
 /// the lanes idle in the hope of better.
 class egress : public model {

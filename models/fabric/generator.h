@@ -50,7 +50,7 @@ public:
     counter served{*this, "served", "1", "requests of others answered"};
     counter refused{*this, "refused", "1", "responses that say that the request failed"};
     counter corrupt{*this, "corrupt", "1", "lines that did not arrive as they were sent"};
-    counter unexpected{*this, "unexpected", "1", "responses that nobody waited for: they came twice, or went astray"};
+    counter unexpected{*this, "unexpected", "1", "unexpected responses: they came twice, or went astray"};
 
     generator(const sc_core::sc_module_name& name, const generator_params& traffic, const terminal_params& params,
               unsigned number, const packet_format& format, const link_params* link);

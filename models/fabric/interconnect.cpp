@@ -347,7 +347,7 @@ void interconnect::reroute() {
     for (auto& t : terminals) t->follow_routes();
 }
 
-/// A packet cannot get on: whoever asked for the access that it belongs to gets it as a response that says so.
+/// A packet cannot get on: the requester of its access gets it as a response that says so.
 void interconnect::drop(const packet_ptr& p) {
     p->status = access_status::unreachable;
     p->valid_sectors = 0;

@@ -51,7 +51,7 @@ struct interconnect_params {
     std::vector<link_node> links;
     std::vector<generator_node> generators;
     std::vector<std::string>
-        devices;  ///< filled in by whoever builds them (GPUs, in the order of their numbers), so not described
+        devices;  ///< filled in by the builder of the devices (GPUs, in the order of their numbers), so not described
 
     bool empty() const { return switches.empty() && links.empty() && generators.empty(); }
     void describe(parameter_visitor& v);

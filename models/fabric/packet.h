@@ -115,7 +115,7 @@ class wire_unit;
 struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
     span_trail spans;
-    /// Not null: this is nobody's packet but what goes over a link between clusters as one. The packet holds a
+    /// Not null: this is no packet of its own but what goes over a link between clusters as one. The packet holds a
     /// reference.
     netcrafter::wire_unit* unit = nullptr;
 

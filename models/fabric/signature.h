@@ -5,7 +5,7 @@
 
 namespace fabricvp::fabric {
 
-/// Gives each 16-byte sector of a packet that nobody's memory stands behind contents of its own: half of it follows
+/// Gives each 16-byte sector of a packet that no memory stands behind contents of its own: half of it follows
 /// from its address, half from who asked whom and the request's number. So both ends can check every byte.
 void sign(packet& p, unsigned requester, unsigned server);
 /// Whether `sectors` of it are as they were signed; of a page-table response, the entry that it brings.

@@ -124,7 +124,7 @@ tlm::tlm_sync_enum address_bus::response(int, bus_payload& payload, tlm::tlm_pha
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     const auto entry =
         std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const in_flight& f) { return f.payload == &payload; });
-    if (entry == m_in_flight.end()) return tlm::TLM_COMPLETED;  // answered twice: harms nobody
+    if (entry == m_in_flight.end()) return tlm::TLM_COMPLETED;  // completed twice: harmless
     const auto f = *entry;
     m_in_flight.erase(entry);
     payload.set_address(f.address);

@@ -79,7 +79,7 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     auto& l1 = mine.l1;
     const bool write = u == use::store;
     // A dirty line is in no other cache, so that a hart which works on its own data does not look around; nor does one
-    // that reads what it has, since then nobody has it dirty.
+    // that reads what it has, since then no cache has it dirty.
     const bool exclusive = (m_private.size() == 1 && !on_line_acquired) || (write ? l1.dirty(line) : l1.holds(line));
     if (write && on_line_acquired && !exclusive) on_line_acquired(line, params.line);
     const bool intervened = !exclusive && snoop_other_harts(hart, line, write);
@@ -154,7 +154,7 @@ ticks cache_hierarchy::shared_access(std::uint64_t physical, std::uint64_t size,
     return done;
 }
 
-/// \param whole all of it is written, so that nobody wants the old bytes
+/// \param whole all of it is written, so that the old bytes are not needed
 ticks cache_hierarchy::shared_access_line(std::uint64_t line, bool writes, bool whole, ticks at) {
     const ticks asked = snoop_all_harts(line, writes, at) ? at + span(params.l2) : at;  // of the hart that had it
     const auto found = m_l3.access(line, writes);
@@ -177,7 +177,7 @@ void cache_hierarchy::write_back_to_l3(std::uint64_t line, ticks at) { evicted_f
 void cache_hierarchy::evicted_from_l3(const cache_tags::result& r, ticks at) {
     if (!r.written_back) return;
     memory_writes += params.line;
-    m_memory.transfer(*r.written_back, params.line, at);  // nobody waits for it, but the channel is busy
+    m_memory.transfer(*r.written_back, params.line, at);  // nothing waits for it, but the channel is busy
 }
 
 void cache_hierarchy::invalidate(std::uint64_t physical, std::uint64_t size) {

@@ -59,10 +59,10 @@ public:
     cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& params, std::size_t harts);
 
     ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) override;
-    /// An access to bytes, of a line as a rule, by somebody who shares L3 with the harts. \param at when it gets there
+    /// An access to bytes, of a line as a rule, by a block that shares L3 with the harts. \param at when it gets there
     /// \returns when it has been performed there
     ticks shared_access(std::uint64_t physical, std::uint64_t size, bool writes, ticks at);
-    /// Called when a hart takes a line to write it, if somebody shares L3: copies that others than harts have end.
+    /// Called when a hart takes a line to write it, if a block shares L3: copies that others than harts have end.
     std::function<void(std::uint64_t line, std::uint64_t size)> on_line_acquired;
     /// A device wrote these bytes: no cache has them any more.
     void invalidate(std::uint64_t physical, std::uint64_t size);

@@ -47,7 +47,7 @@ std::uint64_t clint::time_at(ticks at) const { return m_clock.cycle_at(at) + m_o
 ticks clint::when(std::uint64_t value) const {
     const auto present = time_at(now());
     if (value <= present) {
-        // In the past; how far back matters to nobody but must not wrap below time zero.
+        // In the past; how far back does not matter, but it must not wrap below time zero.
         const auto back = present - value, cycle = m_clock.cycle_at(now());
         return back >= cycle ? 0 : m_clock.span(cycle - back);
     }

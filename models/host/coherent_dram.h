@@ -28,7 +28,7 @@ public:
     }
     void add(snooper& holder) override { m_snoopers.push_back(&holder); }
 
-    /// Somebody writes these bytes: copies end that others than harts have.
+    /// A block writes these bytes: copies end that others than harts have.
     void written(std::uint64_t address, std::uint64_t bytes, const snooper* writer = nullptr);
 
 private:

@@ -11,7 +11,7 @@ namespace fabricvp::host {
 
 std::vector<device_kind>& device_settings::kinds() {
     static std::vector<device_kind> all = {
-        make_device_kind<uart, uart_params>("uart", "a serial port with nobody at the other end"),
+        make_device_kind<uart, uart_params>("uart", "a serial port that is not connected"),
         make_device_kind<rtc, rtc_params>("rtc", "a real-time clock"),
     };
     return all;

@@ -7,7 +7,7 @@
 
 namespace fabricvp::host {
 
-/// SiFive test finisher. The guest's wish is carried out by whoever controls the run.
+/// SiFive test finisher. The guest's wish is carried out by the run control.
 class finisher final : public register_target {
 public:
     device_register command;

@@ -77,7 +77,7 @@ public:
     std::vector<std::unique_ptr<host_device>> devices;  ///< as `devices` of the parameters lists them
     std::vector<std::unique_ptr<riscv::hart>> harts;    ///< hart0, hart1, …
     std::unique_ptr<cache_hierarchy> caches;            ///< null with flat memory timing
-    std::unique_ptr<coherent_dram> coherent;            ///< null unless somebody shares memory with the harts
+    std::unique_ptr<coherent_dram> coherent;            ///< null unless a block shares memory with the harts
 
     // As `interrupts` says; the others are null. Those at supervisor level need harts that have it.
     std::unique_ptr<host::plic> plic;
@@ -96,9 +96,9 @@ public:
     /// INTx go to the PLIC or APLIC. Without interrupt files, an MSI is an unsupported request at the root port.
     void attach(pcie::root_complex& root);
 
-    /// Memory for somebody who shares it with the harts. To be called while the machine is built. \pre there are caches
+    /// Memory for a block that shares it with the harts. To be called while the machine is built. \pre there are caches
     coherent_memory& coherent_port();
-    /// Puts a block of somebody else's into the device tree. Its ranges are mapped on `bus` by whoever calls.
+    /// Puts another module's block into the device tree. Its ranges are mapped on `bus` by the caller.
     void add_device_tree_node(const device_tree_device& device) { m_external_nodes.push_back(device); }
 
     /// Drives interrupt line `source` (1 … VIRT_PLIC_SOURCES) of the PLIC or APLIC.

@@ -10,7 +10,7 @@
 
 namespace fabricvp::link {
 
-/// Packets that arrive at one time are handed over in the order of their links' paths, whoever was announced first. So
+/// Packets that arrive at one time are handed over in the order of their links' paths, not of their announcement. So
 /// what happens does not depend on who told the receiver when, which would be otherwise if the ends of a link stood in
 /// different simulations. (Of one link they come in the order in which they were sent.) Where ends do stand in
 /// different simulations, an order is `last`: it waits until nothing else is due at that time, since those that are

@@ -110,7 +110,7 @@ private:
     ticks m_busy_since = 0;         // of the last stretch without a gap
     std::uint64_t m_remainder = 0;  // of the last division, so that a busy link does not drift
     std::uint64_t m_pending_overhead = 0;
-    std::unique_ptr<std::mt19937_64> m_random;  // large, and nobody's where no bit is ever wrong
+    std::unique_ptr<std::mt19937_64> m_random;  // large; null where no bit is ever wrong
     std::function<void()> m_restarted, m_next_send;
 };
 

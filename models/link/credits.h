@@ -12,7 +12,7 @@
 namespace fabricvp::link {
 
 /// A transmitter's view of its receiver's buffer. Credits that are on their way back are kept as (time, amount) and
-/// collected when somebody looks, so that a return costs no event unless the transmitter waits for it.
+/// collected when they are read, so that a return costs no event unless the transmitter waits for it.
 class credit_account {
 public:
     explicit credit_account(std::uint64_t initial = 0) : m_initial(initial), m_available(initial) {}

@@ -88,7 +88,7 @@ routing_table up_down(const topology& t, const neighbours& n) {
     routing_table table(t.vertices(), std::vector<std::size_t>(t.terminals, no_link));
     for (std::size_t d = 0; d < t.terminals; ++d) {
         const auto down = distances(t, n, d, [&](std::size_t from, std::size_t to) { return !up(from, to); });
-        // Whoever cannot go down all the way goes up; levels grow upwards, so this is worked out from the top.
+        // A vertex that cannot go down all the way goes up; levels grow upwards, so this is worked out from the top.
         std::vector<std::size_t> order(t.vertices()), cost(t.vertices(), unreachable);
         for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
         std::sort(order.begin(), order.end(),

@@ -13,7 +13,7 @@ namespace fabricvp::link {
 enum class traffic_pattern : std::uint8_t { uniform, hot_spot, neighbour, all_to_all, transpose, halo, alternating };
 
 /// The terminals that one of `participants` (in rising order, itself among them) sends to, in turns unless the pattern
-/// chooses by chance. None where the pattern gives it nobody: the diagonal of a transposition, say.
+/// chooses by chance. None where the pattern gives it no destination: the diagonal of a transposition, say.
 /// uniform, hot_spot: all others · neighbour: the next one · all_to_all: all others, beginning with the next ·
 /// transpose: (row, column) to (column, row) of the largest square · halo: the four neighbours on a torus that is as
 /// square as the number of participants allows · alternating: the partner in the other half

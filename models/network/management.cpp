@@ -236,7 +236,7 @@ route_step follow_route(std::uint8_t* d, unsigned input, unsigned ports, unsigne
     if (count > HCA_MAD_MAX_HOPS || pointer > count + 1u) return route_step::nowhere;
     if (!(hca_get(d, HCA_MAD_STATUS) & HCA_MAD_DIRECTION)) {
         if (pointer == 0 || pointer > count)
-            return route_step::nowhere;  // whoever sends it counts the first hop; none of count 0 comes by a link
+            return route_step::nowhere;  // the sender counts the first hop; none of count 0 comes by a link
         d[HCA_MAD_RETURN_PATH + pointer] = static_cast<std::uint8_t>(input);
         ++pointer;
         if (pointer == count + 1u)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An InfiniBand packet: a pooled struct whose headers are plain fields and whose payload is a slice of a buffer. It
-// travels over TLM-2.0 sockets with the protocol traits below. Wire bytes (wire.h) exist only where somebody looks at
+// travels over TLM-2.0 sockets with the protocol traits below. Wire bytes (wire.h) exist only for readers of
 // them.
 //
 //     auto p = network::make_packet();
@@ -85,7 +85,7 @@ struct datagram_header {  ///< DETH
 /// What is wrong with the bits of a packet.
 enum class corruption : std::uint8_t {
     none,
-    link,    ///< its VCRC is wrong, or it ends with EBP: whoever has the whole of it drops it
+    link,    ///< its VCRC is wrong, or it ends with EBP: the end that has the whole of it drops it
     payload  ///< its ICRC is wrong: the channel adapter at the end drops it
 };
 
@@ -117,7 +117,7 @@ struct packet_headers {
 struct packet_fields : packet_transit, packet_headers {};
 
 struct packet : pooled<packet>, packet_fields {
-    buffer_slice payload;  ///< without the pad bytes; nobody may change what others may see
+    buffer_slice payload;  ///< without the pad bytes; shared, and so never changed
     span_trail spans;
 
     unsigned extensions() const { return extensions_of(bth.opcode); }

@@ -213,7 +213,7 @@ void port::deliver(const packet_ptr& p) {
         release(*p, now());
         return drop(*p, drop_reason::management_full);
     }
-    // A switch that cuts through passes a bad packet on before it knows; whoever has the whole of it drops it.
+    // A switch that cuts through passes a bad packet on before it knows; the end that has the whole of it drops it.
     if (p->corrupted == corruption::link && p->tail <= now()) {
         release(*p, p->tail);
         return drop(*p, drop_reason::corrupted);

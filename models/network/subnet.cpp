@@ -53,10 +53,9 @@ const subnet_params& checked(const subnet_params& p, const std::vector<subnet::a
         check_name(g.name, g.origin, "generator", names);
         one_link.insert(g.name);
         if (p.subnet_manager == manager_kind::guest)
-            reject(g.origin,
-                   fmt::format(
-                       "the generator '{}' has nobody who could give it a LID: it needs subnet_manager: configuration",
-                       g.name));
+            reject(g.origin, fmt::format("the generator '{}' has no manager that could give it a LID: it needs "
+                                         "subnet_manager: configuration",
+                                         g.name));
     }
     for (const auto& s : p.switches) check_name(s.name, s.origin, "switch", names);
     for (const auto& a : p.adapters)
@@ -98,8 +97,7 @@ std::map<std::string, std::vector<std::string>> plan_ports(const subnet_params& 
 
 template <class Node>
 void describe_lid(parameter_visitor& v, Node& node) {
-    v.field("lid", node.lid, between{0, first_multicast_lid - 1},
-            "its local identifier; 0: the lowest that nobody has");
+    v.field("lid", node.lid, between{0, first_multicast_lid - 1}, "its local identifier; 0: the lowest that is free");
 }
 
 template <class Node>
@@ -313,7 +311,8 @@ void subnet::route(bool first) {
         t.links.emplace_back(ends() + s, switch_vertex(s));  // to its own port
     auto table = params.routing == routing_kind::up_down ? link::up_down_routes(t) : link::shortest_routes(t);
     if (params.routing == routing_kind::min_hop &&
-        link::can_deadlock(t, table, ends(), multicast_dependencies(numbers))) {  // what goes to switches waits for no credits
+        link::can_deadlock(t, table, ends(),
+                           multicast_dependencies(numbers))) {  // what goes to switches waits for no credits
         if (first)
             reject({},
                    "on the shortest ways through these switches packets can wait for each other in a ring: routing: "
@@ -357,7 +356,7 @@ void subnet::check_routes(const link::topology& t, const link::routing_table& ta
                 reject({}, fmt::format("there is no way from {} to {}", m_ends[from].name, m_ends[to].name));
 }
 
-/// Whoever routes knows it when the news has crossed the shortest cable, in whatever simulation.
+/// Routing knows it when the message has crossed the shortest cable, in whatever simulation.
 void subnet::state_changed(std::uint32_t end, port_state s) {
     if (!m_running || params.subnet_manager != manager_kind::configuration ||
         (s != port_state::down && s != port_state::active))

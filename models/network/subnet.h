@@ -123,7 +123,7 @@ public:
     const std::vector<link_ends>& links() const { return m_links; }
     const std::vector<adapter>& adapters() const { return m_adapters; }
     /// Lets a tap see what leaves by the ports that `chosen` says, which is told whether the port is an adapter's or a
-    /// generator's; null: nobody. \returns how many ports that are
+    /// generator's; null: no tap. \returns how many ports that are
     std::size_t tap(const std::function<bool(const port&, bool end)>& chosen, packet_tap* by);
     /// LID of an adapter, generator or switch; 0 if there is none of that name, or it has none.
     std::uint16_t lid_of(const std::string& name) const;
@@ -162,7 +162,7 @@ private:
     std::size_t switch_at(std::size_t vertex) const {
         return vertex >= switch_vertex(0) ? vertex - switch_vertex(0) : no_switch;
     }
-    /// As far as whoever routes knows.
+    /// As far as routing knows.
     bool usable(std::size_t link) const { return !m_down[2 * link] && !m_down[2 * link + 1]; }
     /// By which port a switch sends over a link of its own.
     unsigned port_number(std::size_t s, std::size_t link) const;
@@ -189,7 +189,7 @@ private:
     bool m_running = false;
     std::map<std::uint32_t, std::unique_ptr<far_end>> m_far;  // by the end here
     std::vector<std::vector<std::uint32_t>> m_ends_of;        // by switch: ends of links at its ports
-    std::vector<std::uint8_t> m_down;                         // by end of a switch: what whoever routes knows
+    std::vector<std::uint8_t> m_down;                         // by end of a switch: what routing knows
     std::deque<link_message> m_state_changes;                 // by when they are known
     calendar_event m_apply_state_changes{method<&subnet::apply_state_changes>, this};
     calendar_event m_sweep{method<&subnet::resweep>, this};

@@ -72,7 +72,7 @@ void subnet::route_multicast() {
             members[n->parent] += members[n->at];
             if (members[n->at]) ports[n->parent].set(n->down);
         }
-        // Whoever sends need not be a member: what has members elsewhere goes up from everywhere.
+        // A sender need not be a member: what has members elsewhere goes up from everywhere.
         for (const auto& n : tree)
             if (n.parent != no_switch && all > members[n.at]) ports[n.at].set(n.up);
         for (std::size_t s = 0; s < switches.size(); ++s)

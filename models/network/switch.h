@@ -2,7 +2,7 @@
 // A crossbar switch. A packet that comes in takes the time of the pipeline, from its head on (cut-through), and moves
 // to the queue of the port that its destination LID leads to, on the virtual lane that its service level has there, if
 // that queue has room; otherwise it holds up those behind it on its input and lane. Of the inputs that wait for a
-// queue, whoever has come to wait first goes first, one packet each. Of a multicast packet, one after the other goes to
+// queue, the ingress that waits longest goes first, one packet each. Of a multicast packet, one after the other goes to
 // each of its outputs. A hop costs two calendar events: the arrival, and the lanes becoming free if something waits for
 // them.
 //

@@ -60,7 +60,7 @@ private:
     const duration m_latency;
     node_attributes m_node;
     port_attributes m_own;                 // port 0
-    std::vector<port_attributes> m_ports;  // the others, once somebody has asked
+    std::vector<port_attributes> m_ports;  // the others, once a request has asked
     std::uint16_t m_top = 0;
     unsigned m_life_time = 0;
     bool m_changed = false;  // a port has changed its state, and the manager has not acknowledged it

@@ -15,7 +15,7 @@ namespace fabricvp::pcie {
 /// root port if software enabled it.
 class error_reporter {
 public:
-    /// How an uncorrectable error counts where its severity is non-fatal: in full, or as advice, because somebody else
+    /// How an uncorrectable error counts where its severity is non-fatal: in full, or as advice, because another device
     /// decides what comes of it (the requester that gets an error completion).
     enum class weight { full, advisory };
 

@@ -11,7 +11,7 @@
 
 namespace fabricvp::pcie {
 
-/// Vendor ID of the platform's own functions. It is nobody's, so that no driver takes them for something else.
+/// Vendor ID of the platform's own functions. No vendor has it, so that no driver takes them for something else.
 inline constexpr std::uint16_t fabricvp_vendor = 0xfab0;
 
 /// Identity of a function, as software sees it.

@@ -60,7 +60,7 @@ public:
 
     /// Reads `into.length` bytes. `finished` is called once, when all have arrived or the first error is known.
     void read(std::uint64_t address, const buffer_slice& into, done finished);
-    /// Writes a slice, which must not change until it has left. Posted: nobody says when it has arrived.
+    /// Writes a slice, which must not change until it has left. Posted: its arrival is not reported.
     void write(std::uint64_t address, const buffer_slice& from, bool poisoned = false);
     /// The same for the last write of something whose spans are `before`, in one TLP.
     void write_last(std::uint64_t address, const buffer_slice& from, const parent_access& of, const span_trail& before);
@@ -69,10 +69,10 @@ public:
                 const buffer_slice& result, done finished);
 
     /// Reads or writes configuration space, 1, 2 or 4 bytes inside a double word. \param ecam_offset bus << 20 |
-    /// device << 15 | function << 12 | register. A read that nobody answers leaves all ones.
+    /// device << 15 | function << 12 | register. A read without a completion leaves all ones.
     void configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, done finished);
 
-    /// A completion has arrived. \returns false if nobody waits for it
+    /// A completion has arrived. \returns false if no request waits for it
     bool complete(tlp& completion);
 
     /// Reads under way plus those that wait for a tag.

@@ -70,9 +70,9 @@ public:
     void host_atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
                      const buffer_slice& result, requester::done finished);
     /// A hart's configuration access: ECAM offset (bus << 20 | device << 15 | function << 12 | register), 1, 2 or 4
-    /// bytes. Reads that nobody answers finish with all ones in `data` and status unsupported_request.
+    /// bytes. Reads without a completion finish with all ones in `data` and status unsupported_request.
     void host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished);
-    /// Reads the double word of a register without time or side effects. \returns bytes done: 4, or 0 if nobody answers
+    /// Reads the double word of a register without time or side effects. \returns bytes done: 4, or 0 without one
     unsigned debug_configuration(std::uint64_t ecam_offset, void* to);
     /// Writes it without time, with all the effects that a hart's write has. \returns bytes done
     unsigned debug_configure(std::uint64_t ecam_offset, std::uint32_t value);

@@ -137,7 +137,7 @@ struct tlp : pooled<tlp>, tlp_fields {
 /// A TLP from the pool, with default values.
 tlp_ptr make_tlp();
 
-/// A posted write has come to its end, as `at` sees it; so have its spans, if nobody has taken them over.
+/// A posted write has come to its end, as `at` sees it; so have its spans, unless they were taken over.
 void end_write(tlp& t, ticks when, const sc_core::sc_object& at);
 
 using link_phase = link::phase;

@@ -44,7 +44,7 @@ struct tree_params {
     parameter_origin where;
     std::vector<switch_node> switches;
     std::vector<endpoint_node> endpoints;
-    std::vector<slot_node> slots;  ///< filled in by whoever builds the devices, so not described
+    std::vector<slot_node> slots;  ///< filled in by the builder of the devices, so not described
 
     bool empty() const { return endpoints.empty() && switches.empty() && slots.empty(); }
     void describe(parameter_visitor& v);

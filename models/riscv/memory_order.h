@@ -7,7 +7,7 @@
 
 namespace fabricvp::riscv {
 
-/// What an instruction asks of the order of memory accesses, for a bus with caches that nobody keeps coherent. Goes
+/// What an instruction asks of the order of memory accesses, for a bus with caches that are not coherent. Goes
 /// with atomics (.aq, .rl), and makes a payload of its own, TLM_IGNORE_COMMAND without address and data, for `fence`
 /// and `fence.i` (hart::order_on_bus()). Ignorable on any other bus.
 struct order_extension : tlm::tlm_extension<order_extension> {

@@ -21,7 +21,7 @@ namespace fabricvp {
 namespace cli {
 namespace {
 
-arguments g_command_line;
+arguments g_command_line, g_results;
 
 std::vector<command> commands() {
     return {list_command(),      run_command(),  check_command(), describe_command(), schema_command(),
@@ -104,7 +104,7 @@ int dispatch(const arguments& given) {
                                   fmt::join(names, ", ")));
 }
 
-/// Whoever closed them must not find our files in their place. Only output is missed: it cannot be written then.
+/// A process that closed them must not find our files in their place. Output that cannot be written is an error.
 void occupy_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
@@ -117,7 +117,14 @@ void complain(const std::string& why) { std::fputs(fmt::format("fabricvp: {}\n",
 
 const arguments& command_line() { return g_command_line; }
 
+void write_results(platform& p, const std::string& folder) {
+    p.write_results(folder);
+    g_results.push_back(folder);
+}
+
 }  // namespace cli
+
+const std::vector<std::string>& cli_results() { return cli::g_results; }
 
 int cli_main(const std::vector<std::string>& arguments) {
     std::signal(SIGPIPE, SIG_IGN);
@@ -132,7 +139,7 @@ int cli_main(const std::vector<std::string>& arguments) {
     } catch (const std::bad_alloc&) {
         cli::complain("out of memory");
     } catch (const std::system_error& e) {  // of fmt::print(), whose only file is standard output
-        if (e.code() == std::errc::broken_pipe) return cli::status::ok;  // nobody reads any more
+        if (e.code() == std::errc::broken_pipe) return cli::status::ok;  // the reader is gone
         cli::complain("standard output: cannot write: " + e.code().message());
     }
     return cli::status::bad_input;

@@ -11,4 +11,7 @@ namespace fabricvp {
 /// Ctrl-C
 int cli_main(const std::vector<std::string>& arguments);
 
+/// The folders in which this process's commands have left results, for programs that go on with these.
+const std::vector<std::string>& cli_results();
+
 }  // namespace fabricvp

@@ -64,6 +64,9 @@ void report(const platform& p, const run_result& result, const std::string& fail
 /// Values of --time; never unless given. \throws input_error
 ticks time_limit(const options::variables_map& given);
 
+/// Writes the results of a run into a folder, and notes it for cli_results(). \throws input_error
+void write_results(platform& p, const std::string& folder);
+
 /// The program's name and all its arguments.
 const arguments& command_line();
 

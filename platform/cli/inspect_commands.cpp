@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <systemc>
 
 #include "platform/cli/command.h"
@@ -15,6 +16,7 @@
 #include "platform/machine.h"
 #include "platform/machine_view.h"
 #include "platform/pci_enumeration.h"
+#include "platform/topology.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -40,28 +42,32 @@ int check(const options::variables_map& given) {
 
 options::options_description describe_options() {
     options::options_description own;
-    own.add_options()("svg", options::value<std::string>()->value_name("FILE"), "draw the machine as SVG")(
-        "dot", "print the machine as a Graphviz graph instead")("faults",
-                                                                "print the faults that can be injected instead")(
+    own.add_options()("topology", "print blocks and links as JSON instead (topology.json of a run)")(
+        "faults", "print the faults that can be injected instead")(
         "pci-dump",
-        "enumerate the PCIe trees, and print every configuration space as `lspci -xxxx` does instead; for `lspci -F`");
+        "enumerate the PCIe trees, and print every configuration space as `lspci -xxxx` does instead; for `lspci -F`")(
+        "svg", options::value<std::string>()->value_name("FILE"), "moved to `fabricvp draw`")(
+        "dot", "moved to `fabricvp draw`");
     own.add(override_options());
     return own;
 }
 
 int describe(const options::variables_map& given) {
-    auto p = make_platform(given);
-    const auto& hardware = p->hardware();
     const auto config = given["CONFIG"].as<std::string>();
+    if (given.count("svg"))
+        throw input_error(
+            fmt::format("--svg: `fabricvp draw {} --svg {}` draws the machine", config, text_option(given, "svg")));
+    if (given.count("dot")) throw input_error(fmt::format("--dot: `fabricvp draw {} --dot` prints the graph", config));
+    auto p = make_platform(given);
+    auto& hardware = p->hardware();
     if (given.count("PATH")) {
-        for (const char* option : {"svg", "dot", "faults", "pci-dump"})
+        for (const char* option : {"topology", "faults", "pci-dump"})
             if (given.count(option))
                 throw input_error(
                     fmt::format("--{} is about the whole machine: leave {} out", option, text_option(given, "PATH")));
         return print(describe_block(hardware, text_option(given, "PATH")));
     }
-    if (given.count("svg")) write_file(given["svg"].as<std::string>(), machine_svg(hardware, config));
-    if (given.count("dot")) return print(machine_dot(hardware));
+    if (given.count("topology")) return print(topology_text(topology_of(hardware, p->statistics())));
     if (given.count("faults")) return print(fault_listing());
     if (given.count("pci-dump")) return print(pci_dump(p->hardware()));
     config_listing listing;

@@ -22,9 +22,9 @@ options::options_description describe() {
         "replica-placement", options::value<std::string>()->value_name("contiguous|interleaved"),
         "where the machine has several times as many GPUs as the recording, each as many play it: neighbours "
         "(contiguous), "
-        "or GPU n of all together (interleaved)")(
-        "out", options::value<std::string>()->value_name("DIR"),
-        "write stats.json, stats.csv, regions.json, config.resolved.yaml, run.json and fabric.svg there")(
+        "or GPU n of all together (interleaved)")("out", options::value<std::string>()->value_name("DIR"),
+                                                  "write stats.json, stats.csv, regions.json, topology.json, "
+                                                  "config.resolved.yaml and run.json there, and pictures")(
         "quiet", "no progress and no summary");
     o.add(replay).add(override_options());
     return o;
@@ -46,7 +46,7 @@ int execute(const options::variables_map& given) {
     }
     const auto result = p->run_until(limit);
     progress.reset();
-    if (given.count("out")) p->write_results(text_option(given, "out"));
+    if (given.count("out")) write_results(*p, text_option(given, "out"));
     const auto failure_message = p->failure_message();
     const int exit = exit_status(result, failure_message);
     if (!quiet || exit == status::guest_failed) {

@@ -78,9 +78,9 @@ options::options_description describe() {
         "until", options::value<std::string>()->value_name("WHOM"),
         "with several nodes: end when all have ended (default), any, or one (node0); simulation.until")(
         "out", options::value<std::string>()->value_name("DIR"),
-        "write stats.json, stats.csv, config.resolved.yaml, console logs and, where GPUs are linked, fabric.svg there")(
-        "console", options::value<arguments>()->value_name("WHERE"),
-        "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
+        "write stats.json, stats.csv, topology.json, config.resolved.yaml and console logs there, and pictures of the "
+        "machine")("console", options::value<arguments>()->value_name("WHERE"),
+                   "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
         "script", options::value<arguments>()->value_name("FILE"),
         "let a script speak with the guest: lines with expect, type, command, prompt, timeout, finish")(
         "replay", options::value<arguments>()->value_name("FILE"),
@@ -142,9 +142,8 @@ void check_with_ranks(const options::variables_map& given) {
     if (given.count("console"))
         for (const auto& where : given["console"].as<arguments>())
             if (const auto to = where.substr(where.find('=') + 1); to != "none" && to.compare(0, 5, "file:") != 0)
-                throw input_error(
-                    fmt::format("--console {} does not go with ranks: nobody can type there; give file:PATH or none",
-                                quoted(where)));
+                throw input_error(fmt::format(
+                    "--console {} does not go with ranks, which take no input; give file:PATH or none", quoted(where)));
 }
 
 /// One rank of several: all of them come here.
@@ -197,7 +196,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     const auto failure_message = p->failure_message();
     const int exit = exit_status(result, failure_message);
     try {
-        if (given.count("out")) p->write_results(given["out"].as<std::string>());
+        if (given.count("out")) write_results(*p, given["out"].as<std::string>());
     } catch (const input_error&) {
         communicator.finish();
         throw;
@@ -271,7 +270,7 @@ int execute(const options::variables_map& given) {
     const auto result = p->run_until(limit);
     progress.reset();
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");  // gives the terminal back
-    if (given.count("out")) p->write_results(given["out"].as<std::string>());
+    if (given.count("out")) write_results(*p, given["out"].as<std::string>());
     if (given.count("record")) {
         const auto told = p->finish_recording();
         if (!quiet) fmt::print(stderr, "fabricvp: {}\n", told);

@@ -21,7 +21,7 @@ public:
     /// \param layers lowest first. The trees must outlive the reader.
     explicit config_reader(std::vector<layer> layers);
 
-    /// To be called after the described struct: refuses keys that nobody asked for. \throws input_error
+    /// To be called after the described struct: rejects keys that no struct describes. \throws input_error
     void finish() const;
 
     void rest(std::vector<unparsed_value>& values, const char* help) override;

@@ -17,7 +17,7 @@ namespace {
 constexpr char ctrl_a = 0x01;
 constexpr char ctrl_bracket = 0x1d;
 
-// One terminal a process: whoever ends the process must be able to restore it.
+// One terminal a process: all ways in which the process ends restore it.
 termios g_cooked;
 volatile bool g_raw = false;
 
@@ -79,7 +79,7 @@ void stdio_console::flush() {
             m_unwritten.clear();
             throw input_error(std::string("standard output: cannot write: ") + std::strerror(why));
         }
-        if (done <= 0) break;  // nobody reads any more
+        if (done <= 0) break;  // the reader is gone
         rest.remove_prefix(static_cast<std::size_t>(done));
     }
     m_unwritten.clear();

@@ -19,7 +19,7 @@ public:
     void abandon() override;
 
 private:
-    /// \throws input_error if standard output cannot be written (a full disk; not: nobody reads any more)
+    /// \throws input_error if standard output cannot be written (a full disk; not: the reader is gone)
     void flush();
     std::string without_escapes(std::string_view typed);
 

@@ -104,7 +104,7 @@ void run_control::stopped(riscv::debug_target& target, stop_reason reason, std::
 }
 
 void run_control::set_lockstep(bool on) {
-    if (m_lockstep_threads == 1) return;  // nobody to be ahead of: it runs at full speed under the debugger
+    if (m_lockstep_threads == 1) return;  // no thread to be ahead of: it runs at full speed under the debugger
     for (std::size_t n = 0; n < m_lockstep_threads; ++n) m_threads[n]->set_lockstep(on);
 }
 

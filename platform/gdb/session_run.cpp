@@ -136,7 +136,7 @@ void session::continue_all(field_reader fields) {
     } while (fields.take(';'));
     if (!fields.done()) return reply_ok(false);
     m_run.resume(actions);
-    // Nobody may run: the process is where it was.
+    // No thread may run: the process is where it was.
     if (std::all_of(actions.begin(), actions.end(), [](action a) { return a == action::stay; })) interrupt();
 }
 

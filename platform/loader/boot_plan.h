@@ -43,7 +43,7 @@ public:
     void add_stages(const image_set& images);
     /// Places the initial RAM disk; returns [start, end). \throws input_error
     std::pair<std::uint64_t, std::uint64_t> add_initrd(const std::string& path);
-    /// Keeps a range free for what somebody else writes. \throws input_error
+    /// Keeps a range free for what another loader writes. \throws input_error
     void reserve(const std::string& what, std::uint64_t address, std::uint64_t size);
     /// Places an ELF file's segments; returns its physical entry point. \throws input_error
     std::uint64_t add_elf(const std::string& path, const char* role);

@@ -21,14 +21,14 @@ std::string text_of(const json& j) { return {j.get_binary().begin(), j.get_binar
 }  // namespace
 
 std::string to_bytes(const rank_part& p) {
-    json j = {{"values", p.values}, {"trace", text(p.trace)}};
+    json j = {{"values", p.values}, {"topology", text(p.topology)}, {"trace", text(p.trace)}};
     auto& notes = j["notes"] = json::array();
     for (const auto& [path, n] : p.notes) notes.push_back({path, n.unit, n.help});
     auto& nodes = j["nodes"] = json::array();
     for (const auto& [number, n] : p.nodes) {
         json regions = json::array();
         for (const auto& r : n.regions) regions.push_back({text(r.label), r.from, r.to, r.values});
-        nodes.push_back({number, text(n.console), text(n.input), text(n.fabric), std::move(regions)});
+        nodes.push_back({number, text(n.console), text(n.input), std::move(regions)});
     }
     const auto bytes = json::to_cbor(j);
     return {bytes.begin(), bytes.end()};
@@ -38,14 +38,14 @@ rank_part parse_rank_part(const std::string& bytes) try {
     const auto j = json::from_cbor(bytes);
     rank_part p;
     p.values = j.at("values").get<statistics_snapshot>();
+    p.topology = text_of(j.at("topology"));
     p.trace = text_of(j.at("trace"));
     for (const auto& n : j.at("notes")) p.notes[n.at(0)] = {n.at(1), n.at(2)};
     for (const auto& n : j.at("nodes")) {
         auto& to = p.nodes[n.at(0).get<std::size_t>()];
         to.console = text_of(n.at(1));
         to.input = text_of(n.at(2));
-        to.fabric = text_of(n.at(3));
-        for (const auto& r : n.at(4))
+        for (const auto& r : n.at(3))
             to.regions.push_back({text_of(r.at(0)), r.at(1), r.at(2), r.at(3).get<statistics_snapshot>()});
     }
     return p;

@@ -15,11 +15,11 @@ struct rank_part {
     struct node_part {
         std::string console, input;  ///< what was printed, and typed
         std::vector<host::marker::region> regions;
-        std::string fabric;  ///< drawing of its fabric; empty: none
     };
     statistics_snapshot values;
     std::map<std::string, statistic_notes> notes;  ///< of the values
     std::map<std::size_t, node_part> nodes;        ///< those that the rank has
+    std::string topology;                          ///< of what it has (topology_of()), as JSON
     std::string trace;                             ///< contents of its file; empty: none was recorded
 };
 

@@ -3,7 +3,7 @@
 // when the earliest event of all other ranks is at T, a rank can execute what it has before T + lookahead without
 // hearing from them, and before twice the lookahead after its own earliest event, which may make them say something:
 // that is a window. Then they trade what they have to say, and when their next event is; stretches of time in which
-// nobody has anything to do are skipped.
+// no rank has anything to do are skipped.
 //
 // Where a window ends and how many there are has no influence on what happens in the simulation: messages carry the
 // time from which on they count, and at equal times their order follows from paths (link/arrivals.h).
@@ -31,7 +31,7 @@ public:
         std::function<void(const std::string&)> apply_control_messages;
         /// How far to run, inclusive; may come nearer with what is learnt, or when the calendar is stopped.
         std::function<ticks()> limit;
-        /// The calendar was stopped: whoever did it is served now.
+        /// The calendar was stopped: what stopped it is served now.
         std::function<void()> stopped;
     };
 

@@ -238,6 +238,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("find_config", &find_config);
     m.def("device_counts", &device_counts);
     m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
+    m.def("cli_results", &cli_results);
     bind_parts(m);
     fabricvp::python::bind_congestion(m);
     bind_session(m);

@@ -8,9 +8,11 @@ import importlib
 import mmap
 import os
 import sys
+from pathlib import Path
 
 #: Commands that are written in Python: name → (module:function(arguments) -> status, one line of help).
 PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
+    "draw": ("fabricvp.draw_command:main", "pictures of a machine, and of what the links of a run carried"),
     "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form"),
     "congestion-search": ("fabricvp.congestion_command:search_main", "the best order of a halo exchange"),
     "new": ("fabricvp.new_command:main", "a small project to start from: a kernel, a firmware or a device of your own"),
@@ -74,11 +76,26 @@ def _main(arguments: list[str]) -> int:
 
     sys.stdout.flush()
     status = _fabricvp.cli_main(arguments)
+    _draw(_fabricvp.cli_results())
     if PYTHON_COMMANDS and (not arguments or arguments[0] in ("-h", "--help", "help")):
         print("\ncommands written in Python:")
         for name, (_, text) in PYTHON_COMMANDS.items():
             print(f"  {name:<17} {text}")
     return status
+
+
+def _draw(folders: list[str]) -> None:
+    """Pictures of runs that have just ended. Results stay as they are where that fails."""
+    if not folders:
+        return
+    from .drawing import draw_run
+    from .errors import InputError
+
+    for folder in folders:
+        try:
+            draw_run(Path(folder))
+        except InputError as error:
+            print(f"fabricvp: {error}", file=sys.stderr)
 
 
 def _python_command(name: str, *arguments: str) -> int:

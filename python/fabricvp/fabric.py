@@ -8,14 +8,17 @@ fabric.draw("traffic.svg")       # the topology with it
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
+from .drawing import busiest_traffic, fabric_svg, save
 from .errors import InputError
+from .units import PICOSECONDS
 
 if TYPE_CHECKING:
     import pandas
@@ -66,10 +69,10 @@ class Vertex:
 class Fabric:
     """Links and switches between the GPUs of a node.
 
-    What is shown is what the regions of interest saw that firmware has marked (those of the label that lasted longest
-    in sum), or everything since statistics began to count if there is none. With ``values``, statistics by path such as
-    ``region.statistics`` or a snapshot, and ``seconds``, the simulated time that they cover, it is that; ``title``
-    names it.
+    What is shown is what the regions of interest saw that firmware has marked: those of the label during which links
+    carried most bytes. Where no region saw any traffic, it is everything since statistics began to count. With
+    ``values``, statistics by path such as ``region.statistics`` or a snapshot, and ``seconds``, the simulated time that
+    they cover, it is that; ``title`` names it.
 
     All methods raise `InputError` if the node has no fabric, `ValueError` for values without seconds.
     """
@@ -101,9 +104,12 @@ class Fabric:
         self, values: Mapping[str, float] | None = None, seconds: float = 0.0, title: str = ""
     ) -> list[LinkTraffic]:
         """What each direction carried; a link's two follow each other, links in the order of the configuration."""
+        graph = self._graph()
+        carried = self._carried(graph, values, seconds, title)
         return [
-            LinkTraffic(*row)
-            for row in _fabricvp.fabric_traffic(self._core, self._node, *self._validated(values, seconds, title))[2]
+            LinkTraffic(*ends, way["bytes"], way["flits"], way["busy"])
+            for link, ways in zip(graph["links"], carried["links"])
+            for ends, way in zip(((link["from"], link["to"]), (link["to"], link["from"])), ways)
         ]
 
     def to_pandas(self, values: Mapping[str, float] | None = None, seconds: float = 0.0) -> pandas.DataFrame:
@@ -123,26 +129,39 @@ class Fabric:
     ) -> str:
         """The topology as SVG, with bytes and utilisation on each direction of each link. ``path`` is where it is
         written, too. Raises `InputError` if it cannot be."""
-        text = _fabricvp.fabric_svg(self._core, self._node, *self._validated(values, seconds, title))
+        graph = self._graph()
+        carried = self._carried(graph, values, seconds, title)
+        text = fabric_svg(graph, carried, title or ("as given" if values is not None else ""))
         if path is not None:
-            try:
-                Path(path).write_text(text)
-            except OSError as error:
-                raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+            save(text, Path(path))
         return text
 
     def _repr_svg_(self) -> str:
         return self.draw()
 
+    def _graph(self) -> dict[str, Any]:
+        """The node's fabric in the topology, with what it has carried so far. Raises `InputError`."""
+        node = json.loads(_fabricvp.topology(self._core))["nodes"][self._node]
+        if "fabric" not in node:
+            raise InputError(f"{node['name']} has no fabric")
+        return node["fabric"]
+
     @staticmethod
-    def _validated(
-        values: Mapping[str, float] | None, seconds: float, title: str
-    ) -> tuple[dict[str, float] | None, float, str]:
+    def _carried(
+        graph: Mapping[str, Any], values: Mapping[str, float] | None, seconds: float, title: str
+    ) -> Mapping[str, Any]:
+        """An item of a graph's "traffic". Raises `ValueError` for values without seconds."""
         if values is None:
-            return None, 0.0, ""
+            return busiest_traffic(graph)
         if not seconds > 0:
             raise ValueError(f"values need the simulated time that they cover, not seconds={seconds}")
-        return {path: value for path, value in values.items() if ".fabric." in path}, seconds, title or "as given"
+
+        def carried(statistics: Mapping[str, list[str]]) -> dict[str, float]:
+            sums = {what: sum(values.get(path, 0.0) for path in paths) for what, paths in statistics.items()}
+            return {**sums, "busy": sums["busy"] / PICOSECONDS / seconds}
+
+        links = [[carried(d["statistics"]) for d in link["directions"]] for link in graph["links"]]
+        return {"region": title, "regions": 1, "seconds": seconds, "links": links}
 
     def __repr__(self) -> str:
         return f"<Fabric of node {self._node}>"

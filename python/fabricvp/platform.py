@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from multiprocessing.connection import Pipe
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
@@ -16,6 +17,7 @@ from .conditions import Condition, ConsoleText, as_conditions
 from .config import ConfigGroup, build_config
 from .data import resolve_config
 from .devices import Timer
+from .drawing import draw_run
 from .errors import ExpectTimeout, GuestStopped
 from .faults import FaultArgument, FaultKind
 from .gpu import PerNode, check_app, parse_app_requests
@@ -412,10 +414,12 @@ class Platform:
         ).rename_axis("path")
 
     def write_results(self, folder: str | os.PathLike[str]) -> None:
-        """Writes stats.json, stats.csv, config.resolved.yaml, what was recorded, and run.json with the outcome of each
-        node. Results of an earlier run in that folder go. Raises `InputError` if it cannot, where a run is still
-        leaving its results there for instance."""
+        """Writes stats.json, stats.csv, topology.json, config.resolved.yaml, what was recorded, and run.json with the
+        outcome of each node; then pictures: machine.svg, and fabric.svg where GPUs are linked. Results of an earlier
+        run in that folder go. Raises `InputError` if it cannot, where a run is still leaving its results there for
+        instance."""
         self._core.write_results(os.fspath(folder))
+        draw_run(Path(folder))
 
     def start_trace(
         self, start: Time = 0, end: Time | None = None, filter: str = "", max_bytes: int = 64 << 20

@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import re
-import xml.etree.ElementTree
 
 import command
 from command import CommandTest, finish
@@ -43,16 +42,15 @@ class Commands(CommandTest):
     def test_describe(self):
         for config in sorted(CONFIGS.glob("*.yaml")):
             with self.subTest(config.name):
-                text = self.succeed("describe", config, "--set", "node.host.harts=3", "--svg", "m.svg").text
+                text = self.succeed("describe", config, "--set", "node.host.harts=3").text
                 self.assertIn("hart2", text)
                 self.assertIn("harts = 3", text)
                 self.assertRegex(text, r"uart +uart +0x10000000 … 0x100000ff \(256 B\)")
                 self.assertRegex(text, r"clock = [0-9.]+ [GM]Hz +# ")
-                drawing = xml.etree.ElementTree.parse(self.folder / "m.svg").getroot()
-                texts = [t.text for t in drawing.iter("{http://www.w3.org/2000/svg}text")]
+                host = self.topology(config, "--set", "node.host.harts=3")["nodes"][0]["host"]
+                self.assertEqual([hart["name"] for hart in host["harts"]], ["hart0", "hart1", "hart2"])
                 controller = "aplic_m" if "interrupts = aplic" in text else "plic"
-                for name in "hart0", "hart2", "uart", "dram", controller:
-                    self.assertIn(name, texts)
+                self.assertLessEqual({"uart", "dram", controller}, {target["name"] for target in host["targets"]})
 
     def test_describe_a_path(self):
         text = self.succeed("describe", CONFIGS / "cs_storm.yaml", "node.host.uart").text
@@ -77,27 +75,41 @@ class Commands(CommandTest):
             wrong.errors,
             "fabricvp: there is nothing at 'node0.host.urat' in this machine, did you mean 'node0.host.uart'?\n",
         )
-        self.assertEqual(self.run_command("describe", CONFIGS / "hello.yaml", "node0", "--dot").returncode, 2)
+        self.assertEqual(self.run_command("describe", CONFIGS / "hello.yaml", "node0", "--topology").returncode, 2)
 
-    def test_describe_draws_the_pcie_tree(self):
+    def topology(self, config, *options):
+        return json.loads(self.succeed("describe", config, "--topology", *options).text)
+
+    def test_drawings_have_moved(self):
+        for options in (["--svg", "m.svg"], ["--dot"]):
+            moved = self.run_command("describe", CONFIGS / "hello.yaml", *options)
+            self.assertEqual((moved.returncode, moved.errors.count("\n")), (2, 1))
+            self.assertIn("`fabricvp draw ", moved.errors)
+        self.assertFalse((self.folder / "m.svg").exists())
+
+    def test_the_topology_has_the_pcie_tree(self):
         config = self.write(
             "t.yaml", "node: {pcie: {switches: [{name: sw}], endpoints: [{name: ce0, below: sw}, {name: ce1}]}}\n"
         )
-        self.assertIn("copy_engine", self.succeed("describe", config, "--svg", self.folder / "t.svg").text)
-        drawing = xml.etree.ElementTree.parse(self.folder / "t.svg").getroot()
-        texts = [t.text for t in drawing.iter("{http://www.w3.org/2000/svg}text")]
-        for name in "root", "sw", "ce0", "ce1", "Gen3 x16":
-            self.assertIn(name, texts)
-        dot = self.succeed("describe", config, "--dot").text
-        self.assertIn('"node0.pcie.sw" -- "node0.pcie.ce0"', dot)
-        self.assertIn('"node0.pcie.root" -- "node0.pcie.ce1"', dot)
+        self.assertIn("copy_engine", self.succeed("describe", config).text)
+        tree = self.topology(config)["nodes"][0]["pcie"]
+        self.assertEqual(
+            {block["name"]: block["kind"] for block in tree["blocks"]},
+            {"root": "root_complex", "sw": "switch", "ce0": "endpoint", "ce1": "endpoint"},
+        )
+        links = {(link["from"], link["to"]): link for link in tree["links"]}
+        self.assertEqual(set(links), {("root", "sw"), ("sw", "ce0"), ("root", "ce1")})
+        down, up = links["sw", "ce0"]["directions"]
+        self.assertEqual((down["lanes"], links["sw", "ce0"]["generation"]), (16, 3))
+        self.assertEqual(up["statistics"]["bytes"], ["node0.pcie.ce0.link.transmitter.bytes"])
+        self.assertEqual(down["bytes_per_second"], up["bytes_per_second"])
+        self.assertGreater(down["bytes_per_second"], 15e9)
 
-    def test_describe_many_nodes(self):
+    def test_the_topology_of_many_nodes(self):
         config = self.write("m.yaml", "node: {host: {harts: 20}}\nnodes: [{}, {host: {harts: 1}}, {}]\n")
-        dot = self.succeed("describe", config, "--dot").text
-        self.assertEqual(dot.count("subgraph"), 3)
-        self.assertIn('"node1.host.hart0"', dot)
-        self.assertNotIn('"node1.host.hart1"', dot)
+        nodes = self.topology(config)["nodes"]
+        self.assertEqual([len(node["host"]["harts"]) for node in nodes], [20, 1, 20])
+        self.assertEqual(nodes[1]["host"]["harts"][0]["path"], "node1.host.hart0")
 
     def test_every_described_parameter_is_in_schema_and_reference(self):
         schema = json.loads(self.succeed("schema").text)

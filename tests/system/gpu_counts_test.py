@@ -6,14 +6,12 @@ import json
 import os
 import pathlib
 import re
-import xml.etree.ElementTree
 
 import command
 from command import CommandTest
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 GUIDE = CONFIGS.parent / "docs" / "fabric.md"
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def machine(gpus, clusters):
@@ -81,44 +79,42 @@ class GpuCounts(CommandTest):
         self.assertIn("only the first 1 of 2 GPUs reach each other's memory", text)
         self.assertEqual([values[f"node0.gpu{g}.wavefront_instructions"] > 0 for g in (0, 1)], [True, False])
 
-    def test_what_links_carried_is_drawn(self):
+    def test_the_topology_has_what_links_carried(self):
         self.run_app(self.write("four.yaml", machine(4, 2)), "transpose", 192)
-        drawing = xml.etree.ElementTree.parse(self.folder / "out/fabric.svg")
-        words = [text.text for text in drawing.iter(f"{SVG}text")]
-        self.assertTrue(any("kernels" in (w or "") for w in words), words)
+        fabric = self.fabric()
+        whole, kernels = fabric["traffic"]
+        self.assertEqual((whole["region"], kernels["region"], kernels["regions"]), (None, "kernels", 1))
         region = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in region], ["kernels"])
         values, passed = region[0]["statistics"], region[0]["to_s"] - region[0]["from_s"]
-        titles = {
-            m[1]: m
-            for m in (
-                re.fullmatch(r"(.+): (\d+) bytes, (\d+) flits, busy ([\d.]+) %", t.text)
-                for t in drawing.iter(f"{SVG}title")
-            )
+        self.assertAlmostEqual(kernels["seconds"], passed, delta=1e-12)
+        carried = {
+            direction["port"]: traffic
+            for link, both in zip(fabric["links"], kernels["links"])
+            for direction, traffic in zip(link["directions"], both)
         }
-        self.assertEqual(len(titles), 2 * 5)
-        for words, path in (
-            ("s0 to s1", "s0.to_s1"),
-            ("s1 to s0", "s1.to_s0"),
-            ("from gpu2", "gpu2.link"),
-            ("to gpu2", "s1.to_gpu2"),
-        ):
-            with self.subTest(words):
-                path = f"node0.fabric.{path}"
+        self.assertEqual(len(carried), 2 * 5)
+        for port in ("s0.to_s1", "s1.to_s0", "gpu2.link", "s1.to_gpu2"):
+            with self.subTest(port):
+                path = f"node0.fabric.{port}"
                 self.assertGreater(values[f"{path}.transmitter.bytes"], 0)
-                self.assertEqual(int(titles[words][2]), values[f"{path}.transmitter.bytes"])
+                self.assertEqual(carried[path]["bytes"], values[f"{path}.transmitter.bytes"])
                 self.assertEqual(
-                    int(titles[words][3]),
+                    carried[path]["flits"],
                     sum(v for p, v in values.items() if re.fullmatch(re.escape(path) + r"\.sent\.\w+_re\w+\.flits", p)),
                 )
                 self.assertAlmostEqual(
-                    float(titles[words][4]), 100 * values[f"{path}.transmitter.busy"] / 1e12 / passed, delta=0.06
+                    carried[path]["busy"], values[f"{path}.transmitter.busy"] / 1e12 / passed, delta=1e-9
                 )
-        self.assertFalse((self.folder / "out/fabric.node1.svg").exists())
 
-    def test_no_fabric_no_drawing(self):
+    def fabric(self):
+        topology = json.loads((self.folder / "out/topology.json").read_text())
+        self.assertEqual(len(topology["nodes"]), 1)
+        return topology["nodes"][0].get("fabric")
+
+    def test_no_fabric_in_the_topology(self):
         self.run_app(CONFIGS / "gpu.yaml", "transpose", 96)
-        self.assertFalse((self.folder / "out/fabric.svg").exists())
+        self.assertIsNone(self.fabric())
 
 
 if __name__ == "__main__":

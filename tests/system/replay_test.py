@@ -103,7 +103,7 @@ class ReplayTest(command.CommandTest):
 
     def replicated_machine(self, gpus, link):
         """The ideal machine with more GPUs, all on one switch."""
-        text = (pathlib.Path(__file__).parents[2] / "configs" / f"{IDEAL}.yaml").read_text()
+        text = (pathlib.Path(__file__).parents[2] / "configs" / f"{BASELINE}.yaml").read_text()
         head, _ = text.split("  fabric:\n")
         links = "".join(f"      - {{from: gpu{n}, to: cluster0, lanes: 8, lane_rate: {link}}}\n" for n in range(gpus))
         return self.write(

@@ -118,7 +118,15 @@ class Results(CommandTest):
         self.succeed("run", self.machine(finish()), "--out", "out", "--quiet")
         self.assertEqual(
             self.names(),
-            ["config.resolved.yaml", "console.node0.log", "notes.txt", "run.json", "stats.csv", "stats.json"],
+            [
+                "config.resolved.yaml",
+                "console.node0.log",
+                "notes.txt",
+                "run.json",
+                "stats.csv",
+                "stats.json",
+                "topology.json",
+            ],
         )
 
     def test_two_runs_at_once(self):

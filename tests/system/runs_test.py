@@ -45,7 +45,7 @@ class Runs(CommandTest):
         out = self.folder / "out"
         self.assertEqual(
             sorted(p.name for p in out.iterdir()),
-            ["config.resolved.yaml", "console.node0.log", "run.json", "stats.csv", "stats.json"],
+            ["config.resolved.yaml", "console.node0.log", "run.json", "stats.csv", "stats.json", "topology.json"],
         )
         self.assertEqual((out / "console.node0.log").read_text(), "hello\n")
         values = statistics(out)

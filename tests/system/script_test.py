@@ -102,7 +102,7 @@ class EndOfInput(CommandTest):
     def test_a_guest_that_polls(self):
         result = self.succeed("run", self.machine(print_text(">") + ECHO, self.SLOW), stdin=b"hello")
         self.assertEqual(result.text, ">hello")
-        self.assertIn("the guests wait for input, and nobody can type any more", result.errors)
+        self.assertIn("the guests wait for input, and no console can give any", result.errors)
 
     def test_a_guest_that_rests_with_a_timer(self):
         """It wakes up every millisecond, so that something is scheduled for ever: mtimecmp += 10,000 in a loop of

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import csv
 import dataclasses
-import html
 import io
 import json
 import os
@@ -14,23 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 from .. import __version__
 from ..errors import InputError
 from .frame import Experiment, Plot, Report, Row, SvgFigure, Table, Text
 from .machines import hash_of_all
-
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
-h1, h2 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #d5dbe3; padding-bottom: .2rem; }
-table { border-collapse: collapse; font-size: .88rem; margin: .8rem 0; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e8ee; text-align: left; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.bad { color: #b3261e; font-weight: 600; } .good { color: #1b7f3b; }
-.verdict { border-left: 3px solid #4a6fa5; padding-left: .8rem; }
-figure { margin: 1.2rem 0; } figure img { max-width: 100%; }
-figcaption, .quiet { color: #5a6675; font-size: .9rem; }
-.wide { overflow-x: auto; }
-"""
 
 
 def prepare_folder(folder: str) -> Path:
@@ -154,70 +142,30 @@ def number(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def _html_table(heads: list[str], lines: list[list[object]]) -> str:
-    def cell(value: object) -> str:
-        numeric = isinstance(value, (int, float)) and not isinstance(value, bool) or value is None
-        return f"<td{' class=number' if numeric else ''}>{html.escape(number(value) if numeric else str(value))}</td>"
-
-    body = "".join("<tr>" + "".join(map(cell, line)) + "</tr>" for line in lines)
-    return f"<div class=wide><table><tr>{''.join(f'<th>{html.escape(h)}</th>' for h in heads)}</tr>{body}</table></div>"
+def _is_numeric(value: object) -> bool:
+    """True for what stands to the right in a table."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) or value is None
 
 
-def _figure(section: Plot | SvgFigure, images: Mapping[str, bytes]) -> str:
-    data = base64.b64encode(images[section.name]).decode()
-    return (
-        f'<figure><img alt="{html.escape(section.caption)}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{html.escape(section.caption)}</figcaption></figure>"
-    )
+def _plain(value: object) -> object:
+    """Of numpy's scalars, Python's."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def _page(experiment: Experiment, report: Report, images: dict[str, bytes], command: str, wall_s: float) -> str:
-    parts = [f"<h1>{html.escape(experiment.title)}</h1><p>{html.escape(experiment.question)}</p>"]
-    parts += [f"<p class=verdict>{html.escape(p)}</p>" for p in report.verdict]
-    parts += [_figure(s, images) for s in report.sections if isinstance(s, Plot)]
-    parts += [
-        "<h2>Figures</h2>",
-        _html_table(
-            ["figure", "unit", "measured", "published", "source"],
-            [
-                [r.figure, r.unit, r.measured, r.published, f"not measured: {r.missing}" if r.missing else r.source]
-                for r in report.rows
-            ],
-        ),
-        "<h2>Invariants</h2><ul>",
-    ]
-    for c in report.checks:
-        parts.append(
-            f"<li><span class={'good' if c.ok else 'bad'}>{'holds' if c.ok else 'BROKEN'}</span> "
-            f"<b>{html.escape(c.name)}</b>: {html.escape(c.detail)}</li>"
-        )
-    parts.append("</ul>")
-    for s in report.sections:
-        if isinstance(s, Text):
-            parts.append(
-                f"<h2>{html.escape(s.heading)}</h2>" + "".join(f"<p>{html.escape(p)}</p>" for p in s.paragraphs)
-            )
-        elif isinstance(s, Table):
-            shown = s.frame.head(s.shown)
-            lines = [[v.item() if hasattr(v, "item") else v for v in line] for line in shown.itertuples(index=False)]
-            more = (
-                f" The first {len(shown)} of {len(s.frame):,} rows; all are in {s.name}.csv."
-                if len(shown) < len(s.frame)
-                else ""
-            )
-            parts.append(
-                _html_table(list(map(str, s.frame.columns)), lines)
-                + f"<p class=quiet>{html.escape(s.caption + more)}</p>"
-            )
-        elif isinstance(s, SvgFigure):
-            parts.append(_figure(s, images))
-    parts.append(
-        f"<h2>How this was made</h2><p><code>{html.escape(command)}</code>, {wall_s:,.0f} s, version {__version__}."
-        f" Resolved configurations of all machines: SHA-256 <code>{hash_of_all(report.machines)}</code>; result.json"
-        " has each.</p>"
-    )
-    return (
-        f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{html.escape(experiment.title)}</title><meta"
-        " name=viewport"
-        f" content='width=device-width'><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
+    """index.html, from page.html.jinja beside this file."""
+    pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined)
+    pages.filters["figure"] = lambda value: number(_plain(value))
+    pages.tests["numeric"] = lambda value: _is_numeric(_plain(value))
+    kinds = {Text: "text", Table: "table", SvgFigure: "drawing", Plot: "plot"}
+    return pages.get_template("page.html.jinja").render(
+        experiment=experiment,
+        report=report,
+        plots=[section for section in report.sections if isinstance(section, Plot)],
+        sections=[(kinds[type(section)], section) for section in report.sections],
+        images={name: base64.b64encode(image).decode() for name, image in images.items()},
+        command=command,
+        wall_s=wall_s,
+        version=__version__,
+        configurations=hash_of_all(report.machines),
     )

@@ -54,7 +54,7 @@ class TrafficResult:
     sent: float  #: packets, by all devices
     received: float
     failed: float
-    #: requests without a response, lines that came otherwise than they were sent, responses that nobody waited for
+    #: requests without a response, lines that came otherwise than they were sent, unexpected responses
     wrong: float
 
 

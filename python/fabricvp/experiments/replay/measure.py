@@ -42,7 +42,7 @@ class Result:
     slow_flits: float  #: on links between clusters
     #: packets that devices had sent, and that had neither arrived nor been reported as failed when all had ended
     in_flight: float
-    wrong: float  #: of a replay: lines that came otherwise than they were sent, responses that nobody waited for
+    wrong: float  #: of a replay: lines that came otherwise than they were sent, unexpected responses
     correct: bool  #: of software: its result
     seconds: float = 0.0  #: processor time of the host
     bytes: int = 0  #: of the recording

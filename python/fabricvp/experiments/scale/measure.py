@@ -66,7 +66,7 @@ class Cost:
     received: float
     failed: float
     in_flight: float
-    wrong: float  #: lines that came otherwise than they were sent, responses that nobody waited for
+    wrong: float  #: lines that came otherwise than they were sent, unexpected responses
     seconds: float  #: processor time
     memory: float  #: bytes resident that the machine took, when the traffic had been measured
     built: float  #: s to build the machine

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `fabricvp draw`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import _fabricvp
+from .arguments import ArgumentParser
+from .drawing import draw_run, graphviz_text, machine_svg, read_topology, save
+from .errors import InputError
+
+
+def main(argv: list[str]) -> int:
+    """`fabricvp draw SOURCE`: 0, or `InputError`."""
+    parser = ArgumentParser(
+        "draw",
+        "Draws a machine: machine.svg; of a run also fabric.svg of each node whose GPUs are linked, with what the links"
+        " carried.",
+        "fabricvp draw results --region kernels",
+    )
+    parser.add_argument(
+        "source", metavar="RUN_FOLDER|CONFIG", help="a folder of `fabricvp run --out`, or a configuration"
+    )
+    parser.add_argument("--out", metavar="DIR", help="where pictures go (the run's folder, or the working directory)")
+    parser.add_argument("--svg", metavar="FILE", help="draw the machine alone, into this file")
+    parser.add_argument("--dot", action="store_true", help="print a graph for Graphviz instead")
+    parser.add_argument(
+        "--region",
+        metavar="LABEL",
+        help="traffic in these regions of interest (those with most bytes, else the whole run)",
+    )
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], help="override a parameter of CONFIG; repeatable"
+    )
+    given = parser.parse_args(argv)
+    folder = Path(given.source)
+    is_run = folder.is_dir()
+    if is_run and given.set:
+        raise InputError(f"--set: {folder} is a run that has ended; overrides are for a configuration")
+    if not is_run and given.region is not None:
+        raise InputError(f"--region: {given.source} has not run; give the folder of a run")
+    to = Path(given.out) if given.out else folder if is_run else Path()
+    if given.out:
+        try:
+            to.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{to}: cannot be made ({error.strerror})") from None
+    if is_run and not given.dot and not given.svg:
+        files = draw_run(folder, to, given.region)
+    else:
+        topology = read_topology(folder) if is_run else _configured_topology(given.source, given.set)
+        if given.dot:
+            sys.stdout.write(graphviz_text(topology))
+            return 0
+        title = folder.resolve().name if is_run else given.source
+        files = [save(machine_svg(topology, title), Path(given.svg) if given.svg else to / "machine.svg")]
+    for file in files:
+        print(file)
+    return 0
+
+
+def _configured_topology(config: str, settings: list[str]) -> dict[str, Any]:
+    overrides = []
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set '{setting}': must be KEY=VALUE")
+        overrides.append((key, value))
+    return json.loads(_fabricvp.topology(_fabricvp.Session.from_config(config, overrides)))

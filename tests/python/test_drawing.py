@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of machines and runs, and `fabricvp draw`."""
+
+import json
+import subprocess
+import xml.etree.ElementTree
+
+import pytest
+from conftest import LAUNCHER
+from fabricvp import drawing
+from fabricvp.errors import InputError
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def command(folder, *arguments, status=0):
+    done = subprocess.run([LAUNCHER, *arguments], cwd=folder, capture_output=True, text=True, timeout=600)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout if status == 0 else done.stderr
+
+
+def texts(svg):
+    return [text.text for text in xml.etree.ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of four GPUs, by the launcher."""
+    folder = tmp_path_factory.mktemp("drawing")
+    command(folder, "run", "netcrafter_quad", "--app", "transpose", "--size", "96", "--quiet", "--out", "out")
+    return folder / "out"
+
+
+def test_a_run_leaves_pictures(run):
+    machine = texts((run / "machine.svg").read_text())
+    assert machine.count("gpu0") == 2  # below PCIe, and on the fabric
+    assert {"hart0", "uart", "bus", "root", "cluster1", "Gen3 x16"} <= set(machine)
+    fabric = (run / "fabric.svg").read_text()
+    assert any('region "kernels"' in text for text in texts(fabric))
+    values = json.loads((run / "regions.json").read_text())[0]["statistics"]
+    titles = [title.text for title in xml.etree.ElementTree.fromstring(fabric).iter(f"{SVG}title")]
+    assert len(titles) == 2 * 5
+    crossing = values["node0.fabric.cluster0.to_cluster1.transmitter.bytes"]
+    assert crossing > 0 and any(t.startswith(f"cluster0 to cluster1: {crossing:.0f} bytes") for t in titles)
+    assert not (run / "fabric.node1.svg").exists()
+
+
+def test_draw_gives_the_same_files_again(run, tmp_path):
+    shown = command(tmp_path, "draw", run, "--out", "new")
+    assert shown.split() == ["new/machine.svg", "new/fabric.svg"]
+    for name in ("machine.svg", "fabric.svg"):
+        assert (tmp_path / "new" / name).read_bytes() == (run / name).read_bytes()
+    command(tmp_path, "draw", run, "--out", "kernels", "--region", "kernels")
+    assert (tmp_path / "kernels" / "fabric.svg").read_bytes() == (run / "fabric.svg").read_bytes()
+
+
+def test_draw_takes_a_configuration(tmp_path):
+    assert command(tmp_path, "draw", "hello", "--set", "node.host.harts=20") == "machine.svg\n"
+    shown = texts((tmp_path / "machine.svg").read_text())
+    assert {"hello", "hart16", "… hart19", "3 more"} <= set(shown) and "hart17" not in shown
+    assert command(tmp_path, "draw", "linux_rdma_pair", "--svg", "pair.svg") == "pair.svg\n"
+    assert {"network", "ethernet"} <= set(texts((tmp_path / "pair.svg").read_text()))
+
+
+def test_draw_prints_a_graph(run, tmp_path):
+    graph = command(tmp_path, "draw", run, "--dot")
+    assert '"node0.pcie.switch0" -- "node0.pcie.gpu0";' in graph
+    assert '"node0.pcie.gpu0" -- "node0.fabric.cluster0" [label="128 GB/s"];' in graph
+    assert '"node0.fabric.cluster0" -- "node0.fabric.cluster1" [label="16 GB/s"];' in graph
+    two = command(tmp_path, "draw", "two_nodes", "--dot")
+    assert two.count("subgraph") == 2 and two.count("{") == two.count("}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["draw", "nonsense"], "nonsense"),
+        (["draw", "hello", "--region", "kernels"], "--region: hello has not run"),
+        (["draw", "hello", "--set", "node"], "must be KEY=VALUE"),
+        (["draw", "."], "topology.json: cannot be read"),
+        (["describe", "hello", "--svg", "m.svg"], "`fabricvp draw hello --svg m.svg`"),
+    ],
+)
+def test_bad_input_ends_in_one_line(arguments, says, tmp_path):
+    errors = command(tmp_path, *arguments, status=2)
+    assert errors.count("\n") == 1 and says in errors
+
+
+def test_bad_input_of_a_run(run, tmp_path):
+    assert "no region of interest 'x': there are kernels" in command(tmp_path, "draw", run, "--region", "x", status=2)
+    (tmp_path / "topology.json").write_text("[1]")
+    assert "not a topology of version 1" in command(tmp_path, "draw", ".", status=2)
+    (tmp_path / "topology.json").write_text("{")
+    assert "not JSON" in command(tmp_path, "draw", ".", status=2)
+
+
+def _interval(region, seconds, *sent):
+    carried = [{"bytes": amount, "flits": amount / 16, "busy": 0.1} for amount in sent]
+    return {"region": region, "regions": 1, "seconds": seconds, "links": [carried]}
+
+
+def test_the_picture_shows_regions_with_traffic():
+    whole, long, short = _interval(None, 9, 50, 0), _interval("copy", 5, 0, 0), _interval("kernels", 1, 32, 16)
+    assert drawing.busiest_traffic({"traffic": [whole, long, short]}) is short
+    assert drawing.busiest_traffic({"traffic": [whole, long]}) is whole
+    assert drawing.busiest_traffic({"traffic": [whole]}) is whole
+    assert drawing.busiest_traffic({"traffic": [whole, long, short]}, "copy") is long
+    with pytest.raises(InputError, match="there are copy, kernels"):
+        drawing.busiest_traffic({"traffic": [whole, long, short]}, "none")
