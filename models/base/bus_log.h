@@ -14,7 +14,7 @@
 
 namespace fabricvp::bus_log {
 
-/// What blocks of one kind tell, if somebody asked: one global object of each kind, in its own room.
+/// What blocks of one kind tell, if somebody asked: one global object of each kind, in its own module.
 class channel {
 public:
     explicit channel(const char* kind);

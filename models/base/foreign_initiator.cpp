@@ -94,7 +94,7 @@ void foreign_initiator_base::reset() {
     const auto under_way = m_in_flight;
     for (const auto& r : under_way) {
         cancel(r->due);
-        r->bus_side->clear_extension<request>();  // a late answer finds nobody
+        r->bus_side->clear_extension<request>();  // a late response finds nobody
         r->bus_side->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         schedule(r->responded, now());
     }

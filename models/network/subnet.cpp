@@ -313,7 +313,8 @@ void subnet::route(bool first) {
         t.links.emplace_back(ends() + s, switch_vertex(s));  // to its own port
     auto table = params.routing == routing_kind::up_down ? link::up_down_routes(t) : link::shortest_routes(t);
     if (params.routing == routing_kind::min_hop &&
-        link::can_deadlock(t, table, ends(), multicast_dependencies(numbers))) {  // what goes to switches waits for no credits
+        link::can_deadlock(t, table, ends(),
+                           multicast_dependencies(numbers))) {  // what goes to switches waits for no credits
         if (first)
             reject({},
                    "on the shortest ways through these switches packets can wait for each other in a ring: routing: "
@@ -357,7 +358,7 @@ void subnet::check_routes(const link::topology& t, const link::routing_table& ta
                 reject({}, fmt::format("there is no way from {} to {}", m_ends[from].name, m_ends[to].name));
 }
 
-/// Whoever routes knows it when the news has crossed the shortest cable, in whatever simulation.
+/// Whoever routes knows it when the link state has crossed the shortest cable, in whatever simulation.
 void subnet::state_changed(std::uint32_t end, port_state s) {
     if (!m_running || params.subnet_manager != manager_kind::configuration ||
         (s != port_state::down && s != port_state::active))

@@ -326,7 +326,7 @@ void endpoint::finish_read(const tlp_ptr& t, const buffer_slice& data) {
                           [&](const tlp_ptr& c) { send_completion(c, when); });
 }
 
-/// Whoever waits for an answer decides how bad it is; nobody else will say that a posted request was lost.
+/// Whoever waits for a response decides how bad it is; nobody else will say that a posted request was lost.
 void endpoint::reject(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status) {
     const bool posted = t->flow() == flow_class::posted;
     config.errors.uncorrectable(aer_bit, t.get(),

@@ -334,7 +334,7 @@ void root_complex::port_changed(unsigned index, link_event what) {
     auto& b = *bridges[index];
     b.link_changed(at(index), what, b.holds_link());
     if (what != link_event::down) return;
-    for (unsigned line = 0; line < 4; ++line) {  // nobody is left who could let go of them
+    for (unsigned line = 0; line < 4; ++line) {  // nobody is left who could release them
         m_intx_counts[32 * line + index] = 0;
         drive(line, index, false);
     }

@@ -173,7 +173,7 @@ void pcie_switch::port_changed(unsigned index, link_event what) {
     auto& b = *downstream[index - 1];
     b.link_changed(at(index), what, m_in_reset || b.holds_link() || upstream.holds_link());
     if (what != link_event::down) return;
-    for (unsigned pin = 0; pin < 4; ++pin)  // nobody is left who could let go of its interrupt lines
+    for (unsigned pin = 0; pin < 4; ++pin)  // nobody is left who could release its interrupt lines
         for (auto& wire = m_intx[index].asserted[pin]; wire > 0; --wire)
             send_message(static_cast<message_code>(0x24 + pin), static_cast<std::uint16_t>(upstream.secondary() << 8));
 }

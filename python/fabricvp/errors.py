@@ -5,7 +5,7 @@ from ._fabricvp import InputError
 
 
 class AddressError(IndexError):
-    """Nothing answers at an address of a node, or the answer is shorter than what was asked for."""
+    """Nothing answers at an address of a node, or the response is shorter than what was asked for."""
 
 
 class ExpectTimeout(TimeoutError):

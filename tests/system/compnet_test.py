@@ -338,7 +338,7 @@ class Compnet(CommandTest):
 
     def test_a_message_of_the_queue_that_fails(self):
         """The completion tells an error: the queue stops, and the program learns why; the other side's packet loses its
-        patience."""
+        timeout."""
         result = self.echo("out", "scheme=5", "astray=1", "least=64", "most=64")
         self.assertEqual(result.returncode, 1, result.text)
         mine, other = self.consoles("out")
@@ -416,7 +416,7 @@ class Compnet(CommandTest):
                 self.assert_rejected(self.echo("out", options), words)
                 run = json.loads((self.folder / "out" / "run.json").read_text())
                 self.assertEqual(run["outcome"], "refused")
-                self.assertLess(run["time_s"], 0.01)  # those who are left do not wait for an answer
+                self.assertLess(run["time_s"], 0.01)  # those who are left do not wait for a response
 
         for options, words in (
             (("--set", "node.hcas=[]"), "no HCA can be used"),

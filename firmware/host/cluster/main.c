@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs, with
- * NetCrafter and turning lanes off and on; messages between a node's GPUs over PCI Express in an order that was worked
- * out before; messages that kernels of one node write into the GPU of another by themselves; and Jacobi's method over
- * all nodes, whose halos go from GPU to GPU. Options stand as `key=number` on the kernel command line of node 0, which
- * tells the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on
- * nothing but the machine and whether everything is right. */
+ * NetCrafter and reversible lanes off and on; messages between a node's GPUs over PCI Express in an order that was
+ * worked out before; messages that kernels of one node write into the GPU of another by themselves; and Jacobi's method
+ * over all nodes, whose halos go from GPU to GPU. Options stand as `key=number` on the kernel command line of node 0,
+ * which tells the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend
+ * on nothing but the machine and whether everything is right. */
 #include "host/cluster/exchange.h"
 #include "host/cluster/iterate.h"
 #include "host/cluster/spmv_links.h"

@@ -66,7 +66,7 @@ static struct option options[OPTIONS] = {
     [ALGORITHM] = {"way", COLLECTIVE_RING, COLLECTIVE_RING, COLLECTIVE_TREE}, /* of an all-reduce: 0 a ring, 1 a tree */
     [LOCK] = {"lock", 0, 0, 1}, /* 1: the GPU's L2 locks lines of queues while there are requests in them */
     [LOAD] = {"load", 0, 0, LOAD_MAX_GROUPS}, /* work-groups beside them that read memory as fast as they can */
-    [CRASH] = {"crash", 0, 0, 1},             /* 1: the command processor of node 0 is spoilt while it serves */
+    [CRASH] = {"crash", 0, 0, 1},             /* 1: the command processor of node 0 stops serving */
 };
 
 static struct communicator comm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queue pairs 0 and 1 of an adapter: management datagrams to and from the network (InfiniBand Architecture
  * Specification, volume 1, chapters 13 and 14). While one is open, the adapter's own agent does not see what comes for
- * it, so verbs_receive_mad() asks the agent and sends its answer. */
+ * it, so verbs_receive_mad() asks the agent and sends its response. */
 #ifndef FABRICVP_HOST_VERBS_MADS_H
 #define FABRICVP_HOST_VERBS_MADS_H
 
@@ -35,7 +35,7 @@ struct verbs_route {
     uint8_t port[HCA_MAD_MAX_HOPS];
 };
 /* An attribute of subnet management of such a node, HCA_MAD_DATA_SIZE bytes; asks again a few times. \returns whether
- * an answer without complaint has come */
+ * a response without complaint has come */
 bool verbs_get_routed(struct verbs_mads* mads, const struct verbs_route* route, unsigned attribute, uint32_t modifier,
                       uint8_t* data);
 
