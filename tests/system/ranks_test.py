@@ -202,7 +202,13 @@ faults:
         """A node that fails ends the run with status 1, whatever rank it is in."""
         failing = self.write("fails.elf", command.elf(command.HART0_ONLY + command.finish(3)))
         self.compare(
-            [2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={failing}", "--until", "node1", status=1
+            [2],
+            self.long_cables("rdma_pair"),
+            "--set",
+            f"node1.images.firmware={failing}",
+            "--until",
+            "node1",
+            status=1,
         )
         refusing = self.write(
             "refuses.elf", command.elf(command.HART0_ONLY + command.print_text("not so") + command.finish(2))
