@@ -26,9 +26,9 @@ struct link_message {
     std::uint16_t blocks = 0;  ///< of credits
     std::uint32_t end = 0;  ///< that is to hear it, or of which whose link changed: twice the number of its link, and
                             ///< one more for the second end
-    ticks sent = 0;     ///< now, where it is sent
-    ticks when = 0;     ///< from when on it counts, where it is received
-    packet_ptr packet;  ///< spans do not travel
+    ticks sent = 0;         ///< now, where it is sent
+    ticks when = 0;         ///< from when on it counts, where it is received
+    packet_ptr packet;      ///< spans do not travel
 };
 
 using message_bytes = std::vector<std::uint8_t>;

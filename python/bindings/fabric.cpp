@@ -23,7 +23,7 @@ namespace py = pybind11;
 namespace fabricvp::python {
 namespace {
 
-using direction_row = std::tuple<std::string, std::string, double, double, double>;  // from, to, bytes, flits, busy
+using traffic_row = std::tuple<std::string, std::string, double, double, double>;  // from, to, bytes, flits, busy
 using given_values = std::optional<std::map<std::string, double>>;
 
 const node& with_fabric(session& s, std::size_t index) {
@@ -42,12 +42,12 @@ std::string svg(session& s, std::size_t index, const given_values& values, doubl
     return fabric_svg(*n.fabric, traffic_of(n, values, seconds, interval));
 }
 
-std::tuple<std::string, double, std::vector<direction_row>> traffic(session& s, std::size_t index,
-                                                                    const given_values& values, double seconds,
-                                                                    const std::string& interval) {
+std::tuple<std::string, double, std::vector<traffic_row>> traffic(session& s, std::size_t index,
+                                                                  const given_values& values, double seconds,
+                                                                  const std::string& interval) {
     const auto& n = with_fabric(s, index);
     const auto t = traffic_of(n, values, seconds, interval);
-    std::vector<direction_row> rows;
+    std::vector<traffic_row> rows;
     for (std::size_t i = 0; i < t.links.size(); ++i) {
         const auto& l = n.fabric->links()[i];
         rows.emplace_back(l.from, l.to, t.links[i].there.bytes, t.links[i].there.flits, t.links[i].there.busy);
