@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_message.py FILE: whether a commit message has a subject of at most 72 characters and a body; status 1 if not."""
+"""check_message.py FILE: whether a commit message has a subject of at most 72 characters and a body; else status 1."""
 
 import pathlib
 import sys

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from . import __version__
@@ -17,7 +16,7 @@ _ENTRIES = {
 }}""",
     "netcrafter": """@inproceedings{netcrafter,
   title     = {NetCrafter: Tailoring Network Traffic for Non-Uniform Bandwidth Multi-GPU Systems},
-  author    = {Fatima, Amel and others},
+  author    = {Fatima, Amel and Yang, Yang and Sun, Yifan and Ausavarungnirun, Rachata and Jog, Adwait},
   booktitle = {International Symposium on Computer Architecture (ISCA)},
   year      = {2025}
 }""",
@@ -42,7 +41,8 @@ _ENTRIES = {
 }""",
     "compnet": """@inproceedings{compnet,
   title     = {{ComP-Net}: Command Processor Networking for Efficient Intra-Kernel Communications on {GPUs}},
-  author    = {LeBeane, Michael and others},
+  author    = {LeBeane, Michael and Hamidouche, Khaled and Benton, Brad and Breternitz, Mauricio and
+               Reinhardt, Steven K. and John, Lizy K.},
   booktitle = {International Conference on Parallel Architectures and Compilation Techniques (PACT)},
   year      = {2018}
 }""",

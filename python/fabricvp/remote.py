@@ -18,7 +18,7 @@ import signal
 import socket
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -193,16 +193,16 @@ class Remote:
         self._request("setitem", key, value)
 
     def __len__(self) -> int:
-        return self._request("len")
+        return int(self._request("len"))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._request("list"))
 
     def __contains__(self, key: Any) -> bool:
-        return self._request("contains", key)
+        return bool(self._request("contains", key))
 
-    def __dir__(self):
-        return self._request("dir")
+    def __dir__(self) -> list[str]:
+        return list(self._request("dir"))
 
     def __repr__(self) -> str:
         return f"<remote {self._request('repr')} in process {self._channel.pid}>"
@@ -255,7 +255,7 @@ class RemotePlatform(Remote):
     @property
     def pid(self) -> int:
         """Identity of the child process."""
-        return self._channel.pid
+        return int(self._channel.pid)
 
     def call(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Calls ``function(platform, *arguments, **keywords)`` in the child and gives its (picklable) value."""

@@ -90,6 +90,7 @@ def _load_parent_main(path: str) -> str:
     """Imports the parent's script under another name, so that classes and functions of it are known here too."""
     if PARENT_MAIN not in sys.modules:
         spec = importlib.util.spec_from_file_location(PARENT_MAIN, path)
+        assert spec is not None and spec.loader is not None  # a file name has both
         module = importlib.util.module_from_spec(spec)
         sys.modules[PARENT_MAIN] = module
         remote.importing_parent_main = True
@@ -133,7 +134,7 @@ class Server:
             _Pickler(buffer, self).dump((False, RemoteError(text)))
         self.connection.send_bytes(buffer.getvalue())
 
-    def perform(self, message: list) -> Any:
+    def perform(self, message: list[Any]) -> Any:
         kind, *rest = message
         if kind == "operate":
             key, operation, *arguments = rest
