@@ -118,7 +118,8 @@ class _Channel:
 
     def receive(self) -> tuple[bool, Any]:
         try:
-            return _Unpickler(io.BytesIO(self.connection.recv_bytes()), self).load()
+            succeeded, value = _Unpickler(io.BytesIO(self.connection.recv_bytes()), self).load()
+            return bool(succeeded), value
         except (EOFError, OSError) as error:
             self.pending = None
             raise RemoteError(f"the platform's process {self.pid} is gone") from error
@@ -236,7 +237,8 @@ class RemoteMethod:
 
     def start(self, *arguments: Any, **keywords: Any) -> Pending:
         target = self._target
-        return target._channel.send("operate", target._key, "call", self._name, arguments, keywords)
+        pending: Pending = target._channel.send("operate", target._key, "call", self._name, arguments, keywords)
+        return pending
 
 
 class RemotePlatform(Remote):
