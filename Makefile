@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-deep bench format clean linux
+.PHONY: help setup build demo test test-deep bench check format clean linux
 
 JOBS ?= $(shell nproc)
 BUILD := build/release
@@ -40,8 +40,9 @@ demo:  ## build, then boot OpenSBI, U-Boot, and two nodes of four GPUs with ever
 	@scripts/build.sh $(JOBS)
 	@.venv/bin/python scripts/demo.py
 
-test:  ## build and run all quick tests: units, firmware, system, differential, fuzz (minutes)
-	@scripts/setup.sh build test
+test:  ## format, lint, then build and run all quick tests: units, firmware, system, differential, fuzz (minutes)
+	@scripts/setup.sh build test check
+	@scripts/check.sh format lint architecture
 	@scripts/build.sh $(JOBS) -DFABRICVP_TESTS=ON
 	@scripts/test.sh $(JOBS)
 
@@ -58,9 +59,13 @@ linux:  ## fetch Debian 13's riscv64 kernel and make a busybox initramfs, into b
 	@scripts/setup.sh build linux
 	@scripts/linux.sh
 
-format:  ## format C and C++ sources with clang-format
-	@scripts/setup.sh format
-	@git ls-files '*.cpp' '*.h' '*.c' | xargs clang-format -i
+check:  ## before a commit: format, lint, types, architecture, unit tests of what changed (a minute after a build)
+	@scripts/setup.sh build test check
+	@scripts/check.sh
+
+format:  ## format C, C++ and Python sources
+	@scripts/setup.sh build check
+	@scripts/check.sh --fix format
 
 clean:  ## remove what was built (keeps .venv and what make linux fetched)
 	@find build -mindepth 1 -maxdepth 1 ! -name linux -exec rm -rf {} + 2>/dev/null || true

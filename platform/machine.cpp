@@ -18,7 +18,7 @@ constexpr unsigned max_apus = (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE
                                   ? (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE
                                   : VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ;
 
-/// A packet that waits longer than the watchdog is patient would end the run.
+/// A packet that waits longer than the timeout of the watchdog would end the run.
 void check_windows(const fabric::interconnect_params& f, duration watchdog_timeout) {
     for (const auto& s : f.switches) {
         if (!watchdog_timeout || s.netcrafter.pooling == fabric::netcrafter::pooling_mode::none) continue;

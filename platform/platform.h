@@ -193,7 +193,7 @@ public:
 
     /// True while a debugger is attached to the node.
     bool debugged(std::size_t node) const;
-    /// In a forked child: lets go of terminals, sockets and debuggers without a word; they stay the parent's.
+    /// In a forked child: releases terminals, sockets and debuggers without a word; they stay the parent's.
     void detach_after_fork();
 
     /// Records a Perfetto trace from now on, which write_results() ends and leaves as trace.json. `filter` is a glob

@@ -15,7 +15,7 @@ std::string state_of(const riscv::hart& hart) {
     return fmt::format("{} at pc {:#x} ({})", hart.name(), hart.pc(), hart.debug_state());
 }
 
-/// Which targets of a node owe an answer.
+/// Which targets of a node owe a response.
 std::string outstanding_of(const node& n) {
     std::string text;
     for (const auto& [address, target] : n.host.bus.outstanding())

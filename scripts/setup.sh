@@ -54,10 +54,11 @@ if ! { [ -x .venv/bin/python ] && .venv/bin/python -c 'import pip' 2>/dev/null; 
 fi
 
 # What the project needs at run time and for its tests, as pyproject.toml says it.
-mapfile -t wanted < <(.venv/bin/python - <<'PY'
-import tomllib
+mapfile -t wanted < <(.venv/bin/python - $([[ " $* " == *" check "* || -x .venv/bin/ruff ]] && echo check) <<'PY'
+import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-for requirement in project.get("dependencies", []) + project.get("optional-dependencies", {}).get("test", []):
+for requirement in project.get("dependencies", []) + [
+        one for purpose in ("test", *sys.argv[1:]) for one in project.get("optional-dependencies", {}).get(purpose, [])]:
     print(requirement)
 PY
 )

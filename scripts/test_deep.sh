@@ -6,16 +6,17 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-all=(sanitize fuzz hca_fuzz differential systemc3 linux install browser bare)
+all=(sanitize fuzz hca_fuzz differential systemc3 linux install browser tidy bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
     [fuzz]="long fuzzing of the ELF loader, the YAML reader and the GDB packets under the sanitizers"
-    [hca_fuzz]="10^8 rounds (HCA_FUZZ) of hostile commands, packets and queues for the RDMA adapter under the sanitizers"
+    [hca_fuzz]="10^8 rounds (HCA_FUZZ) of invalid commands, packets and queues for the RDMA adapter under the sanitizers"
     [differential]="10^8 random instructions on our hart and on QEMU"
     [systemc3]="all C++ tests on SystemC 3.0"
     [linux]="Linux to a shell, on one hart and on four"
     [install]="pip install and find_package from an installed tree"
     [browser]="the page of make demo in a headless browser"
+    [tidy]="clang-tidy on all C++ sources"
     [bare]="make demo and make test from a clone on a bare Debian 12"
 )
 
@@ -39,6 +40,7 @@ part_systemc3() { scripts/deep/systemc3.sh "$jobs"; }
 part_linux() { scripts/setup.sh build linux && scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest -k linux; }
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
 part_browser() { scripts/build.sh "$jobs" && .venv/bin/python -m pytest tests/python/test_demo.py; }
+part_tidy() { scripts/setup.sh build test check && scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/check.sh --all tidy; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }
 
 if [ "${1:-}" = list ]; then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device in the style of the house: declared registers, one calendar event, and the interrupt wire of all host
+// A device in the style of this project: declared registers, one calendar event, and the interrupt wire of all host
 // devices.
 #pragma once
 

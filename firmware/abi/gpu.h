@@ -71,9 +71,9 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_ADDRESS_SPACE, 0x00c0, 4, 16, 4)     /* by hart: whose tables the virtual aperture uses */                    \
     R(CP_DOORBELL_VALUE, 0x0200, 8, 64, 8)    /* last value written, by queue */                                       \
     R(CP_PAGE_TABLE, 0x0400, 8, 16, 8)        /* by address space: physical address of the root table */               \
-    R(CP_TLB_INVALIDATE, 0x0480, 4, 1, 0)     /* write: forget this address space */                                   \
+    R(CP_TLB_INVALIDATE, 0x0480, 4, 1, 0)     /* write: drop its translations     */                                  \
     R(CP_TLB_BUSY, 0x0484, 4, 1, 0)                                                                                    \
-    R(CP_ACQUIRE, 0x0488, 4, 1, 0)            /* write: compute units forget what their caches hold */                 \
+    R(CP_ACQUIRE, 0x0488, 4, 1, 0)            /* write: compute units clear what their caches hold */                 \
     R(CP_QUEUE_HART, 0x0500, 4, 64, 4)        /* by queue: the hart of its doorbell; the host's GPU_QUEUE_HART */ \
     R(CP_HART_QUEUES, 0x0600, 8, 16, 8)       /* by hart, read-only: bit n: queue n is this hart's */                  \
     R(CP_DISPATCH_IMAGE, 0x1000, 8, 16, 0x100)    /* by hart, as all below: global address of the image */             \

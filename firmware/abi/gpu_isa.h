@@ -9,8 +9,8 @@
 #define GPU_FUNCT_END 0     /* the lane has finished */
 #define GPU_FUNCT_BARRIER 1 /* waits until all live lanes of the work-group are here */
 #define GPU_FUNCT_FENCE 2   /* immediate: scope | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE */
-#define GPU_FUNCT_LOAD_W 3  /* rd = sign-extended word at rs1 + immediate, past the L1 cache */
-#define GPU_FUNCT_LOAD_D 4  /* rd = double word at rs1 + immediate, past the L1 cache */
+#define GPU_FUNCT_LOAD_W 3  /* rd = sign-extended word at rs1 + immediate, bypassing the L1 cache */
+#define GPU_FUNCT_LOAD_D 4  /* rd = double word at rs1 + immediate, bypassing the L1 cache */
 
 /* Scopes. A plain fence has system scope. */
 #define GPU_SCOPE_WORK_GROUP 0

@@ -118,7 +118,7 @@ static void queues_update(unsigned hart) {
     }
 }
 
-/* Takes doorbells. A function of its own, so that a test can spoil it. */
+/* Takes doorbells. A function of its own, so that a test can corrupt it. */
 __attribute__((noinline)) static void queues_doorbells(unsigned hart) {
     const uint64_t pending = register_read64(CP_DOORBELL_PENDING) & owned[hart];
     register_write64(CP_DOORBELL_PENDING, pending);

@@ -116,7 +116,7 @@ GPU_INLINE void gpu_pause(void) { __asm__ volatile(".word 0x0100000f" ::: "memor
 #define fence_release(scope) GPU_FENCE((scope) | GPU_FENCE_RELEASE)
 #define fence_full(scope) GPU_FENCE((scope) | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE)
 
-/* Loads that see what other compute units, GPUs and the host have written: they go past the L1 cache. */
+/* Loads that see what other compute units, GPUs and the host have written: they bypass the L1 cache. */
 GPU_INLINE uint32_t load_scoped_u32(const volatile void* from) {
     int64_t value;
     __asm__ volatile(".insn i " GPU_TEXT(GPU_OPCODE) ", " GPU_TEXT(GPU_FUNCT_LOAD_W) ", %0, 0(%1)"

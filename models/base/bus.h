@@ -60,7 +60,7 @@ struct initiator_extension : tlm::tlm_extension<initiator_extension> {
     }
 };
 
-/// A memory-mapped block. Derived classes implement access() and, where the answer takes time that is not known at
+/// A memory-mapped block. Derived classes implement access() and, where the response takes time that is not known at
 /// once, return `pending` and call complete() later.
 class bus_target : public model, private tlm::tlm_fw_transport_if<> {
 public:

@@ -29,7 +29,7 @@ protected:
     tlm::tlm_fw_transport_if<>& forward() { return *this; }
 
 private:
-    /// One access; an extension of the payload on our side, so that the answer finds it.
+    /// One access; an extension of the payload on our side, so that the response finds it.
     struct request : pooled<request>, tlm::tlm_extension<request> {
         void recycle() { bus_side = nullptr; }
         void send() { adapter->send(*this); }

@@ -41,7 +41,7 @@ public:
     counter accesses{*this, "accesses", "1", "accesses passed to the foreign target"};
     counter rejected_atomics{*this, "rejected_atomics", "1", "atomics refused because the target does not know them"};
 
-    /// Drops all accesses. Those that the foreign target holds run on there, but their answers go nowhere.
+    /// Drops all accesses. Those that the foreign target holds run on there, but their responses go nowhere.
     void reset() override;
 
 protected:

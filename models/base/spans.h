@@ -63,7 +63,7 @@ struct stage_time {
     ticks longest = 0;  ///< longest single span
 };
 
-/// The answer for one access or the sum over many.
+/// The response for one access or the sum over many.
 struct time_breakdown {
     std::uint64_t accesses = 0;
     ticks total = 0;                 ///< from begin to end of the accesses
@@ -138,7 +138,7 @@ class span_recorder {
 public:
     static span_recorder& current();
 
-    /// Keeps the next `most` accesses whole, and forgets those that are kept.
+    /// Keeps the next `most` accesses whole, and drops those that are kept.
     void record_next(std::size_t max_accesses);
     const std::vector<recorded_access>& recorded() const { return m_recorded; }
     /// Component and name of a stage, by its id.

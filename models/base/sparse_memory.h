@@ -67,7 +67,7 @@ public:
     void clear_mark(std::uint64_t page, unsigned mark) {
         m_marks[page] = static_cast<std::uint8_t>(m_marks[page] & ~mark);
     }
-    /// Marks all pages of a range as touched by a device; cheap when they are.
+    /// Marks all pages of a range as touched by a device; inexpensive when they are.
     void touch_by_device(std::uint64_t offset, std::uint64_t size);
     /// A hart has reached a byte over the bus; may end the device mark of its page.
     void reached_by_hart(std::uint64_t offset);

@@ -65,7 +65,7 @@ public:
     std::vector<std::unique_ptr<terminal>> terminals;  ///< of the devices by number, then of the generators
     std::vector<generator*> generators;                ///< those of the terminals that are generators
     std::vector<std::unique_ptr<link::lane_controller>>
-        reversible;  ///< of links whose lanes turn, in the order of their description
+        reversible;  ///< of links whose lanes reverse, in the order of their description
 
     /// Sums over all links between clusters.
     derived inter_cluster_flits{*this, "inter_cluster.flits", "1", "flits on links between clusters",

@@ -36,7 +36,7 @@ enum class packet_class : std::uint8_t {
 inline constexpr unsigned packet_classes = 6;
 const char* name_of(packet_class c);
 constexpr bool is_response(packet_class c) { return c >= packet_class::read_response; }
-/// The class of the answer.
+/// The class of the response.
 constexpr packet_class response_to(packet_class c) {
     return is_response(c) ? c : static_cast<packet_class>(static_cast<unsigned>(c) + 3);
 }

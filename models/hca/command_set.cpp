@@ -318,7 +318,7 @@ unsigned command_set::set_ib(command& c) {
     return HCA_OK;
 }
 
-/// A datagram that needs no answer gets none; what the agent refuses, its answer says.
+/// A datagram that needs no response gets none; what the agent refuses, its response says.
 unsigned command_set::mad_ifc(command& c) {
     if (const auto port = c.in_modifier & 0xff; port > 1) return HCA_BAD_PARAMETER;
     return m.management.process_mad(c.in.data(), c.out.data(), !(c.modifier & HCA_MAD_IGNORE_MKEY)) ? HCA_OK

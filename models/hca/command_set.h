@@ -35,7 +35,7 @@ struct command_targets {
     hca::management& management;
     std::function<std::uint64_t()> register_base;  ///< bus address of BAR 0
     std::function<void(bool)> set_port;            ///< INIT_IB, CLOSE_IB
-    std::function<void()> reset_firmware;          ///< forgets all contexts
+    std::function<void()> reset_firmware;          ///< clears all contexts
 };
 
 class command_set final : public command_executor {

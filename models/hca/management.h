@@ -36,9 +36,9 @@ public:
     /// \param link the port's end of its link, which is not looked at before it is there
     management(const sc_core::sc_module_name& name, network::port& link) : model(name), m_link(link) {}
 
-    /// \param request, response 256 bytes each \returns false if there is no answer to it (a response, a trap)
+    /// \param request, response 256 bytes each \returns false if there is no response to it (a response, a trap)
     bool process_mad(const std::uint8_t* request, std::uint8_t* response, bool check_m_key);
-    /// The answer to a datagram from the network; null if it gets none.
+    /// The response to a datagram from the network; null if it gets none.
     network::packet_ptr process_mad(const network::packet& request);
 
 private:

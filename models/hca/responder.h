@@ -48,7 +48,7 @@ public:
     span_stage order_span{*this, "order"};              ///< behind other packets of the queue pair
     span_stage receive_wqe_span{*this, "receive_wqe"};  ///< taking a receive entry
     span_stage placement_span{*this, "placement"};      ///< translating addresses and handing writes over
-    span_stage response_span{*this, "response"};        ///< behind other answers of the queue pair
+    span_stage response_span{*this, "response"};        ///< behind other responses of the queue pair
     span_stage memory_span{*this, "memory"};            ///< reading what is asked for
     span_stage atomic_span{*this, "atomic"};
 

@@ -105,7 +105,7 @@ void responder::atomic_read(bool ok) {
     finished(*q, p);
 }
 
-/// Something that has been taken before comes again, since its answer was lost or late: nothing is done twice.
+/// Something that has been taken before comes again, since its response was lost or late: nothing is done twice.
 void responder::process_duplicate(queue_pair& q, const packet_ptr& p) {
     auto& r = q.responder;
     const auto op = network::operation_of(p->bth.opcode);
@@ -214,7 +214,7 @@ void responder::fill_read(queue_pair& q, const response_job& j, const packet_ptr
                             auto* current_qp = m_qps.find(number, serial);
                             if (!current_qp || !current_qp->responder.responses.holds(ticket)) return;
                             p->pass(memory_span, span_kind::service, now());
-                            if (!r.ok()) {  // memory was taken away, or fails: the rest of the answer is this refusal
+                            if (!r.ok()) {  // memory was taken away, or fails: the rest of the response is this refusal
                                 p->bth.opcode = network::opcode_of(network::transport::rc, operation::acknowledge);
                                 p->aeth.syndrome = aeth::negative(
                                     r.key_violation != violation::none ? nak::remote_access : nak::remote_operation);

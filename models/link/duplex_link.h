@@ -53,7 +53,7 @@ public:
     /// Gives lost lanes back to the direction that has lost them.
     void repair(side s, std::uint64_t count);
 
-    /// Called after any change; and for lanes that turn, with when they will have turned.
+    /// Called after any change; and for lanes that reverse, with when they will have done so.
     void on_change(std::function<void()> changed) { m_changed = std::move(changed); }
     void on_reversal(std::function<void(side to, std::uint64_t count, ticks until)> reversed) {
         m_on_reversal = std::move(reversed);

@@ -37,7 +37,7 @@ public:
     lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& params, duplex_link& lanes,
                     channel& a, channel& b);
 
-    /// A GPU behind the link launches a kernel: the lanes turn back to what was configured, and a new sample begins.
+    /// A GPU behind the link launches a kernel: the lanes reverse back to what was configured, and a new sample begins.
     void kernel_launched();
 
     void reset() override;

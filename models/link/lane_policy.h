@@ -44,10 +44,10 @@ public:
 /// \param threshold share of a sample from which on a direction counts as saturated
 std::unique_ptr<lane_policy> make_lane_policy(lane_policy_kind kind, double threshold);
 
-/// As published for NUMA-aware GPUs (Milic et al., MICRO 2017): one lane turns to a direction that is saturated from
+/// As published for NUMA-aware GPUs (Milic et al., MICRO 2017): one lane reverses to a direction that is saturated from
 /// one that is not.
 std::unique_ptr<lane_policy> make_milic2017_policy(double threshold);
-/// The same, and one lane turns back while both are saturated and the lanes are not as configured.
+/// The same, and one lane reverses back while both are saturated and the lanes are not as configured.
 std::unique_ptr<lane_policy> make_symmetric_policy(double threshold);
 /// Works out how many lanes both directions need, and turns all of them at once.
 std::unique_ptr<lane_policy> make_predictive_policy(double threshold);

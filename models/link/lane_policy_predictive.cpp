@@ -83,9 +83,9 @@ private:
     double m_coupling = 1.0;       // 1: the other direction carries in proportion; 0: the same whatever happens
     std::uint64_t m_reversed = 0;  // by the last sample
     side m_to = side::a;
-    std::array<std::uint64_t, 2> m_bytes{};  // of that sample, in the direction that lanes turned to and in the other
+    std::array<std::uint64_t, 2> m_bytes{};  // of that sample, in the direction that lanes reversed to and in the other
     unsigned m_both_saturated = 0;           // samples in which both were saturated, one after the other
-    unsigned m_restore_backoff = 1;          // how many it takes to turn lanes back
+    unsigned m_restore_backoff = 1;          // how many it takes to reverse lanes back
     bool m_restored = false;                 // the last turn was one back
     side m_restored_from = side::a;
 };

@@ -9,7 +9,8 @@
 
 namespace fabricvp::link {
 
-/// A policy that software may exchange for another one while lanes turn by it. It is known by the lanes that it turns.
+/// A policy that software may exchange for another one while lanes reverse by it. It is known by the lanes that it
+/// turns.
 class programmable_policy final : public lane_policy {
 public:
     /// \param lanes of both directions, whose channels are `a` and `b`

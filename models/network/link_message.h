@@ -21,14 +21,14 @@ struct link_message {
     };
 
     kind what = kind::signal;
-    bool held = false;         ///< of a signal; of news: the link is down
+    bool held = false;         ///< of a signal; of a change: the link is down
     std::uint8_t lane = 0;     ///< of credits
     std::uint16_t blocks = 0;  ///< of credits
-    std::uint32_t end = 0;     ///< that is to hear it, or of which there is news: twice the number of its link, and one
-                               ///< more for the second end
-    ticks sent = 0;            ///< now, where it is sent
-    ticks when = 0;            ///< from when on it counts, where it is received
-    packet_ptr packet;         ///< spans do not travel
+    std::uint32_t end = 0;  ///< that is to hear it, or of which whose link changed: twice the number of its link, and
+                            ///< one more for the second end
+    ticks sent = 0;         ///< now, where it is sent
+    ticks when = 0;         ///< from when on it counts, where it is received
+    packet_ptr packet;      ///< spans do not travel
 };
 
 using message_bytes = std::vector<std::uint8_t>;

@@ -187,7 +187,7 @@ public:
     /// As at power-on: the link is up at once.
     void power_on();
 
-    /// Counts a packet that does not get on; the caller lets go of it.
+    /// Counts a packet that does not get on; the caller releases it.
     void drop(const packet& p, drop_reason why);
     const counter& dropped(drop_reason why) const { return m_dropped[static_cast<unsigned>(why)]; }
     /// Of packets in its queues.

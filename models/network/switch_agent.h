@@ -21,7 +21,7 @@ public:
     counter forwarded{*this, "forwarded", "1", "directed-route packets passed on"};
     counter discarded{*this, "discarded", "1", "management packets that made no sense here"};
 
-    /// \param guid of the node \param latency from a request to its answer, or to its being passed on
+    /// \param guid of the node \param latency from a request to its response, or to its being passed on
     switch_agent(const sc_core::sc_module_name& name, network_switch& owner, std::uint64_t guid, duration latency);
 
     std::uint64_t guid() const { return m_node.node_guid; }

@@ -13,7 +13,7 @@
 
 namespace fabricvp::network {
 
-/// The whole packet with its CRCs; those of a damaged one are wrong. measure() must have set its pad count.
+/// The whole packet with its CRCs; those of a corrupted one are wrong. measure() must have set its pad count.
 std::vector<std::uint8_t> encode(const packet& p);
 
 /// Reads a packet of `bytes` (LRH to VCRC). \param whole without ICRC and VCRC if false

@@ -14,7 +14,7 @@ bool copy_queue::step() {
     if (m_jobs.empty()) return false;
     auto& j = m_jobs.front();
     if (m_failed || m_written == j.length) {
-        if (m_failed && m_reading) return false;  // their answers must not meet the next job
+        if (m_failed && m_reading) return false;  // their responses must not meet the next job
         retire_finished();
         return true;
     }

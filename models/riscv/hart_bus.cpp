@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses that go through the calendar: the hart waits at its local time, sends a payload, and finishes the
-// instruction when the answer is there. An access that crosses a page is made in two pieces.
+// instruction when the response is there. An access that crosses a page is made in two pieces.
 #include <cstring>
 
 #include "riscv/fpu.h"
@@ -144,7 +144,7 @@ void hart::implementation::segment_done() {
         finish_access();
 }
 
-/// The answer to the payload is due now.
+/// The response to the payload is due now.
 void hart::implementation::fail_access() {
     const auto reading = m_access.kind == access_type::read;
     const auto page_border = (m_access.address + sparse_memory::page_size) & ~(sparse_memory::page_size - 1);

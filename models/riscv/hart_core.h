@@ -236,7 +236,7 @@ struct hart::implementation final : csr_environment {
     bus_payload* m_payload = nullptr;
     bool m_payload_stale = false;   ///< reset came while it was under way
     bool m_restart_due = false;     ///< start again once that is over
-    bool m_response_ready = false;  ///< the answer is known and takes effect at the next wake
+    bool m_response_ready = false;  ///< the response is known and takes effect at the next wake
     atomic_extension m_atomic;
     order_extension m_order;
     initiator_extension m_initiator;

@@ -30,7 +30,7 @@ struct config_tree::entry {
     config_tree value;
 };
 
-/// What a tree may hold at most; hostile files end in an error, not in exhausted memory.
+/// What a tree may hold at most; invalid files end in an error, not in exhausted memory.
 struct config_limits {
     static constexpr std::size_t file_bytes = 16 << 20;  // 1,024 GPUs with all their parameters have 5.3 MB
     static constexpr int depth = 48;

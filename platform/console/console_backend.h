@@ -19,7 +19,7 @@ public:
     virtual bool may_type() const = 0;
     /// True once the person asked to leave.
     virtual bool wants_quit() const { return false; }
-    /// In a forked child: forgets what is not sent yet, and leaves terminal and connections to the parent.
+    /// In a forked child: clears what is not sent yet, and leaves terminal and connections to the parent.
     virtual void abandon() {}
     /// Loopback port, 0 where there is none.
     virtual std::uint16_t port() const { return 0; }

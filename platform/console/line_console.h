@@ -33,7 +33,7 @@ public:
     /// From now on what the other end types is ignored, since a script does.
     void mute_input() { m_replaying = true; }
 
-    /// In a forked child: lets go of the other end without touching it.
+    /// In a forked child: releases the other end without touching it.
     void abandon();
 
     /// The guest printed a byte.

@@ -9,7 +9,7 @@
 
 namespace fabricvp::gdb {
 
-/// What a debugger sent: a packet, one that is damaged, '+', '-', or the interrupt byte 0x03 between packets.
+/// What a debugger sent: a packet, one that is corrupted, '+', '-', or the interrupt byte 0x03 between packets.
 enum class packet_event { packet, bad_packet, acknowledge, retransmit, interrupt };
 
 /// Cuts a byte stream into packets `$payload#checksum`. It knows nothing of sockets or commands, takes any bytes, and

@@ -21,7 +21,7 @@ public:
     /// sent here. What is at [rank()] stays where it is. It returns when all has come; a rank that waits long leaves
     /// its core to others.
     virtual void all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) = 0;
-    /// Seconds of wall time in trade().
+    /// Seconds of wall time in exchange().
     virtual double waited() const { return 0; }
 };
 

@@ -24,7 +24,7 @@ struct rank_part {
 };
 
 std::string to_bytes(const rank_part& p);
-/// \throws std::runtime_error if that is no portion
+/// \throws std::runtime_error if that is no rank's part
 rank_part parse_rank_part(const std::string& bytes);
 
 /// Values of the whole machine. What several ranks report is of the network as a whole and adds up, but for what each

@@ -7,7 +7,7 @@
 
 namespace fabricvp::ranks {
 
-/// What stands before news and messages.
+/// What stands before link state and messages.
 struct window_synchronizer::header {
     ticks next, now;
     std::uint64_t control_messages;  ///< bytes

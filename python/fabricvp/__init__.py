@@ -17,7 +17,7 @@ SystemC elaborates once a process, so a process has one `Platform`. `spawn()` ru
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 # What needs numpy, pandas or matplotlib imports them where it is called, and the names below are imported when they are
 # asked for: the command `fabricvp run` starts without any of them.

@@ -15,6 +15,7 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
     "draw": ("fabricvp.draw_command:main", "pictures of a machine, and of what the links of a run carried"),
     "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form"),
     "congestion-search": ("fabricvp.congestion_command:search_main", "the best order of a halo exchange"),
+    "cite": ("fabricvp.cite_command:main", "what to cite for the mechanisms that a configuration uses, as BibTeX"),
     "new": ("fabricvp.new_command:main", "a small project to start from: a kernel, a firmware or a device of your own"),
     "sdk": ("fabricvp.new_command:sdk_main", "the folder that firmware and kernels outside of the tree are built with"),
     "experiment": ("fabricvp.experiments.command:main", "measure something and put it beside what was published"),
@@ -103,7 +104,7 @@ def _python_command(name: str, *arguments: str) -> int:
 
     module, _, function = PYTHON_COMMANDS[name][0].partition(":")
     try:
-        return getattr(importlib.import_module(module), function)(list(arguments))
+        return int(getattr(importlib.import_module(module), function)(list(arguments)))
     except InputError as error:
         print(f"fabricvp {name}: {error}", file=sys.stderr)
         return 2

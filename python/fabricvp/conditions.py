@@ -64,9 +64,10 @@ class ConsoleText(Condition):
 
     def _search(self, console: Any) -> bool:
         unread = console.unread
+        groups: tuple[str | Any, ...] = ()
         if isinstance(self.pattern, str):
             start = unread.find(self.pattern)
-            end, groups = start + len(self.pattern), ()
+            end = start + len(self.pattern)
         else:
             found = self.pattern.search(unread)
             start, end, groups = (found.start(), found.end(), found.groups()) if found else (-1, -1, ())

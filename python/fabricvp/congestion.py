@@ -111,7 +111,7 @@ def model(
 
 def solve(
     machine: str | os.PathLike[str] | Tree,
-    messages: Mapping[tuple[int, int], float | str] | Iterable[Message | tuple],
+    messages: Mapping[tuple[int, int], float | str] | Iterable[Message | tuple[Any, ...]],
     tau: float = TAU,
     bandwidth: float | str = BANDWIDTH,
     form: Form = "martinasso2016",
@@ -132,7 +132,9 @@ def solve(
     names = _names(requested)
     solver = model(machine, tau, bandwidth, form)
     try:
-        phases, finish = (solver.solve_in_steps if in_steps else solver.solve)([tuple(m) for m in requested])
+        phases, finish = (solver.solve_in_steps if in_steps else solver.solve)(
+            [(m.source, m.destination, m.bytes, m.start) for m in requested]
+        )
     except InputError:
         raise
     except ValueError as error:
@@ -219,7 +221,7 @@ def distinct(shape: Tree, graphs: Iterable[Graph]) -> list[tuple[list[tuple[int,
     """Graphs that differ up to a relabelling that leaves the tree the same, each with how many of ``graphs`` it stands
     for."""
     relabellings = shape.automorphisms()
-    counts: dict[tuple, int] = {}
+    counts: dict[tuple[tuple[int, int], ...], int] = {}
     for graph in graphs:
         key = tuple(_fabricvp.canonical_graph(list(graph), relabellings))
         counts[key] = counts.get(key, 0) + 1

@@ -5,7 +5,7 @@ from ._fabricvp import InputError
 
 
 class AddressError(IndexError):
-    """Nothing answers at an address of a node, or the answer is shorter than what was asked for."""
+    """Nothing answers at an address of a node, or the response is shorter than what was asked for."""
 
 
 class ExpectTimeout(TimeoutError):
@@ -18,18 +18,18 @@ class ExpectTimeout(TimeoutError):
         super().__init__(message)
         self.seen = seen
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.args[0], self.seen)
 
 
 class GuestStopped(RuntimeError):
     """The guest powered off, failed or stood still before what was waited for happened. ``result`` says how."""
 
-    def __init__(self, message: str, result=None) -> None:
+    def __init__(self, message: str, result: object = None) -> None:
         super().__init__(message)
         self.result = result
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.args[0], self.result)
 
 
@@ -41,7 +41,7 @@ class KernelFault(RuntimeError):
         super().__init__(message)
         self.fault = fault
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.args[0], self.fault)
 
 

@@ -246,7 +246,7 @@ class ControlRegisters:
         return self._hart._core.has_csr(self._hart._node, self._hart.index, number - _FIRST_CSR)
 
 
-class DeviceRegisters(Mapping):
+class DeviceRegisters(Mapping[str, "int | list[int]"]):
     """Registers of one device by name. Reading has no side effect, writing neither: handlers of the model do not run.
 
     A register that is an array is a list; ``registers["priority"][3]`` reads, and ``set("priority", 7, index=3)``

@@ -94,12 +94,12 @@ class Pcie:
         for message in messages:
             if not 3 <= len(message) <= 5:
                 raise InputError(f"message {message!r}: give (source, destination, bytes[, start[, channel]])")
-            source, destination, size, start, channel = (*message, *(0, None)[len(message) - 3 :])
-            ends = [self._endpoint(end, names) for end in (source, destination)]
+            source, destination, size, start, channel = tuple(message) + (0, None)[len(message) - 3 :]
+            first, last = self._endpoint(source, names), self._endpoint(destination, names)
             count = _fabricvp.parse_bytes(size) if isinstance(size, str) else int(size)
             if count < 0:
                 raise InputError(f"message {message!r}: a negative number of bytes")
-            plain.append((*ends, count, to_picoseconds(start), _ANY_CHANNEL if channel is None else int(channel)))
+            plain.append((first, last, count, to_picoseconds(start), _ANY_CHANNEL if channel is None else int(channel)))
         deliveries, hops, events = _fabricvp.pcie_transfer(self._core, self._index, plain, to_picoseconds(limit))
         return Transfer(
             [

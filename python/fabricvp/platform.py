@@ -124,7 +124,7 @@ class Platform:
         play it: neighbours (``replica_placement`` "contiguous", as without it), or GPU n of all of them together
         ("interleaved").
 
-        Raises `InputError` with one line if the recording is of another version, cut short or damaged, or if it does
+        Raises `InputError` with one line if the recording is of another version, cut short or corrupted, or if it does
         not fit: no multiple of its GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask
         for); `RuntimeError` if the process has had a platform."""
         _check_single_platform()

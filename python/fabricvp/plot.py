@@ -35,7 +35,7 @@ def bars(
     if no path matches."""
     import pandas
 
-    runs = values if _is_runs(values) else {"": values}
+    runs: Any = values if _is_runs(values) else {"": values}
     frame = pandas.DataFrame({name: pandas.Series(dict(run.items()), dtype=float) for name, run in runs.items()})
     frame = frame.loc[[path for path in frame.index if fnmatchcase(str(path), pattern)]]
     if frame.empty:

@@ -18,7 +18,7 @@ import signal
 import socket
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -118,7 +118,8 @@ class _Channel:
 
     def receive(self) -> tuple[bool, Any]:
         try:
-            return _Unpickler(io.BytesIO(self.connection.recv_bytes()), self).load()
+            succeeded, value = _Unpickler(io.BytesIO(self.connection.recv_bytes()), self).load()
+            return bool(succeeded), value
         except (EOFError, OSError) as error:
             self.pending = None
             raise RemoteError(f"the platform's process {self.pid} is gone") from error
@@ -193,16 +194,16 @@ class Remote:
         self._request("setitem", key, value)
 
     def __len__(self) -> int:
-        return self._request("len")
+        return int(self._request("len"))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._request("list"))
 
     def __contains__(self, key: Any) -> bool:
-        return self._request("contains", key)
+        return bool(self._request("contains", key))
 
-    def __dir__(self):
-        return self._request("dir")
+    def __dir__(self) -> list[str]:
+        return list(self._request("dir"))
 
     def __repr__(self) -> str:
         return f"<remote {self._request('repr')} in process {self._channel.pid}>"
@@ -236,7 +237,8 @@ class RemoteMethod:
 
     def start(self, *arguments: Any, **keywords: Any) -> Pending:
         target = self._target
-        return target._channel.send("operate", target._key, "call", self._name, arguments, keywords)
+        pending: Pending = target._channel.send("operate", target._key, "call", self._name, arguments, keywords)
+        return pending
 
 
 class RemotePlatform(Remote):
@@ -255,7 +257,7 @@ class RemotePlatform(Remote):
     @property
     def pid(self) -> int:
         """Identity of the child process."""
-        return self._channel.pid
+        return int(self._channel.pid)
 
     def call(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Calls ``function(platform, *arguments, **keywords)`` in the child and gives its (picklable) value."""

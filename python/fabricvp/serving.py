@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -44,7 +45,7 @@ LIVE_CLASSES = (
     spans.Spans,
 )
 
-_OPERATIONS = {
+_OPERATIONS: dict[str, Callable[..., Any]] = {
     "getattr": getattr,
     "setattr": setattr,
     "getitem": operator.getitem,
@@ -90,6 +91,7 @@ def _load_parent_main(path: str) -> str:
     """Imports the parent's script under another name, so that classes and functions of it are known here too."""
     if PARENT_MAIN not in sys.modules:
         spec = importlib.util.spec_from_file_location(PARENT_MAIN, path)
+        assert spec is not None and spec.loader is not None  # a file name has both
         module = importlib.util.module_from_spec(spec)
         sys.modules[PARENT_MAIN] = module
         remote.importing_parent_main = True
@@ -133,7 +135,7 @@ class Server:
             _Pickler(buffer, self).dump((False, RemoteError(text)))
         self.connection.send_bytes(buffer.getvalue())
 
-    def perform(self, message: list) -> Any:
+    def perform(self, message: list[Any]) -> Any:
         kind, *rest = message
         if kind == "operate":
             key, operation, *arguments = rest

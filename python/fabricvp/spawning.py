@@ -96,7 +96,7 @@ def _main_path() -> str:
     return os.path.abspath(path) if path and os.path.isfile(path) else ""
 
 
-def _reaper(child: subprocess.Popen) -> Any:
+def _reaper(child: subprocess.Popen[Any]) -> Any:
     def wait(timeout: float) -> bool:
         try:
             child.wait(timeout)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-class Statistics(Mapping):
+class Statistics(Mapping[str, float]):
     """Values by path ("node0.host.hart0.instructions"), read when asked for: a mapping path → float.
 
     Beside what models count there are `sim.time_s`, `sim.wall_s`, `sim.events` and `sim.instructions`.

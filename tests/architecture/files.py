@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every file keeps to: `files.py TREE` prints files that are too long or lack the licence line; status 1 if
-any."""
+"""What every file keeps to: `files.py TREE` prints files that are too long or too wide, lack the licence line, or whose
+name breaks the pattern of unit tests; status 1 if any."""
 
 import pathlib
 import re
 import sys
 
-MAX_LINES = 600
+MAX_LINES, MAX_COLUMNS = 600, 120
+NARROW = {".h", ".hpp", ".cpp", ".c", ".py"}
 MAX_SVG_BYTES, MAX_PNG_BYTES = 40_000, 250_000  # bytes of a picture in docs/
 SOURCES = {".h", ".hpp", ".cpp", ".c", ".S", ".ld", ".py", ".sh", ".cmake", ".inc"}
 SPLIT = ("models", "platform", "python", "firmware", "tests", "scripts")
@@ -36,6 +37,12 @@ def violations(tree):
             yield f"{path}: no '{SPDX}' line on top"
         if file.suffix in SOURCES and path.parts[0] in SPLIT and text.count("\n") > MAX_LINES:
             yield f"{path}: {text.count(chr(10))} lines, more than {MAX_LINES}; split it by sub-unit"
+        if file.suffix in NARROW and "templates" not in path.parts:
+            for number, line in enumerate(text.splitlines(), 1):
+                if len(line) > MAX_COLUMNS:
+                    yield f"{path}:{number}: {len(line)} columns, more than {MAX_COLUMNS}"
+        if path.parts[:2] == ("tests", "unit") and re.fullmatch(r"test_\w+\.cpp", path.name):
+            yield f"{path}: unit tests are called {path.stem.removeprefix('test_')}_test.cpp"
         if HOST.search(text):
             yield f"{path}: names a mirror or registry: {HOST.search(text)[0]}"
 
@@ -54,7 +61,7 @@ def pictures(tree):
 def main():
     tree = pathlib.Path(sys.argv[1])
     found = [*violations(tree), *pictures(tree)]
-    print("\n".join(found) or f"every file has its licence line and at most {MAX_LINES} lines")
+    print("\n".join(found) or f"every file has its licence line and at most {MAX_LINES} lines of {MAX_COLUMNS} columns")
     return 1 if found else 0
 
 

@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import files
 import includes
 import modules
+import words
 
 LINE = "// SPDX-License-Identifier: Apache-2.0\n"
 BAD_INCLUDES = {
@@ -32,6 +33,8 @@ GOOD_INCLUDES = {
 BAD_FILES = {
     "models/base/long.cpp": LINE + "\n" * 600,
     "models/base/bare.cpp": "int x;\n",
+    "models/base/wide.h": LINE + "// " + "µ" * 118 + "\n",
+    "tests/unit/base/test_calendar.cpp": LINE,
     "scripts/host.sh": "# SPDX-License-Identifier: Apache-2.0\nm=http://" + ".".join(("deb", "debian", "org")) + "\n",
 }
 
@@ -67,7 +70,10 @@ def named(check, contents):
 
 
 assert named(includes.violations, BAD_INCLUDES | GOOD_INCLUDES) == sorted(BAD_INCLUDES)
-assert named(files.violations, BAD_FILES | {"models/base/fine.cpp": LINE + "\n" * 598}) == sorted(BAD_FILES)
+assert named(
+    files.violations,
+    BAD_FILES | {"models/base/fine.cpp": LINE + "\n" * 598 + "// " + "µ" * 117, "tests/unit/a_test.cpp": LINE},
+) == sorted(BAD_FILES)
 assert named(files.pictures, BAD_PICTURES | {"docs/light.svg": "<svg/>", "docs/light.png": "x" * 1000}) == sorted(
     BAD_PICTURES
 )
@@ -80,4 +86,31 @@ assert named(modules.violations, GOOD_MODULES | BAD_MODULES) == sorted(
         "models/gpu/lanes/README.md",
     ]
 )
+
+
+def in_tree(contents, check=words.violations):
+    """What the check prints of a tree of these contents."""
+    with tempfile.TemporaryDirectory() as name:
+        tree = pathlib.Path(name)
+        for path, text in contents.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+        return list(check(tree))
+
+
+for row in words.ROWS:
+    for number, planted in enumerate(row.planted):
+        for path in ("models/base/planted.h", f"docs/page{number}.md", "firmware/a/b.c", "configs/a.yaml", "README.md"):
+            reports = in_tree({path: f"first line\n  {planted}\n"})
+            assert any(r.startswith(f"{path}:2: ") and row.write in r for r in reports), (row.name, planted, reports)
+    for use in row.allowed:
+        assert not in_tree({"models/base/right.h": f"// {use.example}\n"}), (row.name, use)
+        assert use.reason
+
+PLANTED = {"models/base/a.h": "int most_bytes, least_lanes;\n", "tests/architecture/standing.txt": "1 most, least\n"}
+assert len(in_tree(PLANTED)) == 3 and not in_tree(PLANTED | {"models/base/a.h": "int most_bytes;\n"})
+LONG = "A sentence" + " of many words" * 19
+assert in_tree({"docs/a.md": f"# A page\n\n{LONG}. Next.\n"}) == ["docs/a.md:3: a sentence of 59 words; at most 55"]
+assert not in_tree({"docs/a.md": f"```\n{LONG}\n```\n| {LONG} |\n\n{LONG[:200]}. {LONG[:200]}.\n"})
+
 print("the architecture checks see what they are to see")

@@ -41,5 +41,5 @@ def plain():
         rate(f"work=echo groups={WORK_GROUPS}", "rounds", tools.sized(300, 40), 2 * WORK_GROUPS),
         None,
         "messages/s",
-        note="each waits for its answer",
+        note="each waits for its response",
     )

@@ -56,7 +56,7 @@ void program::build_page_sets() {
             if (m_random() % 8) flags |= pte_v;
             if (m_random() % 8 ? set.user : !set.user) flags |= pte_u;
             if (p == set.code_page) flags &= ~pte_w;
-            // QEMU lets S mode execute a user's page that it has read with SUM set, until its TLB forgets.
+            // QEMU lets S mode execute a user's page that it has read with SUM set, until its TLB drops it.
             if (p == set.code_page && !set.user && (flags & pte_u)) flags &= ~pte_x;
             if (p != set.code_page && m_random() % 4)
                 flags = (flags & ~pte_u) | pte_v | pte_r | pte_w | (set.user ? std::uint64_t(pte_u) : 0);

@@ -65,7 +65,7 @@ void bad(struct ibv_wc wc, enum ibv_wc_status status) {
     ++checks;
 }
 
-unsigned pieces(struct end* e, size_t at, size_t bytes, struct ibv_sge sge[3]) {
+unsigned cut(struct end* e, size_t at, size_t bytes, struct ibv_sge sge[3]) {
     const size_t first = bytes / 3, second = bytes / 5;
     const size_t sizes[3] = {first, second, bytes - first - second};
     unsigned n = 0;
@@ -84,7 +84,7 @@ void post(struct ibv_qp* qp, struct ibv_send_wr* wr) {
 
 void post_receive(struct ibv_qp* qp, struct end* e, size_t at, size_t bytes, uint64_t id) {
     struct ibv_sge sge[3];
-    struct ibv_recv_wr wr = {.wr_id = id, .sg_list = sge, .num_sge = (int)pieces(e, at, bytes, sge)}, *rest;
+    struct ibv_recv_wr wr = {.wr_id = id, .sg_list = sge, .num_sge = (int)cut(e, at, bytes, sge)}, *rest;
     require((e->srq && !qp ? ibv_post_srq_recv(e->srq, &wr, &rest) : ibv_post_recv(qp, &wr, &rest)) == 0,
             "posting a receive request");
 }

@@ -49,8 +49,8 @@ void silence(struct end* e);
 void good(struct ibv_wc wc, enum ibv_wc_opcode opcode);
 void bad(struct ibv_wc wc, enum ibv_wc_status status);
 
-/* Local memory of a request, cut into up to three pieces of odd sizes. */
-unsigned pieces(struct end* e, size_t at, size_t bytes, struct ibv_sge sge[3]);
+/* Local memory of a request, cut into up to three segments of odd sizes. */
+unsigned cut(struct end* e, size_t at, size_t bytes, struct ibv_sge sge[3]);
 void post(struct ibv_qp* qp, struct ibv_send_wr* wr);
 void post_receive(struct ibv_qp* qp, struct end* e, size_t at, size_t bytes, uint64_t id);
 

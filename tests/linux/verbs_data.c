@@ -18,7 +18,7 @@ static void transfer(struct ibv_qp* qp[2], enum ibv_wr_opcode opcode, size_t byt
     const size_t grh = ah ? GRH : 0;
     struct ibv_sge sge[3];
     struct ibv_send_wr wr = {.wr_id = bytes, .sg_list = sge, .opcode = opcode, .imm_data = htonl(number)};
-    wr.num_sge = (int)pieces(a, FROM, bytes, sge);
+    wr.num_sge = (int)cut(a, FROM, bytes, sge);
     wr.send_flags = IBV_SEND_SIGNALED | (inlined ? IBV_SEND_INLINE : 0);
     if (ah) {
         wr.wr.ud.ah = ah;

@@ -17,6 +17,25 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
 
 
+#: Words in a file's or test's name that tell what it needs.
+RDMA = ("rdma", "pgas", "compnet", "subnet", "network", "topology")
+GPU = ("gpu", "compnet", "pgas", "training", "lane", "launch", "demo", "crossed")
+UNIT = ("test_bad_input", "test_lazy_imports", "test_plot", "test_documentation", "test_new")
+
+
+def pytest_collection_modifyitems(items):
+    """Markers follow from names, so that none is forgotten."""
+    for item in items:
+        name = f"{item.path.stem} {item.name}"
+        item.add_marker("unit" if item.path.stem in UNIT else "system")
+        if any(word in name for word in RDMA):
+            item.add_marker("rdma")
+        if any(word in name for word in GPU):
+            item.add_marker("gpu")
+        if "experiments" in name or "demo" in name or "linux" in name:
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
 def assemble(tmp_path_factory):
     """Makes an ELF file of assembly text that runs from the start of DRAM."""

@@ -431,7 +431,7 @@ class Compnet(CommandTest):
                 self.assert_rejected(self.echo("out", options), words)
                 run = json.loads((self.folder / "out" / "run.json").read_text())
                 self.assertEqual(run["outcome"], "refused")
-                self.assertLess(run["time_s"], 0.01)  # those who are left do not wait for an answer
+                self.assertLess(run["time_s"], 0.01)  # those who are left do not wait for a response
 
         for options, words in (
             (("--set", "node.hcas=[]"), "no HCA can be used"),

@@ -221,10 +221,10 @@ class Fabric(command.CommandTest):
             "s0.netcrafter is on, but 's0' has no link to another cluster",
             lambda f: [s.update(cluster=0, netcrafter={"trimming": True}) for s in f["switches"]],
         )
-        patient = {"stitching": True, "pooling": "plain", "window": "1000000 cycles"}
+        long_window = {"stitching": True, "pooling": "plain", "window": "1000000 cycles"}
         assert_rejected(
             "s0.netcrafter.window of 1000000 cycles is not shorter than simulation.watchdog",
-            lambda f: f["switches"][0].update(netcrafter=patient, clock="1 MHz"),
+            lambda f: f["switches"][0].update(netcrafter=long_window, clock="1 MHz"),
         )
         assert_rejected(
             "fabric: forward_lanes of 16 from 's0' to 's1': the link has 16 lanes, and one at least must lead back",

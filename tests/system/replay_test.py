@@ -119,7 +119,7 @@ class ReplayTest(command.CommandTest):
             self.replay("x.recording", self.replicated_machine(gpus, "16 GB/s"), f"of{gpus}")
         alone, *several = [self.region(f"of{gpus}") for gpus in (4, 8, 80)]
         for gpus, region in zip((8, 80), several):
-            for g in range(gpus):  # On one switch of as many links nobody is in the way of other tiles.
+            for g in range(gpus):  # On one switch of as many links nobody is in the way of other replicas.
                 for what in ("requests_sent", "packets_received"):
                     self.assertEqual(
                         region["statistics"][f"node0.fabric.gpu{g}.{what}"],

@@ -221,7 +221,7 @@ unsigned gpu_wait(struct gpu_queue_handle* queue, uint64_t packet);
 bool gpu_next_fault(struct gpu* gpu, struct gpu_fault_record* record);
 /* "kernel+0x1c" of the kernel or firmware that a record is about; empty if its ELF file does not tell. */
 void gpu_fault_symbol(const struct gpu_node* node, const struct gpu_fault_record* record, char* text, size_t room);
-/* Prints and forgets new fault records of a GPU. \returns how many */
+/* Prints and clears new fault records of a GPU. \returns how many */
 unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* gpu);
 const char* gpu_fault_name(unsigned fault);
 

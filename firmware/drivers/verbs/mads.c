@@ -98,7 +98,7 @@ static void serve(struct verbs_mads* m, uint8_t* mad, const struct verbs_complet
     verbs_send_mad(m, mad, directed ? IB_PERMISSIVE_LID : from->source_lid, m->performance ? from->source_qpn : 0);
 }
 
-/* \returns whether a completion is an answer, which is in `mad` then */
+/* \returns whether a completion is a response, which is in `mad` then */
 static bool poll(struct verbs_mads* m, const struct verbs_completion* c, uint8_t* mad) {
     if (c->is_send) return false;
     const uint64_t slot = c->id;

@@ -35,7 +35,7 @@ struct verbs_route {
     uint8_t port[HCA_MAD_MAX_HOPS];
 };
 /* An attribute of subnet management of such a node, HCA_MAD_DATA_SIZE bytes; asks again a few times. \returns whether
- * an answer without complaint has come */
+ * a response without complaint has come */
 bool verbs_get_routed(struct verbs_mads* mads, const struct verbs_route* route, unsigned attribute, uint32_t modifier,
                       uint8_t* data);
 

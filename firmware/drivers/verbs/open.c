@@ -23,7 +23,7 @@ static bool failed(const struct verbs_device* d, const char* what) {
     return false;
 }
 
-/* The device forgets all; what is below 0x40 of its configuration space is written anew. */
+/* The device clears all; what is below 0x40 of its configuration space is written anew. */
 static bool reset(const struct verbs_device* d) {
     uint32_t saved[SAVED_WORDS];
     for (unsigned i = 0; i < SAVED_WORDS; ++i) saved[i] = pci_read32(d->function, 4 * i);

@@ -10,7 +10,7 @@ struct echo {
     struct network_request last_request;
 };
 
-/* The previous message has ended long since: its answer has come. */
+/* The previous message has ended long since: its response has come. */
 GPU_INLINE uint32_t send_round(struct echo* e, uint64_t round) {
     const struct network_echo_arguments* a = e->args;
     const uint32_t failed = round == 1 ? NETWORK_DONE : network_wait(&e->network, e->last_request);
@@ -24,7 +24,7 @@ GPU_INLINE uint32_t send_round(struct echo* e, uint64_t round) {
     return NETWORK_DONE;
 }
 
-/* Why there is no answer: what was said has failed, or nobody answers. */
+/* Why there is no response: what was said has failed, or nobody answers. */
 GPU_INLINE uint32_t failure_status(struct echo* e, uint64_t round) {
     const uint32_t status = e->args->initiator || round > 1 ? network_wait(&e->network, e->last_request) : NETWORK_DONE;
     return status ? status : NETWORK_FAILED;

@@ -53,7 +53,7 @@ GPU_INLINE uint32_t read_all(const struct view* v, uint32_t round, bool bypass_l
     return all;
 }
 
-/* Reads past L1 until all words are right. \returns how often */
+/* Reads bypassing L1 until all words are right. \returns how often */
 GPU_INLINE uint32_t read_again(const struct view* v, uint32_t round, bool* correct_immediately) {
     uint32_t tries = 1, unused;
     *correct_immediately = !read_all(v, round, true, false, &unused);

@@ -5,11 +5,11 @@
 
 #include "arguments.h"
 
-/* How data are read once the flag has been seen (past L1). */
+/* How data are read once the flag has been seen (bypassing L1). */
 enum ordering_read {
     ORDERING_PLAIN,   /* through L1 */
     ORDERING_ACQUIRE, /* through L1, emptied before */
-    ORDERING_BYPASS   /* past L1 */
+    ORDERING_BYPASS   /* bypassing L1 */
 };
 /* What tells that data have come. */
 enum ordering_flag {

@@ -93,8 +93,8 @@ void comm_barrier(struct communicator* p) {
         if (i != p->rank) comm_barrier_with(p, i);
 }
 
-/* At first the other one may not listen yet, and datagrams to nobody are lost: so the first one is said until an answer
- * has come, and once more, since the other one listens by then. */
+/* At first the other one may not listen yet, and datagrams to nobody are lost: so the first one is said until a
+ * response has come, and once more, since the other one listens by then. */
 void comm_exchange(struct communicator* p, unsigned with, const void* local, void* remote, size_t bytes) {
     struct message m = {.tag = ++p->tag[with], .from = p->rank};
     const struct comm_message* response = &p->inbox[with][m.tag & 1];

@@ -11,7 +11,7 @@ struct spmv_links {
     uint64_t size;               /* rows of the matrix */
     unsigned features;           /* of NetCrafter, when it is on */
     enum gpu_link_policy policy; /* of lanes, when they turn */
-    unsigned settings;           /* bit n: setting n is run; bit 0 of n: NetCrafter is on, bit 1: lanes turn */
+    unsigned settings;           /* bit n: setting n is run; bit 0 of n: NetCrafter is on, bit 1: lanes reverse */
 };
 extern const char* const spmv_link_setting_names[]; /* by setting; then NULL */
 /* \param queues one a GPU \returns whether every product was right */

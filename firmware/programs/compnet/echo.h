@@ -10,7 +10,7 @@ struct echo_options {
     uint64_t min, max;            /* bytes of a message, by powers of two; 8 at least */
     uint64_t rounds, inline_data; /* inline_data: 8 bytes travel in the queue's entry */
     bool bad_address;             /* node 0 puts where nothing is: its requests must fail */
-    bool crash;                   /* what serves at node 0's command processor is spoilt meanwhile */
+    bool crash;                   /* what serves at node 0's command processor is corrupted meanwhile */
 };
 enum { ECHO_TIMEOUT_NS = 5000000 };
 /* Bytes of payload that a scheme needs for it. */

@@ -8,7 +8,7 @@
 struct rate_options {
     uint64_t min, max;              /* bytes of a message, by powers of two; 8 at least */
     uint64_t messages, inline_data; /* messages: of each work-group; inline_data: 8 bytes travel in the queue's entry */
-    bool crash;                     /* what serves at node 0's command processor is spoilt meanwhile */
+    bool crash;                     /* what serves at node 0's command processor is corrupted meanwhile */
 };
 enum { RATE_MAX_BYTES = 64 << 20 }; /* of payload */
 /* Bytes of payload that a scheme needs for it. */

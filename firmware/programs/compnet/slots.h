@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages between work-groups of two nodes have in common, with answers or without: their memory in a scheme's
+/* What messages between work-groups of two nodes have in common, with responses or without: their memory in a scheme's
  * payload, slot by slot (what goes out is a pattern, what comes in zeros; the last 8 bytes of a message are a number),
  * the run of their kernel, and what it tells. */
 #ifndef FABRICVP_PROGRAMS_COMPNET_SLOTS_H
@@ -28,8 +28,8 @@ struct slots_times {
 };
 struct slots_times slots_times(struct backend* backend, const struct rdma_buffer* results);
 
-/* Runs a kernel of work-groups that talk. \param crash_us when what serves at the command processor is spoilt; 0: never
- * \param timeout_ns after which such a kernel gives up. \returns why the queue failed, or 0 */
+/* Runs a kernel of work-groups that talk. \param crash_us when what serves at the command processor is corrupted; 0:
+ * never \param timeout_ns after which such a kernel gives up. \returns why the queue failed, or 0 */
 unsigned slots_perform(struct backend* backend, struct gpu_queue_handle* queue, const char* kernel,
                        const void* arguments, size_t bytes, unsigned crash_us, uint64_t timeout_ns);
 

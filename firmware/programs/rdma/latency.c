@@ -124,7 +124,7 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
 }
 
 bool measure_latency(const struct measure* m) {
-    const bool host = !m->gpu_payload; /* the hart looks at the payload only where that is cheap */
+    const bool host = !m->gpu_payload; /* the hart looks at the payload only where that is inexpensive */
     measured_channel(&channel, m, BYTES);
     wrong = false;
     for (uint64_t bytes = m->min; bytes <= m->max; bytes *= 2) {

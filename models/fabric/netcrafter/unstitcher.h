@@ -20,7 +20,7 @@ public:
     void add_destination(unsigned terminal) { m_known.set(terminal); }
 
     /// Takes the packets out that are complete now, in the order of their bytes.
-    /// \param spoilt the link has not got it across whole: what is in it is poisoned
+    /// \param corrupted the link has not got it across whole: what is in it is poisoned
     /// \returns null, or what is wrong with the bytes; then all packets that had a part in the unit are poisoned
     const char* take(wire_unit& u, bool corrupted, packets& complete);
     /// Ends of packets that wait for the rest.

@@ -65,7 +65,7 @@ public:
     /// Lets a hart hear the doorbell of a queue. A hart that does not exist changes nothing.
     void assign(unsigned queue, std::uint64_t hart);
     void host_request();
-    /// Harts forget translations of an address space.
+    /// Harts drop translations of an address space.
     void invalidate_translations(std::uint32_t space);
     /// Lets the harts run from `entry`, an offset in their memory, or holds them in reset.
     void run(std::uint64_t entry);

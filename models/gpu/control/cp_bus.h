@@ -113,7 +113,7 @@ private:
     ticks m_begin = 0, m_waiting_since = 0;
     ticks m_elapsed = 0;    // that the access has taken beyond now()
     bool m_inside = false;  // of access()
-    bool m_fills = false;   // the answer goes into the cache
+    bool m_fills = false;   // the response goes into the cache
     bool m_posts = false;   // the hart does not wait for it
     waits_for m_waits = waits_for::nothing;
     std::uint64_t m_stores = 0;  // on their way

@@ -71,7 +71,7 @@ private:
         bool reading = true;
         memory_fault fault = memory_fault::none;
     };
-    /// What an answer is about. Beside it a cookie has a channel, the number of a piece or the ticket of a fetch or
+    /// What a response is about. Beside it a cookie has a channel, the number of a piece or the ticket of a fetch or
     /// store, and the epoch.
     enum class cookie_kind : std::uint64_t { chunk, source, destination, fetch, store };
 

@@ -116,7 +116,7 @@ private:
 
     void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
 
-    // compute_unit_groups.cpp: life and death of work-groups
+    // compute_unit_groups.cpp: life and end of work-groups
     void start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes);
     void drain(wavefront& w);
     void retire(wavefront& w);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Life and death of work-groups on a compute unit; barriers; faults.
+// Life and end of work-groups on a compute unit; barriers; faults.
 #include <algorithm>
 #include <utility>
 

@@ -60,7 +60,7 @@ public:
     std::size_t in_flight() const { return m_runs.size(); }
     /// Aborts a dispatch as a fault would; nothing happens if it has ended.
     void abort(std::uint64_t number);
-    /// Caches of all compute units forget what they hold.
+    /// Caches of all compute units clear what they hold.
     void acquire();
     void reset() override;
 

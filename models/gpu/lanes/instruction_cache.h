@@ -21,7 +21,7 @@ namespace fabricvp::gpu {
 struct instruction_cache_params {
     byte_size size{32 << 10};
     std::uint64_t ways = 4;
-    cycles latency{20};  ///< from a miss to its request, and from the answer to the first instruction
+    cycles latency{20};  ///< from a miss to its request, and from the response to the first instruction
     std::uint64_t tlb_entries = 16;
     bool prefetch = true;
     void describe(parameter_visitor& v);
@@ -117,7 +117,7 @@ private:
     std::vector<page> m_pages;
     std::size_t m_next_page = 0;
     std::vector<miss> m_misses;
-    std::vector<std::pair<ticks, unsigned>> m_finished;  // misses whose answers have come, oldest first
+    std::vector<std::pair<ticks, unsigned>> m_finished;  // misses whose responses have come, oldest first
     pool<line_request> m_requests;
     std::uint32_t m_clock = 0, m_generation = 0;
     calendar_event m_finish{method<&instruction_cache::finish>, this};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which lanes of a wavefront run. Lanes with the same program counter and call depth form a group; one group is
 // current, the others wait or are parked at a barrier. The deepest call runs first, then the smallest program counter,
-// so that lanes meet again where control flow joins. After 64 backward branches, a pause or a failed store-conditional
+// so that lanes rejoin where control flow joins. After 64 backward branches, a pause or a failed store-conditional
 // the turn passes to the group that has not run for longest, so that a lane which others wait for always gets on.
 #pragma once
 

@@ -35,7 +35,7 @@ struct alignas(wavefront_lanes) access_state : on_large_pages {
     unsigned total = 0;       ///< with those that were cut out of them, which stand behind
     unsigned translated = 0;  ///< pieces that translation has dealt with, done or waiting
     std::uint64_t serial = 0;
-    std::uint64_t bypass = 0;   ///< bit n: piece n goes past the L1 cache
+    std::uint64_t bypass = 0;   ///< bit n: transaction n bypasses the L1 cache
     std::uint64_t exact = 0;    ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
     std::uint64_t ordered = 0;  ///< bit n: piece n is counted in remote_order
     ticks lookup_at = 0;        ///< earliest time of the first lookup

@@ -23,7 +23,7 @@ public:
     counter atomics{*this, "atomics", "1", "atomics on what is no memory"};
     counter rejected{*this, "rejected", "1", "requests that a bus has no access for, or that nobody answers"};
 
-    /// \param way time to the bus, and of an answer back
+    /// \param way time to the bus, and of a response back
     bus_port(const sc_core::sc_module_name& name, ticks bus_latency, line_request_scheduler& scheduler);
 
     void send(const line_request_ptr& request) override;
@@ -32,7 +32,7 @@ public:
 private:
     /// A request at the bus. A write with holes is several accesses, one after the other.
     struct bus_access {
-        line_request_ptr request;  // null: forgotten by a reset, and waiting for the bus to let go of the payload
+        line_request_ptr request;  // null: forgotten by a reset, and waiting for the bus to release the payload
         bus_payload* payload = nullptr;
         atomic_extension atomic;
         std::array<std::uint8_t, line_bytes> data;

@@ -41,7 +41,7 @@ public:
                m_memory.holds(offset_of(physical) & ~std::uint64_t{line_bytes - 1}, line_bytes);
     }
 
-    // For the L2, by address on the host's bus. Each returns when the answer is back at the L2.
+    // For the L2, by address on the host's bus. Each returns when the response is back at the L2.
     ticks fetch(std::uint64_t line, ticks at);
     ticks write(std::uint64_t line, unsigned bytes, ticks at);
     ticks modify(std::uint64_t line, unsigned bytes, ticks at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU's way to the memories of its peers, and theirs to its own: line requests to peers' apertures become fabric
-// packets, and packets of peers become line requests to this GPU's L2, whose answers go back.
+// packets, and packets of peers become line requests to this GPU's L2, whose responses go back.
 //
 // Requests of one class to one line of a peer are performed in the order in which they were sent; those of different
 // classes (a write and a read, say) too as long as the fabric has one queue for requests, but nobody may rely on it:

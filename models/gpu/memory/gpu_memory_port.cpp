@@ -86,7 +86,7 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     r->context = t.get();
     r->cookie = m_epoch;
     r->issued = now();
-    r->operand = t->sent << 7 | bytes;  // where in the buffer the answer goes
+    r->operand = t->sent << 7 | bytes;  // where in the buffer the response goes
     if (t->write && !t->committed) std::memcpy(r->data.data() + first, t->data.data() + t->sent, bytes);
     t->sent += bytes;
     ++t->pending;

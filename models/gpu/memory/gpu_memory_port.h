@@ -31,7 +31,7 @@ public:
     counter lines_read{*this, "lines_read", "1", "requests to memory for that, one a line"};
     counter lines_written{*this, "lines_written", "1", "requests to memory for that, one a line"};
     counter faults{*this, "faults", "1", "transfers that failed"};
-    histogram latency{*this, "latency", "ps", "of a transfer, from call to last answer"};
+    histogram latency{*this, "latency", "ps", "of a transfer, from call to last response"};
 
     gpu_memory_port(const sc_core::sc_module_name& name, const gpu_memory_port_params& params,
                     const clock_domain& clock, line_target& memory);

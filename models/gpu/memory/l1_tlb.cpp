@@ -61,7 +61,7 @@ l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, transac
 void l1_tlb::page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) {
     mshr& asked = m_mshrs[cookie & 0xffff];
     const bool current = !asked.waiters.empty() && asked.serial == cookie >> 16;
-    if (!current) return;  // served by the answer for another part of its large page, or reset
+    if (!current) return;  // served by the response for another part of its large page, or reset
     const bool stale = asked.stale;
     if (t.fault == memory_fault::none && !stale) m_entries.insert(space, page, t);
     serve(asked, t);

@@ -15,7 +15,7 @@ void l2_bank::fill_copy(std::uint64_t index, ticks ready) {
     m_tags.fill(victim, index, ready, false);
 }
 
-/// \returns when the answer is there
+/// \returns when the response is there
 ticks l2_bank::reach_shared(const line_request& r, std::uint64_t index, std::size_t at, ticks looked_up) {
     const std::uint64_t line = offset_of(r.line);
     switch (r.kind) {

@@ -52,7 +52,7 @@ public:
             [](void* p, const boost::intrusive_ptr<line_request>& r) { (static_cast<Place*>(p)->*Method)(r); },
             &target);
     }
-    /// Tells the request's client, if it has one, at `when` that the answer is there.
+    /// Tells the request's client, if it has one, at `when` that the response is there.
     void respond(const boost::intrusive_ptr<line_request>& request, ticks when);
     /// Drops everything; nobody hears of it.
     void cancel();

@@ -103,10 +103,11 @@ using vector_access_ptr = pooled_ptr<vector_access>;
 
 class line_request;
 
-/// Who sends line requests and hears their answers.
+/// Who sends line requests and hears their responses.
 class line_client {
 public:
-    /// At the time the answer arrives. The request's data are valid for reads (sectors of `valid_sectors`) and atomics.
+    /// At the time the response arrives. The request's data are valid for reads (sectors of `valid_sectors`) and
+    /// atomics.
     virtual void line_done(line_request& request) = 0;
 
 protected:
@@ -123,7 +124,7 @@ public:
     bool page_table = false;  ///< a page-table walk's read
     memory_fault fault = memory_fault::none;
     std::uint8_t needed_sectors = 0xf;  ///< reads: bit n, sector n; set by the requester
-    std::uint8_t valid_sectors = 0;     ///< of the answer; all unless a trimmer cut it
+    std::uint8_t valid_sectors = 0;     ///< of the response; all unless a trimmer cut it
     bool sectored = false;              ///< reads: for a sector cache, which takes the needed sectors alone
     bool exact = false;     ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
     std::uint8_t size = 0;  ///< atomics: 4 or 8, at `offset`

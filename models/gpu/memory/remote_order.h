@@ -12,7 +12,7 @@ namespace fabricvp::gpu {
 /// Keeps a wavefront's accesses to one line of remote memory in order: on the way to this GPU's own L2 nothing
 /// overtakes, but between GPUs packets of different classes may. A piece that conflicts with one under way is parked.
 /// Lanes of one access need no order. Another wavefront's fetch of the line may be performed before a write that was
-/// sent earlier; so the L1 cache must let go of the line once more when the write is acknowledged.
+/// sent earlier; so the L1 cache must release the line once more when the write is acknowledged.
 ///
 /// What is under way stands in a table of open addresses, by line and wavefront; it allocates only when there is more
 /// than there has ever been.

@@ -14,7 +14,7 @@ public:
     virtual void issue(const vector_access_ptr& access) = 0;
     /// False: the unit's queue is full. The client hears space_available().
     virtual bool can_issue() const = 0;
-    /// Acquire: L1 and the scalar cache forget what they hold (lines on their way are not kept either).
+    /// Acquire: L1 and the scalar cache clear what they hold (lines on their way are not kept either).
     virtual void invalidate() = 0;
 
 protected:

@@ -62,12 +62,12 @@ public:
     counter loads{*this, "loads", "1", "lines loaded through L1"};
     counter stores{*this, "stores", "1", "lines stored"};
     counter atomics{*this, "atomics", "1", "lanes' atomics, load-reserved and store-conditional"};
-    counter scoped_loads{*this, "scoped_loads", "1", "lines loaded past L1"};
+    counter scoped_loads{*this, "scoped_loads", "1", "lines loaded bypassing L1"};
     counter scratch{*this, "scratch", "1", "lines of lanes' private memory, loaded or stored"};
     counter remote{*this, "remote", "1", "lines of memory that is not this GPU's"};
     counter faults{*this, "faults", "1", "accesses that failed"};
     counter queue_stalls{*this, "queue_stalls", "1",
-                         "transactions that waited because too many were under way past L1"};
+                         "transactions that waited because too many were under way bypassing L1"};
     counter ordering_stalls{
         *this, "ordering_stalls", "1",
         "lines of memory elsewhere that waited for the wavefront's earlier access to the same line"};
@@ -128,7 +128,7 @@ private:
     bool m_pumping = false;
     ticks m_port_free = 0;  // when L1 can look up the next line
     unsigned m_in_flight = 0;
-    unsigned m_bypasses = 0;  // requests under way past L1
+    unsigned m_bypasses = 0;  // requests under way bypassing L1
     std::uint64_t m_serial = 0, m_epoch = 0;
 };
 

@@ -63,7 +63,7 @@ struct unit_player {
     unsigned accesses = 0;                ///< under way
     std::deque<wavefront_player*> held;   ///< whose accesses find too many
     unsigned fetches = 0, bypasses = 0;   ///< under way
-    std::deque<pending_dependency> port;  ///< what waits for an MSHR or a place past L1, in order
+    std::deque<pending_dependency> port;  ///< what waits for an MSHR or a place bypassing L1, in order
     ticks port_free = 0;
 };
 
@@ -122,7 +122,7 @@ private:
         transaction_id what = 0;
         unit_player* unit = nullptr;
         bool fetch = false, scalar = false, code = false;
-        access_player* access = nullptr;  ///< past L1: whose it is
+        access_player* access = nullptr;  ///< bypassing L1: whose it is
         walk_id walk = 0;                 ///< whose read it is
         std::vector<pending_dependency> waiting;
         calendar_event departure{method<&slot::send_request>, this};

@@ -52,14 +52,14 @@ public:
     double waited() const override { return m_waited.count(); }
 
     void all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) override {
-        m_sends.clear();
+        m_pending_sends.clear();
         m_awaited.clear();
         for (int r = 0; r < m_count; ++r) {
             if (r == m_rank) continue;
             const auto& data = to[static_cast<unsigned>(r)];
             if (data.size() > INT_MAX) throw std::runtime_error("a rank has more to say than MPI takes at once");
             MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, r, tag, MPI_COMM_WORLD,
-                      &m_sends.emplace_back());
+                      &m_pending_sends.emplace_back());
             m_awaited.push_back(r);
         }
         const auto began = wall_clock::now();
@@ -70,7 +70,8 @@ public:
             m_awaited.erase(std::remove_if(m_awaited.begin(), m_awaited.end(),
                                            [&](int r) { return receive(r, from[static_cast<unsigned>(r)]); }),
                             m_awaited.end());
-            MPI_Testall(static_cast<int>(m_sends.size()), m_sends.data(), &all_sent, MPI_STATUSES_IGNORE);
+            MPI_Testall(static_cast<int>(m_pending_sends.size()), m_pending_sends.data(), &all_sent,
+                        MPI_STATUSES_IGNORE);
             if (m_awaited.size() == before) idle.wait();
         }
         m_waited += wall_clock::now() - began;
@@ -98,7 +99,7 @@ private:
     int m_rank = 0, m_count = 1;
     bool m_finished = false;
     std::chrono::duration<double> m_waited{0};
-    std::vector<MPI_Request> m_sends;
+    std::vector<MPI_Request> m_pending_sends;
     std::vector<int> m_awaited;
 };
 

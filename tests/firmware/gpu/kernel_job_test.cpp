@@ -187,7 +187,7 @@ TEST_CASE("a kernel that goes wrong tells its fault", "[kernel_job_fault]") {
 TEST_CASE("jobs that cannot be run are refused in one line each", "[kernel_job_malformed]") {
     const struct {
         const char* says;
-        void (*spoil)(kernel_job&);
+        void (*corrupt)(kernel_job&);
     } all[] = {
         {"its arguments are too long", [](kernel_job& j) { j.argument_bytes = 257; }},
         {"its table of buffers does not fit", [](kernel_job& j) { j.buffers = ~std::uint64_t{7}; }},
@@ -209,7 +209,7 @@ TEST_CASE("jobs that cannot be run are refused in one line each", "[kernel_job_m
     REQUIRE(r.job().state == KERNEL_JOB_DONE);
     for (const auto& one : all) {
         auto job = what.job;
-        one.spoil(job);
+        one.corrupt(job);
         const auto said = r.output().size();
         r.p->write_memory(0, r.disk, &job, sizeof job);
         r.await();

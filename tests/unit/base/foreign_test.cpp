@@ -169,7 +169,7 @@ struct our_memory : bus_target {
         }
         if (later) {
             m_payload = &p;
-            schedule_in(m_answer, 12_ns);
+            schedule_in(m_response, 12_ns);
             return outcome::pending;
         }
         access_bytes(p, bytes);
@@ -181,8 +181,8 @@ struct our_memory : bus_target {
         return p.get_data_length();
     }
     void reset() override {
-        if (m_answer.scheduled()) {
-            cancel(m_answer);
+        if (m_response.scheduled()) {
+            cancel(m_response);
             abandon(*m_payload);
         }
         bus_target::reset();
@@ -193,7 +193,7 @@ struct our_memory : bus_target {
     }
     bool later = false;
     bus_payload* m_payload = nullptr;
-    calendar_event m_answer{method<&our_memory::answer>, this};
+    calendar_event m_response{method<&our_memory::answer>, this};
     std::uint8_t bytes[256] = {};
 };
 
@@ -352,7 +352,7 @@ TEST_CASE_METHOD(bench, "a non-blocking target gets its next request when it has
     // The request channel was busy until 103 ns.
     CHECK(seen == std::vector<entry>{{t0 + 100_ns, "nb_transport"}, {t0 + 103_ns, "nb_transport"}});
     CHECK(m.nb_memory.protocol_errors == 0);
-    m.nb_by_nb.reset();  // the answers come, but tell that nothing was done
+    m.nb_by_nb.reset();  // the responses come, but tell that nothing was done
     run();
     REQUIRE(seen.size() == 4);
     CHECK(seen[2] == entry{t0 + 130_ns, "to_nb_by_nb refused"});

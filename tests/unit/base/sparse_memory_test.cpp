@@ -136,7 +136,7 @@ TEST_CASE("a page that a device has touched is given back to a hart that walks t
     }
 }
 
-TEST_CASE("clear() gives pages back and forgets marks") {
+TEST_CASE("clear() gives pages back and clears marks") {
     sparse_memory m(16 * sparse_memory::page_size);
     watcher w;
     m.attach(w);

@@ -80,7 +80,7 @@ struct machines {
         timeline.schedule(m_end, timeline.now() + time);
         timeline.run_until(m_end.when());
     }
-    void forget() {
+    void clear() {
         for (auto* s : stations()) s->heard.clear();
         order.clear();
     }
@@ -140,30 +140,30 @@ TEST_CASE("a frame crosses links and switches in the time that they take") {
     CHECK(m.c.heard[0].first - begin == 3 * (500 * 800 + 50'000) + 2 * 500'000);
     CHECK(m.c.heard[0].second->bytes.length == 476);
     CHECK(m.c.heard[0].second->bytes.data()[100] == static_cast<std::uint8_t>(m.a.own + 100));
-    m.forget();
+    m.clear();
 }
 
-TEST_CASE("switches learn where stations are, and forget those that are silent") {
+TEST_CASE("switches learn where stations are, and clear those that are silent") {
     auto& m = all();
     m.c.send(m.a.own);
     m.run();
     CHECK(m.receivers() == "1000");
-    m.forget();
+    m.clear();
     m.a.send(m.c.own);
     m.b.send(m.a.own);
     m.run();
     CHECK(m.receivers() == "1010");
-    m.forget();
+    m.clear();
     m.a.send(everybody);
     m.b.send(0x0100'5e00'0001);
     m.run();
     CHECK(m.receivers() == "1122");
-    m.forget();
+    m.clear();
     m.run(1'000'000'000);  // as long as they remember
     m.a.send(m.c.own);
     m.run();
     CHECK(m.receivers() == "0111");
-    m.forget();
+    m.clear();
     // A station that has moved is where it was heard last.
     auto& s0 = *m.net.switches[0];
     CHECK(s0.port_of(m.a.own) == s0.ports[0].get());
@@ -171,26 +171,26 @@ TEST_CASE("switches learn where stations are, and forget those that are silent")
     m.c.send(m.a.own);
     m.run();
     CHECK(m.net.switches[1]->forwarded.total() == forwarded + 1);
-    m.forget();
+    m.clear();
     // Now it moves to where b is, and back.
     m.b.send_as(m.a.own, m.c.own);
     m.run();
     CHECK(s0.port_of(m.a.own) == s0.ports[1].get());
-    m.forget();
+    m.clear();
     m.c.send(m.a.own);
     m.run();
     CHECK(m.receivers() == "0100");
     m.a.send(m.c.own);
     m.run();
     CHECK(s0.port_of(m.a.own) == s0.ports[0].get());
-    m.forget();
+    m.clear();
     // Addresses of groups are nobody's, even if somebody pretends.
     constexpr address group = 0x0100'5e00'0002;
     m.a.send_as(group, m.c.own);
     m.run();
     CHECK(s0.port_of(group) == nullptr);
     CHECK(s0.port_of(everybody) == nullptr);
-    m.forget();
+    m.clear();
 }
 
 TEST_CASE("a frame for a station on the link that it came by goes no further") {
@@ -198,7 +198,7 @@ TEST_CASE("a frame for a station on the link that it came by goes no further") {
     m.d.send(everybody);
     m.c.send(everybody);
     m.run();
-    m.forget();
+    m.clear();
     auto& s0 = *m.net.switches[0];
     const auto before = s0.filtered.total();
     // To s0, d is behind s1: as if a hub lay between, s1 sends it what is for d.
@@ -207,7 +207,7 @@ TEST_CASE("a frame for a station on the link that it came by goes no further") {
     m.run();
     CHECK(s0.filtered.total() == before + 1);
     CHECK(m.receivers() == "0001");
-    m.forget();
+    m.clear();
 }
 
 TEST_CASE("what arrives at one time is handed over by the names of the receiving ends") {
@@ -216,14 +216,14 @@ TEST_CASE("what arrives at one time is handed over by the names of the receiving
     m.run();
     CHECK(m.order == std::vector<std::string>{"y_d", "z_c"});
     CHECK(m.c.heard[0].first == m.d.heard[0].first);
-    m.forget();
+    m.clear();
 }
 
 TEST_CASE("what finds no room at a switch is dropped and counted") {
     auto& m = all();
     m.d.send(everybody);
     m.run();
-    m.forget();
+    m.clear();
     for (unsigned i = 0; i < 50; ++i)
         for (auto* s : {&m.a, &m.b, &m.c}) s->send(m.d.own, 1000);
     m.run();
@@ -233,7 +233,7 @@ TEST_CASE("what finds no room at a switch is dropped and counted") {
     CHECK(m.d.heard.size() + lost == 150);
     CHECK(m.d.heard.size() > 50);
     CHECK(lost > 20);
-    m.forget();
+    m.clear();
 }
 
 TEST_CASE("a full memory of stations learns nobody new until one is forgotten") {
@@ -254,5 +254,5 @@ TEST_CASE("a full memory of stations learns nobody new until one is forgotten") 
     pretend(0x02'0000'0000'15);
     CHECK(s0.port_of(0x02'0000'0000'15) == s0.ports[0].get());
     CHECK(s0.port_of(0x02'0000'0000'11) == nullptr);
-    m.forget();
+    m.clear();
 }

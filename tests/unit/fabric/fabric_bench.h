@@ -56,7 +56,7 @@ inline interconnect_params ring() {
     return p;
 }
 
-/// Links that spoil packets.
+/// Links that corrupt packets.
 inline interconnect_params noisy(interconnect_params p) {
     for (auto& l : p.links) l.bit_error_rate = 1e-5;
     return p;

@@ -101,7 +101,7 @@ TEST_CASE("remote lines stay in L1 until an acquire") {
     b[0].store(0, at, 2);
     CHECK(b[2].load(0, at) == 1);                        // stale, as on hardware
     CHECK(b[2].load(1, at) == 2);                        // another L1 has not seen the old one
-    CHECK(b[2].load(0, at, memory_scope::system) == 2);  // goes past L1, and drops the line there
+    CHECK(b[2].load(0, at, memory_scope::system) == 2);  // bypasses L1, and drops the line there
     b[0].store(0, at, 3);
     CHECK(b[2].load(1, at) == 2);
     b[2].clients[1]->memory.invalidate();
@@ -217,7 +217,7 @@ TEST_CASE("addresses that a peer does not have, and peers that are not there") {
     CHECK(b.port(2).incoming_reads.value() == 1);
 }
 
-TEST_CASE("a GPU that is reset fails those that wait for it, and forgets what it waited for") {
+TEST_CASE("a GPU that is reset fails those that wait for it, and clears what it waited for") {
     auto& b = bench::fresh();
     share(b, 1);
     b[1].map(at + 4096, b[0].base() | offset);
@@ -228,7 +228,7 @@ TEST_CASE("a GPU that is reset fails those that wait for it, and forgets what it
     b[0].clients[0]->memory.issue(a);
     b[1].clients[0]->memory.issue(own);
     auto& c = calendar::current();
-    c.run_until(c.now() + 90'000);  // the request is at GPU 1's L2, its answer is not back
+    c.run_until(c.now() + 90'000);  // the request is at GPU 1's L2, its response is not back
     REQUIRE(b.port(1).incoming_reads.value() > 0);
     b.port(1).reset();
     b[1].system.reset();

@@ -149,7 +149,7 @@ TEST_CASE("a link may begin with more lanes one way than the other") {
     CHECK(lanes.lanes(side::b) == 4);
 }
 
-TEST_CASE("the same lanes turn at the same times whenever a run is repeated") {
+TEST_CASE("the same lanes reverse at the same times whenever a run is repeated") {
     auto& f = machines::get().milic2017;
     const auto run = [&] {
         write_rate(f, 1, {0, 2, 3}, 5'000);

@@ -147,7 +147,7 @@ TEST_CASE("a link that carries something goes on as before until it is empty") {
     CHECK(b.controller(1).trimmed.value() == trimmed + 1);
 }
 
-TEST_CASE("lanes turn by the policy that was set, and turn back when there is none") {
+TEST_CASE("lanes reverse by the policy that was set, and turn back when there is none") {
     auto& b = bench::fresh();
     auto& both = b.gpus.net.links()[4].a->duplex();
     const auto flood = [&] {

@@ -427,7 +427,7 @@ TEST_CASE("a repaired link has the lanes that it would have had without the faul
     inject("quad.cluster0.to_cluster1", "lanes", with("3", "2 us"));
     inject("quad.cluster0.to_cluster1", "lanes", with("2", "1 us"));
     CHECK(out.transmitter.lanes() == 3);
-    both.reverse(out.local_side(), 2);  // meanwhile two lanes turn
+    both.reverse(out.local_side(), 2);  // meanwhile two lanes reverse
     run_for(500 * ns);
     CHECK(out.transmitter.lanes() == 5);
     run_for(1000 * ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetCrafter and lanes that turn on one link: turned lanes change its rate, nothing is lost, and small buffers stop
+// NetCrafter and reversible lanes on one link: reversed lanes change its rate, nothing is lost, and small buffers stop
 // nothing.
 #include "unit/fabric/fabric_bench.h"
 
@@ -136,7 +136,7 @@ statistics_snapshot numbers_of(const interconnect& net) {
 
 }  // namespace
 
-TEST_CASE("turned lanes carry what stitched writes need") {
+TEST_CASE("reversed lanes carry what stitched writes need") {
     auto& m = machines::get();
     const auto fixed = write_rate(m.fixed);
     // Acknowledgements ride with each other, so fewer lanes than without stitching do for them; 15 : 1 is the bound.
@@ -151,7 +151,7 @@ TEST_CASE("turned lanes carry what stitched writes need") {
           stat("predictive.cluster0.to_cluster1.sent.wire.flits"));
 }
 
-TEST_CASE("a lane that turns changes the rate of the packets that follow") {
+TEST_CASE("a lane that reverses changes the rate of the packets that follow") {
     auto& f = machines::get().milic2017;
     f.reset();
     auto& slow = f.net.links().back();
@@ -173,7 +173,9 @@ TEST_CASE("a lane that turns changes the rate of the packets that follow") {
 }
 
 TEST_CASE(
-    "storms pass with all parts and lanes that turn all the time, with the smallest buffers and bit errors; and twice "
+    "stress traffic passes with all parts and lanes that reverse all the time, with the smallest buffers and bit "
+    "errors; and "
+    "twice "
     "the same way") {
     auto& m = machines::get();
     for (auto& net : m.stressed) net->reset();

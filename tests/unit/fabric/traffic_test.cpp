@@ -64,7 +64,7 @@ private:
 struct fabrics {
     calendar timeline;
     unsigned deeds = 0;
-    std::unique_ptr<interconnect> thousand, alternating, bursty, spoiling, repeating;
+    std::unique_ptr<interconnect> thousand, alternating, bursty, corrupting, repeating;
     fabrics() {
         thousand = make("thousand", generators_on(64, 16, 16, like(traffic_pattern::transpose, 20)));
         auto g = like(traffic_pattern::alternating, 0);
@@ -90,10 +90,10 @@ struct fabrics {
                     });
             };
         };
-        spoiling = make("spoiling", generators_on(2, 1, 1, g),
-                        once(packet_class::read_response, [](const packet_ptr& p, egress&) {
-                            p->data[16 * static_cast<unsigned>(__builtin_ctz(p->needed_sectors)) + 11] ^= 1;
-                        }));
+        corrupting = make("corrupting", generators_on(2, 1, 1, g),
+                          once(packet_class::read_response, [](const packet_ptr& p, egress&) {
+                              p->data[16 * static_cast<unsigned>(__builtin_ctz(p->needed_sectors)) + 11] ^= 1;
+                          }));
         repeating = make("repeating", generators_on(1, 2, 0, g),
                          once(packet_class::read_response, [](const packet_ptr& p, egress& queue) {
                              const auto again = make_packet();
@@ -167,9 +167,9 @@ TEST_CASE("bursts have pauses between them, and go round all others") {
 TEST_CASE("a byte that changes on the way, and a response that comes twice, are noticed") {
     auto& f = fabrics::get();
     CHECK(f.deeds > 0);
-    CHECK(sum(*f.spoiling, &generator::corrupt) > 0);
-    CHECK(sum(*f.spoiling, &generator::unexpected) == 0);
-    CHECK(sum(*f.spoiling, &generator::responses) == 20);
+    CHECK(sum(*f.corrupting, &generator::corrupt) > 0);
+    CHECK(sum(*f.corrupting, &generator::unexpected) == 0);
+    CHECK(sum(*f.corrupting, &generator::responses) == 20);
     CHECK(sum(*f.repeating, &generator::corrupt) == 0);
     CHECK(sum(*f.repeating, &generator::unexpected) > 0);
     CHECK(sum(*f.repeating, &generator::responses) == 20);

@@ -41,7 +41,7 @@ TEST_CASE("what is encoded is parsed back") {
     CHECK(payloads == std::vector<std::string>{every, ""});
 }
 
-TEST_CASE("damaged packets are told apart and do not disturb the next one") {
+TEST_CASE("corrupted packets are told apart and do not disturb the next one") {
     packet_parser parser;
     std::vector<std::string> payloads;
     const auto bad = std::vector{packet_event::bad_packet, packet_event::packet};

@@ -14,25 +14,25 @@ using fabricvp::testing::fake_machine;
 
 namespace {
 
-/// A machine with a server; `turn` is one round of the simulation loop, and does not wait for the debugger.
+/// A machine with a server; `poll_once` is one round of the simulation loop, and does not wait for the debugger.
 struct bench {
-    bench() : server(machine.process(), patient()) { port = server.listen(0); }
+    bench() : server(machine.process(), hooks_that_wait()) { port = server.listen(0); }
 
-    gdb_hooks patient() {
+    gdb_hooks hooks_that_wait() {
         auto h = machine.hooks();
         h.while_stopped = [] { return false; };
         return h;
     }
-    void turn() {
+    void poll_once() {
         server.poll();
         if (!server.holding()) machine.run(10);
     }
     /// Sockets deliver when they like.
     template <class Condition>
     bool comes_true(Condition condition) {
-        for (int patience = 0; patience < 2000; ++patience) {
+        for (int attempts = 0; attempts < 2000; ++attempts) {
             if (condition()) return true;
-            turn();
+            poll_once();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         return false;
@@ -57,8 +57,8 @@ struct client {
     /// Lets the machine run until `wanted` bytes have come, or the connection is closed, or nothing happens.
     std::string read(std::size_t wanted) {
         std::string got;
-        for (int patience = 0; patience < 2000 && got.size() < wanted && !closed; ++patience) {
-            machine.turn();
+        for (int attempts = 0; attempts < 2000 && got.size() < wanted && !closed; ++attempts) {
+            machine.poll_once();
             char bytes[4096];
             boost::system::error_code error;
             const auto n = socket.read_some(boost::asio::buffer(bytes), error);
@@ -89,7 +89,7 @@ struct client {
 
 TEST_CASE("a debugger halts the machine when it comes and frees it when it goes") {
     bench b;
-    b.turn();
+    b.poll_once();
     CHECK(b.machine.harts[0]->x[5] == 10);
     CHECK_FALSE(b.server.attached());
     SECTION("by detaching") {
@@ -116,13 +116,13 @@ TEST_CASE("a debugger halts the machine when it comes and frees it when it goes"
     SECTION("in the middle of a packet") {
         client c(b);
         c.write("$m8000");
-        b.turn();
+        b.poll_once();
         c.socket.close();
     }
     CHECK(b.freed());
     CHECK(b.machine.clean());
     const auto before = b.machine.harts[0]->x[5];
-    b.turn();
+    b.poll_once();
     CHECK(b.machine.harts[0]->x[5] > before);
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("stops are sent when they happen, interrupts are heard") {
 TEST_CASE("a run can be held until a debugger has come") {
     bench b;
     b.server.hold();
-    b.turn();
+    b.poll_once();
     CHECK(b.machine.harts[0]->x[5] == 0);
     client c(b);
     CHECK(b.machine.harts[0]->x[5] == 0);
@@ -237,7 +237,7 @@ TEST_CASE("noise does no harm") {
     for (std::size_t at = 0; at < noise.size(); at += 1000) {
         boost::system::error_code ignored;
         boost::asio::write(c.socket, boost::asio::buffer(noise.data() + at, 1000), ignored);
-        b.turn();
+        b.poll_once();
     }
     c.socket.close();
     CHECK(b.freed());

@@ -108,7 +108,7 @@ struct bench {
         gpu.interrupt.connect([this](bool level) { line = level; });
         cal.run_until(0);
     }
-    /// A request of lanes, to its end. \returns its answer, and in `took` its time
+    /// A request of lanes, to its end. \returns its response, and in `took` its time
     test::line_listener::response ask(const line_request_ptr& r) {
         const auto before = cal.now();
         lanes.responses.clear();
@@ -264,7 +264,7 @@ TEST_CASE("what is no memory is reached over the bus, as wide as it was asked fo
     CHECK(b.ask(r).fault == memory_fault::bus_error);
 }
 
-TEST_CASE("a reset forgets what is under way") {
+TEST_CASE("a reset clears what is under way") {
     bench& b = fresh();
     b.device.mute = true;
     b.lanes.responses.clear();

@@ -178,7 +178,7 @@ TEST_CASE("a host that writes a queue, by the order that the protocol asks for")
     b.load(page + 64);
     b.write_elsewhere(offset + 64, 77);
     b.write_elsewhere(offset, 2);
-    // A hart that forgets to acquire never sees it; one that acquires sees all of it.
+    // A hart that does not acquire never sees it; one that acquires sees all of it.
     const auto poll = [&](bool acquires) {
         program p(0x4000);
         p << (acquires ? fence_of(r, rw) : nop) << ld(s2, a0, 0) << ld(s3, a0, 64);

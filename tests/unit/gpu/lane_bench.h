@@ -17,7 +17,7 @@
 
 namespace fabricvp::gpu {
 
-/// Memory from GPU_GLOBAL_BASE on, virtual = physical. Accesses are performed when they are issued; the answers come
+/// Memory from GPU_GLOBAL_BASE on, virtual = physical. Accesses are performed when they are issued; the responses come
 /// late.
 class test_memory final : public vector_memory, public translator, public line_target {
 public:

@@ -119,7 +119,7 @@ TEST_CASE("a driver that refuses a page ends the access in a fault") {
     CHECK(a->fault == memory_fault::unmapped);
 }
 
-TEST_CASE("a reset forgets the pages that were waited for") {
+TEST_CASE("a reset clears the pages that were waited for") {
     auto& m = fresh();
     withdraw(m, 0);
     m.clients[0]->memory.issue(m.clients[0]->one(access_kind::read, page(0)));

@@ -124,7 +124,7 @@ TEST_CASE("random accesses: whatever is parked is freed by the last that it wait
     CHECK(order.size() == 0);
 }
 
-TEST_CASE("a reset forgets all of it") {
+TEST_CASE("a reset clears all of it") {
     accesses a;
     remote_order order;
     CHECK(order.enter(a.make(64, 1), 0, true));

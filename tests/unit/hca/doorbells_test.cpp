@@ -63,7 +63,7 @@ TEST_CASE("doorbells that come faster than they are served") {
     CHECK(read);
     for (unsigned i = 0; i < flood; ++i) CHECK(std::memcmp(b.byte(rb, 8 * i), a.byte(ra, 8 * (i % 500)), 8) == 0);
 
-    // A reset forgets those that are held.
+    // A reset clears those that are held.
     for (unsigned i = 0; i + 1 < max_doorbells; ++i)
         a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | (flood + i) << 8 | HCA_OP_NOP, qa->number << 8 | 1);
     a.run(3'000'000);

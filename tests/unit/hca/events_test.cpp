@@ -86,7 +86,7 @@ TEST_CASE("events, interrupts and the port of an HCA") {
     CHECK(get(HCA_MAD_PKEY_TABLE, 1) == HCA_MAD_BAD_FIELD);
     CHECK(get(0x99, 0) == HCA_MAD_BAD_ATTRIBUTE);
 
-    // --- reset forgets everything ---
+    // --- reset clears everything ---
     d.write32(HCA_RESET, HCA_RESET_NOW);
     d.run();
     CHECK(d.command(HCA_MAD_IFC, 1, 3) == HCA_BAD_SYSTEM_STATE);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hostile driver: commands of all kinds in any order, with contexts that are right, half right or noise; registers,
-// doorbells and work queue entries as it likes. It gives the adapter addresses in its own pages only, or such as are
-// nowhere. Between its pages lie others that the adapter must not touch, and after a reset all must be as new.
+// A misbehaving driver: commands of all kinds in any order, with contexts that are right, half right or noise;
+// registers, doorbells and work queue entries as it likes. It gives the adapter addresses in its own pages only, or
+// such as are nowhere. Between its pages lie others that the adapter must not touch, and after a reset all must be as
+// new.
 #include "fuzz_bench.h"
 
 using namespace fabricvp;
@@ -324,7 +325,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("a hostile driver") {
+TEST_CASE("a misbehaving driver") {
     calendar timeline;
     attack t;
     const auto rounds = environment_or("HCA_FUZZ", usual);

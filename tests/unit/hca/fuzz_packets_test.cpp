@@ -263,7 +263,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("hostile packets") {
+TEST_CASE("invalid packets") {
     calendar timeline;
     attack t;
     const auto rounds = environment_or("HCA_FUZZ", usual);

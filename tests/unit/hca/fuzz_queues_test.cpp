@@ -212,7 +212,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("hostile queues and doorbells") {
+TEST_CASE("invalid queues and doorbells") {
     calendar timeline;
     attack t;
     // What the attacker may read and write by right is no secret: the local regions of its own domain.

@@ -183,7 +183,7 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     REQUIRE(response);
     CHECK(manager.received[0].packet->bth.destination_qp == 77);
     CHECK(hca_get(&(*response)[64], HCA_COUNTER_PACKETS_RECEIVED) >= 5);
-    // Responses and traps get no answer.
+    // Responses and traps get no response.
     d[1] = HCA_MAD_SUBNET;
     d[3] = HCA_MAD_GET_RESPONSE;
     CHECK(!ask(manager, packet_of(d, 2, 3), 20'000'000));

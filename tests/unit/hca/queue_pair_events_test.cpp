@@ -186,9 +186,9 @@ void try_draining(two_adapter_bench& bench) {
     REQUIRE(a.command(HCA_SQD2RTS_QP, qa->number) == HCA_OK);
     bench.good_a();
     // A queue pair that fails while it is being drained says so by its completions alone.
-    test_qp::settings impatient;
-    impatient.rnr_retries = 1;
-    bench.connect(impatient, number);
+    test_qp::settings short_timeout;
+    short_timeout.rnr_retries = 1;
+    bench.connect(short_timeout, number);
     send_request s;
     s.list = {{0, ra.key, bytes}};
     qa->post(s);

@@ -162,7 +162,7 @@ TEST_CASE("verbs of a reliable connection") {
     // --- completions come in the order of the entries, though the first one waits for its translation and others join
     // it ---
     const auto taken_away = a.region(64);
-    CHECK(a.command(HCA_HW2SW_MPT, taken_away.key >> 8, 1) == HCA_OK);  // the adapter forgets what it has cached
+    CHECK(a.command(HCA_HW2SW_MPT, taken_away.key >> 8, 1) == HCA_OK);  // the adapter clears what it has cached
     const auto misses = host.adapters[0]->translation.mtt_misses.total();
     send_request write;
     write.opcode = HCA_OP_WRITE;

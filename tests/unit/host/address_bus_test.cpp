@@ -23,8 +23,8 @@ public:
     explicit slow_target(const sc_core::sc_module_name& name) : bus_target(name) {}
     std::vector<std::uint64_t> offsets;
     void reset() override {
-        if (m_answer.scheduled()) {
-            cancel(m_answer);
+        if (m_response.scheduled()) {
+            cancel(m_response);
             abandon(*m_payload);
         }
         bus_target::reset();
@@ -34,7 +34,7 @@ private:
     outcome access(bus_payload& payload, ticks&) override {
         offsets.push_back(payload.get_address());
         m_payload = &payload;
-        schedule_in(m_answer, 5_us);
+        schedule_in(m_response, 5_us);
         return outcome::pending;
     }
     unsigned debug_access(bus_payload& payload) override { return payload.get_data_length(); }
@@ -44,7 +44,7 @@ private:
         complete(*m_payload);
     }
     bus_payload* m_payload = nullptr;
-    calendar_event m_answer{method<&slow_target::answer>, this};
+    calendar_event m_response{method<&slow_target::answer>, this};
 };
 
 struct bench {

@@ -96,7 +96,7 @@ TEST_CASE("device tree: paths, properties, registers") {
     CHECK(children == 7);
 }
 
-TEST_CASE("device tree: damaged blobs are walked without harm") {
+TEST_CASE("device tree: corrupted blobs are walked without harm") {
     const auto good = blob();
     fdt t;
     CHECK_FALSE(fdt_open(&t, nullptr));

@@ -164,7 +164,7 @@ TEST_CASE("highest priority first, then lowest number; the threshold does not ma
     CHECK(b.claim(0) == 0);
 }
 
-TEST_CASE("reset forgets claims and sees lines that are still high") {
+TEST_CASE("reset clears claims and sees lines that are still high") {
     auto& b = fresh();
     b.set_priority(11, 2);
     b.enable(0, 11);

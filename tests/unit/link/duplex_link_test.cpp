@@ -16,7 +16,7 @@ struct bench {
     calendar timeline;
     link::channel a{"a", wire()}, b{"b", wire()};
     link::duplex_link both{a, &b};
-    link::channel forward{"one_way", wire()}, backward{"other_way", wire()};
+    link::channel forward{"forward", wire()}, backward{"backward", wire()};
     link::duplex_link fixed{forward, &backward};
     static bench& get() {
         static bench it;
@@ -38,7 +38,7 @@ struct bench {
 
 }  // namespace
 
-TEST_CASE("a lane that turns serves neither direction until the switch time is over") {
+TEST_CASE("a lane that reverses serves neither direction until the switch time is over") {
     auto& it = bench::get();
     CHECK(it.both.reverse(side::a, 1) == 1);
     it.expect(8, 7);
@@ -96,7 +96,7 @@ TEST_CASE("repairing a fault gives back what was lost and undoes no turn") {
     it.both.repair(side::a, 3);
     it.expect(9, 7);
     CHECK(it.both.reversed(side::a) == 1);
-    // The other order: a lane lost, a lane turned to the direction that lost it, and mended.
+    // The other order: a lane lost, a lane reversed to the direction that lost it, and mended.
     it.both.restore();
     run_for(switch_time);
     it.both.fail_lanes(side::b, 2);

@@ -145,9 +145,9 @@ TEST_CASE("the predictive policy tries half as often what was wrong") {
     both.directions[0] = {1.0, 1'000'000, lanes + 4, 4};
     both.directions[1] = {1.0, 1'000'000, lanes - 4, -4};
     const auto policy = link::make_lane_policy(lane_policy_kind::predictive, 0.99);
-    for (const unsigned patience : {1u, 2u, 4u, 8u}) {
+    for (const unsigned restore_after : {1u, 2u, 4u, 8u}) {
         CHECK(policy->decide(one).lanes > 0);  // after the first time: they turn again
-        for (unsigned i = 1; i < patience; ++i) CHECK(policy->decide(both).lanes == 0);
+        for (unsigned i = 1; i < restore_after; ++i) CHECK(policy->decide(both).lanes == 0);
         const auto back = policy->decide(both);
         CHECK(back.lanes == 2);  // half of those that have turned
         CHECK(back.to == side::b);
@@ -169,7 +169,7 @@ TEST_CASE("an idle link costs no events, and a run ends") {
     CHECK(l.controller->samples.value() == 1);
 }
 
-TEST_CASE("one direction saturated: the other's lanes turn, down to one, and 15 : 1 carry 1.875 times as much") {
+TEST_CASE("one direction saturated: the other's lanes reverse, down to one, and 15 : 1 carry 1.875 times as much") {
     auto& b = bench::get();
     for (auto* l : b.all()) {
         INFO(l->controller->name());

@@ -177,7 +177,7 @@ TEST_CASE("what waits for lanes says so, and goes on when there are some") {
     CHECK_FALSE(b.left.waits());
 }
 
-TEST_CASE("a reset forgets what is under way") {
+TEST_CASE("a reset clears what is under way") {
     auto& b = bench::get();
     for (unsigned i = 0; i < 2; ++i) b.left.send(make_note(i, 60));
     for (auto* d : {&b.left, &b.right}) {

@@ -188,7 +188,7 @@ TEST_CASE("multicast tables are the manager's, too") {
               (direction | HCA_MAD_BAD_FIELD));
 }
 
-TEST_CASE("hostile management packets are discarded or answered, never lost uncounted") {
+TEST_CASE("invalid management packets are discarded or answered, never lost uncounted") {
     std::mt19937_64 random(5);
     auto& m = all().manager;
     const auto stat = [](const char* what) { return snapshot_statistics("net").at(what); };

@@ -161,9 +161,9 @@ struct machines {
                           looped);  // their tree goes where nobody else's packets turn
         CHECK_NOTHROW(subnet("up_and_down", square(true, routing_kind::up_down)));
     }
-    static void reject(const char* name, const std::function<void(description&)>& spoil, const char* why) {
+    static void reject(const char* name, const std::function<void(description&)>& corrupt, const char* why) {
         auto d = tree();
-        spoil(d);
+        corrupt(d);
         CHECK_THROWS_WITH(subnet(name, d), Catch::Contains("network: ") && Catch::Contains(why));
     }
 };

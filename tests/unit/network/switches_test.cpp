@@ -84,7 +84,7 @@ struct machines {
     star cut{"cut", 3, {}}, stored{"stored", 3, storing()}, slow{"slow", 3, {}, {}, one_slow()},
         crowd{"crowd", 5, tight(), large_buffers(4608)}, lanes{"lanes", 3, tight(), large_buffers(4608)},
         faulty{"faulty", 3, {}}, noisy{"noisy", 2, {}}, dying{"dying", 3, tight(), large_buffers(4608)},
-        hostile{"hostile", 3, {}};
+        invalid{"invalid", 3, {}};
 };
 
 machines& all() {
@@ -312,8 +312,8 @@ TEST_CASE("a switch that dies loses what it holds, and nothing else is lost unco
           0);
 }
 
-TEST_CASE("hostile headers harm nobody") {
-    auto& s = all().hostile;
+TEST_CASE("invalid headers harm nobody") {
+    auto& s = all().invalid;
     std::mt19937_64 random(1);
     std::uint64_t sent = 0;
     for (unsigned i = 0; i < 20'000; ++i) {

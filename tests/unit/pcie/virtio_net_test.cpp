@@ -348,7 +348,7 @@ TEST_CASE("a reset while a frame is fetched, and while one waits for the link: n
     CHECK(t.other.heard.size() == 1);
 }
 
-TEST_CASE("only so many frames are fetched at a time, and a reset forgets those that were only posted") {
+TEST_CASE("only so many frames are fetched at a time, and a reset clears those that were only posted") {
     auto& t = started(&machines::modest);
     for (unsigned i = 0; i < 4; ++i) t.d.offer_frame(some_frame(1000, i), i);
     t.d.ring(transmitting);

@@ -188,7 +188,7 @@ TEST_CASE("what is no configuration is refused in one line") {
     CHECK_THAT(error_of("nodes: *unknown\n"), Contains("not valid YAML"));
 }
 
-TEST_CASE("hostile files end in an error") {
+TEST_CASE("invalid files end in an error") {
     CHECK_THAT(error_of(std::string(20'000'000, 'a')), Contains("too large"));
     CHECK_THAT(error_of("nodes: " + std::string(100'000, '[')), Contains("m.yaml:1: "));
     CHECK_THAT(error_of("a: " + std::string(60, '[') + std::string(60, ']')), Contains("nested too deeply"));

@@ -32,7 +32,7 @@ std::string run(const std::string& config, ticks limit, const platform::override
     return in_child([&] { return statistics_of(*platform::from_config(config, set), limit); });
 }
 
-/// Two pairs of generators that do the same on links that spoil packets.
+/// Two pairs of generators that do the same on links that corrupt packets.
 const char* const twins = R"(
 simulation: {seed: 5}
 node:

@@ -177,7 +177,7 @@ TEST_CASE("code in a page that a device has touched runs") {
     CHECK(b.hart0.x(s2) == 7);
 }
 
-TEST_CASE("a reset while an access is under way: the answer is dropped, the hart starts anew") {
+TEST_CASE("a reset while an access is under way: the response is dropped, the hart starts anew") {
     auto& b = hart_bench::restart();
     b.device0.responds_after = 5 * microsecond;
     b.load(program(code) << lw(s2, a0, 0) << j(0));

@@ -118,7 +118,7 @@ TEST_CASE("data beside code does not disturb it, and pages without code become f
     CHECK(b.memory.marks(kept) == sparse_memory::decoded);
 }
 
-TEST_CASE("clearing the memory forgets all code") {
+TEST_CASE("clearing the memory clears all code") {
     auto& b = hart_bench::restart();
     start_caller(b, b.hart0);
     b.hart0.halt();

@@ -44,7 +44,7 @@ bus_target::outcome test_bus::access(bus_payload& payload, ticks& delay) {
     log.push_back({now(), payload.get_address(), value, payload.get_data_length(), payload.is_write()});
     if (responds_after) {
         m_waiting = &payload;
-        schedule_in(m_answer, responds_after);
+        schedule_in(m_response, responds_after);
         return outcome::pending;
     }
     delay += latency;

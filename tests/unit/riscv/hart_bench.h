@@ -37,8 +37,8 @@ public:
         bool write;
     };
     std::vector<entry> log;
-    ticks latency = 0;         ///< told with the answer
-    ticks responds_after = 0;  ///< if not zero: the answer comes later, on the backward path
+    ticks latency = 0;         ///< told with the response
+    ticks responds_after = 0;  ///< if not zero: the response comes later, on the backward path
     bool performs_atomics = true;
     std::map<std::uint64_t, std::uint64_t> registers;
 
@@ -58,7 +58,7 @@ private:
 
     sparse_memory& m_memory;
     bus_payload* m_waiting = nullptr;
-    calendar_event m_answer{method<&test_bus::answer>, this};
+    calendar_event m_response{method<&test_bus::answer>, this};
 };
 
 /// Stops the simulation when a hart stops.

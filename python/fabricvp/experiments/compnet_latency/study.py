@@ -155,7 +155,7 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Result]) -> pandas.Data
     run.report.table(
         "threads",
         frame.round(3),
-        "64 bytes. Every work-group waits for its answer before it sends again. uJ_a_request: the cores of service"
+        "64 bytes. Every work-group waits for its response before it sends again. uJ_a_request: the cores of service"
         " threads alone; uJ_of_all: both nodes, all parts.",
         shown=60,
     )

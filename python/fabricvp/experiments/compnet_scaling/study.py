@@ -41,8 +41,8 @@ def study(run: Run) -> None:
     run.report.table(
         "scaling",
         frame.round(3),
-        f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. µJ of both nodes,"
-        f" all parts. messages_per_us: of one node, {messages} by each work-group, which nobody answers.",
+        f"{EIGHT} bytes there and back; every work-group waits for its response before it sends again. µJ of both"
+        f" nodes, all parts. messages_per_us: of one node, {messages} by each work-group, which nobody answers.",
         shown=80,
     )
     check = run.report.check

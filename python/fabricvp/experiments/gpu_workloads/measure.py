@@ -36,7 +36,7 @@ REVERSAL = {
     "restored_lanes": 1.0,
     "samples": 1.0,
     "reversal_time": 1e-12,
-}  #: statistics of links whose lanes turn, and their units
+}  #: statistics of links whose lanes reverse, and their units
 CONTROLLER = (
     "packets",
     "left",
@@ -108,11 +108,11 @@ class Measured:
     window_s: float = 0.0
     lanes: dict[str, list[float]] = field(
         default_factory=dict
-    )  #: with `Point.timeline`, where lanes turn: lanes in each window
+    )  #: with `Point.timeline`, where lanes reverse: lanes in each window
     busy: dict[str, float] = field(default_factory=dict)  #: part of the kernels' time, by direction of every link
     reversal: dict[str, float] = field(
         default_factory=dict
-    )  #: sums over all links whose lanes turn: turns, returns, samples, turning_s
+    )  #: sums over all links whose lanes reverse: turns, returns, samples, turning_s
     launches: float = 0.0  #: of kernels, on all GPUs
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
     links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by direction of every link

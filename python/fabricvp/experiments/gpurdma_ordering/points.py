@@ -50,7 +50,7 @@ class Result:
     acquire_us: float  #: of a round
     read_us: float  #: of a round, with the check
     repair_us: float  #: of a wrong round
-    tries: float  #: reads past L1 that a wrong round took until it was right
+    tries: float  #: reads bypassing L1 that a wrong round took until it was right
     round_us: float  #: at the writer, from the first entry until it knows that the kernel has looked
     bank_wait_ns: float  #: mean wait of requests for the bank of the data, from begin to end
 

@@ -27,8 +27,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "lanes",
     "Reversible lanes between four sockets",
-    "What does a link gain if its lanes turn to the direction that needs them, beside links of twice the bandwidth, and"
-    " which rule turns them best?",
+    "What does a link gain if its lanes reverse to the direction that needs them, beside links of twice the bandwidth,"
+    " and which rule reverses them best?",
     study_of(__package__),
     _options,
 )

@@ -23,7 +23,7 @@ FULL = LANES * LANE  #: bytes a second
 _RATIO = ACKNOWLEDGEMENT / WRITE
 SIX_LANES = (6 * LANE - _RATIO * 10 * LANE) / (1 - _RATIO**2)
 OUTSTANDING = 170  #: writes of each of three: together 41 kB, twice what fills the way there and back
-PHASE_US = 400  #: long beside the two samples in which two lanes turn
+PHASE_US = 400  #: long beside the two samples in which two lanes reverse
 
 
 class Case(NamedTuple):

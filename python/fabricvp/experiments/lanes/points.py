@@ -18,7 +18,7 @@ class Workload(NamedTuple):
     size: int
     quick: int
     seconds: float  #: roughly, of a run at the default size: for the estimate of the time left
-    gain: float | None = None  #: published speed-up by turning lanes
+    gain: float | None = None  #: published speed-up by reversible lanes
 
 
 #: by the name of the application

@@ -234,11 +234,11 @@ def _check(
         if min(solvers["martinasso2016"].factors(s.graph)) < 1 - 1e-9:
             continue
         used = {direction for pair in s.graph for direction in shape.route(*pair)[0]}
-        both_ways = any(direction ^ 1 in used for direction in used)
+        both_directions = any(direction ^ 1 in used for direction in used)
         for (a, b), seconds in zip(s.graph, e.finish):
             crosses = shape.route(a, b)[1]
             alone = size / (measured.crossing if crosses else measured.direct) + measured.latency[crosses]
-            off[both_ways].append(abs(seconds / alone - 1))
+            off[both_directions].append(abs(seconds / alone - 1))
     report.check(
         "conflict-free messages run at full rate",
         bool(off[False]) and max(off[False]) < 0.01,
