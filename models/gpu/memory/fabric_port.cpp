@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/replay/recorder.h"
+#include "gpu/memory/observer.h"
 
 namespace fabricvp::gpu {
 
@@ -94,7 +94,7 @@ void fabric_port::send(const line_request_ptr& request) {
     }
     if (span_recorder::on())
         request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
-    if (replay::recorder::on()) replay::recorder::current().sent(m_terminal->number, tag, r, operand_bytes(r), now());
+    if (auto* o = memory_observer::attached()) o->sent(m_terminal->number, tag, r, operand_bytes(r), now());
     p->set_request(m_terminal->format, r.page_table, operand_bytes(r));
     m_terminal->send(p);
 }
@@ -160,7 +160,7 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
         m_free_places.pop_back();
         m_serving[place] = p;
     }
-    if (replay::recorder::on()) replay::recorder::current().arrived(p->source, p->tag, now());
+    if (auto* o = memory_observer::attached()) o->arrived(p->source, p->tag, now());
     r.client = this;
     r.cookie = m_epoch << 32 | place;
     r.issued = now();
@@ -173,7 +173,7 @@ void fabric_port::line_done(line_request& r) {
     const auto place = static_cast<std::uint32_t>(r.cookie);
     const auto p = std::move(m_serving[place]);
     m_free_places.push_back(place);
-    if (replay::recorder::on()) replay::recorder::current().response_sent(p->source, p->tag, now());
+    if (auto* o = memory_observer::attached()) o->served(p->source, p->tag, now());
     if (r.kind == access_kind::read) {
         p->data = r.data;
         p->valid_sectors = r.valid_sectors;
@@ -206,7 +206,7 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
     }
     const auto request = std::move(m_waiting[p->tag]);
     m_free_tags.push_back(p->tag);
-    if (replay::recorder::on()) replay::recorder::current().response_received(m_terminal->number, p->tag, now());
+    if (auto* o = memory_observer::attached()) o->responded(m_terminal->number, p->tag, now());
     line_request& r = *request;
     if (p->status != fabric::access_status::ok) {
         r.fault = p->status == fabric::access_status::poisoned ? memory_fault::poisoned : memory_fault::bus_error;

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/trace.h"
-#include "gpu/replay/recorder.h"
+#include "gpu/memory/observer.h"
 
 namespace fabricvp::gpu {
 
@@ -64,7 +64,7 @@ void gmmu::begin(walker& w, const job& j) {
         w.level = level;
         break;
     }
-    if (replay::recorder::on()) replay::recorder::current().walk_begins(&w, now());
+    if (auto* o = memory_observer::attached()) o->walk_started(&w, now());
     schedule_in(w.start, m_latency);
 }
 
@@ -146,7 +146,7 @@ void gmmu::finish(walker& w, const translation& t) {
     translation found = t;
     found.walk_begin = w.begin;
     found.walk_end = now();
-    if (replay::recorder::on()) replay::recorder::current().walk_ends(&w, w.work.page, now());
+    if (auto* o = memory_observer::attached()) o->walk_ended(&w, w.work.page, now());
     const job done = w.work;
     if (w.stale) {
         begin(w, done);  // the tables have changed under way

@@ -99,7 +99,6 @@ private:
 
     access_state& allocate_state();
     bool translate(access_state& state);
-    void record_walk(access_state& state, unsigned transaction, std::uint64_t page);
     void enter(access_state& state, unsigned transaction, const translation& t);
     void enqueue_uncached(access_state& state, unsigned transaction, const translation& t);
     void drain_port();
