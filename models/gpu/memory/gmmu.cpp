@@ -44,7 +44,7 @@ void gmmu::invalidate(std::uint32_t space) {
 
 void gmmu::walk(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie) {
     const job j{space, page, &client, cookie, now()};
-    if (m_idle.empty()) return m_queue.push(j);
+    if (m_idle.empty()) return m_queue.push_back(j);
     walker& w = *m_idle.back();
     m_idle.pop_back();
     begin(w, j);
@@ -160,7 +160,7 @@ void gmmu::release(walker& w) {
     if (m_queue.empty())
         m_idle.push_back(&w);
     else
-        begin(w, m_queue.pop());
+        begin(w, m_queue.take_front());
 }
 
 void gmmu::wait_for_page(walker& w) {

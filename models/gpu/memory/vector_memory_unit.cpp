@@ -88,7 +88,7 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     a.spans.add(m_coalesce_span, span_kind::service, now(), now() + m_latency);
     a.spans.add(tlb.lookup_span, span_kind::service, now() + m_latency, s.lookup_at);
     a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
-    if (!m_blocked.empty() || !translate(s)) return m_blocked.push(&s);
+    if (!m_blocked.empty() || !translate(s)) return m_blocked.push_back(&s);
     release(s);
 }
 
@@ -132,7 +132,7 @@ void vector_memory_unit::tlb_available() {
     while (!m_blocked.empty()) {
         access_state& s = *m_blocked.front();
         if (!translate(s)) return;
-        m_blocked.pop();
+        m_blocked.pop_front();
         release(s);
     }
 }
