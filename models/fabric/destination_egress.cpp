@@ -13,7 +13,6 @@ destination_egress::destination_egress(const sc_core::sc_module_name& name, std:
 void destination_egress::add_destination(bool windowed) {
     m_destinations.emplace_back();
     m_destinations.back().windowed = windowed;
-    for (auto& r : m_ready) r.set_capacity(m_destinations.size());
 }
 
 void destination_egress::push(const packet_ptr& p) {
@@ -21,7 +20,6 @@ void destination_egress::push(const packet_ptr& p) {
     auto& q = m_destinations[p->destination].waiting[c];
     waiting.add(q.size());
     if (q.empty()) m_ready[c].push_back(p->destination);
-    if (q.full()) q.set_capacity(q.capacity() ? 2 * q.capacity() : 16);
     q.push_back({p, p->flits});
     ++m_count;
 }

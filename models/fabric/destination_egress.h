@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <boost/circular_buffer.hpp>
-
+#include "base/growing_ring.h"
 #include "fabric/egress.h"
 
 namespace fabricvp::fabric {
@@ -44,7 +43,7 @@ private:
         unsigned flits;
     };
     struct destination {
-        std::array<boost::circular_buffer<entry>, virtual_channels> waiting;
+        std::array<growing_ring<entry>, virtual_channels> waiting;
         std::uint64_t in_flight = 0;  // requests without their response
         bool windowed = false;
         bool parked = false;  // its requests wait for a response
@@ -54,7 +53,7 @@ private:
 
     const std::uint64_t m_window;
     std::vector<destination> m_destinations;
-    std::array<boost::circular_buffer<std::uint16_t>, virtual_channels> m_ready;  // those whose turn comes, in order
+    std::array<growing_ring<std::uint16_t>, virtual_channels> m_ready;  // those whose turn comes, in order
     unsigned m_next_channel = 0;
     std::uint64_t m_count = 0;
 };

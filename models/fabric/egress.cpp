@@ -6,15 +6,12 @@
 namespace fabricvp::fabric {
 
 fifo_egress::fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries, std::uint64_t page_tables)
-    : egress(name), m_capacity{entries / 2, page_tables / 2} {
-    for (auto& q : m_queues) q.set_capacity(64);
-}
+    : egress(name), m_capacity{entries / 2, page_tables / 2} {}
 
 void fifo_egress::push(const packet_ptr& p) {
     const auto c = static_cast<unsigned>(p->channel());
     waiting.add(std::accumulate(m_flits.begin(), m_flits.end(), std::uint64_t{0}));
     ++m_packets;
-    if (m_queues[c].full()) m_queues[c].set_capacity(2 * m_queues[c].capacity());
     m_queues[c].push_back({p, p->flits});
     m_flits[c] += p->flits;
 }

@@ -6,8 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include <boost/circular_buffer.hpp>
-
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/statistics.h"
 #include "fabric/port.h"
@@ -64,7 +63,7 @@ private:
         packet_ptr packet;
         unsigned flits;  // of the packet, which has long left the host's caches
     };
-    std::array<boost::circular_buffer<entry>, virtual_channels> m_queues;
+    std::array<growing_ring<entry>, virtual_channels> m_queues;
     std::array<std::uint64_t, virtual_channels> m_flits{};
     std::uint64_t m_packets = 0;
     unsigned m_next_grant = 0;

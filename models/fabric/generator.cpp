@@ -12,7 +12,6 @@ namespace fabricvp::fabric {
 
 namespace {
 
-constexpr std::uint32_t no_tag = ~0u;
 constexpr unsigned slot_bits = 20;  // of a tag; the rest counts the slot's uses
 
 }  // namespace
@@ -47,7 +46,7 @@ void generator_params::describe(parameter_visitor& v) {
 
 generator::generator(const sc_core::sc_module_name& name, const generator_params& t, const terminal_params& p,
                      unsigned n, const packet_format& f, const link_params* l)
-    : terminal(name, p, n, f, l), traffic(t), m_random(block_seed(*this, t.seed)), m_serving(64) {
+    : terminal(name, p, n, f, l), traffic(t), m_random(block_seed(*this, t.seed)) {
     attach(*this);
 }
 
@@ -114,12 +113,7 @@ void generator::send_one() {
     p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_APERTURE_SHIFT |
               (m_random() >> 16) % (traffic.span / line_bytes) * line_bytes;
     p->epoch = m_epoch;
-    if (m_free_slots.empty()) {
-        m_free_slots.push_back(static_cast<std::uint32_t>(m_tags.size()));
-        m_tags.push_back(no_tag);
-    }
-    const auto slot = m_free_slots.back();
-    m_free_slots.pop_back();
+    const auto slot = m_tags.insert(0);
     p->tag = m_tags[slot] = static_cast<std::uint32_t>(m_sent % ((1u << (32 - slot_bits)) - 1)) << slot_bits | slot;
     unsigned operands = 0;
     if (chance(traffic.writes)) {
@@ -148,12 +142,11 @@ void generator::packet_received(const packet_ptr& p) {
     if (is_response(p->type)) {
         if (p->epoch != m_epoch) return;
         const auto slot = p->tag & ((1u << slot_bits) - 1);
-        if (slot >= m_tags.size() || m_tags[slot] != p->tag) {
+        if (!m_tags.contains(slot) || m_tags[slot] != p->tag) {
             ++unexpected;
             return;
         }
-        m_tags[slot] = no_tag;
-        m_free_slots.push_back(slot);
+        m_tags.remove(slot);
         ++responses;
         --m_in_flight;
         if (p->status != access_status::ok)
@@ -169,14 +162,12 @@ void generator::packet_received(const packet_ptr& p) {
     }
     if (p->kind == access_kind::write && is_generator(p->source) && !intact(*p, p->source, number, 0xf)) ++corrupt;
     p->due = now() + traffic.service;
-    if (m_serving.full()) m_serving.set_capacity(2 * m_serving.capacity());
     m_serving.push_back(p);
     if (!m_send_response.scheduled()) schedule(m_send_response, p->due);
 }
 
 void generator::send_response() {
-    const auto p = std::move(m_serving.front());
-    m_serving.pop_front();
+    const auto p = m_serving.take_front();
     if (!m_serving.empty()) schedule(m_send_response, m_serving.front()->due);
     ++served;
     if (p->kind == access_kind::read) {
@@ -196,7 +187,6 @@ void generator::reset() {
     m_sent = m_in_flight = m_burst = 0;
     m_next_target = 0;
     m_tags.clear();
-    m_free_slots.clear();
     m_responses_before = responses.total();
     ++m_epoch;
     terminal::reset();

@@ -7,10 +7,10 @@
 
 #include <random>
 
-#include <boost/circular_buffer.hpp>
-
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/slot_table.h"
 #include "base/statistics.h"
 #include "fabric/terminal.h"
 #include "link/traffic_pattern.h"
@@ -78,14 +78,14 @@ private:
 
     std::vector<unsigned> m_targets;
     unsigned m_first_generator = ~0u;
-    bool m_first_half = true;                         // of the participants
-    std::vector<std::uint32_t> m_tags, m_free_slots;  // of requests under way, by slot; `no_tag` where there is none
+    bool m_first_half = true;          // of the participants
+    slot_table<std::uint32_t> m_tags;  // of requests in flight
     std::mt19937_64 m_random;
     std::uint64_t m_sent = 0, m_in_flight = 0, m_responses_before = 0, m_epoch = 0;
     std::size_t m_next_target = 0;
     std::uint64_t m_burst = 0;  // requests since the last pause
     ticks m_next_time = 0;
-    boost::circular_buffer<packet_ptr> m_serving;  // by when they are due
+    growing_ring<packet_ptr> m_serving;  // by when they are due
     calendar_event m_tick{method<&generator::tick>, this};
     calendar_event m_send_response{method<&generator::send_response>, this};
 };

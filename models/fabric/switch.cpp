@@ -43,8 +43,6 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
             m_egress.push_back(maker(queue.c_str(), *m_ports.back(), p.output_entries));
         m_unstitchers.push_back(n.crosses_clusters ? std::make_unique<netcrafter::unstitcher>(format) : nullptr);
     }
-    for (auto& i : m_ingress)
-        for (auto& w : i.waiting) w.set_capacity(16);
 }
 
 void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster) {
@@ -119,7 +117,6 @@ void fabric_switch::accept(port& at, const packet_ptr& p) {
         ++blocked;
         ++m_waiting;
         ++m_waiting_on[static_cast<unsigned>(p->channel())];
-        if (waiting.full()) waiting.set_capacity(2 * waiting.capacity());
         waiting.push_back({p, p->route, p->flits, p->destination});
         return;
     }

@@ -13,10 +13,9 @@
 #include <string>
 #include <vector>
 
-#include <boost/circular_buffer.hpp>
-
 #include "base/clock_domain.h"
 #include "base/fault.h"
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -94,7 +93,7 @@ private:
         std::uint16_t flits, destination;
     };
     struct ingress {
-        std::array<boost::circular_buffer<entry>, virtual_channels> waiting;
+        std::array<growing_ring<entry>, virtual_channels> waiting;
     };
 
     ticks packet_announced(port& at, packet& p) override;

@@ -99,8 +99,7 @@ void terminal::service_done(const packet& response) {
     auto& s = service_of(response);
     --s.serving;
     if (s.held.empty()) return;
-    const auto next = std::move(s.held.front());
-    s.held.pop_front();
+    const auto next = s.held.take_front();
     s.held_since = s.held.empty() ? never : now();
     next->pass(m_held_span, span_kind::queueing, now());
     serve(next);
@@ -121,7 +120,6 @@ void terminal::packet_arrived(port&, const packet_ptr& p) {
     if (s.serving < params.serving && s.held.empty()) return serve(p);
     ++held;
     if (s.held.empty()) s.held_since = now();
-    if (s.held.full()) s.held.set_capacity(2 * s.held.capacity());
     s.held.push_back(p);
 }
 

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include <boost/circular_buffer.hpp>
 #include <boost/dynamic_bitset.hpp>
 
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -121,7 +121,7 @@ private:
     terminal_client* m_client = nullptr;
     /// Requests of one channel that a device serves, and those that wait for it.
     struct service {
-        boost::circular_buffer<packet_ptr> held{16};
+        growing_ring<packet_ptr> held;
         std::uint64_t serving = 0;
         ticks held_since = never;
     };

@@ -48,13 +48,7 @@ bus_target::outcome apu_window::reach_memory(bus_payload& p) {
         atomic(p);
         return outcome::done;
     }
-    if (m_free_reads.empty()) {
-        m_free_reads.push_back(m_reads.size());
-        m_reads.emplace_back();
-    }
-    const auto cookie = m_free_reads.back();
-    m_free_reads.pop_back();
-    m_reads[cookie] = {&p, allocate_slice(p.get_data_length())};
+    const auto cookie = m_reads.insert({&p, allocate_slice(p.get_data_length())});
     m_gpu.host_interface.read_memory(p.get_address(), m_reads[cookie].data, cookie);
     return outcome::pending;
 }
@@ -78,8 +72,7 @@ void apu_window::atomic(bus_payload& p) {
 }
 
 void apu_window::memory_read(std::uint64_t cookie) {
-    const auto read = std::exchange(m_reads[cookie], {});
-    m_free_reads.push_back(cookie);
+    const auto read = m_reads.remove(static_cast<std::uint32_t>(cookie));
     std::memcpy(read.payload->get_data_ptr(), read.data.data(), read.data.length);
     complete(*read.payload);
 }
@@ -102,9 +95,7 @@ unsigned apu_window::debug_access(bus_payload& p) {
 
 void apu_window::reset() {
     for (auto* p : std::exchange(m_waiting, {})) abandon(*p);
-    for (auto& r : std::exchange(m_reads, {}))
-        if (r.payload) abandon(*r.payload);
-    m_free_reads.clear();
+    std::exchange(m_reads, {}).for_each([this](const pending_read& r) { abandon(*r.payload); });
     bus_target::reset();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/bus.h"
+#include "base/slot_table.h"
 #include "base/statistics.h"
 #include "gpu/gpu_unit.h"
 
@@ -42,8 +43,7 @@ private:
     gpu_unit& m_gpu;
     ticks m_access_latency;
     std::deque<bus_payload*> m_waiting;
-    std::vector<pending_read> m_reads;  // by cookie
-    std::vector<std::uint64_t> m_free_reads;
+    slot_table<pending_read> m_reads;  // by cookie
 };
 
 }  // namespace fabricvp::gpu

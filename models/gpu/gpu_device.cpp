@@ -48,20 +48,12 @@ void gpu_device::bar_write(const pcie::bar_hit& at, const std::uint8_t* from, st
 
 bool gpu_device::bar_read_later(const pcie::bar_hit& at, const pcie::tlp_ptr& t, const buffer_slice& data) {
     if (at.bar != GPU_BAR_MEMORY || !t->bytes) return false;
-    if (m_free_reads.empty()) {
-        m_free_reads.push_back(m_reads.size());
-        m_reads.emplace_back();
-    }
-    const auto cookie = m_free_reads.back();
-    m_free_reads.pop_back();
-    m_reads[cookie] = {t, data};
-    host_interface.read_memory(at.offset, data, cookie);
+    host_interface.read_memory(at.offset, data, m_reads.insert({t, data}));
     return true;
 }
 
 void gpu_device::memory_read(std::uint64_t cookie) {
-    const auto read = std::exchange(m_reads[cookie], {});
-    m_free_reads.push_back(cookie);
+    const auto read = m_reads.remove(static_cast<std::uint32_t>(cookie));
     finish_read(read.request, read.data);
 }
 
@@ -86,7 +78,6 @@ void gpu_device::function_reset() {
     core.reset();
     system.reset();
     m_reads.clear();
-    m_free_reads.clear();
     resume_accepting();
 }
 

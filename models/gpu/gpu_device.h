@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/slot_table.h"
 #include "gpu/gpu_unit.h"
 #include "gpu/memory/system_port.h"
 #include "pcie/endpoint.h"
@@ -50,8 +51,7 @@ private:
         pcie::tlp_ptr request;
         buffer_slice data;
     };
-    std::vector<pending_read> m_reads;  // by cookie
-    std::vector<std::uint64_t> m_free_reads;
+    slot_table<pending_read> m_reads;  // by cookie
 };
 
 }  // namespace fabricvp::gpu

@@ -169,21 +169,13 @@ void gpu_host_interface::write_memory(std::uint64_t offset, const std::uint8_t* 
 }
 
 void gpu_host_interface::read_memory(std::uint64_t offset, const buffer_slice& data, std::uint64_t cookie) {
-    if (m_free_reads.empty()) {
-        m_reads.emplace_back();
-        m_free_reads.push_back(m_reads.size());
-    }
-    const auto place = m_free_reads.back();
-    m_free_reads.pop_back();
-    m_reads[place - 1] = {cookie, data};
     bytes_sent += data.length;
-    window.read(physical(offset), data, *this, place);
+    window.read(physical(offset), data, *this, std::uint64_t{m_reads.insert({cookie, data})} + 1);
 }
 
 void gpu_host_interface::transfer_done(std::uint64_t place, memory_fault fault) {
     if (place) {
-        const auto read = std::exchange(m_reads[place - 1], {});
-        m_free_reads.push_back(place);
+        const auto read = m_reads.remove(static_cast<std::uint32_t>(place - 1));
         if (fault != memory_fault::none) std::memset(read.data.data(), 0, read.data.length);
         m_attachment.memory_read(read.cookie);
     }
@@ -202,7 +194,6 @@ std::uint64_t gpu_host_interface::atomic(std::uint64_t offset, unsigned size, at
 void gpu_host_interface::reset() {
     registers.reset();
     m_reads.clear();
-    m_free_reads.clear();
     model::reset();
 }
 

@@ -9,6 +9,7 @@
 
 #include "abi/gpu.h"
 #include "base/registers.h"
+#include "base/slot_table.h"
 #include "gpu/control/sdma_engine.h"
 #include "gpu/gpu_core.h"
 #include "gpu/memory/gpu_memory_port.h"
@@ -102,8 +103,7 @@ private:
     };
     gpu_core& m_core;
     gpu_attachment& m_attachment;
-    std::vector<pending_read> m_reads;  // by the window's cookie - 1; writes have cookie 0
-    std::vector<std::uint64_t> m_free_reads;
+    slot_table<pending_read> m_reads;  // by the window's cookie - 1; writes have cookie 0
 };
 
 }  // namespace fabricvp::gpu

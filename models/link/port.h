@@ -31,9 +31,9 @@
 #include <optional>
 #include <string>
 
-#include <boost/circular_buffer.hpp>
 #include <tlm>
 
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/pool.h"
 #include "base/statistics.h"
@@ -124,8 +124,7 @@ public:
     }
 
 protected:
-    port(const sc_core::sc_module_name& name, const channel_params& p)
-        : model(name), transmitter("transmitter", p), m_arrivals(64) {
+    port(const sc_core::sc_module_name& name, const channel_params& p) : model(name), transmitter("transmitter", p) {
         m_waiting_since.fill(never);
         tx.bind(static_cast<tlm::tlm_bw_transport_if<protocol>&>(*this));
         rx.bind(static_cast<tlm::tlm_fw_transport_if<protocol>&>(*this));
@@ -208,7 +207,6 @@ private:
     };
 
     tlm::tlm_sync_enum nb_transport_fw(packet& p, phase&, sc_core::sc_time& delay) override {
-        if (m_arrivals.full()) m_arrivals.set_capacity(2 * m_arrivals.capacity());
         // What came first goes on first, whatever the owner says.
         m_last_due = std::max(m_last_due, self().arrival_time(p, now() + delay.value()));
         m_arrivals.push_back({m_last_due, packet_pointer(&p)});
@@ -243,7 +241,7 @@ private:
     end& self() { return static_cast<end&>(*this); }
 
     std::array<std::array<credit_account, Traits::kinds>, classes> m_credits;
-    boost::circular_buffer<arrival> m_arrivals;
+    growing_ring<arrival> m_arrivals;
     end* m_partner = nullptr;
     std::shared_ptr<duplex_link> m_duplex_link = std::make_shared<duplex_link>(transmitter);
     side m_side = side::a;

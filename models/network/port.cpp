@@ -135,7 +135,6 @@ void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
         return drop(*p, drop_reason::inactive);
     if (p->payload.length > m_mtu) return drop(*p, drop_reason::too_long);
     auto& queue = m_queues[lane];
-    if (queue.full()) queue.set_capacity(std::max<std::size_t>(4, 2 * queue.capacity()));
     queue.push_back({p, tail_ready});
     m_filled |= 1u << lane;
     transmit();

@@ -14,8 +14,7 @@
 #include <optional>
 #include <string>
 
-#include <boost/circular_buffer.hpp>
-
+#include "base/growing_ring.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "link/arrivals.h"
@@ -242,7 +241,7 @@ private:
     void trained();
 
     port_owner& m_owner;
-    std::array<boost::circular_buffer<queued>, virtual_lanes> m_queues;
+    std::array<growing_ring<queued>, virtual_lanes> m_queues;
     std::array<counter, drop_reasons> m_dropped;
     std::uint32_t m_filled = 0;      // lanes whose queue is not empty
     std::uint32_t m_wanted = 0;      // lanes whose queue was full when the owner asked

@@ -123,7 +123,6 @@ void network_switch::forward_to(unsigned input, const packet_ptr& p, std::uint8_
     if (waiting.empty() && m_waiters[output - 1][to].empty() && ports[output - 1]->has_room(to)) return move(input, e);
     ++blocked;
     ++m_waiting;
-    if (waiting.full()) waiting.set_capacity(std::max<std::size_t>(8, 2 * waiting.capacity()));
     waiting.push_back(e);
     if (waiting.size() == 1) enqueue_waiter(input, p->lrh.vl);
 }
@@ -139,7 +138,6 @@ void network_switch::move(unsigned input, const entry& e) {
 void network_switch::enqueue_waiter(unsigned input, unsigned lane) {
     const auto& first = m_inputs[input - 1][lane].front();
     auto& queue = m_waiters[first.output - 1][first.lane];
-    if (queue.full()) queue.set_capacity(std::max<std::size_t>(8, 2 * queue.capacity()));
     queue.push_back(static_cast<std::uint16_t>(input * virtual_lanes + lane));
     if (queue.size() == 1 && ports[first.output - 1]->has_room(first.lane))
         space_available(*ports[first.output - 1], first.lane);

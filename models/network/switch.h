@@ -19,9 +19,8 @@
 #include <string>
 #include <vector>
 
-#include <boost/circular_buffer.hpp>
-
 #include "base/fault.h"
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -107,9 +106,9 @@ private:
         packet_ptr packet;
         std::uint8_t output, lane;
     };
-    using queue = boost::circular_buffer<entry>;
+    using queue = growing_ring<entry>;
     /// Inputs whose first packet waits for a place, in the order in which they have come to wait.
-    using waiters = boost::circular_buffer<std::uint16_t>;
+    using waiters = growing_ring<std::uint16_t>;
 
     ticks packet_announced(port& at, packet& p) override;
     void packet_arrived(port& at, const packet_ptr& p) override;

@@ -4,8 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include <boost/circular_buffer.hpp>
-
+#include "base/growing_ring.h"
 #include "pcie/tlp.h"
 
 namespace fabricvp::pcie {
@@ -23,7 +22,6 @@ public:
 
     void push(const tlp_ptr& t, unsigned egress, const tlp_ptr& frees) {
         auto& f = m_fifos[static_cast<std::size_t>(t->flow())];
-        if (f.full()) f.set_capacity(f.capacity() ? 2 * f.capacity() : 16);
         t->order = m_next_order++;
         f.push_back({t, egress, frees});
     }
@@ -47,7 +45,7 @@ public:
     }
 
 private:
-    std::array<boost::circular_buffer<entry>, flow_classes> m_fifos;
+    std::array<growing_ring<entry>, flow_classes> m_fifos;
     std::uint32_t m_next_order = 0;
 };
 

@@ -48,14 +48,7 @@ requester::requester(const sc_core::sc_module_name& name, const requester_params
 }
 
 std::uint32_t requester::open_operation(done finished) {
-    if (m_free_operations.empty()) {
-        m_free_operations.push_back(static_cast<std::uint32_t>(m_operations.size()));
-        m_operations.emplace_back();
-    }
-    const auto o = m_free_operations.back();
-    m_free_operations.pop_back();
-    m_operations[o] = {std::move(finished), 0, request_status::ok, now()};
-    return o;
+    return m_operations.insert({std::move(finished), 0, request_status::ok, now()});
 }
 
 void requester::read(std::uint64_t address, const buffer_slice& into, done finished) {
@@ -231,11 +224,9 @@ void requester::finish_tag(std::size_t tag, request_status status, bool more) {
     auto& op = m_operations[o];
     if (op.status == request_status::ok) op.status = status;
     if (--op.tlps_left > 0) return;
-    read_latency.add(now() - op.begin);
-    const auto finished = std::move(op.finished);
-    const auto result = op.status;
-    m_free_operations.push_back(o);
-    if (finished) finished(result);
+    const auto ended = m_operations.remove(o);
+    read_latency.add(now() - ended.begin);
+    if (ended.finished) ended.finished(ended.status);
 }
 
 void requester::quarantine(std::size_t tag) {
@@ -275,7 +266,6 @@ void requester::check_deadlines() {
 
 void requester::abandon() {
     m_operations.clear();
-    m_free_operations.clear();
     m_waiting.clear();
     m_busy = 0;
     for (std::size_t t = 0; t < m_tags.size(); ++t)

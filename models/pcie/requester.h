@@ -9,6 +9,7 @@
 
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/slot_table.h"
 #include "base/statistics.h"
 #include "pcie/tlp.h"
 
@@ -119,8 +120,7 @@ private:
     transmit m_send;
     std::vector<tagged> m_tags;
     std::vector<std::uint16_t> m_free_tags;
-    std::vector<operation> m_operations;
-    std::vector<std::uint32_t> m_free_operations;
+    slot_table<operation> m_operations;
     std::deque<waiting> m_waiting;  // for a tag
     std::size_t m_busy = 0;
     calendar_event m_deadline{method<&requester::check_deadlines>, this};

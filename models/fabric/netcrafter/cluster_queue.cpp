@@ -73,7 +73,6 @@ unsigned cluster_queue::queue_for(const packet& p, bool priority) const {
 
 void cluster_queue::push(unsigned cluster, unsigned queue, const packet_ptr& p, ticks now) {
     auto& q = at(cluster, queue);
-    if (q.full()) q.set_capacity(std::max<std::size_t>(16, 2 * q.capacity()));
     q.push_back({p, now, never, p->flits, 0, 0, 0});
     m_filled[cluster] |= 1u << queue;
     ++m_packets;

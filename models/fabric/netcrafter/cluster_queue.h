@@ -6,8 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include <boost/circular_buffer.hpp>
-
+#include "base/growing_ring.h"
 #include "fabric/netcrafter/wire_format.h"
 
 namespace fabricvp::fabric::netcrafter {
@@ -85,7 +84,7 @@ public:
     void clear();
 
 private:
-    using fifo = boost::circular_buffer<entry>;
+    using fifo = growing_ring<entry>;
     fifo& at(unsigned cluster, unsigned queue) { return m_queues[cluster * m_shapes.size() + queue]; }
     const fifo& at(unsigned cluster, unsigned queue) const { return m_queues[cluster * m_shapes.size() + queue]; }
     std::uint64_t beyond(std::uint64_t used, unsigned channel) const {

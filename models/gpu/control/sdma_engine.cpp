@@ -73,14 +73,8 @@ void sdma_engine::advance(std::size_t c) {
 
 void sdma_engine::begin_chunk(std::size_t c, std::uint64_t bytes) {
     auto& ch = m_channels[c];
-    if (m_free.empty()) {
-        m_free.push_back(static_cast<std::uint32_t>(m_chunks.size()));
-        m_chunks.emplace_back();
-    }
-    const auto number = m_free.back();
-    m_free.pop_back();
+    const auto number = m_chunks.insert({});
     auto& p = m_chunks[number];
-    p = {};
     p.channel = c;
     p.source = ch.work.source + ch.begun;
     p.destination = ch.work.destination + ch.begun;
@@ -92,10 +86,9 @@ void sdma_engine::begin_chunk(std::size_t c, std::uint64_t bytes) {
     p.untranslated = (from ? 1u : 0u) + (to ? 1u : 0u);
     if (from && !is_mappable(page_of(p.source))) p.fault = memory_fault::unmapped;
     if (to && !is_mappable(page_of(p.destination))) p.fault = memory_fault::unmapped;
-    if (p.fault != memory_fault::none) {  // nobody else is asked; it ends when others do, or now
+    if (p.fault != memory_fault::none) {  // asks nothing else; the copy ends with its other chunks, or now
         ch.fault = p.fault;
-        p.data = {};
-        m_free.push_back(number);
+        m_chunks.remove(number);
         --ch.chunks;
         return;
     }
@@ -144,8 +137,7 @@ void sdma_engine::transfer_done(std::uint64_t cookie, memory_fault fault) {
 }
 
 void sdma_engine::end_chunk(std::uint32_t number, memory_fault fault) {
-    const auto p = std::exchange(m_chunks[number], {});
-    m_free.push_back(number);
+    const auto p = m_chunks.remove(number);
     if (p.abandoned) return;
     auto& ch = m_channels[p.channel];
     --ch.chunks;
@@ -185,8 +177,7 @@ void sdma_engine::stopped(std::size_t c) {
 }
 
 void sdma_engine::abandon(std::size_t c) {
-    for (auto& p : m_chunks)
-        if (p.channel == c && p.data) p.abandoned = true;
+    m_chunks.for_each([c](chunk& p) { p.abandoned = p.abandoned || p.channel == c; });
     m_channels[c] = {};
 }
 
@@ -195,7 +186,6 @@ void sdma_engine::reset() {
     channels.reset();
     registers.reset();
     m_chunks.clear();
-    m_free.clear();
     model::reset();
 }
 

@@ -15,6 +15,7 @@
 #include "base/copy_channels.h"
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/slot_table.h"
 #include "base/statistics.h"
 #include "gpu/memory/gpu_memory_port.h"
 #include "gpu/memory/vector_memory.h"
@@ -103,9 +104,8 @@ private:
     translator& m_translations;
     transfer_port& m_system;
     std::vector<channel> m_channels;
-    std::vector<chunk> m_chunks;        // of all channels
-    std::vector<std::uint32_t> m_free;  // pieces
-    std::uint64_t m_epoch = 0;          // answers to what a reset has dropped are recognised by it; 24 bits
+    slot_table<chunk> m_chunks;  // of all channels
+    std::uint64_t m_epoch = 0;   // answers to what a reset has dropped are recognised by it; 24 bits
 };
 
 }  // namespace fabricvp::gpu

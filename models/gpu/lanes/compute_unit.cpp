@@ -8,7 +8,6 @@
 
 #include "base/trace.h"
 #include "gpu/lanes/simd_unit.h"
-#include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
 
@@ -75,11 +74,11 @@ void compute_unit::enter(wavefront& w, wavefront_state s) {
         case wavefront_state::barrier: stall_barrier += spent; break;
         default: break;
     }
-    if (w.record) {
+    if (w.observer) {
         if (w.state == wavefront_state::running)
-            w.record->worked(spent);
+            w.observer->worked(spent);
         else if (w.state == wavefront_state::ready)
-            w.record->queued(spent);
+            w.observer->queued(spent);
     }
     if (trace::on() && w.state != wavefront_state::free && spent) trace::slice(w, describe(w.state), w.since, now());
     w.state = s;
@@ -151,7 +150,7 @@ void compute_unit::run_next(simd_unit& s) {
         auto& w = *s.members[position];
         if (w.state == wavefront_state::memory) {
             registers_ready(w, now());
-            if (w.record) w.record->resumed(w.wakes_at, now());
+            if (w.observer) w.observer->resumed(w.wakes_at, now());
             enter(w, wavefront_state::ready);
         }
         if (!m_watcher || !m_watcher->holds(w)) {
@@ -179,7 +178,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
             s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
         const ticks at = now() + span(c.cycles);
         if (s.stop == lane_stop::memory && access_local(w, at)) continue;
-        if (s.stop == lane_stop::scoreboard && w.record) w.record->uses(c.pending & c.op.touches, at, at - now());
+        if (s.stop == lane_stop::scoreboard && w.observer) w.observer->uses(c.pending & c.op.touches, at, at - now());
         if (s.stop == lane_stop::scoreboard && registers_ready(w, at)) continue;
         if (m_watcher && s.stop == lane_stop::budget && quantum > c.instructions && !m_watcher->holds(w)) continue;
         break;
@@ -232,7 +231,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
                 enter(w, wavefront_state::ready);
                 break;
             }
-            if (w.record) w.record->fetches(now(), worked(w));
+            if (w.observer) w.observer->fetches(now(), worked(w));
             enter(w, wavefront_state::fetch);
             m_code.request(c.address_space, line, *this);
             break;
@@ -251,7 +250,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
             w.at_barrier = true;
             w.waits_for_stores = true;
             w.acquires = false;
-            if (w.record) w.record->fence(true, now(), worked(w));
+            if (w.observer) w.observer->fence(true, now(), worked(w));
             enter(w, wavefront_state::fence);
             continue_fence(w);
             break;
@@ -274,7 +273,7 @@ void compute_unit::begin_fence(wavefront& w) {
     w.at_barrier = false;
     w.waits_for_stores = wide && (plain || (immediate & GPU_FENCE_RELEASE));
     w.acquires = wide && (plain || (immediate & GPU_FENCE_ACQUIRE));
-    if (w.record) w.record->fence(w.waits_for_stores, now(), worked(w));
+    if (w.observer) w.observer->fence(w.waits_for_stores, now(), worked(w));
     enter(w, wavefront_state::fence);
     continue_fence(w);
 }
@@ -285,7 +284,7 @@ void compute_unit::continue_fence(wavefront& w) {
     const auto loads = w.accesses - w.stores;
     if (loads != 0 || (w.waits_for_stores && w.stores != 0)) return;
     if (w.acquires) m_memory.invalidate();
-    if (w.record) w.record->passed(now());
+    if (w.observer) w.observer->passed(now());
     if (w.at_barrier)
         arrive(w);
     else
@@ -299,11 +298,7 @@ void compute_unit::fetched(std::uint32_t address_space, std::uint64_t line, memo
         const auto pc = w.context.schedule.pc;
         if (lane_engine::code_line(w.context, pc) != line) continue;
         if (why == memory_fault::none) {
-            if (w.record)
-                w.record->fetched(replay::recorder::on()
-                                      ? replay::recorder::current().fetched(m_gpu, m_code.number, line, w.record, now())
-                                      : 0,
-                                  now());
+            if (w.observer) w.observer->fetched(m_gpu, m_code.number, line, now());
             make_ready(w, now());
         } else {
             const auto lane = static_cast<unsigned>(__builtin_ctzll(w.context.schedule.active));

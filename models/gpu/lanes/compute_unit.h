@@ -138,7 +138,7 @@ private:
     void continue_fence(wavefront& w);
     void enter(wavefront& w, wavefront_state s);
     void make_ready(wavefront& w, ticks at);
-    /// For recordings: how long it has been running.
+    /// For observers: how long it has been running.
     ticks worked(const wavefront& w) const { return w.state == wavefront_state::running ? now() - w.since : 0; }
     ticks span(std::uint64_t cycle_count) const { return (cycle_count * m_period_fs + 500) / 1000; }
 

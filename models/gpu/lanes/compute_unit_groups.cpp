@@ -8,7 +8,6 @@
 #include "base/trace.h"
 #include "gpu/lanes/compute_unit.h"
 #include "gpu/lanes/simd_unit.h"
-#include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
 
@@ -89,7 +88,8 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     w.accesses = w.stores = 0;
     w.timed = 0;
     w.loads.fill(0);
-    w.record = replay::recorder::on() ? replay::recorder::current().wavefront(m_gpu, *g.run, number, now()) : nullptr;
+    auto* const o = dispatch_observer::attached();
+    w.observer = o ? o->started(m_gpu, *g.run, number, now()) : nullptr;
     g.wavefronts |= std::uint64_t{1} << w.slot;
     ++g.live;
     --m_free_slots;
@@ -102,7 +102,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
 void compute_unit::drain(wavefront& w) {
     if (w.state == wavefront_state::draining || w.state == wavefront_state::free) return;
     m_queue.erase(std::remove(m_queue.begin(), m_queue.end(), w.slot), m_queue.end());
-    if (w.record) w.record->ended(now(), worked(w));
+    if (w.observer) w.observer->ended(now(), worked(w));
     enter(w, wavefront_state::draining);
     w.to_issue = 0;
     if (w.accesses == 0) retire(w);
@@ -112,7 +112,7 @@ void compute_unit::retire(wavefront& w) {
     auto& g = *w.group;
     if (m_watcher) m_watcher->ending(w);
     enter(w, wavefront_state::free);
-    if (w.record) std::exchange(w.record, nullptr)->retired(now());
+    if (w.observer) std::exchange(w.observer, nullptr)->retired(now());
     if (trace::on())
         trace::slice(
             *this, fmt::format("group {},{},{} wavefront {}", g.id[0], g.id[1], g.id[2], w.context.identity.wavefront),
@@ -163,7 +163,7 @@ bool compute_unit::check_barrier(wavefront& w) {
 
 void compute_unit::arrive(wavefront& w) {
     auto& g = *w.group;
-    if (w.record) w.record->arrived(now());
+    if (w.observer) w.observer->arrived(now());
     enter(w, wavefront_state::barrier);
     if (++g.arrived != g.live) return;
     g.arrived = 0;
@@ -171,7 +171,7 @@ void compute_unit::arrive(wavefront& w) {
         auto& other = *m_wavefronts[static_cast<unsigned>(__builtin_ctzll(slots))];
         if (other.group != &g) continue;
         other.context.schedule.release();
-        if (other.record) other.record->released(now());
+        if (other.observer) other.observer->released(now());
         make_ready(other, now());
     }
 }
@@ -209,7 +209,7 @@ void compute_unit::reset() {
         w->group = nullptr;
         w->state = wavefront_state::free;
         w->accesses = 0;
-        w->record = nullptr;
+        w->observer = nullptr;
     }
     for (auto& s : m_simds) {
         s->running = nullptr;

@@ -5,7 +5,6 @@
 
 #include "gpu/lanes/compute_unit.h"
 #include "gpu/lanes/simd_unit.h"
-#include "gpu/replay/wavefront_record.h"
 
 namespace fabricvp::gpu {
 
@@ -170,11 +169,10 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
             ++w.loads[o.rd];
         }
         ++memory_instructions;
-        if (w.record)
-            a.record = w.record->issue(o.access == access_kind::write ? -1
-                                       : o.rd == lane_registers::sink ? 0
-                                                                      : o.rd,
-                                       now(), worked(w));
+        if (w.observer) {
+            const int row = o.access == access_kind::write ? -1 : o.rd == lane_registers::sink ? 0 : o.rd;
+            w.observer->issued(a, row, now(), worked(w));
+        }
         m_memory.issue(access);
         if (w.killed) return issued::faulted;
     }
@@ -185,7 +183,7 @@ void compute_unit::end_issue(wavefront& w, issued how) {
     if (how == issued::all) {
         make_ready(w, now());
     } else if (how == issued::blocked && w.state != wavefront_state::queue) {
-        if (w.record) w.record->issue_blocked(now(), worked(w));
+        if (w.observer) w.observer->issue_blocked(now(), worked(w));
         enter(w, wavefront_state::queue);
         m_queue.push_back(w.slot);
     }
@@ -260,8 +258,8 @@ void compute_unit::load_landed(wavefront& w, unsigned row, ticks ready) {
 /// Rows whose time has come can be used. \returns whether the instruction at which the wavefront stopped can run
 bool compute_unit::registers_ready(wavefront& w, ticks at) {
     auto& c = w.context;
-    // A recording is to see the first use of each row.
-    for (auto left = w.record ? w.timed & c.op.touches : w.timed; left; left &= left - 1) {
+    // An observer sees the first use of each row.
+    for (auto left = w.observer ? w.timed & c.op.touches : w.timed; left; left &= left - 1) {
         const auto row = lowest(left);
         if (w.loaded_at[row] > at) continue;
         w.timed &= ~row_bit(row);
@@ -280,7 +278,7 @@ void compute_unit::wait_for_registers(wavefront& w) {
     ticks at = now();
     for (auto left = needed; left; left &= left - 1) at = std::max(at, w.loaded_at[lowest(left)]);
     registers_ready(w, at <= now() ? now() : 0);
-    if (w.record) w.record->registers_available(at);
+    if (w.observer) w.observer->registers_available(at);
     make_ready(w, at);
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/trace.h"
-#include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
 
@@ -76,7 +75,7 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
     }
     run->group_count = part_of(what, run->group_count);
     run->group_wavefronts = static_cast<std::uint32_t>((items + wavefront_lanes - 1) / wavefront_lanes);
-    if (replay::recorder::on()) replay::recorder::current().submitted(m_units.front()->gpu(), *run, now());
+    if (auto* o = dispatch_observer::attached()) o->submitted(m_units.front()->gpu(), *run, now());
     m_runs.push_back(std::move(run));
     if (!m_place.scheduled()) schedule(m_place, std::max(now(), m_next_start));
     return m_number;
@@ -184,7 +183,7 @@ void dispatcher::complete() {
         const auto run = std::move(m_runs[i]);
         m_runs.erase(m_runs.begin() + static_cast<std::ptrdiff_t>(i));
         ++dispatches;
-        if (replay::recorder::on()) replay::recorder::current().finished(m_units.front()->gpu(), *run, now());
+        if (auto* o = dispatch_observer::attached()) o->finished(m_units.front()->gpu(), *run, now());
         if (run->started) {
             duration.add(now() - run->started_at);
             if (trace::on()) trace::slice(*this, name_of ? name_of(run->what) : "dispatch", run->started_at, now());

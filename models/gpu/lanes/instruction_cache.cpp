@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/invalid_parameter.h"
-#include "gpu/replay/recorder.h"
+#include "gpu/memory/observer.h"
 
 namespace fabricvp::gpu {
 
@@ -135,8 +135,7 @@ void instruction_cache::send(unsigned index, std::uint64_t physical_page) {
     request->client = this;
     request->cookie = index;
     request->issued = now();
-    if (replay::recorder::on())
-        request->record = replay::recorder::current().code(gpu, number, m_misses[index].line, *request);
+    if (auto* o = memory_observer::attached()) o->code_requested(gpu, number, m_misses[index].line, *request);
     m_misses[index].request = request;
     m_memory.send(request);
 }

@@ -8,10 +8,7 @@
 
 #include "gpu/lanes/dispatch.h"
 #include "gpu/lanes/lds.h"
-
-namespace fabricvp::gpu::replay {
-class wavefront_record;
-}
+#include "gpu/lanes/wavefront_observer.h"
 
 namespace fabricvp::gpu {
 
@@ -71,7 +68,7 @@ public:
     std::uint64_t timed = 0;                 ///< rows whose data have come but are not to be used before loaded_at
     std::array<std::uint8_t, 64> loads{};    ///< under way, by row
     std::array<ticks, 64> loaded_at{};
-    replay::wavefront_record* record = nullptr;  ///< while it is recorded
+    wavefront_observer* observer = nullptr;  ///< null: none
 };
 
 }  // namespace fabricvp::gpu

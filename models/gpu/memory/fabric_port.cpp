@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/replay/recorder.h"
+#include "gpu/memory/observer.h"
 
 namespace fabricvp::gpu {
 
@@ -52,15 +52,7 @@ void fabric_port::send(const line_request_ptr& request) {
     const unsigned peer = gpu::where(r.line) - GPU_PA_GPU0;
     if (!m_terminal || !m_terminal->reaches(peer)) return reject(request);
     auto& to = m_terminal->cluster_of(peer) == m_terminal->cluster() ? same_cluster : other_cluster;
-    std::uint32_t tag;
-    if (m_free_tags.empty()) {
-        tag = static_cast<std::uint32_t>(m_waiting.size());
-        m_waiting.push_back(request);
-    } else {
-        tag = m_free_tags.back();
-        m_free_tags.pop_back();
-        m_waiting[tag] = request;
-    }
+    const auto tag = m_waiting.insert(request);
     const auto p = fabric::make_packet();
     p->kind = r.kind;
     p->destination = static_cast<std::uint16_t>(peer);
@@ -94,7 +86,7 @@ void fabric_port::send(const line_request_ptr& request) {
     }
     if (span_recorder::on())
         request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
-    if (replay::recorder::on()) replay::recorder::current().sent(m_terminal->number, tag, r, operand_bytes(r), now());
+    if (auto* o = memory_observer::attached()) o->sent(m_terminal->number, tag, r, operand_bytes(r), now());
     p->set_request(m_terminal->format, r.page_table, operand_bytes(r));
     m_terminal->send(p);
 }
@@ -151,18 +143,9 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
             r.compare = p->compare;
             break;
     }
-    std::uint32_t place;
-    if (m_free_places.empty()) {
-        place = static_cast<std::uint32_t>(m_serving.size());
-        m_serving.push_back(p);
-    } else {
-        place = m_free_places.back();
-        m_free_places.pop_back();
-        m_serving[place] = p;
-    }
-    if (replay::recorder::on()) replay::recorder::current().arrived(p->source, p->tag, now());
+    if (auto* o = memory_observer::attached()) o->arrived(p->source, p->tag, now());
     r.client = this;
-    r.cookie = m_epoch << 32 | place;
+    r.cookie = m_epoch << 32 | m_serving.insert(p);
     r.issued = now();
     m_router.send(request);
 }
@@ -170,10 +153,8 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
 /// This GPU's L2 has answered a peer's request.
 void fabric_port::line_done(line_request& r) {
     if (r.cookie >> 32 != m_epoch) return;
-    const auto place = static_cast<std::uint32_t>(r.cookie);
-    const auto p = std::move(m_serving[place]);
-    m_free_places.push_back(place);
-    if (replay::recorder::on()) replay::recorder::current().response_sent(p->source, p->tag, now());
+    const auto p = m_serving.remove(static_cast<std::uint32_t>(r.cookie));
+    if (auto* o = memory_observer::attached()) o->served(p->source, p->tag, now());
     if (r.kind == access_kind::read) {
         p->data = r.data;
         p->valid_sectors = r.valid_sectors;
@@ -200,13 +181,12 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
         ++late;
         return;
     }
-    if (p->tag >= m_waiting.size() || !m_waiting[p->tag]) {
+    if (!m_waiting.contains(p->tag)) {
         ++unexpected;
         return;
     }
-    const auto request = std::move(m_waiting[p->tag]);
-    m_free_tags.push_back(p->tag);
-    if (replay::recorder::on()) replay::recorder::current().response_received(m_terminal->number, p->tag, now());
+    const auto request = m_waiting.remove(p->tag);
+    if (auto* o = memory_observer::attached()) o->responded(m_terminal->number, p->tag, now());
     line_request& r = *request;
     if (p->status != fabric::access_status::ok) {
         r.fault = p->status == fabric::access_status::poisoned ? memory_fault::poisoned : memory_fault::bus_error;
@@ -227,13 +207,10 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
 /// Its own requests are forgotten; peers that wait for this GPU hear that it has failed them.
 void fabric_port::reset() {
     m_waiting.clear();
-    m_free_tags.clear();
     ++m_epoch;
     m_rejected.clear();
     cancel(m_respond_rejected);
-    m_free_places.clear();
-    for (const auto& p : std::exchange(m_serving, {}))
-        if (p) respond(*p, memory_fault::bus_error);
+    std::exchange(m_serving, {}).for_each([this](const auto& p) { respond(*p, memory_fault::bus_error); });
     model::reset();
 }
 

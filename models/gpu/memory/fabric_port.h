@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/model.h"
+#include "base/slot_table.h"
 #include "base/statistics.h"
 #include "fabric/terminal.h"
 #include "gpu/memory/memory_router.h"
@@ -77,10 +78,8 @@ private:
     fabric::terminal* m_terminal = nullptr;
     std::uint64_t m_peers = 0;
     pool<line_request> m_requests;
-    std::vector<line_request_ptr> m_waiting;  // by tag: this GPU's requests under way
-    std::vector<std::uint32_t> m_free_tags;
-    std::vector<fabric::packet_ptr> m_serving;  // by cookie: peers' requests at this GPU's L2
-    std::vector<std::uint32_t> m_free_places;
+    slot_table<line_request_ptr> m_waiting;    // by tag: this GPU's requests in flight
+    slot_table<fabric::packet_ptr> m_serving;  // by cookie: peers' requests at this GPU's L2
     std::vector<line_request_ptr> m_rejected;  // to be answered at the present time
     std::uint64_t m_epoch = 0;
     calendar_event m_respond_rejected{method<&fabric_port::respond_rejected>, this};

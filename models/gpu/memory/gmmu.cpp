@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/trace.h"
-#include "gpu/replay/recorder.h"
+#include "gpu/memory/observer.h"
 
 namespace fabricvp::gpu {
 
@@ -44,7 +44,7 @@ void gmmu::invalidate(std::uint32_t space) {
 
 void gmmu::walk(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie) {
     const job j{space, page, &client, cookie, now()};
-    if (m_idle.empty()) return m_queue.push(j);
+    if (m_idle.empty()) return m_queue.push_back(j);
     walker& w = *m_idle.back();
     m_idle.pop_back();
     begin(w, j);
@@ -64,7 +64,7 @@ void gmmu::begin(walker& w, const job& j) {
         w.level = level;
         break;
     }
-    if (replay::recorder::on()) replay::recorder::current().walk_begins(&w, now());
+    if (auto* o = memory_observer::attached()) o->walk_started(&w, now());
     schedule_in(w.start, m_latency);
 }
 
@@ -146,7 +146,7 @@ void gmmu::finish(walker& w, const translation& t) {
     translation found = t;
     found.walk_begin = w.begin;
     found.walk_end = now();
-    if (replay::recorder::on()) replay::recorder::current().walk_ends(&w, w.work.page, now());
+    if (auto* o = memory_observer::attached()) o->walk_ended(&w, w.work.page, now());
     const job done = w.work;
     if (w.stale) {
         begin(w, done);  // the tables have changed under way
@@ -160,7 +160,7 @@ void gmmu::release(walker& w) {
     if (m_queue.empty())
         m_idle.push_back(&w);
     else
-        begin(w, m_queue.pop());
+        begin(w, m_queue.take_front());
 }
 
 void gmmu::wait_for_page(walker& w) {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/spans.h"
 #include "base/statistics.h"
-#include "gpu/memory/fifo.h"
 #include "gpu/memory/translation.h"
 
 namespace fabricvp::gpu {
@@ -111,7 +111,7 @@ private:
     std::uint64_t m_clock = 0;
     std::vector<std::unique_ptr<walker>> m_walkers;
     std::vector<walker*> m_idle;
-    fifo<job> m_queue;
+    growing_ring<job> m_queue;
     std::vector<job> m_waiting;  // for pages that the driver is to map
     std::size_t m_asked = 0;     // of these, how many the driver knows
     std::uint64_t m_epoch = 0;

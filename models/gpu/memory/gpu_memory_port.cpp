@@ -51,7 +51,7 @@ void gpu_memory_port::enqueue(const transfer_ptr& t) {
     t->begin = now();
     ++transfers;
     (t->write ? bytes_written : bytes_read) += t->bytes;
-    m_queue.push(t);
+    m_queue.push_back(t);
     m_active.push_back(t);
     if (!m_next.scheduled()) schedule_in(m_next, 0);
 }
@@ -61,7 +61,7 @@ void gpu_memory_port::advance() {
     const transfer_ptr t = m_queue.front();
     if (!t->write && m_unacknowledged) return;
     send_line(t);
-    if (t->sent == t->bytes) m_queue.pop();
+    if (t->sent == t->bytes) m_queue.pop_front();
     if (!m_queue.empty()) schedule_in(m_next, m_cycle);
 }
 
@@ -94,7 +94,7 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     ++(t->write ? lines_written : lines_read);
     if (r->at_service) {
         ++m_unacknowledged;
-        m_posted.push(r);
+        m_posted.push_back(r);
     }
     m_memory.send(r);
 }
@@ -102,13 +102,13 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
 void gpu_memory_port::commit_posted_writes(
     const std::function<void(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask)>& store) {
     while (!m_posted.empty()) {
-        const auto r = m_posted.pop();
+        const auto r = m_posted.take_front();
         if (!r->committed) store(r->line, r->data.data(), r->byte_mask);
         r->committed = true;
     }
     for (std::size_t left = m_queue.size(); left; --left) {  // once around
-        const transfer_ptr t = m_queue.pop();
-        m_queue.push(t);
+        const transfer_ptr t = m_queue.take_front();
+        m_queue.push_back(t);
         if (!t->at_service) continue;
         t->at_service = false;
         t->committed = true;
@@ -130,7 +130,7 @@ void gpu_memory_port::line_done(line_request& r) {
     --m_outstanding;
     if (r.at_service) {
         --m_unacknowledged;
-        while (!m_posted.empty() && m_posted.front()->committed) m_posted.pop();
+        while (!m_posted.empty() && m_posted.front()->committed) m_posted.pop_front();
     }
     if (r.fault != memory_fault::none) {
         if (t->fault == memory_fault::none) t->fault = r.fault;

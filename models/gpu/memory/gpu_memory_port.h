@@ -6,10 +6,10 @@
 
 #include "base/buffer.h"
 #include "base/clock_domain.h"
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
-#include "gpu/memory/fifo.h"
 #include "gpu/memory/transfer_port.h"
 
 namespace fabricvp::gpu {
@@ -89,10 +89,10 @@ private:
     line_target& m_memory;
     pool<line_request> m_requests;
     pool<transfer> m_pool;
-    fifo<transfer_ptr> m_queue;          // that have lines to send
-    std::vector<transfer_ptr> m_active;  // that have not ended
-    fifo<line_request_ptr> m_posted;     // of post_write() that have left, until the first of them has been seen
-    unsigned m_unacknowledged = 0;       // of them
+    growing_ring<transfer_ptr> m_queue;       // that have lines to send
+    std::vector<transfer_ptr> m_active;       // that have not ended
+    growing_ring<line_request_ptr> m_posted;  // of post_write() that have left, until the first of them has been seen
+    unsigned m_unacknowledged = 0;            // of them
     unsigned m_outstanding = 0;
     std::uint64_t m_epoch = 0;  // answers to what a reset has dropped are recognised by it
     calendar_event m_next{method<&gpu_memory_port::advance>, this};

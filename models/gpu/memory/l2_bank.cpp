@@ -81,11 +81,11 @@ std::uint64_t l2_bank::offset_of_index(std::uint64_t index) const {
 
 void l2_bank::arrive(const line_request_ptr& request) {
     if (m_stalled.empty() && serve(request)) return;
-    m_stalled.push(request);
+    m_stalled.push_back(request);
 }
 
 void l2_bank::retry() {
-    while (!m_stalled.empty() && serve(m_stalled.front())) m_stalled.pop();
+    while (!m_stalled.empty() && serve(m_stalled.front())) m_stalled.pop_front();
 }
 
 bool l2_bank::mshr_available(ticks at) {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/spans.h"
 #include "base/statistics.h"
-#include "gpu/memory/fifo.h"
 #include "gpu/memory/gpu_memory.h"
 #include "gpu/memory/hbm.h"
 #include "gpu/memory/l2_reservations.h"
@@ -132,9 +132,9 @@ private:
 
     coherent_port* m_shared = nullptr;
     l2_tags m_tags;
-    ticks m_free = 0;                  // when the next request can be looked up
-    std::vector<ticks> m_fetches;      // heap of when those under way end, earliest on top
-    fifo<line_request_ptr> m_stalled;  // in order of arrival
+    ticks m_free = 0;                          // when the next request can be looked up
+    std::vector<ticks> m_fetches;              // heap of when those under way end, earliest on top
+    growing_ring<line_request_ptr> m_stalled;  // in order of arrival
     calendar_event m_retry{method<&l2_bank::retry>, this};
 };
 

@@ -5,16 +5,8 @@ namespace fabricvp::gpu {
 
 void l2_reservations::reserve(std::uint64_t owner, std::uint64_t line) {
     test_and_clear(owner, line);
-    std::uint32_t n;
-    if (m_free.empty()) {
-        n = static_cast<std::uint32_t>(m_nodes.size());
-        m_nodes.push_back({});
-    } else {
-        n = m_free.back();
-        m_free.pop_back();
-    }
     auto& head = m_buckets[bucket_of(line)];
-    m_nodes[n] = {owner, line, head};
+    const auto n = m_nodes.insert({owner, line, head});
     head = n;
     m_by_owner.emplace(owner, n);
 }
@@ -24,15 +16,15 @@ bool l2_reservations::test_and_clear(std::uint64_t owner, std::uint64_t line) {
     if (at == m_by_owner.end()) return false;
     const std::uint32_t n = at->second;
     m_by_owner.erase(at);
-    unlink(n);
-    return m_nodes[n].line == line;
+    return unlink(n) == line;
 }
 
-void l2_reservations::unlink(std::uint32_t n) {
+/// \returns the line
+std::uint64_t l2_reservations::unlink(std::uint32_t n) {
     std::uint32_t* link = &m_buckets[bucket_of(m_nodes[n].line)];
     while (*link != n) link = &m_nodes[*link].next;
     *link = m_nodes[n].next;
-    m_free.push_back(n);
+    return m_nodes.remove(n).line;
 }
 
 void l2_reservations::end_others(std::uint64_t line, std::uint64_t owner) {
@@ -46,14 +38,13 @@ void l2_reservations::end_others(std::uint64_t line, std::uint64_t owner) {
         }
         *link = at.next;
         m_by_owner.erase(at.owner);
-        m_free.push_back(n);
+        m_nodes.remove(n);
     }
 }
 
 void l2_reservations::clear() {
     m_buckets.fill(none);
     m_nodes.clear();
-    m_free.clear();
     m_by_owner.clear();
 }
 

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
+
+#include "base/slot_table.h"
 
 namespace fabricvp::gpu {
 
@@ -36,11 +37,10 @@ private:
     }
     static std::size_t bucket_of(std::uint64_t line) { return (line / 64 * 0x9e3779b97f4a7c15u) >> 54; }
     void end_others(std::uint64_t line, std::uint64_t owner);
-    void unlink(std::uint32_t n);
+    std::uint64_t unlink(std::uint32_t n);
 
     buckets m_buckets = empty();  // chains of nodes
-    std::vector<node> m_nodes;
-    std::vector<std::uint32_t> m_free;
+    slot_table<node> m_nodes;
     std::unordered_map<std::uint64_t, std::uint32_t> m_by_owner;  // looked up only, never walked
 };
 

@@ -58,7 +58,7 @@ void l2_tlb::translate(std::uint32_t space, std::uint64_t virtual_page, unsigned
 void l2_tlb::look_up(job& j) {
     if (m_waiting.empty() && try_look_up(j)) return;
     ++mshr_stalls;
-    m_waiting.push(&j);
+    m_waiting.push_back(&j);
 }
 
 bool l2_tlb::try_look_up(job& j) {
@@ -94,7 +94,7 @@ void l2_tlb::page_translated(std::uint32_t space, std::uint64_t page, const tran
         respond(*j, t);
         j = next;
     }
-    while (!m_waiting.empty() && try_look_up(*m_waiting.front())) m_waiting.pop();
+    while (!m_waiting.empty() && try_look_up(*m_waiting.front())) m_waiting.pop_front();
 }
 
 void l2_tlb::respond(job& j, const translation& t) {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
-#include "gpu/memory/fifo.h"
 #include "gpu/memory/gmmu.h"
 #include "gpu/memory/tlb_entries.h"
 #include "gpu/memory/vector_memory.h"
@@ -86,7 +86,7 @@ private:
     std::vector<std::unique_ptr<job>> m_jobs;
     std::vector<job*> m_idle;
     std::vector<mshr> m_mshrs;
-    fifo<job*> m_waiting;
+    growing_ring<job*> m_waiting;
 };
 
 }  // namespace fabricvp::gpu

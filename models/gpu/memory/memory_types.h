@@ -17,10 +17,6 @@
 #include "base/time.h"
 #include "gpu/memory/line_request_timer.h"
 
-namespace fabricvp::gpu::replay {
-class access_record;
-}
-
 namespace fabricvp::gpu {
 
 inline constexpr unsigned wavefront_lanes = 64;
@@ -84,8 +80,8 @@ public:
     std::uint32_t cookie = 0;     ///< the client's own: destination register and so on
     std::uint64_t serial = 0;     ///< the client's own
     ticks issued = 0;
-    unsigned transactions = 0;                ///< the memory system's own: line requests under way
-    replay::access_record* record = nullptr;  ///< while it is recorded
+    unsigned transactions = 0;         ///< the memory system's own: line requests in flight
+    void* observer_context = nullptr;  ///< the memory_observer's own; null: not observed
     bool sequence = false;  ///< the memory system's own: each lane's element lies behind that of the lane before
     span_list spans;
 
@@ -95,7 +91,7 @@ public:
         scope = memory_scope::plain;
         constant = scratch = false;
         client = nullptr;
-        record = nullptr;
+        observer_context = nullptr;
         spans.clear();
     }
 };
@@ -135,9 +131,9 @@ public:
     bool at_service = false;  ///< a write that commits when the bank gets to it, not when it arrives there
     std::uint64_t line = 0;   ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
     line_client* client = nullptr;
-    std::uint64_t cookie = 0;  ///< the client's own
-    std::uint32_t record = 0;  ///< its number in a recording; 0: none
-    void* context = nullptr;   ///< the client's own
+    std::uint64_t cookie = 0;       ///< the client's own
+    std::uint32_t observer_id = 0;  ///< the memory_observer's own; 0: not observed
+    void* context = nullptr;        ///< the client's own
     ticks issued = 0;
     ticks done = 0;  ///< the bank's own: when a write that waits to commit is to be answered
     alignas(64) std::array<std::uint8_t, line_bytes> data;
@@ -151,7 +147,7 @@ public:
         fault = memory_fault::none;
         needed_sectors = 0xf;
         valid_sectors = 0;
-        record = 0;
+        observer_id = 0;
         scope = memory_scope::plain;
         byte_mask = 0;
         client = nullptr;

@@ -23,7 +23,6 @@ system_port::system_port(const sc_core::sc_module_name& name, pcie::requester& d
 void system_port::reset() {
     m_responses.clear();
     m_reads.clear();
-    m_free_reads.clear();
     m_writes.clear();
     m_written.clear();
     cancel(m_respond);
@@ -112,20 +111,13 @@ void system_port::atomic(const line_request_ptr& request) {
 void system_port::read(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
                        std::uint64_t cookie) {
     bytes_read += data.length;
-    if (m_free_reads.empty()) {
-        m_free_reads.push_back(static_cast<std::uint32_t>(m_reads.size()));
-        m_reads.emplace_back();
-    }
-    const auto place = m_free_reads.back();
-    m_free_reads.pop_back();
-    m_reads[place] = {offset_of(physical), data, &client, cookie};
+    const auto place = m_reads.insert({offset_of(physical), data, &client, cookie});
     m_dma.read(offset_of(physical), data,
                [this, place](pcie::request_status status) { read_done(place, fault_of(status)); });
 }
 
 void system_port::read_done(std::uint32_t place, memory_fault fault) {
-    const auto t = std::exchange(m_reads[place], {});
-    m_free_reads.push_back(place);
+    const auto t = m_reads.remove(place);
     t.client->transfer_done(t.cookie, fault);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/model.h"
+#include "base/slot_table.h"
 #include "base/statistics.h"
 #include "gpu/memory/transfer_port.h"
 #include "pcie/requester.h"
@@ -59,11 +60,10 @@ private:
     pcie::requester& m_dma;
     std::function<bool()> m_link_is_free;
     std::deque<line_request_ptr> m_responses;  // due at the present time
-    std::vector<transfer> m_reads;             // under way, by place
-    std::vector<std::uint32_t> m_free_reads;
-    std::deque<transfer> m_writes;   // that have bytes left
-    std::deque<transfer> m_written;  // to be told at the present time
-    bool m_advancing = false;        // what is handed over may come back here at once
+    slot_table<transfer> m_reads;              // in flight
+    std::deque<transfer> m_writes;             // that have bytes left
+    std::deque<transfer> m_written;            // to be told at the present time
+    bool m_advancing = false;                  // what is handed over may come back here at once
     calendar_event m_respond{method<&system_port::respond>, this};
 };
 

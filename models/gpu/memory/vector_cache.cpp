@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "gpu/memory/l1_geometry.h"
-#include "gpu/replay/recorder.h"
+#include "gpu/memory/observer.h"
 
 namespace fabricvp::gpu {
 
@@ -47,7 +47,8 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
     if (found != l1_lines::absent && (sectors & ~m_lines.valid(found)) == 0) {
         ++hits;
         m_lines.touch(found);
-        if (state.access->record) record_hit(state, transaction, at);
+        if (auto* o = memory_observer::attached())
+            o->hit(m_router.where() - GPU_PA_GPU0, number, *state.access, transaction, p.line, at);
         state.access->spans.add(m_hit_span, span_kind::service, at, at + m_latency);
         state.unit->transaction_loaded(state, transaction, m_lines.data(found), memory_fault::none, at + m_latency);
         return true;
@@ -57,8 +58,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
         if (m < m_open.size()) {
             ++mshr_merges;
             m_mshrs[m].bytes |= p.bytes;
-            if (state.access->record && m_mshrs[m].record)
-                state.access->record->add_dependency(transaction, m_mshrs[m].record);
+            if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
             state.since[transaction] = at;
             m_mshrs[m].waiters.push(state.ref(transaction));
             return true;
@@ -74,24 +74,14 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
     m_free.pop_back();
     m_mshrs[m].line = m_open[m] = p.line;
     m_mshrs[m].bytes = p.bytes;
-    m_mshrs[m].record = 0;
+    m_mshrs[m].observer_id = 0;
     ++m_open_count;
     m_mshrs[m].waiters.push(state.ref(transaction));
     state.since[transaction] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
     fetch(m, *state.access, sectors, at + m_tag_latency);
-    if (state.access->record && m_mshrs[m].record) state.access->record->add_dependency(transaction, m_mshrs[m].record);
+    if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
     return true;
-}
-
-/// For a recording: elsewhere, what has brought this line might still be under way.
-void vector_cache::record_hit(access_state& state, unsigned transaction, ticks at) {
-    const auto line = state.transactions[transaction].line;
-    if (!replay::recorder::on() || m_router.is_local(line)) return;
-    auto& record = *state.access->record;
-    const auto id =
-        replay::recorder::current().fetched(m_router.where() - GPU_PA_GPU0, number, line, &record.owner, at);
-    if (id) record.add_dependency(transaction, id);
 }
 
 void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure) {
@@ -104,9 +94,10 @@ void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t s
     request->client = this;
     request->cookie = m_epoch << 16 | m;
     request->issued = departure;
-    if (access.record && replay::recorder::on() && !m_router.is_local(request->line))
-        request->record = m_mshrs[m].record = replay::recorder::current().request(
-            m_router.where() - GPU_PA_GPU0, *request, true, number, &access.record->owner);
+    if (auto* o = memory_observer::attached()) {
+        o->requested(m_router.where() - GPU_PA_GPU0, number, access, *request);
+        if (request->observer_id) m_mshrs[m].observer_id = request->observer_id;
+    }
     m_router.send_at(request, departure);
 }
 

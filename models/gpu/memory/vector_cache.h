@@ -84,14 +84,13 @@ private:
     struct mshr {
         std::uint64_t line = 0;
         std::uint64_t bytes = 0;
-        std::uint32_t record = 0;  ///< of its request
+        std::uint32_t observer_id = 0;  ///< of its request
         transaction_queue waiters;
     };
 
     void line_done(line_request& request) override;
     void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
     void close(std::uint64_t line);
-    void record_hit(access_state& state, unsigned transaction, ticks at);
 
     ticks m_latency, m_tag_latency, m_fill_latency, m_cycle;
     memory_router& m_router;

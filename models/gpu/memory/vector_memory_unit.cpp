@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/trace_flow.h"
-#include "gpu/replay/recorder.h"
+#include "gpu/memory/observer.h"
 
 namespace fabricvp::gpu {
 
@@ -88,7 +88,7 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     a.spans.add(m_coalesce_span, span_kind::service, now(), now() + m_latency);
     a.spans.add(tlb.lookup_span, span_kind::service, now() + m_latency, s.lookup_at);
     a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
-    if (!m_blocked.empty() || !translate(s)) return m_blocked.push(&s);
+    if (!m_blocked.empty() || !translate(s)) return m_blocked.push_back(&s);
     release(s);
 }
 
@@ -121,7 +121,8 @@ bool vector_memory_unit::translate(access_state& s) {
             known = page >> shift;
         }
         ++s.translated;
-        if (s.access->record) record_walk(s, i, page);
+        if (auto* o = memory_observer::attached())
+            o->translated(m_router.where() - GPU_PA_GPU0, *s.access, i, page, now());
         enter(s, i, t);
     }
     return true;
@@ -131,16 +132,9 @@ void vector_memory_unit::tlb_available() {
     while (!m_blocked.empty()) {
         access_state& s = *m_blocked.front();
         if (!translate(s)) return;
-        m_blocked.pop();
+        m_blocked.pop_front();
         release(s);
     }
-}
-
-/// For a recording: whether the page had to be, or was lately, looked up in other GPUs' memory.
-void vector_memory_unit::record_walk(access_state& s, unsigned transaction, std::uint64_t page) {
-    if (!replay::recorder::on()) return;
-    if (const auto walk = replay::recorder::current().walked(m_router.where() - GPU_PA_GPU0, page, now()))
-        s.access->record->add_walk_dependency(transaction, walk);
 }
 
 void vector_memory_unit::enter(access_state& s, unsigned transaction, const translation& t) {
@@ -186,7 +180,8 @@ void vector_memory_unit::transactions_translated(transaction_queue waiting, cons
         }
         if (span_recorder::on()) tlb.explain(s.access->spans, s.since[i], t);
         s.since[i] = std::max(s.since[i], now());
-        if (s.access->record) record_walk(s, i, page_of(s.transactions[i].line));
+        if (auto* o = memory_observer::attached())
+            o->translated(m_router.where() - GPU_PA_GPU0, *s.access, i, page_of(s.transactions[i].line), now());
         s.transactions[i].line = t.at(s.transactions[i].line);
         if (t.type == GPU_PTE_TYPE_CACHED)
             m_port.push(r);
@@ -280,9 +275,9 @@ bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks 
     }
     r.issued = at + l1.tag_latency();
     if (span_recorder::on()) s.access->spans.add(m_bypass_span, span_kind::service, at, r.issued);
-    if (a.record && replay::recorder::on() && !m_router.is_local(p.line)) {
-        r.record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, r, false, 0, nullptr);
-        if (r.record) a.record->add_dependency(transaction, r.record);
+    if (auto* o = memory_observer::attached()) {
+        o->requested(m_router.where() - GPU_PA_GPU0, memory_observer::no_cache, a, r);
+        o->waits(a, transaction, r.observer_id);
     }
     if (trace::on() && r.kind == access_kind::write && s.exact >> transaction & 1 && a.bytes == sizeof(std::uint64_t) &&
         where(p.line) == GPU_PA_SYSTEM) {
@@ -357,7 +352,7 @@ void vector_memory_unit::release(access_state& s) {
         span_recorder::current().finish(a.spans, a.issued, ready, this, names[static_cast<unsigned>(a.kind)],
                                         a.address[static_cast<unsigned>(lane)]);
     }
-    if (a.record) std::exchange(a.record, nullptr)->done(ready);
+    if (auto* o = memory_observer::attached()) o->completed(a, ready);
     const bool was_full = !can_issue();
     --m_in_flight;
     access_client* const client = a.client;

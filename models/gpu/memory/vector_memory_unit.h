@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/memory/fifo.h"
+#include "base/growing_ring.h"
 #include "gpu/memory/l1_tlb.h"
 #include "gpu/memory/remote_order.h"
 #include "gpu/memory/vector_cache.h"
@@ -99,7 +99,6 @@ private:
 
     access_state& allocate_state();
     bool translate(access_state& state);
-    void record_walk(access_state& state, unsigned transaction, std::uint64_t page);
     void enter(access_state& state, unsigned transaction, const translation& t);
     void enqueue_uncached(access_state& state, unsigned transaction, const translation& t);
     void drain_port();
@@ -123,8 +122,8 @@ private:
     remote_order m_order;
     std::vector<std::unique_ptr<access_state>> m_states;
     access_state* m_free = nullptr;
-    fifo<access_state*> m_blocked;  // whose translation waits for an MSHR, in order
-    transaction_queue m_port;       // translated pieces that wait for L1, in order
+    growing_ring<access_state*> m_blocked;  // whose translation waits for an MSHR, in order
+    transaction_queue m_port;               // translated pieces that wait for L1, in order
     bool m_pumping = false;
     ticks m_port_free = 0;  // when L1 can look up the next line
     unsigned m_in_flight = 0;

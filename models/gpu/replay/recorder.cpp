@@ -8,7 +8,10 @@
 
 namespace fabricvp::gpu::replay {
 
-recorder* recorder::s_working = nullptr;
+namespace {
+/// Null: its wavefront is not recorded.
+access_record* record_of(const vector_access& access) { return static_cast<access_record*>(access.observer_context); }
+}  // namespace
 
 recorder::recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches)
     : m_file(path),
@@ -21,7 +24,9 @@ recorder::recorder(const std::string& path, std::vector<ticks> cycles, unsigned 
 
 void recorder::begin(ticks now) {
     m_begun = m_event = now;
-    s_working = this;
+    m_recording = true;
+    memory_observer::attach();
+    dispatch_observer::attach();
 }
 
 void recorder::end(ticks now, const std::string& label) {
@@ -31,7 +36,8 @@ void recorder::end(ticks now, const std::string& label) {
     m_head.label = label;
     m_head.time = now - m_begun;
     m_ended = true;
-    stop();
+    m_recording = false;  // accesses of recorded wavefronts still complete
+    dispatch_observer::detach();
 }
 
 void recorder::finish(recording_head head) {
@@ -74,15 +80,47 @@ void recorder::finished(unsigned gpu, const dispatch_run& run, ticks now) {
     m_event = std::max(m_event, now);
 }
 
-wavefront_record* recorder::wavefront(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now) {
+wavefront_observer* recorder::started(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now) {
     const auto at = m_launch_numbers[gpu].find(run.number);
     if (at == m_launch_numbers[gpu].end()) return nullptr;
     return new wavefront_record(*this, at->second, static_cast<std::uint32_t>(run.started - 1), number, m_cycles[gpu],
                                 now);
 }
 
-transaction_id recorder::request(unsigned gpu, const line_request& r, bool fetch, unsigned cache,
-                                 const wavefront_record* who) {
+void recorder::translated(unsigned gpu, const vector_access& access, unsigned transaction, std::uint64_t page,
+                          ticks now) {
+    auto* const a = record_of(access);
+    if (!m_recording || !a) return;
+    if (const auto walk = walk_of(gpu, page, now)) a->add_walk_dependency(transaction, walk);
+}
+
+/// What has brought the line might still be in flight on another fabric.
+void recorder::hit(unsigned gpu, unsigned cache, const vector_access& access, unsigned transaction, std::uint64_t line,
+                   ticks at) {
+    auto* const a = record_of(access);
+    if (!m_recording || !a || where(line) == GPU_PA_GPU0 + gpu) return;
+    if (const auto id = fetched(gpu, cache, line, &a->owner, at)) a->add_dependency(transaction, id);
+}
+
+void recorder::requested(unsigned gpu, unsigned cache, const vector_access& access, line_request& request) {
+    const auto* const a = record_of(access);
+    if (!m_recording || !a) return;
+    request.observer_id = cache == no_cache ? add_request(gpu, request, false, 0, nullptr)
+                                            : add_request(gpu, request, true, cache, &a->owner);
+}
+
+void recorder::waits(const vector_access& access, unsigned transaction, std::uint32_t observer_id) {
+    auto* const a = record_of(access);
+    if (a && observer_id) a->add_dependency(transaction, observer_id);
+}
+
+void recorder::completed(vector_access& access, ticks ready) {
+    if (auto* const a = record_of(access)) a->done(ready);
+    access.observer_context = nullptr;
+}
+
+transaction_id recorder::add_request(unsigned gpu, const line_request& r, bool fetch, unsigned cache,
+                                     const wavefront_record* user) {
     if (where(r.line) < GPU_PA_GPU0 || where(r.line) == GPU_PA_GPU0 + gpu) return 0;
     live_transaction t;
     t.line = r.line;
@@ -95,30 +133,31 @@ transaction_id recorder::request(unsigned gpu, const line_request& r, bool fetch
     t.offset = r.page_table ? r.offset : 0;
     m_live.push_back(t);
     const auto id = static_cast<transaction_id>(m_first + m_live.size() - 1);
-    if (fetch) place_of(gpu, cache, r.line) = {r.line, id, who};
+    if (fetch) place_of(gpu, cache, r.line) = {r.line, id, user};
     return id;
 }
 
-transaction_id recorder::code(unsigned gpu, unsigned cache, std::uint64_t line, const line_request& r) {
-    const auto id = request(gpu, r, true, cache, nullptr);
-    if (!id) return 0;
+void recorder::code_requested(unsigned gpu, unsigned cache, std::uint64_t line, line_request& request) {
+    if (!m_recording) return;
+    const auto id = request.observer_id = add_request(gpu, request, true, cache, nullptr);
+    if (!id) return;
     find(id)->used = false;
     place_of(gpu, cache, line) = {line, id, nullptr};
-    return id;
 }
 
-transaction_id recorder::fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who,
+transaction_id recorder::fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* user,
                                  ticks now) {
+    if (!m_recording) return 0;
     auto& b = place_of(gpu, cache, line);
-    if (b.line != line || b.last_user == who) return 0;
+    if (b.line != line || b.last_user == user) return 0;
     auto* t = find(b.what);
     if (!t || (t->completed != never && t->completed + recent < now)) return 0;
-    b.last_user = who;
+    b.last_user = user;
     t->used = true;
     return b.what;
 }
 
-ticks recorder::completed(const std::vector<dependency>& dependencies) const {
+ticks recorder::last_response(const std::vector<dependency>& dependencies) const {
     ticks last = 0;
     for (const auto& n : dependencies)
         if (n.what >= m_first && n.what < m_first + m_live.size())
@@ -126,13 +165,15 @@ ticks recorder::completed(const std::vector<dependency>& dependencies) const {
     return last;
 }
 
-void recorder::walk_begins(const void* walker, ticks now) {
+void recorder::walk_started(const void* walker, ticks now) {
+    if (!m_recording) return;
     auto& w = m_walks[walker];
     w = {};
     w.last = now;
 }
 
-void recorder::walk_ends(const void* walker, std::uint64_t page, ticks now) {
+void recorder::walk_ended(const void* walker, std::uint64_t page, ticks now) {
+    if (!m_recording) return;
     const auto at = m_walks.find(walker);
     if (at == m_walks.end()) return;
     auto w = std::move(at->second);
@@ -143,7 +184,7 @@ void recorder::walk_ends(const void* walker, std::uint64_t page, ticks now) {
     m_found[w.made.gpu * pages_known + page % pages_known] = {page, ++m_walk_count, now};
 }
 
-walk_id recorder::walked(unsigned gpu, std::uint64_t page, ticks now) const {
+walk_id recorder::walk_of(unsigned gpu, std::uint64_t page, ticks now) const {
     const auto& f = m_found[gpu * pages_known + page % pages_known];
     return f.page == page && f.when + recent >= now ? f.walk : 0;
 }
@@ -153,12 +194,13 @@ transaction_id& recorder::tag_of(unsigned gpu, std::uint32_t tag) {
     return m_tags[gpu][tag];
 }
 
-void recorder::sent(unsigned gpu, std::uint32_t tag, const line_request& r, std::uint32_t operands, ticks now) {
-    auto id = r.record;
+void recorder::sent(unsigned gpu, std::uint32_t tag, const line_request& r, std::uint32_t operand_bytes, ticks now) {
+    if (!m_recording) return;
+    auto id = r.observer_id;
     if (r.page_table) {
         const auto at = m_walks.find(r.context);
         if (at != m_walks.end()) {
-            id = request(gpu, r, false, 0, nullptr);
+            id = add_request(gpu, r, false, 0, nullptr);
             find(id)->walker = r.context;
             at->second.made.gpu = static_cast<std::uint8_t>(gpu);
             at->second.made.steps.push_back({cycles(gpu, now - at->second.last), id});
@@ -166,20 +208,23 @@ void recorder::sent(unsigned gpu, std::uint32_t tag, const line_request& r, std:
     }
     tag_of(gpu, tag) = id;
     if (auto* t = find(id))
-        t->operands = static_cast<std::uint8_t>(operands);
+        t->operands = static_cast<std::uint8_t>(operand_bytes);
     else
         ++m_head.unattributed;
 }
 
 void recorder::arrived(unsigned gpu, std::uint32_t tag, ticks now) {
+    if (!m_recording) return;
     if (auto* t = find(tag_of(gpu, tag))) t->arrived_at = now;
 }
 
-void recorder::response_sent(unsigned gpu, std::uint32_t tag, ticks now) {
+void recorder::served(unsigned gpu, std::uint32_t tag, ticks now) {
+    if (!m_recording) return;
     if (auto* t = find(tag_of(gpu, tag))) t->service = cycles(gpu, now - t->arrived_at);
 }
 
-void recorder::response_received(unsigned gpu, std::uint32_t tag, ticks now) {
+void recorder::responded(unsigned gpu, std::uint32_t tag, ticks now) {
+    if (!m_recording) return;
     auto* t = find(std::exchange(tag_of(gpu, tag), 0));
     if (!t) return;
     t->completed = now;

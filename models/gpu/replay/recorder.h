@@ -7,25 +7,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gpu/lanes/wavefront_observer.h"
+#include "gpu/memory/observer.h"
 #include "gpu/replay/recording_file.h"
 #include "gpu/replay/wavefront_record.h"
 
-namespace fabricvp::gpu {
-class dispatch_run;
-}
-
 namespace fabricvp::gpu::replay {
 
-/// Hears from blocks of all GPUs of a node what happens in the measured part of a run, and writes a recording. There is
-/// at most one at work; blocks ask on() before they say anything.
-class recorder {
+/// Observes all GPUs of a node in the measured part of a run, and writes a recording.
+class recorder final : public memory_observer, public dispatch_observer {
 public:
-    static bool on() { return s_working != nullptr; }
-    static recorder& current() { return *s_working; }
-
     /// \param cycles of each GPU's clock \param caches first-level caches of each GPU \throws recording_error
     recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches);
-    ~recorder() { stop(); }
 
     /// The measured part begins, and ends.
     void begin(ticks now);
@@ -39,42 +32,42 @@ public:
     std::uint64_t unattributed() const { return m_head.unattributed; }
     std::uint64_t transactions() const { return m_first + m_live.size() - 1; }
 
-    // Dispatchers and compute units.
-    void submitted(unsigned gpu, const dispatch_run& run, ticks now);
-    void finished(unsigned gpu, const dispatch_run& run, ticks now);
+    /// dispatch_observer
+    void submitted(unsigned gpu, const dispatch_run& run, ticks now) override;
+    void finished(unsigned gpu, const dispatch_run& run, ticks now) override;
     /// Null if its launch is not recorded.
-    wavefront_record* wavefront(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now);
+    wavefront_observer* started(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now) override;
+
+    /// memory_observer
+    void translated(unsigned gpu, const vector_access& access, unsigned transaction, std::uint64_t page,
+                    ticks now) override;
+    void hit(unsigned gpu, unsigned cache, const vector_access& access, unsigned transaction, std::uint64_t line,
+             ticks at) override;
+    void requested(unsigned gpu, unsigned cache, const vector_access& access, line_request& request) override;
+    void waits(const vector_access& access, unsigned transaction, std::uint32_t observer_id) override;
+    void completed(vector_access& access, ticks ready) override;
+    void code_requested(unsigned gpu, unsigned cache, std::uint64_t line, line_request& request) override;
+    void walk_started(const void* walker, ticks now) override;
+    void walk_ended(const void* walker, std::uint64_t page, ticks now) override;
+    void sent(unsigned gpu, std::uint32_t tag, const line_request& request, std::uint32_t operand_bytes,
+              ticks now) override;
+    void arrived(unsigned gpu, std::uint32_t tag, ticks now) override;
+    void served(unsigned gpu, std::uint32_t tag, ticks now) override;
+    void responded(unsigned gpu, std::uint32_t tag, ticks now) override;
+
+    // Records of wavefronts.
     void add(const stream& s) { m_file.add(s); }
-
-    // Caches and memory units.
-    /// \returns 0 if the line is not in another GPU's memory
-    transaction_id request(unsigned gpu, const line_request& r, bool fetch, unsigned cache,
-                           const wavefront_record* who);
-    /// A line of code is fetched. \param line where lanes find it
-    transaction_id code(unsigned gpu, unsigned cache, std::uint64_t line, const line_request& r);
-    /// A load finds a line that a fetch has brought: that fetch, if it was not long ago. 0: none
-    transaction_id fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who, ticks now);
-    /// When the last of these was answered.
-    ticks completed(const std::vector<dependency>& dependencies) const;
-
-    // Page-table walkers.
-    void walk_begins(const void* walker, ticks now);
-    void walk_ends(const void* walker, std::uint64_t page, ticks now);
-    /// A TLB knows a page: the walk that found it, if it was not long ago. 0: none
-    walk_id walked(unsigned gpu, std::uint64_t page, ticks now) const;
-
-    // Ports to the fabric. A request is known by its requester and tag.
-    void sent(unsigned gpu, std::uint32_t tag, const line_request& r, std::uint32_t operands, ticks now);
-    void arrived(unsigned gpu, std::uint32_t tag, ticks now);
-    void response_sent(unsigned gpu, std::uint32_t tag, ticks now);
-    void response_received(unsigned gpu, std::uint32_t tag, ticks now);
+    /// A wavefront uses a line that a cache has fetched: the fetch, unless it was long ago. 0: none
+    transaction_id fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* user, ticks now);
+    /// Time of the last response among these transactions.
+    ticks last_response(const std::vector<dependency>& dependencies) const;
 
 private:
     static constexpr ticks recent = 50'000'000;  // 50 us: on another fabric it might still be under way
     struct live_transaction : transaction {
         ticks arrived_at = 0, completed = never;
         const void* walker = nullptr;
-        bool used = true;  ///< somebody waits for it
+        bool used = true;  ///< something waits for it
     };
     struct live_walk {
         walk made;
@@ -93,9 +86,11 @@ private:
     static constexpr std::size_t lines_known = 4096, pages_known = 4096;  // of a cache, of a GPU; powers of two
 
     void write_first();
-    void stop() {
-        if (s_working == this) s_working = nullptr;
-    }
+    /// \returns 0 if the line is not in another GPU's memory
+    transaction_id add_request(unsigned gpu, const line_request& r, bool fetch, unsigned cache,
+                               const wavefront_record* user);
+    /// A TLB has a page: the walk that found it, unless it was long ago. 0: none
+    walk_id walk_of(unsigned gpu, std::uint64_t page, ticks now) const;
     live_transaction* find(transaction_id id) {
         return id >= m_first && id < m_first + m_live.size() ? &m_live[id - m_first] : nullptr;
     }
@@ -108,14 +103,13 @@ private:
         return m_fetched_lines[(gpu * m_caches + cache) * lines_known + line / line_bytes % lines_known];
     }
 
-    static recorder* s_working;
     recording_writer m_file;
     const std::vector<ticks> m_cycles;
     const unsigned m_caches;
     ticks m_begun = never, m_event = 0;
-    bool m_ended = false;
+    bool m_recording = false, m_ended = false;
     recording_head m_head;
-    std::deque<live_transaction> m_live;  // from the first one on that has not been answered
+    std::deque<live_transaction> m_live;  // from the first one on that has no response
     transaction_id m_first = 1;
     std::vector<std::vector<transaction_id>> m_tags;  // by GPU and tag
     std::unordered_map<const void*, live_walk> m_walks;

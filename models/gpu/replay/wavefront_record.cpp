@@ -33,7 +33,7 @@ void access_record::done(ticks ready) {
             m_code
                 ? 64
                 : 16;  // cycles: from a line's arrival to registers or to the first instruction, in turns with others
-        const auto last = w.m_recorder.completed(i.dependencies);
+        const auto last = w.m_recorder.last_response(i.dependencies);
         if (ready > last + slack * w.m_cycle) i.floor = w.cycles(ready - m_issued);
         w.m_latest = std::max(w.m_latest, ready);
     }
@@ -118,6 +118,10 @@ void wavefront_record::issue_blocked(ticks at, ticks worked) {
     m_held = true;
 }
 
+void wavefront_record::issued(vector_access& access, int row, ticks at, ticks worked) {
+    access.observer_context = issue(row, at, worked);
+}
+
 access_record* wavefront_record::issue(int row, ticks at, ticks worked) {
     auto& i = add(item_kind::access, at, m_held ? 0 : worked);
     if (m_held) {
@@ -150,7 +154,8 @@ void wavefront_record::fetches(ticks at, ticks worked) {
     m_data = 0;
 }
 
-void wavefront_record::fetched(transaction_id what, ticks at) {
+void wavefront_record::fetched(unsigned gpu, unsigned cache, std::uint64_t line, ticks at) {
+    const auto what = m_recorder.fetched(gpu, cache, line, this, at);
     if (!m_code) return;
     if (what) m_code->add_dependency(0, what);
     std::exchange(m_code, nullptr)->done(at);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gpu/lanes/wavefront_observer.h"
 #include "gpu/replay/recording.h"
 
 namespace fabricvp::gpu::replay {
@@ -17,9 +18,9 @@ class wavefront_record;
 class access_record {
 public:
     wavefront_record& owner;
-    /// A piece of it waits, or waited, for a walk that read other GPUs' memory.
+    /// A transaction of it waits, or waited, for a walk that read other GPUs' memory.
     void add_walk_dependency(unsigned transaction_index, walk_id walk);
-    /// A piece of it has asked for a transaction, or shares one.
+    /// A transaction of it waits for a request to another GPU, its own or one that it shares.
     void add_dependency(unsigned transaction_index, transaction_id what);
     /// Its data are in registers, its bytes are where they belong, at `ready`.
     void done(ticks ready);
@@ -41,39 +42,38 @@ struct pending_item : item {
 };
 
 /// What one wavefront does, while it lives. Its compute unit says what happens; times are cut into items.
-class wavefront_record {
+class wavefront_record final : public wavefront_observer {
 public:
     wavefront_record(recorder& r, std::uint32_t launch, std::uint32_t group, std::uint32_t wavefront, ticks cycle,
                      ticks start);
 
     // Time that the SIMD unit worked for it, or that it waited for the unit: neither depends on memory.
-    void worked(ticks spent) {
+    void worked(ticks spent) override {
         m_busy += spent - std::min(spent, m_accounted);
         m_accounted = 0;
     }
-    void queued(ticks spent) { m_queued += spent; }
+    void queued(ticks spent) override { m_queued += spent; }
     /// It was woken at `data`, when all that it waited for was there, and comes to its SIMD unit now.
-    void resumed(ticks data, ticks now) { m_queued += now - std::min(now, std::max(data, m_at)); }
+    void resumed(ticks data, ticks now) override { m_queued += now - std::min(now, std::max(data, m_at)); }
 
     /// Registers are used for the first time since accesses loaded them. \param worked of the running segment
-    void uses(std::uint64_t rows, ticks at, ticks worked);
+    void uses(std::uint64_t rows, ticks at, ticks worked) override;
     /// What it used was not there: it goes on at `at`.
-    void registers_available(ticks at);
+    void registers_available(ticks at) override;
     /// It waits for its loads, or for all of its accesses, from now on; and does not any more.
-    void fence(bool everything, ticks at, ticks worked);
-    void passed(ticks at);
-    void arrived(ticks at);
-    void released(ticks at) { restart(at); }
+    void fence(bool everything, ticks at, ticks worked) override;
+    void passed(ticks at) override;
+    void arrived(ticks at) override;
+    void released(ticks at) override { restart(at); }
     /// The memory unit does not take its access, since too many are under way.
-    void issue_blocked(ticks at, ticks worked);
-    /// \param row that it loads; lane_registers::sink or less than 0: none
+    void issue_blocked(ticks at, ticks worked) override;
+    void issued(vector_access& access, int row, ticks at, ticks worked) override;
     access_record* issue(int row, ticks at, ticks worked);
-    /// It waits for a line of code from now on; and has it. \param what the transaction that brought it, 0: none
-    void fetches(ticks at, ticks worked);
-    void fetched(transaction_id what, ticks at);
-    void ended(ticks at, ticks worked);
+    void fetches(ticks at, ticks worked) override;
+    void fetched(unsigned gpu, unsigned cache, std::uint64_t line, ticks at) override;
+    void ended(ticks at, ticks worked) override;
     /// Everything of it is done, accesses inside of its GPU too: writes what is left. The object is deleted.
-    void retired(ticks at);
+    void retired(ticks at) override;
 
 private:
     friend class access_record;
