@@ -14,7 +14,7 @@ function(fabricvp_module name)
   set_target_properties(fabricvp_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(fabricvp_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/models> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/firmware> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/fabricvp>)
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/fabricvp>)
   list(TRANSFORM module_DEPENDS PREPEND fabricvp_)
   target_link_libraries(fabricvp_${name} PUBLIC fabricvp_options ${module_DEPENDS} SystemC::systemc fmt::fmt ${module_LIBRARIES})
   target_precompile_headers(fabricvp_${name} REUSE_FROM fabricvp_pch)

@@ -33,7 +33,7 @@ function(firmware_flags arch abi includes options)
   endif()
   list(TRANSFORM includes PREPEND -I)
   set(FLAGS -march=${arch} -mabi=${abi} -mcmodel=medany -ffreestanding -O2 -g -Wall -Wextra -fno-common
-    -fno-tree-loop-distribute-patterns -ffunction-sections -fdata-sections -I${PROJECT_SOURCE_DIR}/firmware ${includes} ${options}
+    -fno-tree-loop-distribute-patterns -ffunction-sections -fdata-sections -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/firmware ${includes} ${options}
     PARENT_SCOPE)
 endfunction()
 

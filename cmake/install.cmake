@@ -18,7 +18,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/fabricvpConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/fabricvpConfig.cmake ${PROJECT_BINARY_DIR}/fabricvpConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/systemc.cmake DESTINATION ${package_folder} COMPONENT development)
 
-foreach(headers models/ platform firmware/abi)
+foreach(headers models/ platform abi)
   install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fabricvp COMPONENT development FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(DIRECTORY configs DESTINATION ${share_folder} COMPONENT development FILES_MATCHING PATTERN "*.yaml")

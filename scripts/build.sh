@@ -23,4 +23,7 @@ for entry in "$PWD"/python/fabricvp/*; do
 done
 ln -sfn "$PWD/configs" "$package/configs"
 ln -sfn "$PWD/build/release/firmware" "$package/firmware"
-ln -sfn "$PWD/firmware" "$package/sdk"
+# What firmware and kernels include, as an installed package has it: firmware's folders, and the ABI beside them.
+rm -rf "$package/sdk"
+mkdir "$package/sdk"
+ln -s "$PWD"/firmware/* "$PWD/abi" "$package/sdk/"

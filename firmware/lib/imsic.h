@@ -20,7 +20,7 @@ uintptr_t imsic_message_address(unsigned hart);
 unsigned imsic_allocate(imsic_handler handler, void* context);
 /* Must be disabled everywhere. */
 void imsic_free(unsigned identity);
-/* On this hart. Disabling forgets a message that was not taken yet. */
+/* On this hart. Disabling drops a pending message. */
 void imsic_enable(unsigned identity, bool on);
 /* Identities from `identity` on wait on this hart; 0: none does. */
 void imsic_set_threshold(unsigned identity);

@@ -14,7 +14,7 @@
 
 namespace fabricvp::bus_log {
 
-/// What blocks of one kind tell, if it is on: one global object of each kind, in its own room.
+/// Log of blocks of one kind, if it is on: one global object of each kind, in its own module.
 class channel {
 public:
     explicit channel(const char* kind);

@@ -2,7 +2,7 @@
 // Conservative synchronisation. No message that crosses ranks counts before it has been under way for the lookahead. So
 // when the earliest event of all other ranks is at T, a rank can execute what it has before T + lookahead without
 // hearing from them, and before twice the lookahead after its own earliest event, which may make them say something:
-// that is a window. Then they trade what they have to say, and when their next event is; stretches of time in which
+// that is a window. Then they exchange control messages and the time of their next event; stretches of time in which
 // no rank has anything to do are skipped.
 //
 // Where a window ends and how many there are has no influence on what happens in the simulation: messages carry the

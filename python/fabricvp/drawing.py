@@ -63,7 +63,7 @@ def _note(x: int, y: int, anchor: str, text: str, size: int = 10, background: st
     )
 
 
-def _picture(width: int, height: int, body: str) -> str:
+def _svg_document(width: int, height: int, body: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
         ' font-family="sans-serif" font-size="13" text-anchor="middle">\n'
@@ -338,7 +338,7 @@ def fabric_svg(graph: Graph, traffic: Traffic, title: str = "") -> str:
         busy, at = step / (steps - 1), margin + step * sample
         body += _wire(f"M {at} {legend + 24} h 44", _busy_colour(busy), f"{_busy_width(busy):.1f}")
         body += _note(at + 50, legend + 28, "start", f"{100 * busy:.0f} %")
-    return _picture(width, legend + 62, body + drawing.svg)
+    return _svg_document(width, legend + 62, body + drawing.svg)
 
 
 # Networks between nodes: adapters and generators at the bottom, above them their switches, and so on
@@ -477,7 +477,7 @@ def machine_svg(topology: Mapping[str, Any], title: str) -> str:
         if between in topology:
             add(draw_network(topology[between], 2 * _MARGIN, y + 40), topology[between]["path"])
     head = _text(_MARGIN, 34, title, ' text-anchor="start" font-size="18" font-weight="bold"')
-    return _picture(width, y, head + body)
+    return _svg_document(width, y, head + body)
 
 
 # Graphs for Graphviz

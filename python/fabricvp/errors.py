@@ -34,7 +34,7 @@ class GuestStopped(RuntimeError):
 
 
 class KernelFault(RuntimeError):
-    """A kernel of `Gpu.launch()` ended with a fault. ``fault`` is its number (`enum gpu_fault` of firmware/abi/gpu.h;
+    """A kernel of `Gpu.launch()` ended with a fault. ``fault`` is its number (`enum gpu_fault` of abi/gpu.h;
     256: it ran too long)."""
 
     def __init__(self, message: str, fault: int = 0) -> None:

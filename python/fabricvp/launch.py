@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .node import Node
 
-_READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (firmware/abi/kernel_job.h)
+_READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (abi/kernel_job.h)
 _LABEL = "kernels"  # of the region that the driver marks around a launch
 _MIN_DISK_BYTES = 16 << 20
 

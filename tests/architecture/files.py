@@ -10,7 +10,7 @@ MAX_LINES, MAX_COLUMNS = 600, 120
 NARROW = {".h", ".hpp", ".cpp", ".c", ".py"}
 MAX_SVG_BYTES, MAX_PNG_BYTES = 40_000, 250_000  # bytes of a picture in docs/
 SOURCES = {".h", ".hpp", ".cpp", ".c", ".S", ".ld", ".py", ".sh", ".cmake", ".inc"}
-SPLIT = ("models", "platform", "python", "firmware", "tests", "scripts")
+SPLIT = ("abi", "models", "platform", "python", "firmware", "tests", "scripts")
 LICENSED = (*SPLIT, "cmake", "configs")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 # Mirrors and registries are the machine's own setting, never ours.

@@ -6,7 +6,7 @@ import pathlib
 import re
 import sys
 
-TOPS = ("models", "platform", "firmware", "python")
+TOPS = ("abi", "models", "platform", "firmware", "python")
 #: Folders below the first level that are modules, too.
 INNER = ("models/gpu", "python/fabricvp/experiments")
 NOT_MODULES = {"__pycache__"}

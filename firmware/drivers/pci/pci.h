@@ -108,7 +108,7 @@ uint32_t pci_identify(const struct pci_host* host, unsigned bus, unsigned device
 bool pci_enable(struct pci_function* f);
 /* CPU address of a BAR, 0 if it has none. */
 uintptr_t pci_bar(const struct pci_function* f, unsigned bar);
-/* Function-level reset: the function forgets everything but its identity; BARs and limits are written again.
+/* Function-level reset: all state but its identity is cleared; BARs and limits are written again.
  * \returns false if it cannot, or does not come back within a second. */
 bool pci_reset_function(struct pci_function* f);
 

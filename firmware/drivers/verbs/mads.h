@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queue pairs 0 and 1 of an adapter: management datagrams to and from the network (InfiniBand Architecture
  * Specification, volume 1, chapters 13 and 14). While one is open, the adapter's own agent does not see what comes for
- * it, so verbs_receive_mad() asks the agent and sends its answer. */
+ * it, so verbs_receive_mad() asks the agent and sends its response. */
 #ifndef FABRICVP_DRIVERS_VERBS_MADS_H
 #define FABRICVP_DRIVERS_VERBS_MADS_H
 

@@ -204,7 +204,7 @@ TEST_CASE("a GPU of 24 GiB", "[high_memory_24]") { touch_high_memory("gpu", 1, 2
 TEST_CASE("a GPU of 80 GiB", "[high_memory_80]") { touch_high_memory("gpu", 1, 80); }
 TEST_CASE("four GPUs of 80 GiB", "[high_memory_4x80]") { touch_high_memory("netcrafter_quad", 4, 80); }
 
-/// Host and command processor touch registers that firmware/abi names, and no others.
+/// Host and command processor touch registers that abi names, and no others.
 void audit(const char* program, const char* append) {
     auto p =
         machine_with(program, {{"node.gpus.0.processor.harts", "2"}, {"node.host.interrupts", "aplic_imsic"}}, append);

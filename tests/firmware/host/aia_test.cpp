@@ -46,8 +46,7 @@ std::unique_ptr<platform> machine_with(const char* interrupts, const char* image
 
 }  // namespace
 
-TEST_CASE("interrupt files and interrupt domains behave as specified, through registers that firmware/abi names",
-          "[platform]") {
+TEST_CASE("interrupt files and interrupt domains behave as specified, through registers that abi names", "[platform]") {
     auto p = machine_with("aplic_imsic", "aia.elf");
     auto& host = p->hardware().nodes[0]->host;
     host.bus.record_touched(true);

@@ -49,8 +49,7 @@ image_set hello() {
 
 }  // namespace
 
-TEST_CASE("hello on the platform prints what it should, and touches only registers that firmware/abi names",
-          "[platform]") {
+TEST_CASE("hello on the platform prints what it should, and touches only registers that abi names", "[platform]") {
     auto machine = platform::from_text("node: {host: {harts: 4, memory: 128 MiB}}\n", "hello_test");
     machine->load_images(0, hello());
     auto& host = machine->hardware().nodes[0]->host;
@@ -98,7 +97,7 @@ TEST_CASE("caches change the time of the same program, not its result", "[caches
     CHECK(mix.at("node0.host.caches.l1_misses") < 50);
 }
 
-TEST_CASE("the audit notices what firmware/abi does not name", "[audit]") {
+TEST_CASE("the audit notices what abi does not name", "[audit]") {
     CHECK(test::abi_register_at("uart", 5, 1) == "UART_LSR");
     CHECK(test::abi_register_at("plic", 0x20'1004, 4) == "PLIC_CLAIM");
     CHECK(test::abi_register_at("clint", 0x4008, 8) == "CLINT_MTIMECMP");

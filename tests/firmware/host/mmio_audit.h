@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which register of firmware/abi an access fell into.
+// Which register of abi an access fell into.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ inline std::string abi_register_at(const std::string& device, std::uint64_t offs
 
 using touched_map = std::map<std::string, std::set<std::pair<std::uint64_t, unsigned>>>;
 
-/// "device+0xoffset/size" for each access that no register of firmware/abi explains.
+/// "device+0xoffset/size" for each access that no register of abi explains.
 inline std::vector<std::string> unexplained(const touched_map& touched) {
     std::vector<std::string> list;
     for (const auto& [device, accesses] : touched)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which register of firmware/abi an access to PCI Express fell into: configuration registers by the capability that
+// Which register of abi an access to PCI Express fell into: configuration registers by the capability that
 // they belong to, memory by the BAR.
 #pragma once
 

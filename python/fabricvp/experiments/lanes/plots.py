@@ -103,7 +103,8 @@ def oscillation(what: str, carried: dict[str, TrafficResult]) -> Figure:
         )
         panel.set_ylabel("lanes")
         panel.set_title(
-            f"{policy}: {c.bytes[0] / c.seconds / 1e9:.1f} GB/s, {c.reversals:.0f} reversals in {c.samples:.0f} samples",
+            f"{policy}: {c.bytes[0] / c.seconds / 1e9:.1f} GB/s, "
+            f"{c.reversals:.0f} reversals in {c.samples:.0f} samples",
             fontsize="small",
         )
     panels[-1].set_xlabel("µs")

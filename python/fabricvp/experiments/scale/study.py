@@ -98,7 +98,7 @@ def study(run: Run) -> None:
             "resident, terminal, ports, switches and packets",
         )
     report.conclude(*_sentences(frame))
-    report.plot("cost", _picture(frame), "What a packet-hop costs, and a device, against the number of devices")
+    report.plot("cost", _cost_plot(frame), "What a packet-hop costs, and a device, against the number of devices")
     report.table(
         "scale",
         frame,
@@ -131,7 +131,7 @@ def _sentences(frame: pandas.DataFrame) -> list[str]:
     return sentences
 
 
-def _picture(frame: pandas.DataFrame) -> Figure:
+def _cost_plot(frame: pandas.DataFrame) -> Figure:
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     panels = figure.subplots(1, 3)
     for panel, key, label in zip(
