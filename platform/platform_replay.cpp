@@ -10,6 +10,7 @@
 #include "gpu/replay/recording_file.h"
 #include "platform/apps.h"
 #include "platform/config/config_tree.h"
+#include "platform/config/renamed_names.h"
 #include "platform/files.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
@@ -73,6 +74,14 @@ std::vector<std::vector<std::string>> by_gpu(const std::string& text) {
     return all;
 }
 
+/// A recorded line with the name that its parameter has today: `today` is this machine's line at the same place.
+std::string with_todays_name(const std::string& recorded, const std::string& today) {
+    const auto old_name = recorded.substr(0, recorded.find(' ')), name = today.substr(0, today.find(' '));
+    if (old_name == name || renamed_path(old_name, [&](const auto& path) { return path == name; }).empty())
+        return recorded;
+    return name + recorded.substr(old_name.size());
+}
+
 /// \returns how many GPUs the recording is of \throws input_error with what is the matter first
 unsigned check_fit(const recording& r, const node_params& n, const std::string& file,
                    const std::string& configuration) {
@@ -87,14 +96,15 @@ unsigned check_fit(const recording& r, const node_params& n, const std::string& 
     for (std::size_t g = 0; g < now.size(); ++g) {
         const auto &mine = now[g], &its = then[g % then.size()];
         for (std::size_t i = 0; i < its.size() && i < mine.size(); ++i) {
-            if (its[i] == mine[i]) continue;
-            const auto value = [](const std::string& line) {
-                return line.substr(std::min(line.size(), line.find(' ') + 1));
+            const auto line = with_todays_name(its[i], mine[i]);
+            if (line == mine[i]) continue;
+            const auto value = [](const std::string& each) {
+                return each.substr(std::min(each.size(), each.find(' ') + 1));
             };
             reject(
                 fmt::format("node.gpus.{}.{} is {}, the recording was made with {}: that changes what GPUs ask for, so "
                             "run the software itself",
-                            g, its[i].substr(0, its[i].find(' ')), value(mine[i]), value(its[i])));
+                            g, line.substr(0, line.find(' ')), value(mine[i]), value(line)));
         }
     }
     if (const auto* s = trimmer(n))

@@ -16,6 +16,7 @@
 #include "platform/cli/command.h"
 #include "platform/config/config_tree.h"
 #include "platform/config/nearest.h"
+#include "platform/config/renamed_names.h"
 
 namespace fabricvp {
 namespace cli {
@@ -69,6 +70,8 @@ int execute(const command& c, const arguments& rest) {
     } catch (const options::unknown_option& e) {
         std::vector<std::string> known;
         for (const auto& o : all.options()) known.push_back("--" + o->long_name());
+        if (const auto name = renamed_option(e.get_option_name()); !name.empty())
+            throw input_error(fmt::format("option {}", now_called(e.get_option_name(), name)));
         const auto hint = nearest_name(e.get_option_name(), known);
         throw input_error(fmt::format("unknown option {}{}", quoted(e.get_option_name()),
                                       hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint)));

@@ -12,6 +12,7 @@
 #include "base/statistics.h"
 #include "platform/config/config_tree.h"
 #include "platform/config/nearest.h"
+#include "platform/config/renamed_names.h"
 #include "platform/platform.h"
 
 namespace fabricvp {
@@ -106,6 +107,9 @@ std::string describe_block(const machine& hardware, const std::string& wanted) {
         if (f->target() == path || below(f->target(), path))
             faults.push_back({f->kind(), f->target() == path ? "" : " at " + shortened(f->target()), f->help()});
     if (own.empty() && counted.empty() && faults.empty()) {
+        if (const auto name = renamed_path(path, [&](const auto& each) { return known.count(each) > 0; });
+            !name.empty())
+            throw input_error(now_called(wanted, name));
         const auto hint = nearest_name(path, {known.begin(), known.end()});
         throw input_error(fmt::format("there is nothing at {} in this machine{}", quoted(wanted),
                                       hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint)));

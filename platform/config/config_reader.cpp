@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "platform/config/nearest.h"
+#include "platform/config/renamed_names.h"
 #include "platform/platform.h"
 
 namespace fabricvp {
@@ -48,6 +49,8 @@ const char* shape_name(shape kind) {
 void reject_unknown_keys(const config_tree& tree, const std::string& path, const std::vector<std::string>& known) {
     for (const auto& e : tree.entries) {
         if (std::find(known.begin(), known.end(), e.key) != known.end()) continue;
+        if (const auto name = renamed_key(e.key, known); !name.empty())
+            throw input_error(fmt::format("{}: {}", e.origin, now_called(joined(path, e.key), joined(path, name))));
         const auto hint = nearest_name(e.key, known);
         throw input_error(fmt::format(
             "{}: unknown key {}{}{} (allowed: {})", e.origin, quoted(e.key), path.empty() ? "" : " in " + path,
@@ -107,6 +110,9 @@ void config_reader::visit(parameter& p) {
                 p.parse(tree.text);
             }
         } catch (const std::invalid_argument& e) {
+            if (const auto name = renamed_value(p.name, tree.text); !name.empty())
+                throw input_error(
+                    fmt::format("{}: {}: {}", tree.origin, l.path, now_called(quoted(tree.text), quoted(name))));
             throw input_error(fmt::format("{}: {}: {}", tree.origin, l.path, e.what()));
         }
     }

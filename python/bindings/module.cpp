@@ -2,6 +2,7 @@
 // The compiled half of the package. It knows no convenience: the Python classes in python/fabricvp have the docstrings.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "bindings/session.h"
 #include "bindings/spans.h"
 #include "platform/cli/cli.h"
+#include "platform/config/renamed_names.h"
 #include "platform/console.h"
 #include "platform/files.h"
 #include "platform/gdb/csr_names.h"
@@ -233,6 +235,12 @@ PYBIND11_MODULE(_fabricvp, m) {
         return parse_quantity<bandwidth>("bandwidth", parameter_kind::bandwidth, text);
     });
     m.def("csr_number", &csr_number);
+    m.def("renamed_path", [](const std::string& path, const std::vector<std::string>& paths) {
+        return renamed_path(path, [&](const std::string& name) {
+            return std::any_of(paths.begin(), paths.end(),
+                               [&](const auto& p) { return p.compare(0, name.size(), name) == 0; });
+        });
+    });
     m.def("config_folder", &config_folder);
     m.def("firmware_folder", &firmware_folder);
     m.def("find_config", &find_config);

@@ -23,11 +23,20 @@ class Statistics(Mapping[str, float]):
         self._core = core
 
     def snapshot(self, prefix: str = "") -> dict[str, float]:
-        """All values now, or those whose path starts with ``prefix``."""
-        return {path: value for path, value in self._core.statistics().items() if path.startswith(prefix)}
+        """All values now, or those whose path starts with ``prefix``.
+
+        Raises `KeyError` if an earlier version called it so: the message has the new name."""
+        values = self._core.statistics()
+        found = {path: value for path, value in values.items() if path.startswith(prefix)}
+        if not found and (name := _fabricvp.renamed_path(prefix, list(values))):
+            raise KeyError(f"{prefix} is now called {name}")
+        return found
 
     def __getitem__(self, path: str) -> float:
-        return self._core.statistics()[path]
+        values = self._core.statistics()
+        if path not in values and (name := _fabricvp.renamed_path(path, list(values))):
+            raise KeyError(f"{path} is now called {name}")
+        return values[path]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._core.statistics())
