@@ -11,7 +11,7 @@ from pcie_topology import COPY_ENGINE, expected
 PROMPT = "=> "
 ECAM = 0x3000_0000
 CONFIG = REPOSITORY / "configs" / "cs_storm.yaml"
-ABI = REPOSITORY / "firmware" / "abi" / "copy_engine.h"
+ABI = REPOSITORY / "abi" / "copy_engine.h"
 
 
 @pytest.fixture(scope="module")
