@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-deep bench check format clean linux
+.PHONY: help setup build demo test test-deep bench check format docs clean linux
 
 JOBS ?= $(shell nproc)
 BUILD := build/release
@@ -66,6 +66,11 @@ check:  ## before a commit: format, lint, types, architecture, unit tests of wha
 format:  ## format C, C++ and Python sources
 	@scripts/setup.sh build check
 	@scripts/check.sh --fix format
+
+docs:  ## build the documentation's site, which works from files: build/site/index.html
+	@scripts/setup.sh build docs
+	@scripts/build.sh $(JOBS)
+	@.venv/bin/python scripts/docs/build.py
 
 clean:  ## remove what was built (keeps .venv and what make linux fetched)
 	@find build -mindepth 1 -maxdepth 1 ! -name linux -exec rm -rf {} + 2>/dev/null || true

@@ -114,7 +114,7 @@ enum gpu_fault {
     GPU_FAULT_NOT_EXECUTABLE = 3,
     GPU_FAULT_MISALIGNED = 4,
     GPU_FAULT_BAD_APERTURE = 5, /* an address that no aperture holds */
-    GPU_FAULT_BUS = 6,          /* nobody answered */
+    GPU_FAULT_BUS = 6,          /* no device answered */
     GPU_FAULT_POISONED = 7,
     GPU_FAULT_ILLEGAL = 8,    /* instruction */
     GPU_FAULT_BARRIER = 9,    /* lanes ended while others of the work-group wait */

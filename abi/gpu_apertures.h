@@ -39,7 +39,7 @@
 #define GPU_PTE_TYPE_DEVICE \
     2 /* registers: not cached either, and each lane's access arrives by itself, as wide as it is */
 #define GPU_PTE_PPN_SHIFT 10
-/* A leaf that is not valid but has this bit: whoever touches the page waits until the driver has mapped it
+/* A leaf that is not valid but has this bit: an access to the page waits until the driver has mapped it
  * (GPU_PAGE_REQUEST). */
 #define GPU_PTE_DEMAND 0x10
 

@@ -15,6 +15,7 @@ enum { GPU_MAX_LINKS = 64 }; /* that registers reach, from the switch's first on
     R(GPU_LINK_LANES, 0x600, 4, 64, 4)        /* by link: GPU_LINK_PRESENT and enum gpu_link_policy of its lanes */
 /* clang-format on */
 enum { GPU_LINK_REGISTERS(ABI_OFFSET) };
+enum { GPU_LINK_STAGE = GPU_LINK_NETCRAFTER }; /* the same, whatever kind of stage the transmitter has */
 #define GPU_LINK_REGISTERS_END 0x700
 
 #define GPU_LINK_PRESENT 0x80000000u /* read only; without it a link has no such thing, and writes do nothing */

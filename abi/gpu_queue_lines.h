@@ -6,9 +6,9 @@
 
 #include "abi/registers.h"
 
-/* CP_LINES_LOCK takes effect with what the other two say: while it is 1, a store of anybody else to a line there locks
- * it in L2, as far as the set allows, and the next store to it by a hart of the command processor, which has taken what
- * stood in it, unlocks it. Any write unlocks all lines first. */
+/* CP_LINES_LOCK takes effect with what the other two say: while it is 1, a store of any other agent to a line there
+ * locks it in L2, as far as the set allows, and the next store to it by a hart of the command processor, which has
+ * taken what stood in it, unlocks it. Any write unlocks all lines first. */
 /* clang-format off */
 #define GPU_CP_LINES_REGISTERS(R)                                                      \
     R(CP_LINES_BEGIN, 0x0700, 8, 1, 0)      /* physical address in the GPU's memory */ \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work queue entries, completions and doorbells in whole words, for those who post and poll: drivers on the host, lanes
+/* Work queue entries, completions and doorbells in whole words, for all that post and poll: drivers on the host, lanes
  * of a GPU. A word here holds two double words of hca_queues.h as they stand in memory, the first in its lower half. */
 #ifndef FABRICVP_ABI_HCA_POST_H
 #define FABRICVP_ABI_HCA_POST_H

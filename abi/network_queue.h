@@ -38,7 +38,7 @@ enum { NETWORK_LINE = 64, NETWORK_MAX_LOG_ENTRIES = 6 };
 struct network_queue {
     uint64_t read_index; /* entries ever that can be written again */
     uint64_t failed;     /* status of the first that failed, 0: none */
-    uint64_t closed;     /* status of all that have none yet: nobody serves any more; 0: somebody does */
+    uint64_t closed;     /* status of all that have none yet, once the service has ended; 0: it runs */
     uint64_t reserved[5];
     struct network_queue_entry entry[]; /* a power of two of them */
 };
@@ -46,19 +46,19 @@ static inline uint64_t network_queue_bytes(unsigned log_entries) {
     return NETWORK_LINE + ((uint64_t)sizeof(struct network_queue_entry) << log_entries);
 }
 
-/* What a consumer is told, once. Addresses as he sees them: a hart of the command processor, those of lanes. */
+/* The service descriptor of a consumer. Addresses are in its own space: a hart of the command processor has lanes'. */
 enum { NETWORK_MAX_PEERS = 16, NETWORK_MAX_QUEUES = 64, NETWORK_MAX_LOG_SQ_SIZE = 6 };
 struct network_peer {
-    uint64_t qp, cq; /* struct rdma_qp and struct rdma_cq (gpu/verbs/queues.h); no pair: none of his peers */
+    uint64_t qp, cq; /* struct rdma_qp and struct rdma_cq (gpu/verbs/queues.h); no pair: none of its peers */
     uint32_t lkey, rkey;
 };
 struct network_service_descriptor {
     uint32_t queues, log_entries, peers, reserved;
-    uint64_t first_queue, pitch; /* of his queues, and from one to the next */
+    uint64_t first_queue, pitch; /* of its queues, and from one to the next */
     struct network_peer peer[NETWORK_MAX_PEERS];
 };
 
-/* What a work-group is told of the network: who performs its requests. Addresses as lanes see them. */
+/* The network as a work-group needs it: the backend of its requests. Addresses are in the lanes' space. */
 enum network_backend {
     NETWORK_BY_SERVICE_THREAD = 1, /* a thread that looks at the work-group's queue */
     NETWORK_GPU_NATIVE = 2         /* the work-group itself: it has queue pairs of its own */

@@ -38,14 +38,14 @@ struct aql_stream_wait {
 };
 
 /* Waits for a completion (abi/hca_queues.h), gives its entry back and says so in the completion queue's doorbell
- * record. One that tells an error is left as it is, for whoever wants to know why, and the packet fails:
+ * record. A completion with an error stays in place, so that the program can read it, and the packet fails:
  * GPU_FAULT_DEPENDENCY with its address. */
 struct aql_stream_completion {
     uint16_t header;
     uint16_t operation;
     uint32_t consumer; /* completions taken, this one included */
     uint64_t at;       /* the entry */
-    uint64_t record;   /* 0: nobody is told */
+    uint64_t record;   /* 0: none */
     uint64_t reserved0;
     uint64_t timeout;
     uint64_t reserved1[2];

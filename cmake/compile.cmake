@@ -12,7 +12,7 @@ add_library(fabricvp_options INTERFACE)
 target_compile_features(fabricvp_options INTERFACE cxx_std_17)
 target_compile_options(fabricvp_options INTERFACE
   $<BUILD_INTERFACE:-Wall> $<BUILD_INTERFACE:-Wextra> $<BUILD_INTERFACE:-Wno-unused-parameter>)
-# Code that may end in the Python module is position-independent; nobody replaces its functions at load time, so the
+# Code that may end in the Python module is position-independent; its functions are not replaced at load time, so the
 # compiler may inline them there as it would in a program.
 target_compile_options(fabricvp_options INTERFACE $<BUILD_INTERFACE:-fno-semantic-interposition>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CCACHE_PROGRAM)

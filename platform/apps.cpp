@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "abi/apps.h"
-#include "platform/config/config_tree.h"
-#include "platform/config/nearest.h"
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
 #include "platform/machine.h"
 
 namespace fabricvp {
@@ -96,11 +96,8 @@ void check_size(platform& machine, std::size_t node, const std::string& name, co
     if (size > GPU_APP_MAX)
         throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MAX, app.unit));
     const auto& params = machine.hardware().params.nodes.at(node);
-    double room = 0;
-    for (std::size_t i = 0; i < params.gpus.size() && (options.gpus == 0 || i < options.gpus);
-         ++i)  // an APU's is half of the host's
-        room += static_cast<double>(params.gpus[i].is_apu() ? params.host.memory.bytes / 2
-                                                            : params.gpus[i].core.memory.capacity.bytes);
+    const auto room =
+        params.devices.gpu_memory(options.gpus ? options.gpus : ~std::size_t{0}, params.host.memory.bytes);
     if (const auto wanted = app.bytes(static_cast<double>(size)); wanted > room)
         throw input_error(fmt::format("--size {}: {} needs {} of device memory, its GPUs on node{} have {}", size, name,
                                       in_gibibytes(wanted), node, in_gibibytes(room)));
@@ -149,7 +146,7 @@ image_set images_of_app(const std::string& name, const app_options& options) {
 
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
     const auto images = images_of_app(name, options);
-    const auto there = machine.hardware().params.nodes.at(node).gpus.size();
+    const auto there = machine.hardware().params.nodes.at(node).fabric.devices.size();
     if (there == 0) throw input_error(fmt::format("--app {}: node{} has no GPU", name, node));
     if (options.gpus > there)
         throw input_error(

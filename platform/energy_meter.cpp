@@ -2,6 +2,10 @@
 #include "platform/energy_meter.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "platform/machine.h"
 
@@ -12,59 +16,82 @@ constexpr double line_bits = 512;
 
 }  // namespace
 
-energy_meter::energy_meter(const sc_core::sc_module_name& name, const energy_params& p, const node& of)
-    : model(name), params(p), m_node(of.name()) {
-    for (const auto& h : of.host.harts)
-        m_host_cores.push_back(
-            {&h->instructions, &h->active_cycles, static_cast<double>(of.params.host.hart.clock.hertz)});
-    for (const auto& g : of.gpus)
-        for (const auto& h : g->core.processor.harts)
-            m_processor_cores.push_back(
-                {&h->instructions, &h->active_cycles, static_cast<double>(g->core.processor.params.hart.clock.hertz)});
-    find_counters();
+struct energy_meter::term {
+    std::string name;
+    counters energy_meter::*to;
+};
+
+const std::vector<energy_meter::term>& energy_meter::terms() {
+    static const std::vector<term> all = {
+        {"host_l2", &energy_meter::m_host_l2},
+        {"host_l3", &energy_meter::m_host_l3},
+        {"host_memory", &energy_meter::m_host_memory},
+        {"gpu_lanes", &energy_meter::m_lanes},
+        {"gpu_l1", &energy_meter::m_l1},
+        {"gpu_l2", &energy_meter::m_l2},
+        {"gpu_memory", &energy_meter::m_gpu_memory},
+        {"pcie", &energy_meter::m_pcie},
+        {"network", &energy_meter::m_network},
+    };
+    return all;
 }
 
-/// All that the node counts lies together in the registry, which is in path order.
-void energy_meter::find_counters() {
-    struct rule {
-        std::string_view within, end;
-        counters energy_meter::*to;
-    };
-    static constexpr rule rules[] = {
-        {".host.", ".l2_hits", &energy_meter::m_host_l2},
-        {".host.", ".l2_misses", &energy_meter::m_host_l2},
-        {".host.", ".l3_hits", &energy_meter::m_host_l3},
-        {".host.", ".l3_misses", &energy_meter::m_host_l3},
-        {".host.", ".memory_reads", &energy_meter::m_host_memory},
-        {".host.", ".memory_writes", &energy_meter::m_host_memory},
-        {".host.dram.", ".bytes_read", &energy_meter::m_host_memory},
-        {".host.dram.", ".bytes_written", &energy_meter::m_host_memory},
-        {".compute_unit", ".lane_instructions", &energy_meter::m_lanes},
-        {".memory.", ".l1.hits", &energy_meter::m_l1},
-        {".memory.", ".l1.misses", &energy_meter::m_l1},
-        {".memory.l2.bank", ".reads", &energy_meter::m_l2},
-        {".memory.l2.bank", ".writes", &energy_meter::m_l2},
-        {".memory.l2.bank", ".atomics", &energy_meter::m_l2},
-        {".memory.", ".hbm.bytes", &energy_meter::m_gpu_memory},
-        {".network.", ".transmitter.bytes", &energy_meter::m_network},
-        {".link.", ".transmitter.bytes", &energy_meter::m_pcie},
-        {"_port", ".transmitter.bytes", &energy_meter::m_pcie},
-    };
+energy_meter::energy_meter(const sc_core::sc_module_name& name, const energy_params& p, const node& of)
+    : model(name), params(p) {
+    for (const auto& h : of.host.harts)
+        m_host_cores.push_back({&h->instructions, &h->active_cycles, static_cast<double>(h->params.clock.hertz)});
+    for (const auto* h : of.devices.harts())
+        m_processor_cores.push_back({&h->instructions, &h->active_cycles, static_cast<double>(h->params.clock.hertz)});
+    add_all(of);
+}
+
+void energy_meter::add_all(const node& of) {
+    const std::string host = of.host.name();
+    if (of.host.caches)
+        for (const auto& a : {energy_activity{"host_l2", "", ".l2_hits"}, energy_activity{"host_l2", "", ".l2_misses"},
+                              energy_activity{"host_l3", "", ".l3_hits"}, energy_activity{"host_l3", "", ".l3_misses"},
+                              energy_activity{"host_memory", "", ".memory_reads"},
+                              energy_activity{"host_memory", "", ".memory_writes"}})
+            add(host, a);
+    add(of.host.dram.name(), {"host_memory", "", ".bytes_read"});
+    add(of.host.dram.name(), {"host_memory", "", ".bytes_written"});
+    for (const auto& device : of.devices.all()) {
+        for (const auto& a : device.capabilities->energy) add(device.path, a);
+        if (device.on_pcie) add(device.path + ".link", {"pcie", "", ".transmitter.bytes"});
+    }
+    if (of.pcie) add(of.pcie->name(), {"pcie", "_port", ".transmitter.bytes"});
+}
+
+void energy_meter::add(const std::string& block, const energy_activity& activity) {
+    const auto& all_terms = terms();
+    const auto to =
+        std::find_if(all_terms.begin(), all_terms.end(), [&](const term& t) { return t.name == activity.term; });
+    if (to == all_terms.end()) {
+        std::vector<std::string> names;
+        for (const auto& t : all_terms) names.push_back(t.name);
+        throw std::invalid_argument(
+            fmt::format("{}: energy: there is no term {} (allowed: {})", block, activity.term, fmt::join(names, ", ")));
+    }
+    const std::string_view end = activity.counter;
     const auto& all = all_statistics();
-    const auto begin = m_node + '.', fabric = m_node + ".fabric.";
+    const auto begin = block + '.';
     const auto first = std::lower_bound(all.begin(), all.end(), begin,
                                         [](const statistic* s, const std::string& path) { return s->path() < path; });
+    bool found = false;
     for (auto s = first; s != all.end() && (*s)->path().compare(0, begin.size(), begin) == 0; ++s) {
-        const std::string_view path = (*s)->path();
-        if (path.substr(0, fabric.size()) == fabric) continue;
-        for (const auto& r : rules) {
-            if (path.size() < r.end.size() || path.substr(path.size() - r.end.size()) != r.end ||
-                path.find(r.within) == std::string_view::npos)
-                continue;
-            if (const auto* c = dynamic_cast<const counter*>(*s)) (this->*r.to).push_back(c);
-            break;
-        }
+        const auto path = std::string_view((*s)->path()).substr(block.size());
+        if (path.size() < end.size() || path.substr(path.size() - end.size()) != end ||
+            path.find(activity.within) == std::string_view::npos)
+            continue;
+        const auto* c = dynamic_cast<const counter*>(*s);
+        if (!c) continue;
+        found = true;
+        auto& counted = this->*(to->to);
+        if (std::find(counted.begin(), counted.end(), c) == counted.end()) counted.push_back(c);
     }
+    if (!found)
+        throw std::invalid_argument(fmt::format("{}: energy: {} counts by {}…{}, and the block has no such counter",
+                                                block, activity.term, activity.within, activity.counter));
 }
 
 double energy_meter::sum(const counters& of) {

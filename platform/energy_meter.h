@@ -3,12 +3,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/energy_activity.h"
 #include "base/model.h"
 #include "base/statistics.h"
-#include "platform/energy_params.h"
+#include "platform/params/energy_params.h"
 
 namespace fabricvp {
 
@@ -18,7 +18,8 @@ class energy_meter final : public model {
 public:
     const energy_params params;
 
-    /// \param of a node whose models all exist
+    /// \param of a node whose models all exist \throws std::invalid_argument where what a device declares matches no
+    /// counter
     energy_meter(const sc_core::sc_module_name& name, const energy_params& params, const node& of);
 
 private:
@@ -41,7 +42,12 @@ private:
     };
     using counters = std::vector<const counter*>;
 
-    void find_counters();
+    struct term;
+    static const std::vector<term>& terms();
+    /// Finds what a block counts. All that the node counts lies together in the registry, which is in path order.
+    /// \throws std::invalid_argument where there is no such term, or the block has no such counter
+    void add(const std::string& block, const energy_activity& activity);
+    void add_all(const node& of);
     static double sum(const counters& of);
     double of_cores(const std::vector<core>& cores, const core_energy_params& p) const;
     double host_caches() const;
@@ -49,7 +55,6 @@ private:
     double gpu_caches() const;
     double total() const;
 
-    const std::string m_node;
     std::vector<core> m_host_cores, m_processor_cores;
     counters m_host_l2, m_host_l3, m_host_memory, m_lanes, m_l1, m_l2, m_gpu_memory, m_pcie, m_network;
 

@@ -7,8 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
 #include "platform/config/config_listing.h"
-#include "platform/config/nearest.h"
 #include "platform/platform.h"
 
 namespace fabricvp {

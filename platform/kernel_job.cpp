@@ -15,9 +15,8 @@
 #include "abi/gpu.h"
 #include "abi/kernel_job.h"
 #include "base/parameters.h"
-#include "platform/config/config_tree.h"
-#include "platform/files.h"
-#include "platform/platform.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp {
 namespace {

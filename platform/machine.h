@@ -11,14 +11,12 @@
 #include "base/model.h"
 #include "ethernet/segment.h"
 #include "fabric/interconnect.h"
-#include "gpu/apu.h"
-#include "gpu/gpu_device.h"
 #include "gpu/replay/player.h"
-#include "hca/hca_device.h"
 #include "host/host_complex.h"
 #include "network/subnet.h"
 #include "platform/energy_meter.h"
-#include "platform/machine_params.h"
+#include "platform/node_devices.h"
+#include "platform/params/machine_params.h"
 
 namespace fabricvp {
 
@@ -29,8 +27,7 @@ public:
 
     host::host_complex host;
     std::unique_ptr<pcie::tree> pcie;  ///< none where nothing is plugged in
-    std::vector<std::unique_ptr<gpu::gpu_unit>> gpus;
-    std::vector<std::unique_ptr<hca::hca_device>> hcas;
+    node_devices devices;
     std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
     std::unique_ptr<gpu::replay::player> replay;   ///< none unless a recording is played; then there are no GPUs
     std::unique_ptr<energy_meter> energy;
@@ -44,12 +41,7 @@ public:
     void power_up();
 
 private:
-    void add_gpus();
-    std::unique_ptr<gpu::apu> make_apu(const gpu_node_params& p, unsigned number);
-    void plug_in_adapters();
     void link_up();
-
-    std::uint64_t m_apu_memory = 0;  // end of what APUs have of the host's addresses
 };
 
 /// Which part of a machine is built here, where the others are in other processes. Without functions, all is.

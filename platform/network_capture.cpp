@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp {
 namespace {

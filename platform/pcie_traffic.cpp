@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "platform/common/input_error.h"
 #include "platform/pci_enumeration.h"
-#include "platform/platform.h"
 
 namespace fabricvp {
 namespace {

@@ -10,14 +10,18 @@
 
 #include "base/log.h"
 #include "base/spans.h"
-#include "hca/debug_text.h"
 #include "platform/apps.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 #include "platform/config/config_printer.h"
-#include "platform/files.h"
+#include "platform/config/machine_reader.h"
+#include "platform/config/plugins.h"
+#include "platform/config/renamed_names.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
-#include "platform/results.h"
-#include "platform/run_folder.h"
+#include "platform/renamed_statistics.h"
+#include "platform/results/results.h"
+#include "platform/results/run_folder.h"
 #include "platform/topology.h"
 
 namespace fabricvp {
@@ -158,7 +162,9 @@ std::string platform::resolved_config() const {
              a.images.tohost};
     }
     params.describe(printer);
-    return printer.text();
+    std::string plugins;
+    for (const auto& file : loaded_plugins()) plugins += fmt::format("  - {}\n", yaml_scalar(file));
+    return (plugins.empty() ? plugins : "plugins:\n" + plugins) + printer.text();
 }
 
 void platform::open_results(const std::string& folder) {
@@ -253,15 +259,11 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     process.id = static_cast<unsigned>(node) + 1;
     for (auto& hart : m->host(node).harts) process.threads.push_back(hart.get());
     process.lockstep_threads = process.threads.size();
-    a.wavefronts.clear();
-    for (auto& gpu : m->hardware->nodes[node]->gpus) {
-        for (auto& hart : gpu->core.processor.harts) process.threads.push_back(hart.get());
-        a.wavefronts.push_back(std::make_unique<gpu::gpu_debugger>(
-            gpu->core, [this, node](std::uint64_t physical, void* data, std::size_t size, bool write) {
-                return m->access_of_gpu(node, physical, data, size, write);
-            }));
-        for (auto* wavefront : a.wavefronts.back()->threads()) process.threads.push_back(wavefront);
-    }
+    auto& devices = m->hardware->nodes[node]->devices;
+    a.wavefronts = devices.debuggers(process.threads,
+                                     [this, node](std::uint64_t physical, void* data, std::size_t size, bool write) {
+                                         return m->access_of_gpu(node, physical, data, size, write);
+                                     });
     // Lanes and command processors have address spaces of their own, which one map cannot describe.
     if (a.wavefronts.empty())
         for (const auto& r : m->host(node).direct_memory) process.memory.push_back({r.base, r.size, r.value.writable});
@@ -271,20 +273,17 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.reset = [this, node] { reset(node); };
     hooks.kill = [this] { m->end(run_outcome::interrupted, "the debugger ended the run"); };
     hooks.now = [this] { return now(); };
-    hooks.statistics = [](const std::string& prefix) { return snapshot_statistics(prefix); };
+    hooks.statistics = [](const std::string& prefix) {
+        if (const auto name = renamed_statistic(prefix); !name.empty()) throw input_error(now_called(prefix, name));
+        return snapshot_statistics(prefix);
+    };
     hooks.restart_statistics = [] { restart_statistics(); };
     if (!a.wavefronts.empty())
         hooks.stop_only = [&a](const std::string& kernel) {
             for (auto& w : a.wavefronts) w->stop_only(kernel);
         };
-    if (auto& adapters = m->hardware->nodes[node]->hcas; !adapters.empty())
-        hooks.queue_pair = [&adapters](std::uint32_t number) {
-            std::string text;
-            for (const auto& hca : adapters)
-                if (const auto* q = hca->queue_pairs.find(number))
-                    text += fmt::format("{} qp {:#x}: {}", hca->name(), number, hca::text_of(*q));
-            return text;
-        };
+    if (devices.have_queue_pairs())
+        hooks.queue_pair = [&devices](std::uint32_t number) { return devices.describe_queue_pair(number); };
     hooks.start_trace = [this](const std::string& file) {
         m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().max_bytes, file);
         return file.empty() ? m->results ? m->results->path() + "/trace.json"

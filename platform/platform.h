@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,63 +14,17 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "base/time.h"
+#include "platform/loader/image_set.h"
+#include "platform/results/outcome.h"
 
 namespace fabricvp {
 
 class machine;  // the hardware: platform/machine.h
 struct machine_params;
-class console;  // one node's serial line: platform/console.h
+class console;  // one node's serial line: platform/console/console.h
 namespace ranks {
 class communicator;  // how processes that have parts of a machine talk: platform/ranks/communicator.h
 }
-
-/// Bad user input. what() is the one line to print; the process exits with status 2.
-class input_error : public std::runtime_error {
-public:
-    /// Control characters and bytes that are not UTF-8 are shown as \xNN, so that the message stays one printable line.
-    explicit input_error(const std::string& message);
-};
-
-enum class run_outcome {
-    time_limit,     ///< the limit given to run() was reached
-    power_off,      ///< the guest powered off cleanly
-    guest_failure,  ///< the guest reported failure (test finisher, tohost)
-    rejected,  ///< a guest refused what it was asked for (test finisher, status 2); ends the run whatever `until` says
-    breakpoint,   ///< a debugger or a Python breakpoint stopped a hart
-    event,        ///< a condition given by the caller became true (console line, marker)
-    interrupted,  ///< request_stop(), Ctrl-C
-    idle,         ///< nothing is scheduled any more: time cannot advance
-    watchdog      ///< no progress: detail names the stuck component
-};
-
-struct run_result {
-    run_outcome outcome = run_outcome::time_limit;
-    int guest_status = 0;  ///< exit code of the guest where it gave one
-    std::string detail;    ///< one line for people
-};
-
-enum class node_state {
-    running,
-    powered_off,  ///< its guest powered off cleanly; its harts rest
-    failed        ///< its guest reported failure (test finisher, tohost); its harts rest
-};
-
-/// How far a node has come since power-on or its last reset.
-struct node_outcome {
-    node_state state = node_state::running;
-    int status = 0;      ///< exit code of its guest where it gave one
-    std::string detail;  ///< one line for people; empty while it runs
-    ticks at = 0;        ///< simulated time at which it ended
-};
-
-/// Images of one node. Empty paths are absent.
-struct image_set {
-    std::string firmware;  ///< ELF or raw binary at the reset address (OpenSBI, own firmware)
-    std::string kernel;    ///< ELF at its addresses, or raw `Image` at the firmware's jump address
-    std::string initrd;
-    std::string append;   ///< kernel command line (/chosen bootargs)
-    bool tohost = false;  ///< watch the ELF's `tohost` symbol (riscv-tests)
-};
 
 class platform {
 public:
@@ -79,7 +32,7 @@ public:
     using overrides = std::vector<std::pair<std::string, std::string>>;
 
     /// Reads a configuration and builds the machine. One platform a process, because SystemC elaborates once.
-    /// \param others the run's other processes, each of which has a part of the machine; null: all of it is here. With
+    /// \param communicator the run's other processes, each of which has a part of the machine; null: all is here. With
     /// others, what this process does not have cannot be asked for; there is no input, debugger or fork. \throws
     /// input_error
     static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {},

@@ -7,7 +7,9 @@
 
 #include "abi/finisher.h"
 #include "platform/apps.h"
+#include "platform/common/input_error.h"
 #include "platform/platform_state.h"
+#include "platform/results/outcome.h"
 
 namespace fabricvp {
 namespace {

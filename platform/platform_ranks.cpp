@@ -11,8 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "platform/files.h"
+#include "platform/common/files.h"
 #include "platform/platform_state.h"
+#include "platform/results/outcome.h"
 #include "platform/topology.h"
 
 namespace fabricvp {
@@ -26,9 +27,9 @@ machine_partition platform::implementation::local_partition() {
     s.network.here = [this](const std::string& name) { return partition->of_vertex(name) == communicator->rank(); };
     s.network.adapter_port = [this](const std::string& name) -> const network::port_params& {
         const auto dot = name.find('.');
-        auto& hcas = params.nodes.at(node_index(name.substr(0, dot)).value()).hcas;
-        return std::find_if(hcas.begin(), hcas.end(), [&](const auto& h) { return h.name == name.substr(dot + 1); })
-            ->network.link;
+        const auto ends = params.nodes.at(node_index(name.substr(0, dot)).value()).devices.network_ends();
+        return std::find_if(ends.begin(), ends.end(), [&](const auto& e) { return e.name == name.substr(dot + 1); })
+            ->port->link;
     };
     s.network.send = [this](const std::string& name, const network::link_message& m) {
         if (name.empty())

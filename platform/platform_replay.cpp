@@ -7,13 +7,16 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "fabric/stage_plan.h"
 #include "gpu/replay/recording_file.h"
 #include "platform/apps.h"
-#include "platform/config/config_tree.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
+#include "platform/config/machine_reader.h"
 #include "platform/config/renamed_names.h"
-#include "platform/files.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
+#include "platform/results/outcome.h"
 
 namespace fabricvp {
 namespace {
@@ -49,16 +52,17 @@ private:
 
 std::string machine_text(const node_params& n) {
     flat_parameters flat;
-    std::vector<gpu::gpu_core_params> cores;
-    for (const auto& g : n.gpus) cores.push_back(g.core);
+    auto cores = n.devices.gpu_cores();
     flat.list("gpus", cores, "");
     return flat.text;
 }
 
-const fabric::interconnect_params::switch_node* trimmer(const node_params& n) {
-    for (const auto& s : n.fabric.switches)
-        if (s.netcrafter.trimming) return &s;
-    return nullptr;
+/// The key of a stage by which it changes what GPUs ask for; empty if none does.
+std::string request_changer(const node_params& n) {
+    const fabric::stage_plan plan(n.fabric);
+    for (const auto& u : plan.uses())
+        if (const auto* key = u.settings().changes_requests()) return fmt::format("{}.{}", u.path, key);
+    return {};
 }
 
 /// Of text as machine_text() writes it: a GPU's parameters each, without its number.
@@ -107,8 +111,8 @@ unsigned check_fit(const recording& r, const node_params& n, const std::string& 
                             g, line.substr(0, line.find(' ')), value(mine[i]), value(line)));
         }
     }
-    if (const auto* s = trimmer(n))
-        reject(fmt::format("{}.netcrafter.trimming changes what GPUs ask for, so run the software itself", s->name));
+    if (const auto key = request_changer(n); !key.empty())
+        reject(key + " changes what GPUs ask for, so run the software itself");
     if (!n.fabric.generators.empty()) reject("traffic generators send to GPUs, which are not there");
     return static_cast<unsigned>(then.size());
 }
@@ -136,8 +140,9 @@ std::unique_ptr<platform> platform::from_recording(const std::string& recorded, 
         const auto what = std::make_shared<recording>(gpu::replay::read_recording(recorded));
         auto& node = params.nodes[0];
         const auto gpus = check_fit(*what, node, recorded, path);
-        node.replay = {what, gpus,
-                       replica_placement_of(replica_placement, static_cast<unsigned>(node.gpus.size()) / gpus)};
+        node.replay = {
+            what, gpus,
+            replica_placement_of(replica_placement, static_cast<unsigned>(node.fabric.devices.size()) / gpus)};
         auto made = from_params(params, file);
         if (what->head.software.find("first_touch") != std::string::npos)
             log(log_level::warning, *made->m->hardware->nodes[0]->replay,
@@ -173,13 +178,12 @@ std::optional<double> platform::replay_progress() const {
 
 void platform::record(const std::string& file) {
     auto& n = *m->hardware->nodes[0];
-    if (!n.fabric || n.gpus.size() < 2) throw input_error("--record: node0 has no GPUs that are linked");
-    if (const auto* s = trimmer(n.params))
-        throw input_error(
-            fmt::format("--record: {}.netcrafter.trimming changes what GPUs ask for: record without it", s->name));
+    if (!n.fabric || n.devices.gpus.size() < 2) throw input_error("--record: node0 has no GPUs that are linked");
+    if (const auto key = request_changer(n.params); !key.empty())
+        throw input_error(fmt::format("--record: {} changes what GPUs ask for: record without it", key));
     std::vector<ticks> cycles;
     std::size_t caches = 0;
-    for (const auto& g : n.gpus) {
+    for (const auto& g : n.devices.gpus) {
         cycles.push_back(g->core.clock.span(1));
         caches = std::max<std::size_t>(caches, g->core.memory.units.size() + g->core.memory.scalar_caches.size() +
                                                    g->core.instruction_caches.size());

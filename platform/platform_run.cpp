@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "platform/platform_state.h"
+#include "platform/results/outcome.h"
 
 namespace fabricvp {
 namespace {

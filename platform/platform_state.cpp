@@ -5,7 +5,10 @@
 
 #include "abi/finisher.h"
 #include "base/log.h"
+#include "platform/common/input_error.h"
+#include "platform/config/renamed_names.h"
 #include "platform/loader/image_paths.h"
+#include "platform/renamed_statistics.h"
 #include "riscv/slicing.h"
 
 namespace fabricvp {
@@ -86,9 +89,7 @@ bool platform::implementation::access_of_gpu(std::size_t i, std::uint64_t physic
         auto& bus = host(i).bus;
         return (write ? bus.debug_write(offset, data, size) : bus.debug_read(offset, data, size)) == size;
     }
-    for (auto& gpu : hardware->nodes[i]->gpus)
-        if (gpu->core.router().is_local(physical)) return gpu->core.memory.debug_access(physical, data, size, write);
-    return false;
+    return hardware->nodes[i]->devices.debug_access(physical, data, size, write);
 }
 
 memory_range platform::implementation::memory(std::size_t i) const {
@@ -113,7 +114,10 @@ void platform::implementation::load(std::size_t i) {
     if (!hardware->nodes[i]) return;
     auto& a = contexts[i];
     auto& h = host(i);
-    if (partition && a.has_software()) partition->check_scope(i, params.nodes[i].host.marker.scope);
+    const auto& scope = params.nodes[i].host.marker.scope;
+    if (const auto name = renamed_statistic(scope); !name.empty())
+        throw input_error(fmt::format("node{}.host.marker.scope: {}", i, now_called(scope, name)));
+    if (partition && a.has_software()) partition->check_scope(i, scope);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
                               resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));

@@ -10,7 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "platform/common/input_error.h"
+#include "platform/config/renamed_names.h"
 #include "platform/platform.h"
+#include "platform/renamed_statistics.h"
 
 namespace fabricvp {
 namespace {
@@ -29,11 +32,22 @@ std::string glob_of(const std::string& filter) {
     return filter.find_first_of("*?[,") == std::string::npos ? "*" + filter + "*" : filter;
 }
 
+/// \throws input_error for a filter that an earlier version's names match
+void check_names(const std::string& filter) {
+    for (std::size_t from = 0; from <= filter.size();) {
+        const auto comma = std::min(filter.find(',', from), filter.size());
+        const auto part = filter.substr(from, comma - from);
+        if (const auto name = renamed_blocks(part, glob_of); !name.empty())
+            throw input_error("trace: " + now_called(part, name));
+        from = comma + 1;
+    }
+}
+
 }  // namespace
 
 trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
                                  const std::string& path)
-    : m_path(path.empty() ? temporary_path(m_temporary) : path) {
+    : m_path((check_names(filter), path.empty() ? temporary_path(m_temporary) : path)) {
     trace::stop();
     try {
         trace::start({m_path, from, to, glob_of(filter), max_bytes});

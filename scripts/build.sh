@@ -27,3 +27,6 @@ ln -sfn "$PWD/build/release/firmware" "$package/firmware"
 rm -rf "$package/sdk"
 mkdir "$package/sdk"
 ln -s "$PWD"/firmware/* "$PWD/abi" "$package/sdk/"
+# The library, headers and CMake package for plug-ins, as a wheel has them in its folder `cpp`; links to the tree.
+rm -rf "$package/cpp"
+CMAKE_INSTALL_MODE=ABS_SYMLINK cmake --install build/release --component sdk --prefix "$PWD/build/release/python" >/dev/null

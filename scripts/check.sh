@@ -40,7 +40,7 @@ check_format() {
 check_lint() { "$bin/ruff" check -q --output-format concise .; }
 check_architecture() {
     local status=0 check
-    for check in includes files modules words; do "$bin/python" -B "tests/architecture/$check.py" . >build/check.out || { cat build/check.out; status=1; }; done
+    for check in includes files mentions modules words links; do "$bin/python" -B "tests/architecture/$check.py" . >build/check.out || { cat build/check.out; status=1; }; done
     return $status
 }
 check_types() { "$bin/mypy" --no-error-summary --config-file pyproject.toml; }
@@ -49,7 +49,9 @@ check_tidy() {
     [ -f "$build/compile_commands.json" ] || { echo "check: tidy needs a build: make build"; return 1; }
     command -v clang-tidy >/dev/null || { echo "check: clang-tidy is missing: scripts/setup.sh check"; return 1; }
     mapfile -t files < <(if [ -n "$all" ]; then git ls-files '*.cpp'; else changed '*.cpp'; fi | grep -E '^(models|platform)/')
-    [ ${#files[@]} -eq 0 ] || printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p "$build" 2>/dev/null
+    [ ${#files[@]} -gt 0 ] || return 0
+    "$bin/python" -B scripts/tidy_commands.py "$build" || return 1
+    printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 nice clang-tidy --quiet -p "$build/tidy" 2>/dev/null
 }
 # Unit tests of changed modules; a change of what all know, or of the tests' own bench, runs those of its folder.
 check_units() {

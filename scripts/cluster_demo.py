@@ -4,6 +4,7 @@ platform has."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -20,11 +21,26 @@ from matplotlib.figure import Figure
 
 PROMPT = "=> "
 #: Options of firmware/programs/cluster; the demo's test makes them smaller.
-OPTIONS = {"nodes": 2, "size": 4096, "bytes": 256 << 10, "messages": 512, "rows": 128, "columns": 256, "iterations": 20}
+OPTIONS = {
+    "nodes": 2,
+    "entries": 1 << 18,
+    "size": 4096,
+    "bytes": 256 << 10,
+    "messages": 512,
+    "rows": 128,
+    "columns": 256,
+    "iterations": 20,
+}
 #: Of the links between GPUs, as firmware sets them.
 SETTINGS = {"plain": "neither", "netcrafter": "NetCrafter", "lanes": "reversible lanes", "netcrafter_lanes": "both"}
+#: What runs under each setting; then why NetCrafter helps or costs, beside the counters of `_reason()`.
+WORKLOADS = {"gups": "random updates of a table", "spmv": "sparse matrix times vector"}
+WHY = {
+    "gups": "An update needs one word of a line, so trimming cuts what no lane reads",
+    "spmv": "A lane reads a line word by word, so trimming turns one request for the line into several, one a sector",
+}
 PARTS = {
-    "spmv": "sparse matrix times vector over four GPUs, by the settings of the links",
+    **{name: f"{meaning} over four GPUs, by the settings of the links" for name, meaning in WORKLOADS.items()},
     "exchange": "messages among a node's GPUs over PCIe",
     "writes": "messages that kernels post by themselves (GPUrdma)",
     "jacobi": "Jacobi's method, halos from GPU to GPU (ComP-Net)",
@@ -87,23 +103,73 @@ def _bars(values: dict[str, dict[str, float]], label: str) -> Figure:
     return figure
 
 
-def _report(report: Report, texts: list[str], outcome: Any, found: congestion.Search, options: dict[str, Any]) -> None:
+def _link_modes(texts: list[str], regions: list[dict[str, Any]]) -> pandas.DataFrame:
+    """Each workload under each setting of the links on each node: its time, and what crossed between the clusters."""
+    rows = []
+    for number, text in enumerate(texts):
+        node = f"node{number}"
+        counted = (r["statistics"] for r in regions if (r["node"], r["label"]) == (number, "kernels"))
+        for line, values in zip((r for r in result_lines(text) if r.name in WORKLOADS), counted, strict=True):
+            crossing = {key: 0.0 for key in ("packets", "buffer_flits", "wire_flits", "saved_flits.trimming")}
+            for path, value in values.items():
+                if (match := re.fullmatch(rf"{node}\.fabric\.cluster\d+\.to_cluster\d+_egress\.(.+)", path)) and (
+                    match[1] in crossing
+                ):
+                    crossing[match[1]] += value
+            misses = sum(
+                v for p, v in values.items() if re.fullmatch(rf"{node}\.gpu\d+\.memory\.unit\d+\.l1\.misses", p)
+            )
+            rows.append(
+                {
+                    "node": number,
+                    "workload": line.name,
+                    "links": line["links"],
+                    "time_us": line["time_ns"] / 1e3,
+                    "packets": crossing["packets"],
+                    "flits": crossing["wire_flits"],
+                    "flits_trimmed": crossing["saved_flits.trimming"],
+                    "busy": values[f"{node}.fabric.inter_cluster.utilisation"],
+                    "l1_misses": misses,
+                }
+            )
+    return pandas.DataFrame(rows)
+
+
+def _reason(workload: str, frame: pandas.DataFrame) -> str:
+    """One sentence: what NetCrafter changes of a workload on node 0, and why."""
+    of = frame[(frame["node"] == 0) & (frame["workload"] == workload)].set_index("links")
+    plain, on = of.loc["plain"], of.loc["netcrafter"]
+    return (
+        f"{workload}: {plain['time_us']:.1f} → {on['time_us']:.1f} µs with NetCrafter. {WHY[workload]}:"
+        f" {on['packets'] / plain['packets']:.2f} times the packets and {on['flits'] / plain['flits']:.2f} times the"
+        f" flits cross a link between the clusters that was {plain['busy']:.0%} busy."
+    )
+
+
+def _report(
+    report: Report,
+    texts: list[str],
+    regions: list[dict[str, Any]],
+    outcome: Any,
+    found: congestion.Search,
+    options: dict[str, Any],
+) -> None:
     for part, meaning in PARTS.items():
         for number, text in enumerate(texts):
             report.check(f"{part}, node {number}", re.search(rf"^{part} +ok$", text, re.MULTILINE) is not None, meaning)
     report.check(
         "both nodes powered off with success", outcome.outcome == "power_off", f"{outcome.outcome} {outcome.detail}"
     )
-    spmv = [{line["links"]: line["time_ns"] / 1e3 for line in result_lines(text, "spmv")} for text in texts]
-    for number, times in enumerate(spmv):
-        for name, value in times.items():
-            report.row(
-                f"sparse matrix of {options['size']} rows times vector, GPUs of node {number}, {SETTINGS[name]}",
-                "µs",
-                value,
-                None,
-                "kernels alone",
-            )
+    modes = _link_modes(texts, regions)
+    for mode in modes.to_dict("records"):
+        report.row(
+            f"{WORKLOADS[mode['workload']]} ({mode['workload']}), GPUs of node {mode['node']},"
+            f" {SETTINGS[mode['links']]}",
+            "µs",
+            mode["time_us"],
+            None,
+            "kernels alone",
+        )
     exchange = {line["order"]: line["time_ps"] / 1e6 for line in result_lines(texts[0], "exchange")}
     predicted = {"natural": found.natural_s, "best": found.best_s, "worst": found.worst_s}
     for name, value in exchange.items():
@@ -123,9 +189,7 @@ def _report(report: Report, texts: list[str], outcome: Any, found: congestion.Se
             f"{line['messages']} messages of {line['bytes']} bytes, four work-groups",
         )
     for line in result_lines(texts[0], "jacobi"):
-        who = {"cpu": "by the CPUs", "compnet": "by GPUs, the network by the command processors (ComP-Net)"}.get(
-            line["backend"], line["backend"]
-        )
+        who = {"cpu": "by the CPUs", "compnet": "by GPUs with ComP-Net"}.get(line["backend"], line["backend"])
         report.row(
             f"iteration of Jacobi's method on two nodes, {who}",
             "µs",
@@ -133,18 +197,27 @@ def _report(report: Report, texts: list[str], outcome: Any, found: congestion.Se
             None,
             f"{options['rows']} × {options['columns']} points a node",
         )
-    if spmv[0]:
+    for workload, of in modes.groupby("workload", sort=True) if len(modes) else ():
+        reason = _reason(str(workload), modes)
+        report.conclude(reason)
+        times = {f"node {n}": dict(zip(part["links"].map(SETTINGS), part["time_us"])) for n, part in of.groupby("node")}
         report.plot(
-            "spmv",
-            _bars({f"node {n}": {SETTINGS[k]: v for k, v in times.items()} for n, times in enumerate(spmv)}, "µs"),
-            "Sparse matrix times vector over a node's four GPUs, by what firmware has set at the links between them",
+            str(workload),
+            _bars(times, "µs"),
+            f"{WORKLOADS[str(workload)].capitalize()} over a node's four GPUs, by what firmware has set at the links"
+            f" between them. {reason}",
+        )
+    if len(modes):
+        report.table(
+            "link_modes",
+            modes,
+            "What crossed between the clusters of a node while kernels were measured; L1 misses are all GPUs'",
         )
     if exchange:
         report.plot(
             "exchange",
             _bars({"on the tree": exchange, "in closed form": {k: predicted[k] * 1e6 for k in exchange}}, "µs"),
-            "Everybody to everybody over PCIe, by the order of messages. The search has evaluated all of them in closed"
-            " form",
+            "All to all over PCIe, by the order of messages. The search has evaluated all of them in closed form",
         )
         report.table(
             "orders",
@@ -181,7 +254,9 @@ def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | Non
         texts = [node.console.output.replace("\r", "") for node in machine.nodes]
         show(machine.nodes[0].console.unread)
         machine.write_results(folder)
-    _report(report, texts, outcome, found, options)
+    file = folder / "regions.json"  # none if firmware ended before it measured
+    regions = json.loads(file.read_text()) if file.exists() else []
+    _report(report, texts, regions, outcome, found, options)
     report.add_machines(machines.recorded_machines())
     report.svg_figure("topology", (folder / "machine.svg").read_text(), "The machine")
     for number, file in enumerate(("fabric.svg", "fabric.node1.svg")):

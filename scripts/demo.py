@@ -140,9 +140,9 @@ def pcie(folder):
 def cluster(folder):
     title(
         "Two nodes, each with four GPUs in two clusters and an RDMA adapter, started by U-Boot:"
-        " configs/cluster.yaml\nSpMV over four GPUs with NetCrafter and reversible lanes off and on; messages over PCIe"
-        " in the order that the congestion model\nfinds best; messages that kernels post (GPUrdma); Jacobi's method"
-        " with halos from GPU to GPU (ComP-Net)"
+        " configs/cluster.yaml\nRandom updates and SpMV over four GPUs with NetCrafter and reversible lanes off and on;"
+        " messages over PCIe\nin the order that the congestion model finds best; messages that kernels post (GPUrdma);"
+        " Jacobi's method with halos from GPU to GPU (ComP-Net)"
     )
     with screen.status("two nodes boot and work …"):
         report = cluster_demo.run(folder, show)
@@ -152,6 +152,8 @@ def cluster(folder):
     for row in report.rows:
         table.add_row(row.figure, f"{row.measured:,.1f}", row.unit)
     screen.print(table)
+    for sentence in report.verdict:
+        screen.print(sentence)
     for check in report.checks:
         if not check.ok:
             screen.print(f"[bold red]FAILED[/bold red] {check.name}: {check.detail}")

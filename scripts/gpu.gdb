@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For GDB on a machine with GPUs: `source scripts/gpu.gdb` before `target remote`. See docs/gpu.md.
+# For GDB on a machine with GPUs: `source scripts/gpu.gdb` before `target remote`. See docs/reference/gpu.md.
 
 # GDB shall step by asking for it. Left to itself it sets breakpoints behind instructions, which other wavefronts hit.
 set osabi none

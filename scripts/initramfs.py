@@ -120,7 +120,7 @@ def kernel_module(root, name):
 
 
 def stripped(module):
-    """A module without the symbols that nobody needs to load it: a tenth of the time. Without a tool for it, as it
+    """A module without the symbols that loading does not need: a tenth of the time. Without a tool for it, as it
     is."""
     tool = next(filter(None, map(shutil.which, ("riscv64-linux-gnu-objcopy", "riscv64-unknown-elf-objcopy"))), None)
     if not tool:

@@ -54,7 +54,10 @@ if ! { [ -x .venv/bin/python ] && .venv/bin/python -c 'import pip' 2>/dev/null; 
 fi
 
 # What the project needs at run time and for its tests, as pyproject.toml says it.
-mapfile -t wanted < <(.venv/bin/python - $([[ " $* " == *" check "* || -x .venv/bin/ruff ]] && echo check) <<'PY'
+extras=()
+[[ " $* " != *" check "* && ! -x .venv/bin/ruff ]] || extras+=(check)
+[[ " $* " != *" docs "* && ! -x .venv/bin/mkdocs ]] || extras+=(docs)
+mapfile -t wanted < <(.venv/bin/python - "${extras[@]}" <<'PY'
 import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
 for requirement in project.get("dependencies", []) + [

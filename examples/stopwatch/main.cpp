@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of its own around the platform: a kind of device that configurations may name then, somebody else's model
+// A program of its own around the platform: a kind of device that configurations may name then, a third-party model
 // put on the bus by hand, and a firmware that uses both.
 #include <cstdio>
 
@@ -7,7 +7,8 @@
 
 #include "base/foreign_target.h"
 #include "host/device_kind.h"
-#include "platform/console.h"
+#include "platform/common/input_error.h"
+#include "platform/console/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
 #include "scratchpad.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target as somebody else would write it: plain SystemC and TLM-2.0, loosely timed, nothing of FabricVP in it.
+// A third-party target: plain SystemC and TLM-2.0, loosely timed, nothing of FabricVP in it.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ void processor_main(unsigned hart) {
     for (;;) {
         const uint32_t events = register_read(pending);
         if (events & GPU_EVENT_HOST)
-            register_write(banked(CP_HOST_PENDING, hart, WORD_STRIDE), 1); /* whoever hears it */
+            register_write(banked(CP_HOST_PENDING, hart, WORD_STRIDE), 1); /* for any hart that listens */
         enum work found = WORK_NONE;
         for (unsigned s = 0; s < SERVICES; ++s) {
             if (events & services[s]->events) services[s]->handle(hart, events);

@@ -76,7 +76,7 @@ static void activate(struct queue* q) {
     fail(q, 0, &(struct failure){GPU_FAULT_PACKET, q->ring});
 }
 
-/* Kernels of a queue that goes are aborted: nobody waits for them any more. */
+/* Kernels of a queue that goes are aborted: nothing waits for them any more. */
 static void abort_queue(struct queue* q) {
     q->active = false;
     set_ready(q, false);

@@ -24,7 +24,7 @@ void report(const struct gpu_fault_record* record) {
     register_write(CP_INTERRUPT, GPU_VECTOR_FAULT);
 }
 
-/* Whoever held the lock may be the one that has crashed. */
+/* The hart that held the lock may be the one that has crashed. */
 void report_crash(const struct gpu_fault_record* record) {
     for (unsigned tries = 0; tries < 1000 && !lock_try(&log_lock); ++tries) __asm__ volatile("pause");
     append(record);

@@ -46,11 +46,6 @@ static void search(void) {
     }
 }
 
-uintptr_t aplic_address(void) {
-    search();
-    return base;
-}
-
 bool aplic_available(unsigned source) {
     search();
     return base && index_of[hart_id()] >= 0 && source > 0 && source <= sources && source < MAX_SOURCES;

@@ -8,10 +8,8 @@
 
 /* False if there is no such line, or none that reaches this hart. */
 bool aplic_available(unsigned source);
-/* Leads a level-sensitive line to `handler` on this hart, as interrupt 11; NULL: to nobody. */
+/* Leads a level-sensitive line to `handler` on this hart, as interrupt 11; NULL: to none. */
 void aplic_handle(unsigned source, void (*handler)(unsigned source));
-/* Address of the machine-level domain, 0 if there is none. */
-uintptr_t aplic_address(void);
 /* In a machine with IMSICs: tells the APLIC where they are. aplic_handle() has done it. */
 void aplic_set_message_addresses(void);
 

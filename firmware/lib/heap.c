@@ -14,7 +14,7 @@ enum { ALIGNMENT = 16, IN_USE = 1 };
 #define CHECK UINT64_C(0x6d656d6f72792121)
 
 static struct block *first, *end;
-static uintptr_t highest; /* end of what anybody has had */
+static uintptr_t highest; /* end of what was ever allocated */
 static struct spinlock lock;
 
 static uint64_t size_of(const struct block* b) { return b->size & ~(uint64_t)IN_USE; }

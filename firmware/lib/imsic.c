@@ -113,10 +113,3 @@ void imsic_enable(unsigned identity, bool on) {
     }
     if (were_on) interrupts_on();
 }
-
-void imsic_set_threshold(unsigned identity) {
-    const unsigned long were_on = csr_read(mstatus) & MSTATUS_MIE;
-    interrupts_off();
-    write_register(IMSIC_EITHRESHOLD, identity);
-    if (were_on) interrupts_on();
-}

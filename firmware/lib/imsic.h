@@ -16,13 +16,11 @@ unsigned imsic_identities(void);
 /* Where a message to `hart` is written, as one 32-bit word that is the identity. */
 uintptr_t imsic_message_address(unsigned hart);
 
-/* An identity that nobody has, with its handler, disabled on every hart; 0 if all are taken. */
+/* A free identity, with its handler, disabled on every hart; 0 if all are taken. */
 unsigned imsic_allocate(imsic_handler handler, void* context);
 /* Must be disabled everywhere. */
 void imsic_free(unsigned identity);
 /* On this hart. Disabling drops a pending message. */
 void imsic_enable(unsigned identity, bool on);
-/* Identities from `identity` on wait on this hart; 0: none does. */
-void imsic_set_threshold(unsigned identity);
 
 #endif

@@ -10,10 +10,14 @@ static inline uint64_t pattern_word(uint64_t seed, size_t index) {
     return x ^ x >> 29;
 }
 
-/* `bytes` is a multiple of 8, pointers are aligned to it. */
+/* Pointers are aligned to 8 bytes; any number of bytes. */
 static inline void pattern_write(void* to, size_t bytes, uint64_t seed) {
     uint64_t* words = to;
     for (size_t i = 0; i < bytes / 8; ++i) words[i] = pattern_word(seed, i);
+    if (bytes % 8) {
+        const uint64_t last = pattern_word(seed, bytes / 8);
+        memcpy(words + bytes / 8, &last, bytes % 8);
+    }
 }
 
 /* True if all bytes are those of the pattern. */
@@ -21,6 +25,11 @@ static inline bool pattern_check(const void* from, size_t bytes, uint64_t seed) 
     const uint64_t* words = from;
     uint64_t difference = 0;
     for (size_t i = 0; i < bytes / 8; ++i) difference |= words[i] ^ pattern_word(seed, i);
+    if (bytes % 8) {
+        uint64_t last = 0;
+        memcpy(&last, words + bytes / 8, bytes % 8);
+        difference |= (last ^ pattern_word(seed, bytes / 8)) << (64 - bytes % 8 * 8);
+    }
     return difference == 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers and all-reduces among the same work-group of all nodes, on puts, whoever performs these. A work-group takes
+/* Barriers and all-reduces among the same work-group of all nodes, on puts of any backend. A work-group takes
  * part with flags of its own (struct collective_flags) at the same offset of each node's memory. Kernels include gpu.h
  * before. */
 #ifndef FABRICVP_NETWORK_COLLECTIVES_H
@@ -10,23 +10,23 @@
 
 struct collective {
     struct network* network;
-    const struct network_communicator* comm;
+    const struct network_segments* segments;
     uint64_t flags;   /* offset in each node's memory */
     uint64_t timeout; /* nanoseconds that a node is waited for */
 };
 
 GPU_INLINE void collective_notify(const struct collective* c, unsigned node, uint64_t flag, uint64_t word) {
-    network_put_data(c->network, node, word, c->comm->memory[node] + c->flags + flag, 8);
+    network_put_data(c->network, node, word, c->segments->memory[node] + c->flags + flag, 8);
 }
 GPU_INLINE bool collective_wait(const struct collective* c, uint64_t flag, uint32_t number, uint64_t* seen) {
-    return network_wait_reached((const void*)(uintptr_t)(c->comm->memory[c->comm->rank] + c->flags + flag), number,
-                                c->timeout, seen);
+    return network_wait_reached((const void*)(uintptr_t)(c->segments->memory[c->segments->comm.rank] + c->flags + flag),
+                                number, c->timeout, seen);
 }
 
 /* Waits until all nodes have come here as often; `number` counts from 1 on. One lane calls it. \returns false if one
  * does not come */
 GPU_APART bool network_barrier(const struct collective* c, uint32_t number) {
-    const unsigned rank = c->comm->rank, nodes = c->comm->size;
+    const unsigned rank = c->segments->comm.rank, nodes = c->segments->comm.size;
     uint64_t seen;
     for (unsigned level = 0; 1u << level < nodes; ++level) {
         const uint64_t flag = offsetof(struct collective_flags, barrier_flags[0]) + 8 * level;
@@ -39,10 +39,10 @@ GPU_APART bool network_barrier(const struct collective* c, uint32_t number) {
 /* The greatest of all nodes' `value` (a power of two of nodes), by exchanges over 1, 2, 4 … nodes. One lane calls it.
  * \returns false if a node is not heard */
 GPU_INLINE bool network_all_reduce_max(const struct collective* c, uint32_t number, uint32_t* value) {
-    for (unsigned level = 0; 1u << level < c->comm->size; ++level) {
+    for (unsigned level = 0; 1u << level < c->segments->comm.size; ++level) {
         const uint64_t flag = offsetof(struct collective_flags, max_flags[0][0]) + 16 * level + 8 * (number & 1);
         uint64_t seen;
-        collective_notify(c, c->comm->rank ^ 1u << level, flag, COLLECTIVE_NUMBER(number) | *value);
+        collective_notify(c, c->segments->comm.rank ^ 1u << level, flag, COLLECTIVE_NUMBER(number) | *value);
         if (!collective_wait(c, flag, number, &seen)) return false;
         if ((uint32_t)seen > *value) *value = (uint32_t)seen;
     }
@@ -65,10 +65,11 @@ LDS struct collective_step_state {
 /* One lane sends what a step says, and waits for what comes. */
 GPU_APART void collective_transfer(const struct collective* c, const struct collective_buffers* v,
                                    enum collective_algorithm algorithm, uint32_t round, unsigned step) {
-    const unsigned rank = c->comm->rank, nodes = c->comm->size, chunks = collective_chunks(algorithm, nodes);
+    const unsigned rank = c->segments->comm.rank, nodes = c->segments->comm.size,
+                   chunks = collective_chunks(algorithm, nodes);
     const struct collective_step s = collective_step(algorithm, rank, nodes, step);
     const uint32_t number = round * collective_steps(algorithm, nodes) + step + 1;
-    const uint64_t base = c->comm->memory[rank];
+    const uint64_t base = c->segments->memory[rank];
     uint64_t seen;
     if (s.sends) {
         const uint64_t begin = collective_chunk_begin(v->elements, chunks, s.send_chunk),
@@ -76,7 +77,7 @@ GPU_APART void collective_transfer(const struct collective* c, const struct coll
         const uint64_t from = v->vector + 4 * begin,
                        to = s.adds ? v->staging + s.staging_slot * v->pitch + 4 * begin : from;
         if (end > begin)
-            network_put(c->network, s.to, base + from, c->comm->memory[s.to] + to, (uint32_t)(4 * (end - begin)));
+            network_put(c->network, s.to, base + from, c->segments->memory[s.to] + to, (uint32_t)(4 * (end - begin)));
         collective_notify(c, s.to, offsetof(struct collective_flags, arrived[0]) + 8ull * s.send_flag,
                           COLLECTIVE_NUMBER(number));
     }
@@ -113,8 +114,8 @@ GPU_INLINE void collective_add(float* to, const float* other, uint64_t begin, ui
  * from 0 on. \returns false if a node is not heard, or a request has failed */
 GPU_INLINE bool network_all_reduce(const struct collective* c, enum collective_algorithm algorithm,
                                    const struct collective_buffers* v, uint32_t round) {
-    const unsigned steps = collective_steps(algorithm, c->comm->size);
-    float* const vector = (float*)(uintptr_t)(c->comm->memory[c->comm->rank] + v->vector);
+    const unsigned steps = collective_steps(algorithm, c->segments->comm.size);
+    float* const vector = (float*)(uintptr_t)(c->segments->memory[c->segments->comm.rank] + v->vector);
     const bool is_leader = local_id(0) == 0;
     for (unsigned i = 0; i < steps; ++i) {
         fence_release(GPU_SCOPE_SYSTEM);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The network from inside of a kernel: puts, gets and additions, whoever performs them: a service that looks at the
+/* The network from inside of a kernel: puts, gets and additions, by any backend: a service that polls the
  * work-group's queue (producer.h), or the work-group itself, which posts to the RDMA adapter (gpu/verbs). One lane of a
  * work-group calls all of this. */
 #ifndef FABRICVP_NETWORK_NETWORK_H

@@ -13,7 +13,7 @@ struct network_producer {
     uint32_t write, read; /* written; known to be free again: counters */
     uint32_t closed;      /* status of what could not be written any more; 0: nothing */
 };
-enum { NETWORK_POLLS_PER_CHECK = 64 }; /* at what is waited for, until one at who serves */
+enum { NETWORK_POLLS_PER_CHECK = 64 }; /* of the awaited word, until one of the service's state */
 
 GPU_INLINE struct network_producer network_producer(uint64_t queue, uint32_t log_entries) {
     struct network_producer p = {(struct network_queue*)(uintptr_t)queue, log_entries, 0, 0, 0};
@@ -28,7 +28,7 @@ GPU_INLINE bool network_has_space(struct network_producer* p) {
     return p->write - p->read < 1u << p->log_entries;
 }
 
-/* \returns whether nobody serves the queue any more. Its requests come to nothing then. */
+/* \returns whether the queue's service has ended. Its requests fail then. */
 GPU_INLINE bool network_is_closed(struct network_producer* p) {
     return (p->closed = (uint32_t)load_scoped_u64(&p->queue->closed)) != 0;
 }
@@ -64,7 +64,7 @@ GPU_INLINE uint32_t network_wait_entry(struct network_producer* p, uint32_t requ
     fence_acquire(GPU_SCOPE_SYSTEM);
     return status;
 }
-/* Waits until all requests have ended, or nobody serves them any more. \returns NETWORK_DONE, or why the first that
+/* Waits until all requests have ended, or their service has ended. \returns NETWORK_DONE, or why the first that
  * ever failed did */
 GPU_INLINE uint32_t network_drain(struct network_producer* p) {
     for (uint32_t polls = 1; (p->read = (uint32_t)load_scoped_u64(&p->queue->read_index)) != p->write; ++polls) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who sends what to whom when the same work-group (or program) of every node takes part in an all-reduce: kernels and
- * the host go by it alike. Plain C99.
+/* The messages of an all-reduce, when the same work-group (or program) of every node takes part in it: kernels and
+ * the host follow it alike. Plain C99.
  *
  * The vector has parts. In each step a node sends one part of what it has to one other node, takes one from one, or
  * does both; what it takes is added to its own, or stands in for it. Sums are the same on all nodes to the bit, and
@@ -13,13 +13,14 @@
 #include <stdint.h>
 
 #include "abi/network_queue.h"
+#include "lib/communicator.h"
 
 enum collective_algorithm { COLLECTIVE_RING = 0, COLLECTIVE_TREE = 1 };
 enum { COLLECTIVE_MAX_STEPS = 4 }; /* a power of two of nodes: log2 of NETWORK_MAX_PEERS */
 
 /* Memory that every node has at the same offsets. */
-struct network_communicator {
-    uint32_t rank, size;
+struct network_segments {
+    struct communicator comm;
     uint64_t memory[NETWORK_MAX_PEERS]; /* where that of each begins, as its own lanes see it: what keys name */
 };
 
@@ -94,7 +95,7 @@ static inline struct collective_step collective_step(enum collective_algorithm a
     return algorithm == COLLECTIVE_RING ? collective_ring(rank, nodes, step) : collective_tree(rank, nodes, step);
 }
 
-/* With whom a node has to do: bit n for node n. */
+/* The nodes that a node exchanges with: bit n for node n. */
 static inline uint32_t collective_peers(enum collective_algorithm algorithm, unsigned rank, unsigned nodes) {
     uint32_t peers = 0;
     for (unsigned i = 0; i < collective_steps(algorithm, nodes); ++i) {

@@ -82,8 +82,8 @@ static bool is_valid(const struct network_service* t, unsigned operation, unsign
     return operation != NETWORK_PUT_DATA || bytes <= NETWORK_MAX_INLINE;
 }
 
-/* Writes the entry for the adapter; ring() announces it. Every one has a completion of its own, so that nobody waits
- * for what comes behind. */
+/* Writes the WQE for the adapter; ring() announces it. Every one has a completion of its own, so that none waits
+ * for those behind it. */
 static void write_wqe(struct network_send_queue* s, const struct network_queue_entry* e, unsigned owner) {
     const struct rdma_work_request work = {.opcode = opcode_of(e->operation),
                                            .signalled = true,
@@ -132,7 +132,7 @@ static void ring_doorbell(struct network_send_queue* s) {
     s->announced = s->head;
 }
 
-/* What is asked for goes first: somebody waits for it, while of what has ended nobody may. */
+/* New requests go first: a work-group waits for each, but perhaps for no completion. */
 bool network_service_poll(struct network_service* t) {
     bool progressed = false;
     rdma_acquire();

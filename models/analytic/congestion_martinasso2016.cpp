@@ -43,7 +43,7 @@ std::vector<double> congestion_model::martinasso2016(const std::vector<flow>& fl
                 if (up && p.up) {
                     for (auto f : p.members) rho[f] /= sum;
                 } else if (p.up) {
-                    // In proportion too, but who wants less than its part leaves the rest to the others.
+                    // In proportion too, but a message that wants less than its part leaves the rest to the others.
                     std::vector<double> flow_demand, part;
                     for (auto f : p.members) {
                         flow_demand.push_back(rho[f]);

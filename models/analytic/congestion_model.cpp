@@ -69,6 +69,11 @@ std::vector<double> congestion_model::factors(const std::vector<communication>& 
     return m_form == congestion_form::martinasso2016 ? martinasso2016(flows) : maxmin(flows);
 }
 
+double congestion_model::phase::factor(std::size_t communication) const {
+    const auto at = std::lower_bound(factors.begin(), factors.end(), std::make_pair(communication, 0.0));
+    return at != factors.end() && at->first == communication ? at->second : 0.0;
+}
+
 congestion_model::result congestion_model::solve(const std::vector<communication>& all) const {
     result r;
     r.finish.assign(all.size(), 0.0);
@@ -103,11 +108,10 @@ congestion_model::result congestion_model::solve(const std::vector<communication
         if (span == std::numeric_limits<double>::infinity())
             throw std::invalid_argument("tau leaves a communication no bandwidth at all");
         phase p;
-        p.factors.assign(all.size(), 0.0);
         now += span;
         for (std::size_t k = 0; k < running.size(); ++k) {
             const auto i = running[k];
-            p.factors[i] = rho[k];
+            p.factors.emplace_back(i, rho[k]);
             left[i] -= rho[k] * m_bandwidth * span;
             if (left[i] <= all[i].bytes * 1e-12) {  // rounding, not data
                 left[i] = 0;
@@ -140,9 +144,8 @@ congestion_model::result congestion_model::solve_in_steps(const std::vector<comm
         }
         const auto part = solve(together);
         for (const auto& p : part.phases) {
-            phase whole{r.end + p.end, std::vector<double>(all.size(), 0.0)};
-            for (std::size_t k = 0; k < step.size(); ++k) whole.factors[step[k]] = p.factors[k];
-            r.phases.push_back(std::move(whole));
+            r.phases.push_back({r.end + p.end, p.factors});
+            for (auto& f : r.phases.back().factors) f.first = step[f.first];
         }
         for (std::size_t k = 0; k < step.size(); ++k) r.finish[step[k]] = r.end + part.finish[k];
         r.end += part.end;

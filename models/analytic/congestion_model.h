@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "analytic/pcie_tree.h"
@@ -46,8 +47,11 @@ public:
     std::vector<double> factors(const std::vector<communication>& active) const;
 
     struct phase {
-        double end = 0;               ///< seconds
-        std::vector<double> factors;  ///< one a communication; 0 where it is not under way
+        double end = 0;  ///< seconds
+        /// (communication, its factor), of those under way, in rising order
+        std::vector<std::pair<std::size_t, double>> factors;
+        /// 0 if the communication is not under way
+        double factor(std::size_t communication) const;
     };
     struct result {
         std::vector<phase> phases;

@@ -19,7 +19,7 @@ using communication_graph = std::vector<std::pair<std::size_t, std::size_t>>;
 std::vector<communication_graph> all_scatters(std::size_t endpoints);
 /// Every non-empty set of others to one destination.
 std::vector<communication_graph> all_gathers(std::size_t endpoints);
-/// Everyone to everyone, for every subset of at least two endpoints.
+/// All to all, for every subset of at least two endpoints.
 std::vector<communication_graph> all_to_all_subsets(std::size_t endpoints);
 
 /// `count` random graphs with 1 to `max_edges` communications, no two the same up to a relabelling of endpoints that

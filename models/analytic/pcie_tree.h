@@ -26,7 +26,6 @@ public:
     std::size_t switches() const { return m_parent.size(); }  ///< the root complex included
     std::size_t endpoints() const { return m_attached_to.size(); }
     std::size_t parent(std::size_t node) const { return m_parent[node]; }
-    std::size_t attached_to(std::size_t endpoint) const { return m_attached_to[endpoint]; }
 
     /// Directions of links: 2 for each switch but the root, then 2 for each endpoint; even is up, odd is down.
     std::size_t directions() const { return 2 * (m_parent.size() + m_attached_to.size()); }

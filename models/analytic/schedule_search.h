@@ -13,7 +13,7 @@
 
 namespace fabricvp::analytic {
 
-/// Who exchanges with whom: `neighbours[sender]` lists destinations in natural order.
+/// The exchange's graph: `neighbours[sender]` lists destinations in natural order.
 struct exchange_pattern {
     std::vector<std::vector<std::size_t>> neighbours;
     /// COSMO on 8 GPUs: a 4 x 2 grid (0 1 2 3 above 4 5 6 7).

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,16 @@ public:
     }
 
     const std::string& kind() const { return m_kind; }
+    /// Another kind, with default values. \throws std::invalid_argument if there is none of that name
+    void choose(const std::string& name) {
+        for (const auto& k : Settings::kinds())
+            if (name == k.name) {
+                m_settings = k.settings();
+                m_kind = name;
+                return;
+            }
+        throw std::invalid_argument("no kind is called '" + name + "'");
+    }
     Settings& settings() { return *m_settings; }
     const Settings& settings() const { return *m_settings; }
 

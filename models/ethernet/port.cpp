@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "link/far_end.h"
+
 namespace fabricvp::ethernet {
 
 namespace {
@@ -75,16 +77,25 @@ void port::reset() {
 
 /// What follows from both ends and the cable.
 void port::settle() {
-    if (m_connected) transmitter.set_lane_rate(std::min({params.rate, partner()->params.rate, m_cable.rate}));
+    if (m_connected) transmitter.set_lane_rate(std::min({params.rate, m_other_rate, m_cable.rate}));
+}
+
+void port::plug(const port_params& other, const link_params& cable) {
+    m_other_rate = other.rate;
+    m_cable = cable;
+    m_connected = true;
+    settle();
 }
 
 void connect(port& a, port& b, const link_params& cable) {
-    a.m_cable = b.m_cable = cable;
     link::join<port_traits>(a, {}, b, {});
-    for (auto* p : {&a, &b}) {
-        p->m_connected = true;
-        p->settle();
-    }
+    a.plug(b.params, cable);
+    b.plug(a.params, cable);
+}
+
+void connect(port& here, far_end& there, const port_params& of_there, const link_params& cable) {
+    link::join<port_traits>(here, there, {});
+    here.plug(of_there, cable);
 }
 
 }  // namespace fabricvp::ethernet

@@ -56,6 +56,7 @@ struct port_traits {
     }
 };
 
+using far_end = link::far_end<port_traits>;
 using arrival_order = link::arrival_order<port, frame_ptr>;
 
 class port final : public link::port<port_traits>, public link::arrival_end<port, frame_ptr> {
@@ -93,6 +94,7 @@ public:
 private:
     friend class link::port<port_traits>;
     friend void connect(port& a, port& b, const link_params& cable);
+    friend void connect(port& here, far_end& there, const port_params& of_there, const link_params& cable);
 
     void before_end_of_elaboration() override;
     ticks arrival_time(frame&, ticks arrival) { return arrival; }
@@ -101,14 +103,18 @@ private:
     unsigned debug_access(frame&) { return 0; }
     void transmit();
     void settle();
+    void plug(const port_params& other, const link_params& cable);
 
     port_owner& m_owner;
     boost::circular_buffer<frame_ptr> m_queue;
     link_params m_cable;
+    bandwidth m_other_rate;  // what the other end can
     bool m_connected = false, m_space_requested = false;
 };
 
 /// Joins two ports by a cable.
 void connect(port& a, port& b, const link_params& cable = {});
+/// Joins a port by a cable to one in another simulation.
+void connect(port& here, far_end& there, const port_params& of_there, const link_params& cable = {});
 
 }  // namespace fabricvp::ethernet

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/destination_egress.h"
 
+#include "fabric/port.h"
+
 namespace fabricvp::fabric {
 
 namespace {
@@ -8,7 +10,7 @@ constexpr auto requests = static_cast<unsigned>(virtual_channel::request);
 }
 
 destination_egress::destination_egress(const sc_core::sc_module_name& name, std::uint64_t window)
-    : egress(name), m_window(window) {}
+    : egress_stage(name), m_window(window) {}
 
 void destination_egress::add_destination(bool windowed) {
     m_destinations.emplace_back();

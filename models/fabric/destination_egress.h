@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "base/growing_ring.h"
-#include "fabric/egress.h"
+#include "base/statistics.h"
+#include "fabric/stage.h"
 
 namespace fabricvp::fabric {
 
-class destination_egress final : public egress {
+class destination_egress final : public egress_stage {
 public:
     histogram waiting{*this, "waiting", "1", "packets that a packet found before it in its queue"};
 

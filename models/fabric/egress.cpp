@@ -3,10 +3,12 @@
 
 #include <numeric>
 
+#include "fabric/port.h"
+
 namespace fabricvp::fabric {
 
 fifo_egress::fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries, std::uint64_t page_tables)
-    : egress(name), m_capacity{entries / 2, page_tables / 2} {}
+    : egress_stage(name), m_capacity{entries / 2, page_tables / 2} {}
 
 void fifo_egress::push(const packet_ptr& p) {
     const auto c = static_cast<unsigned>(p->channel());
@@ -48,10 +50,6 @@ void fifo_egress::reset() {
     m_packets = 0;
     m_next_grant = 0;
     model::reset();
-}
-
-std::unique_ptr<egress> make_fifo_egress(const char* name, const port& out, std::uint64_t entries) {
-    return std::make_unique<fifo_egress>(name, entries, out.buffer.page_table_entries);
 }
 
 }  // namespace fabricvp::fabric

@@ -18,7 +18,7 @@ constexpr unsigned slot_bits = 20;  // of a tag; the rest counts the slot's uses
 
 void generator_params::describe(parameter_visitor& v) {
     v.choice("pattern", pattern,
-             "to whom: everybody by chance, one more than others, the next one, everybody in turns, the transposed "
+             "destinations: random, one more often than others, the next one, all in turns, the transposed "
              "place of a "
              "square, four neighbours on a torus in turns, or the partner in the other half, each half in its phases");
     v.field("hot_spot", hot_spot, between{0, max_terminals - 1}, "terminal that gets more");
@@ -45,7 +45,7 @@ void generator_params::describe(parameter_visitor& v) {
 }
 
 generator::generator(const sc_core::sc_module_name& name, const generator_params& t, const terminal_params& p,
-                     unsigned n, const packet_format& f, const link_params* l)
+                     unsigned n, const packet_format& f, const port_node* l)
     : terminal(name, p, n, f, l), traffic(t), m_random(block_seed(*this, t.seed)) {
     attach(*this);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A traffic generator: a terminal with something that sends reads, writes and page-table reads to others, and answers
 // theirs. Each 16-byte sector that two generators exchange has contents of its own: half of it follows from its
-// address, half from who asked whom and the request's number. So both check every byte, and that nothing was lost, came
-// twice or went astray.
+// address, half from source, destination and the request's number. So both check every byte, and that nothing was lost,
+// came twice or went astray.
 #pragma once
 
 #include <random>
@@ -53,7 +53,7 @@ public:
     counter unexpected{*this, "unexpected", "1", "unexpected responses: they came twice, or went astray"};
 
     generator(const sc_core::sc_module_name& name, const generator_params& traffic, const terminal_params& params,
-              unsigned number, const packet_format& format, const link_params* link);
+              unsigned number, const packet_format& format, const port_node* link);
 
     /// Terminals that take part, itself among them, in rising order; those from `first_generator` on are generators.
     void set_peers(const std::vector<unsigned>& participants, unsigned first_generator);

@@ -10,6 +10,7 @@
 
 #include "base/described_blocks.h"
 #include "base/log.h"
+#include "fabric/stage_plan.h"
 
 namespace fabricvp::fabric {
 
@@ -23,30 +24,6 @@ void check_name(const std::string& name, const std::string& origin, const char* 
     if (!is_block_name(name))
         reject(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
     if (!taken.insert(name).second) reject(origin, fmt::format("the name '{}' is taken twice", name));
-}
-
-void check_netcrafter(const interconnect_params& p, const interconnect_params::switch_node& s) {
-    const auto origin = s.where.of("netcrafter");
-    const auto elsewhere = [&](const std::string& name) {
-        return std::any_of(p.switches.begin(), p.switches.end(),
-                           [&](const auto& other) { return other.name == name && other.cluster != s.cluster; });
-    };
-    if (std::none_of(p.links.begin(), p.links.end(), [&](const auto& l) {
-            return (l.from == s.name && elsewhere(l.to)) || (l.to == s.name && elsewhere(l.from));
-        }))
-        reject(origin, fmt::format("{}.netcrafter is on, but '{}' has no link to another cluster", s.name, s.name));
-    if (s.netcrafter.pooling != netcrafter::pooling_mode::none && !s.netcrafter.stitching)
-        reject(origin, fmt::format("{}.netcrafter.pooling waits for packets to stitch: it needs stitching", s.name));
-    if (p.packet.header.bytes != netcrafter::header_bytes || p.packet.address.bytes != netcrafter::address_bytes)
-        reject(p.where.of("packet"), fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: "
-                                                 "packet.header and packet.address must be that",
-                                                 s.name, netcrafter::header_bytes, netcrafter::address_bytes));
-    if (p.packet.payload() % 4)
-        reject(
-            p.where.of("packet"),
-            fmt::format(
-                "{}.netcrafter cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}",
-                s.name, p.packet.payload()));
 }
 
 const interconnect_params& checked(const interconnect_params& p) {
@@ -104,8 +81,8 @@ const interconnect_params& checked(const interconnect_params& p) {
         check_room(s.input.entries, s.name + ".input.entries", s.where.of("input"));
         check_walks(s.input.page_table_entries, s.name + ".input.page_table_entries", s.where.of("input"));
         check_room(s.output_entries, s.name + ".output_entries", s.where.of("output_entries"));
-        if (s.netcrafter.on()) check_netcrafter(p, s);
     }
+    stage_plan(p).check();
     return p;
 }
 
@@ -115,30 +92,36 @@ struct link_plan {
         std::size_t vertex;
         unsigned port;
     };
-    std::vector<std::vector<fabric_switch::port_node>> ports;  // by vertex
-    std::vector<end> from, to;                                 // by link
+    std::vector<std::vector<port_node>> ports;  // by vertex
+    std::vector<end> from, to;                  // by link
 };
 
 link_plan plan_links(const interconnect_params& p, const std::map<std::string, std::size_t>& vertex,
                      std::size_t terminals) {
     link_plan plan;
     plan.ports.resize(vertex.size());
-    const auto add = [&](std::size_t at, const std::string& towards, const link_params& link, bool crosses) {
+    const stage_plan stages(p);
+    const auto add = [&](std::size_t link, bool forward, std::size_t at, bool crosses) {
+        const auto& l = p.links[link];
+        const auto& towards = forward ? l.to : l.from;
         auto& ports = plan.ports[at];
         const auto taken = [&](const std::string& name) {
             return std::any_of(ports.begin(), ports.end(), [&](const auto& n) { return n.name == name; });
         };
         auto name = "to_" + towards;
         for (unsigned n = 1; taken(name); ++n) name = fmt::format("to_{}_{}", towards, n);
-        ports.push_back({name, link, crosses});
+        const auto* sends = stages.of(link, forward);
+        ports.push_back({name, forward ? l.forward_params() : l.reverse_params(), crosses,
+                         sends ? &sends->settings() : nullptr, stages.ingress(link, !forward),
+                         sends ? sends->origin : ""});
         return link_plan::end{at, static_cast<unsigned>(ports.size() - 1)};
     };
     const auto cluster = [&](std::size_t v) { return p.switches[v - terminals].cluster; };
-    for (const auto& l : p.links) {
-        const auto a = vertex.at(l.from), b = vertex.at(l.to);
+    for (std::size_t i = 0; i < p.links.size(); ++i) {
+        const auto a = vertex.at(p.links[i].from), b = vertex.at(p.links[i].to);
         const bool crosses = a >= terminals && b >= terminals && cluster(a) != cluster(b);
-        plan.from.push_back(add(a, l.to, l.forward_params(), crosses));
-        plan.to.push_back(add(b, l.from, l.reverse_params(), crosses));
+        plan.from.push_back(add(i, true, a, crosses));
+        plan.to.push_back(add(i, false, b, crosses));
     }
     return plan;
 }
@@ -154,20 +137,23 @@ std::string lanes_name(const std::vector<interconnect_params::link_node>& links,
 }  // namespace
 
 void interconnect_params::switch_node::describe(parameter_visitor& v) {
-    where.note(v, {"name", "input", "output_entries", "netcrafter"});
+    where.note(v, {"name", "input", "output_entries", "stage"});
     v.field("name", name, "name of the switch");
     v.field("cluster", cluster, between{0, 1000}, "cluster to which it and the devices on it belong");
     switch_params::describe(v);
 }
 
 void interconnect_params::link_node::describe(parameter_visitor& v) {
-    where.note(v, {"from", "to", "forward_lanes"});
+    where.note(v, {"from", "to", "forward_lanes", "stage", "forward_stage", "reverse_stage"});
     v.field("from", from, "a switch, a GPU or a generator");
     v.field("to", to, "a switch, a GPU or a generator");
     link_params::describe(v);
     v.field("forward_lanes", forward_lanes, between{0, 127},
             "how many of the link's lanes, which are twice `lanes`, lead from `from` to `to` to begin with; the others "
             "lead back. 0: half of them");
+    v.group("stage", stage, "of what is sent both ways, in the place of those of the switches or devices");
+    v.group("forward_stage", forward_stage, "the same of what `from` sends alone");
+    v.group("reverse_stage", reverse_stage, "the same of what `to` sends alone");
 }
 
 link_params interconnect_params::link_node::with_lanes(std::uint64_t count) const {
@@ -194,7 +180,7 @@ void interconnect_params::describe(parameter_visitor& v) {
                     "traffic generators in the place of GPUs; they are numbered after the GPUs");
 }
 
-interconnect::interconnect(const sc_core::sc_module_name& name, const interconnect_params& p, const egress_maker& maker)
+interconnect::interconnect(const sc_core::sc_module_name& name, const interconnect_params& p)
     : model(name), params(checked(p)) {
     std::map<std::string, std::size_t> vertex;
     std::vector<std::string> ends = params.devices;
@@ -205,7 +191,7 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
     m_topology = {ends.size(), params.switches.size(), {}};
     for (std::size_t t = 0; t < ends.size(); ++t) {
         const auto number = static_cast<unsigned>(t);
-        const auto* link = plan.ports[t].empty() ? nullptr : &plan.ports[t][0].link;
+        const auto* link = plan.ports[t].empty() ? nullptr : &plan.ports[t][0];
         if (t < params.devices.size()) {
             terminals.push_back(
                 std::make_unique<terminal>(ends[t].c_str(), params.device, number, params.packet, link));
@@ -218,8 +204,7 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
     }
     for (const auto& s : params.switches)
         switches.push_back(std::make_unique<fabric_switch>(s.name.c_str(), s, static_cast<unsigned>(s.cluster),
-                                                           params.packet, plan.ports[ends.size() + switches.size()],
-                                                           maker));
+                                                           params.packet, plan.ports[ends.size() + switches.size()]));
     const auto port_at = [&](const link_plan::end& e) -> port& {
         return e.vertex < ends.size() ? *terminals[e.vertex]->link : switches[e.vertex - ends.size()]->at(e.port);
     };
@@ -243,8 +228,29 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         switches[i]->on_failure = [this, i] { fail_switch(i); };
         switches[i]->on_lost = [this](const packet_ptr& p) { drop(p); };
     }
-    for (auto& t : terminals) t->on_lost = [this](const packet_ptr& p) { drop(p); };
+    for (auto& t : terminals) {
+        t->on_lost = [this](const packet_ptr& p) { drop(p); };
+        if (t->link) t->on_link_controls = [this, &of_device = *t->link] { return controls_beside(of_device); };
+    }
     route();
+}
+
+/// Of the switch at the other end of a device's link, or, where that is a device, of that link.
+std::vector<link_control> interconnect::controls_beside(const port& of_device) const {
+    const auto lanes = [](const link_ends& l) { return l.lanes ? &l.lanes->policy() : nullptr; };
+    const auto own = std::find_if(m_links.begin(), m_links.end(),
+                                  [&](const auto& l) { return l.a == &of_device || l.b == &of_device; });
+    const auto& towards = own->a == &of_device ? own->to : own->from;
+    for (const auto& s : switches) {
+        if (towards != s->basename()) continue;
+        std::vector<link_control> all(s->ports());
+        for (const auto& l : m_links)
+            for (const auto* p : {l.a, l.b})
+                if (p->index < s->ports() && p == &s->at(p->index))
+                    all[p->index] = {lanes(l), s->egress_of(p->index).controls()};
+        return all;
+    }
+    return {{lanes(*own), nullptr}};
 }
 
 /// Ways over the links that live.
@@ -284,7 +290,7 @@ void interconnect::route() {
             const bool first = m_topology.links[link].first == v;
             switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index, shared_map->cluster[d]);
         }
-        switches[i]->check_room(params.switches[i].where.of("netcrafter"));
+        switches[i]->check_stages();
     }
     register_reversible_lanes(table);
 }
@@ -381,12 +387,6 @@ void interconnect::reset() {
         route();
     }
     model::reset();
-}
-
-terminal* interconnect::find_terminal(const std::string& device) {
-    for (auto& t : terminals)
-        if (device == t->basename()) return t.get();
-    return nullptr;
 }
 
 void interconnect::start() {

@@ -28,7 +28,9 @@ struct interconnect_params {
     struct link_node : link_params {
         std::string from, to;
         parameter_origin where;
-        std::uint64_t forward_lanes = 0;  ///< of both directions' lanes; 0: half of them
+        std::uint64_t forward_lanes = 0;            ///< of both directions' lanes; 0: half of them
+        chosen_stage stage;                         ///< of both directions
+        chosen_stage forward_stage, reverse_stage;  ///< of one; counts before `stage`
         void describe(parameter_visitor& v);
         /// One direction of the link.
         link_params forward_params() const { return with_lanes(forward_lanes ? forward_lanes : lanes); }
@@ -92,9 +94,8 @@ public:
                               [this] { return static_cast<double>(count_in_flight()); }};
     counter rerouted{*this, "rerouted", "1", "times that a dead link or switch changed the ways of packets"};
 
-    /// \param maker of the queues of switches \throws std::invalid_argument if names or links do not fit each other
-    interconnect(const sc_core::sc_module_name& name, const interconnect_params& params,
-                 const egress_maker& maker = make_fifo_egress);
+    /// \throws std::invalid_argument if names, links or stages do not fit each other
+    interconnect(const sc_core::sc_module_name& name, const interconnect_params& params);
 
     /// A link with its two ends, in the order of their description.
     struct link_ends {
@@ -103,8 +104,6 @@ public:
         link::lane_controller* lanes = nullptr;  ///< null if they do not turn
     };
     const std::vector<link_ends>& links() const { return m_links; }
-    /// Of a device.
-    terminal* find_terminal(const std::string& device);
 
     /// Lets the generators begin; to be called when all devices are attached.
     void start();
@@ -126,6 +125,7 @@ private:
     double page_table_share() const;
     double mean_utilisation() const;
     void route();
+    std::vector<link_control> controls_beside(const port& of_device) const;
     void register_reversible_lanes(const link::routing_table& table);
     void fail_link(std::size_t link);
     void fail_switch(std::size_t number);

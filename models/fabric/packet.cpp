@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "fabric/netcrafter/wire_unit.h"
+#include "fabric/stage_data.h"
 
 namespace fabricvp::fabric {
 
@@ -73,7 +73,7 @@ void packet::make_response(const packet_format& f) {
 void packet::recycle() {
     static_cast<packet_fields&>(*this) = packet_fields{};
     spans.clear();
-    if (unit) intrusive_ptr_release(std::exchange(unit, nullptr));
+    if (carried) std::exchange(carried, nullptr)->release();
 }
 
 packet_ptr make_packet() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets between GPUs, as NetCrafter has them (ISCA 2025): a header of 4 bytes, an address of 8, data of up to a line
+// Packets between GPUs (Fatima et al., ISCA 2025): a header of 4 bytes, an address of 8, data of up to a line
 // of 64; links carry them in flits of 16 bytes, the last one padded. A packet is a pooled struct that carries its data,
 // and travels over TLM-2.0 sockets with the protocol traits below. A request comes back as its own response.
 #pragma once
@@ -47,7 +47,7 @@ enum class virtual_channel : std::uint8_t { request, response, page_table_reques
 inline constexpr unsigned virtual_channels = 4, data_channels = 2;
 const char* name_of(virtual_channel c);
 constexpr bool is_data(virtual_channel c) { return c <= virtual_channel::response; }
-/// \param apart page-table packets have channels of their own
+/// \param separate page-table packets have channels of their own
 constexpr virtual_channel channel_of(packet_class c, bool separate) {
     const bool walk = c == packet_class::page_table_request || c == packet_class::page_table_response;
     return static_cast<virtual_channel>((is_response(c) ? 1 : 0) + (separate && walk ? 2 : 0));
@@ -108,16 +108,13 @@ struct packet_fields {
 struct packet;
 using packet_ptr = pooled_ptr<packet>;
 
-namespace netcrafter {
-class wire_unit;
-}
+class stage_data;
 
 struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
     span_trail spans;
-    /// Not null: this is no packet of its own but what goes over a link between clusters as one. The packet holds a
-    /// reference.
-    netcrafter::wire_unit* unit = nullptr;
+    /// Not null: this is no packet of its own but what a stage sends over a link as one. The packet holds a reference.
+    stage_data* carried = nullptr;
 
     virtual_channel channel() const { return vc; }
     /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads

@@ -18,11 +18,11 @@ packet_counts::kind_numbers packet_counts::all_unseen() {
     return all;
 }
 
-void packet_counts::add_first(const packet& p) {
+void packet_counts::count_first(counts& c, const packet& p) {
     auto& number = kinds[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1];
     if (number == unseen) number = seen_kinds++;
-    m_counts.resize(std::max<std::size_t>(m_counts.size(), number + std::size_t{1}));
-    ++m_counts[number];
+    c.resize(std::max<std::size_t>(c.size(), number + std::size_t{1}));
+    ++c[number];
 }
 
 void packet_counts::sums::operator+=(const sums& o) {
@@ -33,12 +33,23 @@ void packet_counts::sums::operator+=(const sums& o) {
     for (std::size_t i = 0; i < padded.size(); ++i) padded[i] += o.padded[i];
 }
 
-packet_counts::sums packet_counts::of(packet_class c) const {
+void packet_counts::sums::operator-=(const sums& o) {
+    packets -= o.packets;
+    bytes -= o.bytes;
+    flits -= o.flits;
+    padding -= o.padding;
+    for (std::size_t i = 0; i < padded.size(); ++i) padded[i] -= o.padded[i];
+}
+
+packet_counts::sums packet_counts::of(packet_class c) const { return of(c, m_counts, m_base); }
+
+packet_counts::sums packet_counts::of(packet_class c, const counts& counted,
+                                      const std::vector<std::uint64_t>& base) const {
     sums s;
     for (unsigned bytes = 0; bytes < sizes; ++bytes) {
         const auto number = kinds[static_cast<unsigned>(c)][bytes];
-        if (number >= m_counts.size()) continue;
-        const auto n = m_counts[number] - (number < m_base.size() ? m_base[number] : 0);
+        if (number >= counted.size()) continue;
+        const auto n = counted[number] - (number < base.size() ? base[number] : 0);
         if (n) s += of_packets(n, bytes, (bytes + m_flit - 1) / m_flit);
     }
     return s;
@@ -54,16 +65,14 @@ packet_counts::sums packet_counts::of_packets(std::uint64_t n, std::uint64_t byt
     return s;
 }
 
-void packet_counts::add_unit(unsigned bytes, unsigned flits) { m_units += of_packets(1, bytes, flits); }
+void packet_counts::add_carrier(unsigned bytes, unsigned flits) { m_carriers += of_packets(1, bytes, flits); }
 
 packet_counts::sums packet_counts::wire() const {
-    if (m_units.packets == 0) return all();
-    auto s = m_units;
-    s.packets -= m_units_base.packets;
-    s.bytes -= m_units_base.bytes;
-    s.flits -= m_units_base.flits;
-    s.padding -= m_units_base.padding;
-    for (std::size_t i = 0; i < s.padded.size(); ++i) s.padded[i] -= m_units_base.padded[i];
+    auto s = all();
+    if (m_carriers.packets == 0) return s;
+    for (unsigned c = 0; c < packet_classes; ++c) s -= of(static_cast<packet_class>(c), m_carried, m_carried_base);
+    s += m_carriers;
+    s -= m_carriers_base;
     return s;
 }
 
@@ -81,7 +90,8 @@ std::uint64_t packet_counts::total_packets() const {
 
 void packet_counts::restart() {
     m_base.assign(m_counts.begin(), m_counts.end());
-    m_units_base = m_units;
+    m_carried_base.assign(m_carried.begin(), m_carried.end());
+    m_carriers_base = m_carriers;
     m_since = calendar::current().now();
 }
 
@@ -96,7 +106,7 @@ void packet_counts::report(statistics_snapshot& to) const {
             to[prefix + '.' + shares[i] + "_flits"] = static_cast<double>(s.padded[i]);
     };
     put(path(), all());
-    if (m_units.packets) put(path() + ".wire", wire());
+    if (m_carriers.packets) put(path() + ".wire", wire());
     for (unsigned c = 0; c < packet_classes; ++c)
         put(fmt::format("{}.{}", path(), name_of(static_cast<packet_class>(c))), of(static_cast<packet_class>(c)));
 }

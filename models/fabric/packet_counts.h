@@ -13,14 +13,15 @@
 namespace fabricvp::fabric {
 
 /// What a link carried, by class of packet: packets, bytes, flits, padding, and how many of the flits are padded by how
-/// much. The share of a flit that is padding is given in quarters, rounded up, as in NetCrafter's figures: a flit of 16
-/// bytes with 4 of padding counts as one quarter, with 12 as three.
+/// much. The share of a flit that is padding is given in quarters, rounded up, as in the figures of Fatima et al. (ISCA
+/// 2025): a flit of 16 bytes with 4 of padding counts as one quarter, with 12 as three.
 class packet_counts final : public statistic {
 public:
     struct sums {
         std::uint64_t packets = 0, bytes = 0, flits = 0, padding = 0;
         std::array<std::uint64_t, 5> padded{};  ///< flits: without padding, up to 1/4, 2/4, 3/4, more
         void operator+=(const sums& o);
+        void operator-=(const sums& o);
     };
 
     packet_counts(const sc_core::sc_object& owner, std::string name, std::string help)
@@ -28,20 +29,15 @@ public:
 
     /// \param bytes of a flit that carry packets
     void set_flit(std::uint64_t bytes) { m_flit = bytes; }
-    void add(const packet& p) {
-        const auto number = kinds[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1];
-        if (number < m_counts.size())
-            ++m_counts[number];
-        else
-            add_first(p);
-    }
+    void add(const packet& p) { count(m_counts, p); }
 
-    /// What carried packets that were stitched together; then every unit of them must be given, beside its packets.
-    void add_unit(unsigned bytes, unsigned flits);
+    /// What a stage sent as one, and each packet in it, which must be given to add() as well.
+    void add_carrier(unsigned bytes, unsigned flits);
+    void add_carried(const packet& p) { count(m_carried, p); }
 
     sums of(packet_class c) const;
     sums all() const;
-    /// What was on the link: the same as all() unless packets were stitched together.
+    /// What was on the link: the same as all() unless a stage put packets together.
     sums wire() const;
     /// Since construction, whatever the region of interest.
     std::uint64_t total_packets() const;
@@ -61,13 +57,22 @@ private:
     static std::uint16_t seen_kinds;
     static kind_numbers all_unseen();
 
-    void add_first(const packet& p);
+    using counts = boost::container::small_vector<std::uint64_t, 12>;  // by the kind's number
+    static void count(counts& c, const packet& p) {
+        const auto number = kinds[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1];
+        if (number < c.size())
+            ++c[number];
+        else
+            count_first(c, p);
+    }
+    static void count_first(counts& c, const packet& p);
+    sums of(packet_class c, const counts& all, const std::vector<std::uint64_t>& base) const;
     sums of_packets(std::uint64_t packets, std::uint64_t bytes, std::uint64_t flits) const;
 
     std::uint64_t m_flit = 16;
-    boost::container::small_vector<std::uint64_t, 12> m_counts;  // by the kind's number
-    std::vector<std::uint64_t> m_base;
-    sums m_units, m_units_base;
+    counts m_counts, m_carried;
+    std::vector<std::uint64_t> m_base, m_carried_base;
+    sums m_carriers, m_carriers_base;
     ticks m_since = 0;
 };
 

@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "fabric/netcrafter/wire_unit.h"
+#include "fabric/stage.h"
+#include "link/far_end.h"
 
 namespace fabricvp::fabric {
 
@@ -71,14 +72,24 @@ port::port(const sc_core::sc_module_name& name, const link_params& p, const buff
     sent.set_flit(place.format.payload());
 }
 
+port::~port() = default;
+
 void port::send(const packet_ptr& p, ticks tail_ready) {
     consume_credits(*p);
-    netcrafter::for_each_packet(*p, [this](packet& each) {
+    const auto leave = [this](packet& each) {
         sent.add(each);
         ++each.hops;
         each.crossed_clusters |= crosses_clusters;
-    });
-    if (p->unit) sent.add_unit(p->unit->used, p->unit->flits);
+    };
+    if (!p->carried) {
+        leave(*p);
+    } else {
+        sent.add_carrier(p->carried->used, p->carried->flits);
+        for_each_packet(*p, [this, &leave](packet& each) {
+            leave(each);
+            sent.add_carried(each);
+        });
+    }
     auto transmission = transmitter.send(now(), tail_ready, p->wire_bytes, m_flit);
     if (transmission.lost) {  // it goes on as far as it came, so that its requester hears of it
         ++corrupted;
@@ -90,7 +101,7 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
     p->head = transmission.head_arrival;
     p->tail = transmission.tail_arrival;
     if (span_recorder::on()) {
-        netcrafter::for_each_packet(*p, [&](packet& each) {
+        for_each_packet(*p, [&](packet& each) {
             each.pass(queue_span, span_kind::queueing, now());
             each.pass(lanes_span, span_kind::queueing, transmission.begin);
             each.pass(serialisation_span, span_kind::service,
@@ -102,8 +113,29 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
 }
 
 ticks port::arrival_time(packet& p, ticks) {
-    netcrafter::for_each_packet(p, [this](packet& each) { m_occupied[port_traits::class_of(each)] += each.flits; });
-    return p.due = m_owner.packet_announced(*this, p);
+    for_each_packet(p, [this](packet& each) { m_occupied[port_traits::class_of(each)] += each.flits; });
+    if (ingress)
+        p.due = m_owner.packet_announced(*this, p, ingress->announced(p));
+    else if (p.carried)
+        p.due = m_owner.packet_announced(*this, p, {p.destination, true, 0, 0});
+    else
+        p.due = m_owner.packet_announced(*this, p);
+    return p.due;
+}
+
+void port::take_out(const packet_ptr& p) {
+    packet_list complete;
+    if (!ingress)
+        unpack(p, complete);
+    else if (const auto* wrong = ingress->take(p, complete))
+        m_owner.packet_malformed(*this, wrong);
+    for (const auto& each : complete) {
+        if (each != p) {
+            each->head = each->tail = p->tail;
+            each->due = p->due;
+        }
+        m_owner.packet_unpacked(*this, each);
+    }
 }
 
 void port::reset() {
@@ -118,6 +150,11 @@ void connect(port& a, port& b) {
         const bool reversible = p->params.reversible.policy != link::lane_policy_kind::none;
         p->faults.lanes.defaults.max_lanes = p->params.lanes + (reversible ? p->partner()->params.lanes - 1 : 0);
     }
+}
+
+void connect(port& here, far_end& there, const buffer_params& of_there) {
+    link::join<port_traits>(here, there, room_of(of_there));
+    here.faults.lanes.defaults.max_lanes = here.params.lanes;
 }
 
 }  // namespace fabricvp::fabric

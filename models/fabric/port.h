@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/parameters.h"
@@ -41,6 +42,8 @@ struct buffer_params {
 };
 
 class port;
+class ingress_stage;
+struct arrival_plan;
 
 /// The block behind a port.
 class port_owner {
@@ -51,6 +54,13 @@ public:
     virtual void packet_arrived(port& at, const packet_ptr& p) = 0;
     /// A transmitter that could not send before may be able to now.
     virtual void transmitter_ready(port& at) = 0;
+
+    // Where a port has an ingress stage, or the packet is one that a stage made:
+    virtual ticks packet_announced(port& at, packet& p, const arrival_plan& plan) = 0;
+    /// The packets that have come out of one.
+    virtual void packet_unpacked(port& at, const packet_ptr& p) = 0;
+    /// The stage can make nothing of what has arrived.
+    virtual void packet_malformed(port& at, const char* why) = 0;
 
 protected:
     ~port_owner() = default;
@@ -74,6 +84,8 @@ struct port_traits {
     static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
 };
 
+using far_end = link::far_end<port_traits>;
+
 class port final : public link::port<port_traits> {
 public:
     const link_params params;
@@ -91,6 +103,7 @@ public:
         }};
 
     port_faults faults{*this};
+    std::unique_ptr<ingress_stage> ingress;  ///< of what it receives; null: none
 
     /// Where time goes: behind others at the transmitter; waiting for lanes or the packet's own tail; serialisation of
     /// the first flit; wire; the rest of the packet, where it ends.
@@ -99,6 +112,7 @@ public:
 
     port(const sc_core::sc_module_name& name, const link_params& params, const buffer_params& buffer,
          const port_place& place);
+    ~port() override;
 
     /// True if the partner has room. Otherwise transmitter_ready() follows when it may be so.
     bool has_credit(virtual_channel c, unsigned flits) { return has_credits(static_cast<unsigned>(c), {flits}); }
@@ -131,7 +145,11 @@ private:
     friend void connect(port& a, port& b);
 
     ticks arrival_time(packet& p, ticks head);
-    void arrived(const packet_ptr& p) { m_owner.packet_arrived(*this, p); }
+    void arrived(const packet_ptr& p) {
+        if (ingress || p->carried) return take_out(p);
+        m_owner.packet_arrived(*this, p);
+    }
+    void take_out(const packet_ptr& p);
     void ready() { m_owner.transmitter_ready(*this); }
     unsigned debug_access(packet&) { return 0; }
 
@@ -142,5 +160,7 @@ private:
 
 /// Joins two ports to a link. Each one's buffers become the other's credits.
 void connect(port& a, port& b);
+/// Joins a port to one in another simulation. Their lanes do not reverse.
+void connect(port& here, far_end& there, const buffer_params& of_there);
 
 }  // namespace fabricvp::fabric

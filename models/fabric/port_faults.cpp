@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "fabric/netcrafter/wire_unit.h"
 #include "fabric/port.h"
+#include "fabric/stage_data.h"
+#include "fabric/wire_format.h"
 
 namespace fabricvp::fabric {
 
@@ -77,8 +78,8 @@ void port_faults::repair_lanes() {
     if (!m_repairs.empty()) c.schedule(m_lanes_repaired, m_repairs.front().when);
 }
 
-/// Stitched packets are bytes, and the far end reads what has become of them. Others become bytes for a moment: what
-/// still makes sense goes on as that, the rest poisoned.
+/// What a stage sends may be bytes, and the far end reads what has become of them. Others become bytes for a moment:
+/// what still makes sense goes on as that, the rest poisoned.
 void port_faults::flip_first_in(packet& p) {
     const auto bit = m_flips.front();
     const auto at = static_cast<std::size_t>(bit / 8);
@@ -86,11 +87,11 @@ void port_faults::flip_first_in(packet& p) {
     m_flips.erase(m_flips.begin());
     log(log_level::info, m_port, "bit {} of a packet flips", bit);
     const auto mask = static_cast<std::uint8_t>(1u << bit % 8);
-    if (p.unit) {
-        if (at < p.unit->length()) p.unit->bytes[at] ^= mask;
+    if (p.carried) {
+        if (!p.carried->flip(at, mask)) p.status = access_status::poisoned;
         return;
     }
-    if (at < p.bytes && !netcrafter::flip(p, m_port.format, at, mask)) p.status = access_status::poisoned;
+    if (at < p.bytes && !fabric::flip(p, m_port.format, at, mask)) p.status = access_status::poisoned;
 }
 
 void port_faults::reset() {

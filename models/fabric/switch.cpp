@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/rejection.h"
-#include "fabric/netcrafter/controller.h"
+#include "fabric/egress.h"
 
 namespace fabricvp::fabric {
 
@@ -19,29 +19,28 @@ void switch_params::describe(parameter_visitor& v) {
     v.field("output_entries", output_entries, between{2, 1e6},
             "flits that wait at an output, half of them requests, half responses");
     v.field("cut_through", cut_through, "a packet goes on when its head has come; otherwise when all of it has come");
-    v.group("netcrafter", netcrafter, "NetCrafter's controller at links to other clusters; off unless a part is on");
+    v.group("stage", stage, "of what the ports send, at those that the kind is for");
 }
 
 fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_params& p, unsigned c,
-                             const packet_format& format, const std::vector<port_node>& nodes,
-                             const egress_maker& maker)
+                             const packet_format& format, const std::vector<port_node>& nodes)
     : model(name),
       params(p),
       cluster(c),
       m_latency(clock_domain(p.clock).span(p.latency)),
-      m_unstitching(clock_domain(p.clock).span(p.netcrafter.latency)),
       m_ingress(nodes.size()),
       m_next_grant(nodes.size()) {
     for (const auto& n : nodes) {
         m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input,
                                                  port_place{*this, format, ports(), n.crosses_clusters}));
+        const stage_place place{format, clock_domain(p.clock).span(1), n.crosses_clusters, p.output_entries,
+                                p.input.page_table_entries};
         const auto queue = n.name + "_egress";
-        if (n.crosses_clusters && p.netcrafter.on())
-            m_egress.push_back(std::make_unique<netcrafter::controller>(queue.c_str(), p.netcrafter, format,
-                                                                        clock_domain(p.clock).span(1)));
-        else
-            m_egress.push_back(maker(queue.c_str(), *m_ports.back(), p.output_entries));
-        m_unstitchers.push_back(n.crosses_clusters ? std::make_unique<netcrafter::unstitcher>(format) : nullptr);
+        auto stage = n.egress ? n.egress->make_egress(queue.c_str(), place) : nullptr;
+        if (!stage) stage = std::make_unique<fifo_egress>(queue.c_str(), place.entries, place.page_table_entries);
+        m_egress.push_back(std::move(stage));
+        m_stage_origins.push_back(n.origin);
+        if (n.ingress) m_ports.back()->ingress = n.ingress->make_ingress((n.name + "_ingress").c_str(), place);
     }
 }
 
@@ -49,22 +48,17 @@ void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster
     if (terminal >= m_routes.size()) m_routes.resize(terminal + 1, no_route);
     m_routes[terminal] = port;
     m_egress[port]->serve(terminal, cluster);
-    for (auto& u : m_unstitchers)
-        if (u) u->add_destination(terminal);
+    for (auto& p : m_ports)
+        if (p->ingress) p->ingress->add_terminal(terminal);
 }
 
-void fabric_switch::check_room(const std::string& origin) const {
-    for (const auto& e : m_egress)
-        if (const auto* c = dynamic_cast<const netcrafter::controller*>(e.get());
-            c && c->queue().entries() < c->queue().min_entries(c->queue().clusters()))
-            reject_at(origin, fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a "
-                                          "longest packet on each virtual channel",
-                                          basename(), c->queue().entries(), c->queue().clusters(),
-                                          c->queue().min_entries(c->queue().clusters())));
+void fabric_switch::check_stages() const {
+    for (unsigned i = 0; i < ports(); ++i)
+        if (const auto why = m_egress[i]->shortage(); !why.empty())
+            reject_at(m_stage_origins[i], fmt::format("fabric: {}.stage.{}", basename(), why));
 }
 
 ticks fabric_switch::packet_announced(port& at, packet& p) {
-    if (p.unit) return unit_announced(at, p);
     const auto route = route_to(p.destination);
     p.route = static_cast<std::uint8_t>(route);
     if (route == no_route) return p.tail + m_latency;
@@ -74,34 +68,25 @@ ticks fabric_switch::packet_announced(port& at, packet& p) {
     return std::max(p.head, p.tail > out ? p.tail - out : 0) + ahead;
 }
 
-/// A packet that is alone in its flits goes on as others do. Stitched ones are taken apart when all of them have come.
-ticks fabric_switch::unit_announced(port& at, packet& p) {
-    const auto destination = m_unstitchers[at.index]->destination_of(*p.unit);
-    const auto route = destination == netcrafter::destinations ? no_route : route_to(destination);
-    if (p.unit->parts.size() > 1 || route == no_route) return p.tail + m_latency + m_unstitching;
-    const auto ahead = m_latency + m_egress[route]->latency();
+ticks fabric_switch::packet_announced(port&, packet& p, const arrival_plan& plan) {
+    const auto route = route_to(plan.destination);
+    p.route = static_cast<std::uint8_t>(route);
+    const bool whole = plan.whole || route == no_route;
+    if (whole) return p.tail + m_latency + plan.delay + plan.unpacking;
+    const auto ahead = m_latency + m_egress[route]->latency() + plan.delay;
     if (!params.cut_through) return p.tail + ahead;
     const auto out = m_ports[route]->serialisation(p);
     return std::max(p.head, p.tail > out ? p.tail - out : 0) + ahead;
 }
 
-void fabric_switch::unit_arrived(port& at, packet& p) {
-    netcrafter::unstitcher::packets complete;
-    if (const auto* wrong = m_unstitchers[at.index]->take(*p.unit, p.status != access_status::ok, complete)) {
-        ++malformed;
-        log(log_level::warning, *this, "what came by {} is no packets: {}", at.basename(), wrong);
-    }
-    for (const auto& each : complete) {
-        each->head = each->tail = p.tail;
-        each->due = p.due;
-        each->route = static_cast<std::uint8_t>(route_to(each->destination));
-        accept(at, each);
-    }
+void fabric_switch::packet_unpacked(port& at, const packet_ptr& p) {
+    p->route = static_cast<std::uint8_t>(route_to(p->destination));
+    accept(at, p);
 }
 
-void fabric_switch::packet_arrived(port& at, const packet_ptr& p) {
-    if (p->unit) return unit_arrived(at, *p);
-    accept(at, p);
+void fabric_switch::packet_malformed(port& at, const char* why) {
+    ++malformed;
+    log(log_level::warning, *this, "what came by {} is no packets: {}", at.basename(), why);
 }
 
 void fabric_switch::accept(port& at, const packet_ptr& p) {
@@ -229,8 +214,6 @@ void fabric_switch::reset() {
     for (auto& t : m_next_grant) t.fill(0);
     m_waiting = 0;
     m_waiting_on.fill(0);
-    for (auto& u : m_unstitchers)
-        if (u) u->reset();
     m_changed = false;
     model::reset();
 }

@@ -19,10 +19,8 @@
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
-#include "fabric/egress.h"
-#include "fabric/netcrafter/parameters.h"
-#include "fabric/netcrafter/unstitcher.h"
 #include "fabric/port.h"
+#include "fabric/stage_kind.h"
 
 namespace fabricvp::fabric {
 
@@ -32,7 +30,7 @@ struct switch_params {
     buffer_params input;
     std::uint64_t output_entries = 1024;
     bool cut_through = true;
-    netcrafter::parameters netcrafter;
+    chosen_stage stage;
     void describe(parameter_visitor& v);
 };
 
@@ -44,17 +42,10 @@ public:
     counter packets{*this, "packets", "1", "packets passed on"};
     counter blocked{*this, "blocked", "1", "packets that waited in an input buffer for room at their output"};
     counter malformed{*this, "malformed", "1",
-                      "stitched packets that could not be taken apart; what was in them goes on poisoned"};
+                      "what an ingress stage could not take apart; the packets in it go on poisoned"};
 
-    struct port_node {
-        std::string name;
-        link_params link;
-        bool crosses_clusters = false;
-    };
-    /// \param maker of the queues at its ports
     fabric_switch(const sc_core::sc_module_name& name, const switch_params& params, unsigned cluster,
-                  const packet_format& format, const std::vector<port_node>& ports,
-                  const egress_maker& maker = make_fifo_egress);
+                  const packet_format& format, const std::vector<port_node>& ports);
 
     fault_kind<> dead{
         *this, "dead",
@@ -75,13 +66,12 @@ public:
     /// Takes over packets that cannot get on from here.
     std::function<void(const packet_ptr&)> on_lost;
 
-    /// \param origin where the switch's controllers are described \throws std::invalid_argument if a queue is too small
-    /// for all that goes through it
-    void check_room(const std::string& origin = {}) const;
+    /// \throws std::invalid_argument if a stage cannot serve all that goes through it
+    void check_stages() const;
 
     unsigned ports() const { return static_cast<unsigned>(m_ports.size()); }
     port& at(unsigned index) { return *m_ports[index]; }
-    egress& egress_of(unsigned index) { return *m_egress[index]; }
+    egress_stage& egress_of(unsigned index) { return *m_egress[index]; }
 
     void reset() override;
 
@@ -97,10 +87,11 @@ private:
     };
 
     ticks packet_announced(port& at, packet& p) override;
-    ticks unit_announced(port& at, packet& p);
-    void unit_arrived(port& at, packet& p);
     void accept(port& at, const packet_ptr& p);
-    void packet_arrived(port& at, const packet_ptr& p) override;
+    ticks packet_announced(port& at, packet& p, const arrival_plan& plan) override;
+    void packet_arrived(port& at, const packet_ptr& p) override { accept(at, p); }
+    void packet_unpacked(port& at, const packet_ptr& p) override;
+    void packet_malformed(port& at, const char* why) override;
     void transmitter_ready(port& at) override { transmit(at.index); }
     void move(unsigned ingress, const packet_ptr& p);
     bool fits(const entry& e, unsigned channel) const {
@@ -112,13 +103,13 @@ private:
     void refill(unsigned egress);
     bool advance(unsigned ingress, unsigned channel, unsigned egress);
 
-    const ticks m_latency, m_unstitching;
+    const ticks m_latency;
     span_stage m_tail_span{*this, "tail"}, m_pipeline_span{*this, "pipeline"}, m_blocked_span{*this, "blocked"};
     std::vector<std::unique_ptr<port>> m_ports;
-    std::vector<std::unique_ptr<egress>> m_egress;
+    std::vector<std::unique_ptr<egress_stage>> m_egress;
+    std::vector<std::string> m_stage_origins;  // by port
     std::vector<ingress> m_ingress;
-    std::vector<std::unique_ptr<netcrafter::unstitcher>> m_unstitchers;  // by port: of links between clusters
-    std::vector<unsigned> m_routes;                                      // by terminal
+    std::vector<unsigned> m_routes;  // by terminal
     std::vector<std::array<unsigned, virtual_channels>>
         m_next_grant;                                       // by egress and channel: the input that may go next
     unsigned m_waiting = 0;                                 // packets in input buffers that wait for room

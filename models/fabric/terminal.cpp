@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
+#include "fabric/egress.h"
+
 namespace fabricvp::fabric {
 
 void terminal_params::describe(parameter_visitor& v) {
@@ -14,25 +17,35 @@ void terminal_params::describe(parameter_visitor& v) {
     v.field("window", window, between{1, 1e6},
             "with queues_by_destination: requests to one device of another cluster that may be without their response");
     v.field("latency", latency, between{0, 1e9}, "from a packet's last byte until the device acts on it");
+    v.group("stage", stage, "of what every device sends");
 }
 
 terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p, unsigned n, const packet_format& f,
-                   const link_params* l)
+                   const port_node* l)
     : model(name), params(p), number(n), format(f) {
     if (params.queues_by_destination) {
         auto by_destination = std::make_unique<destination_egress>("queue", params.window);
         m_destination_queues = by_destination.get();
         m_queue = std::move(by_destination);
     } else {
-        m_queue = std::make_unique<fifo_egress>("queue", 0, 0);
+        if (l && l->egress) m_queue = l->egress->make_egress("queue", {format});
+        m_stage = m_queue.get();
+        if (!m_queue) m_queue = std::make_unique<fifo_egress>("queue", 0, 0);
     }
-    if (l) link = std::make_unique<port>("link", *l, params.input, port_place{*this, format});
+    if (!l) return;
+    link = std::make_unique<port>("link", l->link, params.input, port_place{*this, format});
+    if (l->ingress) link->ingress = l->ingress->make_ingress("ingress", {format});
 }
 
 void terminal::set_terminal_map(std::shared_ptr<const terminal_map> shared_map) {
     m_terminal_map = std::move(shared_map);
     for (unsigned t = m_destination_queues ? m_destination_queues->destinations() : terminals(); t < terminals(); ++t)
         m_destination_queues->add_destination(cluster_of(t) != cluster());
+    const bool staged = m_stage || (link && link->ingress);
+    for (unsigned t = 0; staged && t < terminals(); ++t) {
+        if (m_stage) m_stage->serve(t, cluster_of(t));
+        if (link && link->ingress) link->ingress->add_terminal(t);
+    }
 }
 
 void terminal::send(const packet_ptr& p) {
@@ -91,7 +104,13 @@ void terminal::transmit() {
     if (!p) return;
     link->send(p, now());
     if (!m_queue->empty()) link->call_when_idle();
-    if (is_response(p->type)) service_done(*p);
+    for_each_packet(*p, [this](packet& each) {
+        if (is_response(each.type)) service_done(each);
+    });
+}
+
+void terminal::packet_malformed(port&, const char* why) {
+    log(log_level::warning, *this, "what came by the link is no packets: {}", why);
 }
 
 /// A response has left: the next request of its channel may be served.

@@ -16,8 +16,9 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "fabric/destination_egress.h"
-#include "fabric/egress.h"
+#include "fabric/link_control.h"
 #include "fabric/port.h"
+#include "fabric/stage_kind.h"
 
 namespace fabricvp::fabric {
 
@@ -28,6 +29,7 @@ struct terminal_params {
     std::uint64_t window =
         24;  ///< with these: requests to one device of another cluster that may be without their response
     duration latency{5'000};
+    chosen_stage stage;
     void describe(parameter_visitor& v);
 };
 
@@ -63,9 +65,9 @@ public:
     histogram round_trip{*this, "round_trip", "ps", "from handing over a request to its response"};
     histogram one_way{*this, "one_way", "ps", "of requests that arrived here, from handing over"};
 
-    /// \param link null if it has none
+    /// \param link its end of the link; null if it has none
     terminal(const sc_core::sc_module_name& name, const terminal_params& params, unsigned number,
-             const packet_format& format, const link_params* link);
+             const packet_format& format, const port_node* link);
 
     std::unique_ptr<port> link;
 
@@ -99,15 +101,26 @@ public:
     void clear_reversible() { m_reversible.clear(); }
     void add_reversible(fabricvp::link::lane_controller& l) { m_reversible.push_back(&l); }
 
+    /// The links of the switch that the device is attached to, in the order of the configuration.
+    std::vector<link_control> link_controls() const {
+        return on_link_controls ? on_link_controls() : std::vector<link_control>{};
+    }
+    std::function<std::vector<link_control>()> on_link_controls;
+
     /// Packets that wait for the link.
-    const egress& queue() const { return *m_queue; }
+    const egress_stage& queue() const { return *m_queue; }
 
     std::optional<wait> waits() const override;
     void reset() override;
 
 private:
     ticks packet_announced(port&, packet& p) override { return p.tail + params.latency; }
+    ticks packet_announced(port&, packet& p, const arrival_plan& plan) override {
+        return p.tail + params.latency + plan.delay + plan.unpacking;
+    }
     void packet_arrived(port& at, const packet_ptr& p) override;
+    void packet_unpacked(port& at, const packet_ptr& p) override { packet_arrived(at, p); }
+    void packet_malformed(port& at, const char* why) override;
     void transmitter_ready(port& at) override { transmit(); }
     void transmit();
     void serve(const packet_ptr& p);
@@ -115,7 +128,8 @@ private:
     void abort_send(const packet_ptr& p);
     void note_response(const packet& response);
 
-    std::unique_ptr<egress> m_queue;
+    std::unique_ptr<egress_stage> m_queue;
+    egress_stage* m_stage = nullptr;                     // the same, if a kind was chosen
     destination_egress* m_destination_queues = nullptr;  // the same, with queues by destination
     span_stage m_held_span{*this, "held"}, m_input_span{*this, "input"}, m_lost_span{*this, "lost"};
     terminal_client* m_client = nullptr;

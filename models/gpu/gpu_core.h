@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU without the bus that it is plugged into: compute units, memory, command processor. Whoever wraps it gives it
+// A GPU without the bus that it is plugged into: compute units, memory, command processor. Its wrapper gives it
 // ways to memory elsewhere (router().set_aperture) and takes its interrupts (processor.on_interrupt), and is their
 // owner: blocks and statistics of the core stand directly below its name.
 #pragma once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The side of a GPU that its host sees, whatever lies between them: registers (abi/gpu.h), the command processor's
-// memory, doorbells, a window to device memory, the copy engine, interrupts. It knows no bus. Whoever attaches the GPU
-// to one (gpu_device: PCI Express) calls it for what arrives, and hears of what the GPU has to say as a gpu_attachment.
+// memory, doorbells, a window to device memory, the copy engine, interrupts. It knows no bus. The device that attaches
+// the GPU to one (gpu_device: PCI Express) calls it for what arrives, and hears of what the GPU has to say as a
+// gpu_attachment.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +69,8 @@ public:
     gpu_host_interface(const sc_core::sc_module_name& name, const gpu_host_interface_params& params, gpu_core& core,
                        unsigned number, gpu_attachment& attachment, transfer_port& system);
 
-    /// GPU_REGISTERS_SIZE bytes: registers, and from GPU_SRAM_WINDOW on the command processor's memory. What nobody
-    /// claims reads as zeros and ignores writes.
+    /// GPU_REGISTERS_SIZE bytes: registers, and from GPU_SRAM_WINDOW on the command processor's memory. Addresses that
+    /// none claims read as zeros and ignore writes.
     void read_registers(std::uint64_t offset, std::uint8_t* to, std::uint32_t bytes);
     void write_registers(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
     /// GPU_DOORBELLS_SIZE bytes. Doorbells are written whole (4 or 8 bytes at a multiple of 8); other writes are
@@ -86,7 +87,7 @@ public:
     /// Whether the window takes one more request now; the attachment holds it back otherwise.
     bool can_accept() const { return window.waiting() < params.queue; }
 
-    /// Its own state; the core is reset by whoever holds both.
+    /// Its own state; the core is reset by the owner of both.
     void reset() override;
 
 private:

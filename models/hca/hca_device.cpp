@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/random_streams.h"
 #include "base/trace_flow.h"
-#include "hca/debug_text.h"
+#include "hca/queues/debug_text.h"
 
 namespace fabricvp::hca {
 
@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint8_t vendor_specific = 0x09;
 constexpr std::size_t before_capabilities = 0x20;
-constexpr unsigned max_mtu_code = 4;  // 2048, the most that Linux's driver knows
 
 /// Whether partition keys let a packet in: the same partition, and one of both a full member.
 bool pkeys_match(std::uint16_t a, std::uint16_t b) { return ((a ^ b) & 0x7fff) == 0 && (a | b) & 0x8000; }
@@ -28,20 +27,31 @@ bool pkey_matches(const port_attributes& port, unsigned index, const network::pa
 hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
     : endpoint(name, p, {HCA_VENDOR, HCA_DEVICE, HCA_CLASS, HCA_REVISION, HCA_VENDOR, HCA_DEVICE}),
       params(p),
+      m_wiring{*this,
+               m_bus,
+               icm,
+               translation,
+               doorbell_records,
+               event_queues,
+               completion_queues,
+               shared_receive_queues,
+               queue_pairs,
+               management,
+               data_mover,
+               send_queues,
+               receive_queues,
+               network,
+               requester,
+               responder},
       translation("translation", p.translation, m_bus, icm),
-      management("management", network.link),
-      send_queues("send_queues", p.send_queues, m_bus, translation, queue_pairs),
-      receive_queues("receive_queues", p.receive_queues, m_bus, translation, doorbell_records, shared_receive_queues,
-                     event_queues, queue_pairs),
-      network("network", p.network, queue_pairs),
-      requester("requester", p.requester, queue_pairs, send_queues, receive_queues, data_mover, completion_queues,
-                event_queues, management, network),
-      responder("responder", p.responder, m_bus, translation, queue_pairs, receive_queues, data_mover,
-                completion_queues, event_queues, management, network),
-      m_command_set({params, icm, translation, event_queues, completion_queues, shared_receive_queues, queue_pairs,
-                     doorbell_records, management, [this] { return config.bar_base(HCA_BAR_REGISTERS); },
-                     [this](bool up) { set_port(up); }, [this] { clear_contexts(); }}),
-      commands("commands", p.command, registers, m_bus, event_queues, m_command_set) {
+      management("management", m_wiring),
+      send_queues("send_queues", p.send_queues, m_wiring),
+      receive_queues("receive_queues", p.receive_queues, m_wiring),
+      network("network", p.network, m_wiring),
+      requester("requester", p.requester, m_wiring),
+      responder("responder", p.responder, m_wiring),
+      m_command_set(m_wiring, params.limits, params.command, params.firmware_pages),
+      commands("commands", p.command, registers, m_command_set, m_wiring) {
     config.add_bar(HCA_BAR_REGISTERS, HCA_REGISTERS_SIZE, true, false);
     config.add_bar(HCA_BAR_UAR, std::uint64_t{HCA_PAGE} << p.limits.log_uars, true, true);
     config.set_interrupt_pin(1);
@@ -65,32 +75,6 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
         if (word % 2 == 0)
             event_queues.set_consumer(static_cast<unsigned>(word / 2), static_cast<std::uint32_t>(counter));
     });
-    event_queues.on_interrupt = [this](unsigned number) { interrupt(number); };
-    send_queues.on_room = [this] { resume_accepting(); };
-    send_queues.on_wqes = [this](queue_pair& q) { requester.kick(q); };
-    send_queues.on_overrun = [this](queue_pair& q) {
-        log(log_level::warning, *this, "queue pair {:#x} is posted beyond its ring", q.attributes.number);
-        event_queues.post(event_queue_entry(HCA_EVENT_WQ_CATASTROPHIC_ERROR).set(HCA_EQE_NUMBER, q.attributes.number));
-        queue_pairs.fail(q);
-    };
-    queue_pairs.on_change = [this](queue_pair& q, unsigned before) {
-        requester.changed(q, before);
-        responder.changed(q, before);
-    };
-    network.on_packet = [this](const network::packet_ptr& packet) { receive_packet(packet); };
-    network.on_request_sent = [this](queue_pair& q, const network::packet& packet) {
-        requester.packet_left(q, packet);
-    };
-    network.on_response_sent = [this](queue_pair& q) { responder.responses_sent(q); };
-    network.on_state = [this] { update_port_info(); };
-    management.refresh = [this] { update_port_info(); };
-    management.traffic = [this] {
-        return port_traffic{network.link.bytes_sent.total(), network.bytes_received.total(),
-                            network.link.packets_sent.total(), network.packets_received.total()};
-    };
-    management.on_addresses = [this] {
-        network.link.set_lid(management.port.lid, static_cast<std::uint8_t>(management.port.lmc));
-    };
     initial_port();
 }
 
@@ -107,7 +91,7 @@ void hca_device::initial_port() {
     port.pkeys[0] = 0xffff;
     network::set_capability_fields(port, params.network.link);
     port.lanes_operational = port.lanes_supported;
-    port.mtu_supported = port.mtu_active = std::min(port.mtu_supported, max_mtu_code);
+    port.mtu_active = port.mtu_supported;
 }
 
 void hca_device::interrupt(unsigned number) {
@@ -115,7 +99,10 @@ void hca_device::interrupt(unsigned number) {
     set_intx(true);
 }
 
-void hca_device::set_port(bool up) { network.enable(up); }
+void hca_device::queue_pair_changed(queue_pair& q, unsigned before) {
+    requester.changed(q, before);
+    responder.changed(q, before);
+}
 
 /// What management datagrams say of the port follows from the link; software hears when that comes or goes.
 void hca_device::update_port_info() {
@@ -154,7 +141,7 @@ queue_pair* hca_device::destination_of(const network::packet& p) {
     }
 }
 
-void hca_device::receive_packet(const network::packet_ptr& p) {
+void hca_device::packet_received(const network::packet_ptr& p) {
     if (p->bth.destination_qp == network::multicast_qp && network::is_multicast(p->lrh.dlid))
         return receive_multicast(p);
     auto* q = p->corrupted == network::corruption::none && p->extensions() ? destination_of(*p) : nullptr;

@@ -7,29 +7,30 @@
 
 #include "abi/hca.h"
 #include "base/registers.h"
-#include "hca/bus_access.h"
-#include "hca/command_interface.h"
-#include "hca/command_set.h"
-#include "hca/completion_queues.h"
-#include "hca/data_mover.h"
-#include "hca/doorbell_records.h"
-#include "hca/event_queues.h"
+#include "hca/commands/command_interface.h"
+#include "hca/commands/command_set.h"
 #include "hca/hca_params.h"
-#include "hca/icm.h"
-#include "hca/management.h"
-#include "hca/network_port.h"
-#include "hca/queue_pairs.h"
-#include "hca/receive_queues.h"
-#include "hca/requester.h"
-#include "hca/responder.h"
-#include "hca/send_queues.h"
-#include "hca/shared_receive_queues.h"
-#include "hca/translation.h"
+#include "hca/memory/bus_access.h"
+#include "hca/memory/data_mover.h"
+#include "hca/memory/icm.h"
+#include "hca/memory/translation.h"
+#include "hca/queues/completion_queues.h"
+#include "hca/queues/doorbell_records.h"
+#include "hca/queues/event_queues.h"
+#include "hca/queues/queue_pairs.h"
+#include "hca/queues/receive_queues.h"
+#include "hca/queues/send_queues.h"
+#include "hca/queues/shared_receive_queues.h"
+#include "hca/transport/management.h"
+#include "hca/transport/network_port.h"
+#include "hca/transport/requester.h"
+#include "hca/transport/responder.h"
+#include "hca/wiring.h"
 #include "pcie/endpoint.h"
 
 namespace fabricvp::hca {
 
-class hca_device final : public pcie::endpoint {
+class hca_device final : public pcie::endpoint, private adapter {
 public:
     const hca_params params;
 
@@ -49,15 +50,16 @@ public:
 
 private:
     bus_access m_bus{dma, config};
+    const wiring m_wiring;
 
 public:
     hca::icm icm{"icm"};
     hca::translation translation;
     hca::doorbell_records doorbell_records{"doorbell_records", m_bus, icm};
-    hca::event_queues event_queues{"event_queues", m_bus, translation};
-    hca::completion_queues completion_queues{"completion_queues", m_bus, translation, doorbell_records, event_queues};
+    hca::event_queues event_queues{"event_queues", m_wiring};
+    hca::completion_queues completion_queues{"completion_queues", m_wiring};
     hca::shared_receive_queues shared_receive_queues{"shared_receive_queues"};
-    hca::queue_pairs queue_pairs{"queue_pairs", completion_queues, shared_receive_queues, doorbell_records};
+    hca::queue_pairs queue_pairs{"queue_pairs", m_wiring};
     hca::management management;
     hca::data_mover data_mover{"data_mover", m_bus, translation};
     hca::send_queues send_queues;
@@ -99,14 +101,19 @@ private:
     void write_register(std::uint64_t offset, const std::uint8_t* from);
     void write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
     void ring(std::uint32_t uar, unsigned which, std::uint32_t high, std::uint32_t low);
-    void interrupt(unsigned number);
-    void receive_packet(const network::packet_ptr& p);
+    // What parts tell it.
+    void interrupt(unsigned number) override;
+    void doorbell_room() override { resume_accepting(); }
+    void wqes_ready(queue_pair& q) override { requester.kick(q); }
+    void queue_pair_changed(queue_pair& q, unsigned before) override;
+    void packet_received(const network::packet_ptr& p) override;
+    void update_port_info() override;
+    std::uint64_t register_base() const override { return config.bar_base(HCA_BAR_REGISTERS); }
+    void clear_contexts() override;
+
     void receive_multicast(const network::packet_ptr& p);
     void receive_unclaimed(const network::packet_ptr& p);
     queue_pair* destination_of(const network::packet& p);
-    void update_port_info();
-    void set_port(bool up);
-    void clear_contexts();
     void initial_port();
 
     struct {

@@ -5,23 +5,16 @@
 #include <string>
 
 #include "base/parameters.h"
-#include "hca/command_interface.h"
-#include "hca/network_port.h"
-#include "hca/requester.h"
-#include "hca/responder.h"
-#include "hca/send_queues.h"
-#include "hca/translation.h"
+#include "hca/commands/command_interface.h"
+#include "hca/commands/limit_params.h"
+#include "hca/memory/translation.h"
+#include "hca/queues/send_queues.h"
+#include "hca/transport/network_port.h"
+#include "hca/transport/requester.h"
+#include "hca/transport/responder.h"
 #include "pcie/endpoint.h"
 
 namespace fabricvp::hca {
-
-/// What QUERY_DEV_LIM tells software. Numbers log_… are powers of two.
-struct limit_params {
-    std::uint64_t log_qps = 16, log_cqs = 16, log_srqs = 10, log_mpts = 17, log_mtt_segments = 20, log_uars = 11,
-                  log_gids = 3, log_pkeys = 5;
-    std::uint64_t log_queue_entries = 14, log_cq_entries = 17;
-    void describe(parameter_visitor& v);
-};
 
 struct hca_params : pcie::endpoint_params {
     command_params command;

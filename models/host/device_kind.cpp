@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "abi/memory_map.h"
+#include "base/kind_registry.h"
 #include "host/rtc.h"
 #include "host/uart.h"
 
@@ -17,7 +18,7 @@ std::vector<device_kind>& device_settings::kinds() {
     return all;
 }
 
-void add_device_kind(const device_kind& kind) { device_settings::kinds().push_back(kind); }
+void add_device_kind(const device_kind& kind) { add_kind(kind, "host devices"); }
 
 void device_params::describe(parameter_visitor& v) {
     v.field("name", name, "name of the device; device0, device1, … unless given");

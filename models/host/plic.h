@@ -43,7 +43,6 @@ private:
     /// The pending and enabled source that wins in a context, 0 if none.
     unsigned winner(std::size_t context) const;
     void update();
-    bool is_pending(unsigned source) const { return pending.get(source / 32) >> (source % 32) & 1; }
     void set_pending(unsigned source, bool value);
     std::uint64_t sources_of(std::size_t word) const;
 

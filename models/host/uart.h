@@ -70,7 +70,6 @@ private:
     void write_transmitter(char c);
     std::uint64_t read_identification();
     void write_fifo_control(std::uint64_t value);
-    void write_modem_control();
     std::uint64_t read_line_status();
     std::uint64_t read_modem_status();
 

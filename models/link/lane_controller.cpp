@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/trace.h"
-#include "link/programmable_policy.h"
 
 namespace fabricvp::link {
 
@@ -23,7 +22,7 @@ lane_controller::lane_controller(const sc_core::sc_module_name& name, const lane
       params(p),
       m_duplex_link(lanes),
       m_directions{direction(a), direction(b)},
-      m_policy(std::make_unique<programmable_policy>(p.policy, p.threshold, lanes, a, b)) {
+      m_policy(p.policy, p.threshold, lanes, a, b) {
     m_duplex_link.make_reversible(p.switch_time);
     m_duplex_link.on_change([this] { note_lanes(); });
     m_duplex_link.on_reversal([this](side to, std::uint64_t count, ticks until) {
@@ -73,7 +72,7 @@ void lane_controller::take_sample() {
         return;
     }
     ++samples;
-    const auto decision = m_policy->decide(s);
+    const auto decision = m_policy.decide(s);
     if (decision.lanes) reversals += m_duplex_link.reverse(decision.to, decision.lanes);
     schedule_in(m_sample, params.sample_time);
 }
@@ -95,14 +94,14 @@ void lane_controller::wake() {
 
 void lane_controller::kernel_launched() {
     restored_lanes += m_duplex_link.restore();
-    m_policy->restart();
+    m_policy.restart();
     begin_sample();
     if (m_sample.scheduled()) schedule_in(m_sample, params.sample_time);
 }
 
 void lane_controller::reset() {
     cancel(m_sample);
-    programmable_policy::of(m_duplex_link)->reset();
+    m_policy.reset();
     model::reset();
     begin_sample();
     sleep();

@@ -4,14 +4,13 @@
 #pragma once
 
 #include <array>
-#include <memory>
 
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "link/duplex_link.h"
 #include "link/lane_meter.h"
-#include "link/lane_policy.h"
+#include "link/programmable_policy.h"
 
 namespace fabricvp::link {
 
@@ -40,6 +39,9 @@ public:
     /// A GPU behind the link launches a kernel: the lanes reverse back to what was configured, and a new sample begins.
     void kernel_launched();
 
+    /// Which policy decides; software may exchange it.
+    programmable_policy& policy() { return m_policy; }
+
     void reset() override;
 
 private:
@@ -58,7 +60,7 @@ private:
 
     duplex_link& m_duplex_link;
     std::array<direction, 2> m_directions;
-    std::unique_ptr<lane_policy> m_policy;
+    programmable_policy m_policy;
     ticks m_since = 0;  // start of the sample
     calendar_event m_sample{method<&lane_controller::take_sample>, this};
 };

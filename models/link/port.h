@@ -14,14 +14,18 @@
 //         initial);
 //     };
 //
-// The derived class has three members more, which this one calls:
+// The derived class has members that this one calls; the last two may be left out:
 //
-//     ticks announced(packet& p, ticks head);             // its head will be here then; returns when arrived() shall
-//     follow void arrived(const pooled_ptr<packet>& p);          // it stays in the buffer until return_credits() void
-//     ready();                                       // the transmitter could not send before and may be able to now
+//     ticks arrival_time(packet& p, ticks head);    // its head will be here then; returns when arrived() shall follow
+//     void arrived(const pooled_ptr<packet>& p);    // it stays in the buffer until return_credits()
+//     void ready();                                 // the transmitter could not send before and may be able to now
+//     unsigned debug_access(packet& p);             // an access without time; returns bytes done
+//     void signalled(std::uint32_t what, ticks when);  // the partner's tell_partner(); known here at `when`
+//     void lost(packet& p);                         // it was under way when clear_arrivals() was called
 //
-// The two ends exchange nothing but messages that take time: packets forward, credits backward. join() gives each the
-// other's credits once; from then on they could stand in different simulations.
+// The two ends exchange nothing but messages that take time: packets forward, credits backward, and what tell_partner()
+// says. join() gives each the other's credits once; from then on they may stand in different simulations, and a far_end
+// (link/far_end.h) stands at each in place of the other.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +44,13 @@
 #include "link/channel.h"
 #include "link/credits.h"
 #include "link/duplex_link.h"
+#include "link/message.h"
 #include "link/phase.h"
 
 namespace fabricvp::link {
+
+template <class Traits>
+class far_end;
 
 template <class Traits>
 class port : public model,
@@ -53,6 +61,7 @@ public:
     using protocol = typename Traits::protocol;
     using packet = typename protocol::tlm_payload_type;
     using packet_pointer = pooled_ptr<packet>;
+    using message_type = message<packet, Traits::kinds>;
     static constexpr unsigned classes = Traits::classes;
     using amounts = std::array<std::uint64_t, Traits::kinds>;  ///< of each kind of credits
     using buffers = std::array<amounts, classes>;              ///< what a receiver has room for
@@ -92,6 +101,18 @@ public:
     void credits_returned(unsigned c, const amounts& freed, ticks when) {
         for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].replenish(freed[k], when);
         if (m_waits_for_credit) wake_by(std::max(when, now()));
+    }
+
+    /// What the partner, which is in another simulation, has sent. It counts later than now.
+    void receive(const message_type& m) {
+        switch (m.what) {
+            case message_kind::packet:
+                // What was under way when arrivals were cleared is lost, also where it is heard of only now.
+                if (m.sent < m_cleared_at) return self().lost(*m.packet);
+                return expect(*m.packet, m.when);
+            case message_kind::credits: return credits_returned(m.credit_class, m.credits, m.when);
+            case message_kind::signal: return self().signalled(m.signal, m.when);
+        }
     }
 
     /// What waited for this transmitter has been given up.
@@ -177,6 +198,16 @@ protected:
         auto delay = sc_core::sc_time::from_value(std::max(when, now()) - now() + latency);
         rx->nb_transport_bw(p, what, delay);
     }
+    /// Tells the partner something of the protocol's own, which it knows at `when`.
+    void tell_partner(std::uint32_t what, ticks when) {
+        if (m_partner)
+            m_partner->signalled(what, when);
+        else if (m_far)
+            m_far->send_signal(what, when);
+    }
+    void signalled(std::uint32_t, ticks) {}
+    void lost(packet&) {}
+
     /// Makes ready() follow at `when` or before.
     void wake_by(ticks when) {
         if (!m_wake.scheduled() || m_wake.when() > when) schedule(m_wake, when);
@@ -188,6 +219,7 @@ protected:
         m_arrivals.clear();
         cancel(m_arrive);
         m_last_due = 0;
+        m_cleared_at = now();
         return lost;
     }
     /// Forgets to call ready().
@@ -201,16 +233,15 @@ private:
     template <class T>
     friend void join(port<T>& a, const typename port<T>::buffers& of_a, port<T>& b,
                      const typename port<T>::buffers& of_b);
+    template <class T>
+    friend void join(port<T>& here, far_end<T>& there, const typename port<T>::buffers& of_there);
     struct arrival {
         ticks when;
         packet_pointer packet;
     };
 
     tlm::tlm_sync_enum nb_transport_fw(packet& p, phase&, sc_core::sc_time& delay) override {
-        // What came first goes on first, whatever the owner says.
-        m_last_due = std::max(m_last_due, self().arrival_time(p, now() + delay.value()));
-        m_arrivals.push_back({m_last_due, packet_pointer(&p)});
-        if (!m_arrive.scheduled()) schedule(m_arrive, m_last_due);
+        expect(p, now() + delay.value());
         return tlm::TLM_ACCEPTED;
     }
     tlm::tlm_sync_enum nb_transport_bw(packet& p, phase&, sc_core::sc_time& delay) override {
@@ -224,6 +255,13 @@ private:
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
     unsigned transport_dbg(packet& p) override { return self().debug_access(p); }
 
+    /// \param head when its head will be here
+    void expect(packet& p, ticks head) {
+        // What came first goes on first, whatever the owner says.
+        m_last_due = std::max(m_last_due, self().arrival_time(p, head));
+        m_arrivals.push_back({m_last_due, packet_pointer(&p)});
+        if (!m_arrive.scheduled()) schedule(m_arrive, m_last_due);
+    }
     void arrive() {
         const auto p = std::move(m_arrivals.front().packet);
         m_arrivals.pop_front();
@@ -243,11 +281,13 @@ private:
     std::array<std::array<credit_account, Traits::kinds>, classes> m_credits;
     growing_ring<arrival> m_arrivals;
     end* m_partner = nullptr;
+    far_end<Traits>* m_far = nullptr;  // stands in for a partner that is in another simulation
     std::shared_ptr<duplex_link> m_duplex_link = std::make_shared<duplex_link>(transmitter);
     side m_side = side::a;
     std::array<ticks, classes> m_waiting_since;
     bool m_waits_for_credit = false;
     ticks m_last_due = 0;
+    ticks m_cleared_at = 0;         // what was sent before does not arrive
     ticks m_stopped_since = never;  // since when something waits for lanes to send on
     calendar_event m_arrive{method<&port::arrive>, this};
     calendar_event m_wake{method<&port::wake>, this};

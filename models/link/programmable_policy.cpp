@@ -2,19 +2,9 @@
 #include "link/programmable_policy.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace fabricvp::link {
-
-namespace {
-
-std::map<const duplex_link*, programmable_policy*>& policies_by_link() {
-    static std::map<const duplex_link*, programmable_policy*> all;
-    return all;
-}
-
-}  // namespace
 
 programmable_policy::programmable_policy(lane_policy_kind kind, double threshold, duplex_link& lanes, channel& a,
                                          channel& b)
@@ -23,16 +13,7 @@ programmable_policy::programmable_policy(lane_policy_kind kind, double threshold
       m_lanes(lanes),
       m_a(a),
       m_b(b),
-      m_policy(make_lane_policy(kind, threshold)) {
-    policies_by_link()[&lanes] = this;
-}
-
-programmable_policy::~programmable_policy() { policies_by_link().erase(&m_lanes); }
-
-programmable_policy* programmable_policy::of(const duplex_link& lanes) {
-    const auto at = policies_by_link().find(&lanes);
-    return at == policies_by_link().end() ? nullptr : at->second;
-}
+      m_policy(make_lane_policy(kind, threshold)) {}
 
 void programmable_policy::set(lane_policy_kind kind) {
     m_requested = kind;

@@ -9,13 +9,11 @@
 
 namespace fabricvp::link {
 
-/// A policy that software may exchange for another one while lanes reverse by it. It is known by the lanes that it
-/// turns.
+/// A policy that software may exchange for another one while lanes reverse by it.
 class programmable_policy final : public lane_policy {
 public:
     /// \param lanes of both directions, whose channels are `a` and `b`
     programmable_policy(lane_policy_kind kind, double threshold, duplex_link& lanes, channel& a, channel& b);
-    ~programmable_policy() override;
 
     /// Another policy from when neither direction carries anything; until then the old one goes on. With `none` lanes
     /// turn back to what was configured, and stay.
@@ -31,9 +29,6 @@ public:
     }
     /// The configured one again.
     void reset();
-
-    /// \returns null if the lanes do not turn
-    static programmable_policy* of(const duplex_link& lanes);
 
 private:
     void change();

@@ -20,7 +20,7 @@ void generator_params::describe(parameter_visitor& v) {
     v.group("link", port, "its port");
     v.choice(
         "pattern", pattern,
-        "whom it sends to: uniform, hot_spot (the first one), neighbour, all_to_all, transpose, halo or alternating");
+        "its destinations: uniform, hot_spot (the first one), neighbour, all_to_all, transpose, halo or alternating");
     v.field("packets", packets, between{0, 1e12}, "how many it sends; 0: for ever");
     v.field("payload", payload, between{8, 4096}, "of each packet");
     v.field("load", load, between{1e-6, 1}, "share of its link's rate at which it sends");

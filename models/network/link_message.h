@@ -1,38 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "base/time.h"
+#include "link/message.h"
 #include "network/packet.h"
 
 namespace fabricvp::network {
 
 /// What one end of a link tells the other, where the two are in different simulations; and what a network that is in
-/// several of them has to know everywhere.
-struct link_message {
-    enum class kind : std::uint8_t {
-        packet,       ///< its head and tail say when it arrives
-        credits,      ///< a buffer of the end that sends is free again
-        signal,       ///< the end that sends holds the link down, or does no longer
-        state_change  ///< of a switch's port, for all: its link has gone down or is up
-    };
-
-    kind what = kind::signal;
-    bool held = false;         ///< of a signal; of a change: the link is down
-    std::uint8_t lane = 0;     ///< of credits
-    std::uint16_t blocks = 0;  ///< of credits
-    std::uint32_t end = 0;  ///< that is to hear it, or of which whose link changed: twice the number of its link, and
-                            ///< one more for the second end
-    ticks sent = 0;         ///< now, where it is sent
-    ticks when = 0;         ///< from when on it counts, where it is received
-    packet_ptr packet;      ///< spans do not travel
+/// several of them has to know everywhere. `end` is twice the number of the end's link, and one more for the second
+/// end.
+struct link_message : link::message<packet, 1> {
+    /// Of a switch's port, for all: its link, that of `end`, has gone down (`signal` is 1) or is up.
+    bool state_change = false;
 };
 
-using message_bytes = std::vector<std::uint8_t>;
+using link::message_bytes;
 
+void append_packet(message_bytes& to, const packet& p);
+void take_packet(const message_bytes& from, std::size_t& at, packet_ptr& p);
 /// Puts a message behind others. The bytes are meant for the same program on a machine of the same kind.
 void append(message_bytes& to, const link_message& m);
 /// Takes the next message out, beginning at `at`, which moves on. \throws std::runtime_error if the bytes end in the

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "network/far_end.h"
+#include "link/far_end.h"
 
 namespace fabricvp::network {
 
@@ -269,33 +269,28 @@ void port::hold_down() {
 }
 
 void port::start_training() {
-    if (m_held && !m_released && !m_trained.scheduled()) schedule(m_trained, now() + params.retrain_time);
+    if (m_held && !m_released && !m_trained.scheduled() && !faults.holds_down())
+        schedule(m_trained, now() + params.retrain_time);
 }
 
 /// Both ends are up at the same time.
 void port::trained() {
     m_released = true;
-    receive(true, false, now() + m_cable.propagation);
+    add_signal(true, false, now() + m_cable.propagation);
     signal_partner(false);
 }
 
-void port::signal_partner(bool held) {
-    const auto when = now() + m_cable.propagation;
-    if (partner())
-        partner()->receive(false, held, when);
-    else if (m_far)
-        m_far->signal(held, when);
-}
+void port::signal_partner(bool held) { tell_partner(held, now() + m_cable.propagation); }
 
 /// What comes from another simulation may be heard of behind what this end knows already; of one time, the own comes
 /// first.
-void port::receive(bool own, bool held, ticks when) {
+void port::add_signal(bool own, bool held, ticks when) {
     const auto later = [](const signal& a, const signal& b) {
         return a.when != b.when ? a.when < b.when : a.own && !b.own;
     };
     const signal s{when, own, held};
     m_signals.insert(std::upper_bound(m_signals.begin(), m_signals.end(), s, later), s);
-    schedule(m_signalled, m_signals.front().when);
+    schedule(m_signal_due, m_signals.front().when);
 }
 
 /// Signals that are here by now, and credits.
@@ -309,7 +304,7 @@ void port::process_signals() {
             m_held = m_released = false;
         update_link_state();
     }
-    if (!m_signals.empty()) schedule(m_signalled, m_signals.front().when);
+    if (!m_signals.empty()) schedule(m_signal_due, m_signals.front().when);
     transmit();
 }
 
@@ -321,7 +316,6 @@ void port::update_link_state() {
 
 void port::go_down() {
     m_up = m_credit_starved = false;
-    m_down_since = now();
     ++m_epoch;
     ++link_downs;
     m_dropped[static_cast<unsigned>(drop_reason::link_down)] += clear_arrivals() + waiting();
@@ -344,7 +338,7 @@ void port::come_up() {
 void port::reset() {
     if (m_up) go_down();
     m_wanted = 0;
-    faults.reset();
+    faults.restart_stream();
     link::port<port_traits>::reset();
     update_link();
     if (!joined()) return;
@@ -354,7 +348,7 @@ void port::reset() {
 }
 
 void port::power_on() {
-    for (auto* e : {&m_signalled, &m_trained}) cancel(*e);
+    for (auto* e : {&m_signal_due, &m_trained}) cancel(*e);
     m_signals.clear();
     m_held = m_released = m_other_held = false;
     update_link_state();
@@ -362,8 +356,8 @@ void port::power_on() {
 
 void connect(port& a, port& b, const link_params& cable) {
     a.m_cable = b.m_cable = cable;
-    a.m_other = &b.params;
-    b.m_other = &a.params;
+    a.m_other.emplace(b.params);
+    b.m_other.emplace(a.params);
     link::join<port_traits>(a, port::room_of(a.params), b, port::room_of(b.params));
     for (auto* p : {&a, &b}) {
         p->update_link();
@@ -371,6 +365,16 @@ void connect(port& a, port& b, const link_params& cable) {
     }
     a.duplex().set_lanes(lanes_of(a.m_width), lanes_of(a.m_width));
     for (auto* p : {&a, &b}) p->update_link_state();
+}
+
+void connect(port& here, far_end& there, const port_params& of_there, const link_params& cable) {
+    here.m_cable = cable;
+    here.m_other.emplace(of_there);
+    link::join<port_traits>(here, there, port::room_of(of_there));
+    here.update_link();
+    here.faults.set_bit_error_rate(cable.bit_error_rate, cable.seed);
+    here.duplex().set_lanes(lanes_of(here.m_width), lanes_of(here.m_width));
+    here.update_link_state();
 }
 
 }  // namespace fabricvp::network

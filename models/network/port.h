@@ -69,7 +69,6 @@ inline constexpr unsigned drop_reasons = 8;
 const char* name_of(drop_reason r);
 
 class port;
-class far_end;
 
 /// The block behind a port.
 class port_owner {
@@ -107,6 +106,7 @@ struct port_traits {
     static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
 };
 
+using far_end = link::far_end<port_traits>;
 using arrival_order = link::arrival_order<port, packet_ptr>;
 
 class port final : public link::port<port_traits>, public link::arrival_end<port, packet_ptr> {
@@ -203,8 +203,7 @@ public:
 private:
     friend class link::port<port_traits>;
     friend void connect(port& a, port& b, const link_params& cable);
-    friend void connect(port& here, far_end& there, const link_params& cable);
-    friend class far_end;
+    friend void connect(port& here, far_end& there, const port_params& of_there, const link_params& cable);
 
     struct queued {
         packet_ptr packet;
@@ -227,15 +226,16 @@ private:
     unsigned next_lane();
     void send_from(unsigned lane);
     static buffers room_of(const port_params& p);
-    bool joined() const { return m_other != nullptr; }
+    bool joined() const { return m_other.has_value(); }
     void update_link();
     void enter(port_state s);
     void update_link_state();
     void go_down();
     void come_up();
     void signal_partner(bool held);
-    void receive(bool own, bool held, ticks when);
-    void signalled() { enqueue_delivery(); }
+    void signalled(std::uint32_t held, ticks when) { add_signal(false, held != 0, when); }
+    void lost(packet& p) { drop(p, drop_reason::link_down); }
+    void add_signal(bool own, bool held, ticks when);
     void enqueue_delivery() { hand_over(nullptr); }
     void process_signals();
     void trained();
@@ -247,7 +247,6 @@ private:
     std::uint32_t m_wanted = 0;      // lanes whose queue was full when the owner asked
     std::uint32_t m_management = 0;  // packets in the buffer of lane 15
     std::uint32_t m_epoch = 0;       // times the link was down
-    ticks m_down_since = 0;          // when the link went down last
     bool m_up = false, m_configured = false;
     bool m_credit_starved = false;  // a lane that was to send lacked credits
     bool m_held = false, m_released = false, m_other_held = false;
@@ -258,14 +257,15 @@ private:
     link_width m_width;
     std::uint64_t m_mtu, m_data_lanes;
     link_params m_cable;
-    const port_params* m_other = nullptr;  // what the other end can; null: there is none
-    far_end* m_far = nullptr;              // stands in for the other end, which is in another simulation
-    std::deque<signal> m_signals;          // by time
-    calendar_event m_signalled{method<&port::signalled>, this};
+    std::optional<port_params> m_other;  // what the other end can; none: there is no link
+    std::deque<signal> m_signals;        // by time
+    calendar_event m_signal_due{method<&port::enqueue_delivery>, this};
     calendar_event m_trained{method<&port::trained>, this};
 };
 
 /// Joins two ports by a cable: the link is up, both ports are in `initialize`.
 void connect(port& a, port& b, const link_params& cable = {});
+/// Joins a port by a cable to one in another simulation.
+void connect(port& here, far_end& there, const port_params& of_there, const link_params& cable = {});
 
 }  // namespace fabricvp::network

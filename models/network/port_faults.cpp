@@ -53,6 +53,7 @@ port_faults::port_faults(port& at)
               }),
       down(at, "down", "the link goes down at both ends: what is under way is lost",
            [this](const auto& a) {
+               m_down = true;
                m_port.hold_down();
                m_down_end.after(a.lasting);
            },
@@ -63,7 +64,10 @@ port_faults::port_faults(port& at)
           m_loss = 0;
           update_active();
       }),
-      m_down_end([this] { m_port.start_training(); }) {}
+      m_down_end([this] {
+          m_down = false;
+          m_port.start_training();
+      }) {}
 
 void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
     m_cable_rate = rate;
@@ -148,12 +152,9 @@ void port_faults::flip_bits(packet& p) {
     if (!has_good_invariant_crc(bytes)) p.corrupted = corruption::payload;
 }
 
-void port_faults::reset() {
-    for (auto* e : {&m_errors_end, &m_loss_end, &m_down_end}) e->cancel();
-    m_drop = m_corrupt_link = m_corrupt_payload = 0;
-    m_loss = 0;
+void port_faults::restart_stream() {
     m_random.reset();
-    set_rate(m_cable_rate);
+    set_rate(m_bit_error_rate);
 }
 
 }  // namespace fabricvp::network

@@ -24,7 +24,8 @@ namespace fabricvp::network {
 
 class port;
 
-/// What can go wrong on a link, as seen from the end that sends. Nothing is sent again here: that is the channel
+/// What can go wrong on a link, as seen from the end that sends. A cable stays faulty when its ends are reset. Nothing
+/// is sent again here: that is the channel
 /// adapters' affair.
 class port_faults {
 public:
@@ -58,8 +59,10 @@ public:
     /// Spoils the packet if its turn has come. \returns true if it gets lost
     bool apply(packet& p);
 
-    /// Forgets what was ordered and has not happened yet.
-    void reset();
+    /// After a reset the same happens again: random numbers begin anew. What was injected stays.
+    void restart_stream();
+    /// True while the link stays down, whatever software does.
+    bool holds_down() const { return m_down; }
 
 private:
     void update_active();
@@ -69,7 +72,7 @@ private:
     void flip_bits(packet& p);
 
     port& m_port;
-    bool m_any = false;
+    bool m_any = false, m_down = false;
     double m_cable_rate = 0, m_bit_error_rate = 0, m_loss = 0;
     std::uint64_t m_drop = 0, m_corrupt_link = 0, m_corrupt_payload = 0;
     std::uint64_t m_gap = 0;  // good bits until the next bad one

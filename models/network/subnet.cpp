@@ -142,7 +142,7 @@ void subnet_params::multicast_node::describe(parameter_visitor& v) {
 
 void subnet_params::describe(parameter_visitor& v) {
     v.choice("subnet_manager", subnet_manager,
-             "who gives LIDs and fills forwarding tables: this configuration, before software starts; or a guest's "
+             "what gives LIDs and fills forwarding tables: this configuration, before software starts; or a guest's "
              "subnet manager");
     v.choice("routing", routing,
              "min_hop: shortest ways, those as short in turns by LID; up_down: first towards the first switch, then "
@@ -265,14 +265,14 @@ void subnet::connect_links() {
 /// Where a link is cut.
 void subnet::join(std::uint32_t end, port& at, std::uint32_t there, const std::string& who, const port_params& other,
                   const link_params& cable) {
-    auto far = std::make_unique<far_end>(fmt::format("far_end{}", end).c_str(), at, other, there,
-                                         [this, who](const link_message& m) { m_cut.send(who, m); });
-    connect(at, *far, cable);
+    auto far = std::make_unique<far_end>(fmt::format("far_end{}", end).c_str(), at, there,
+                                         [this, who](const far_end::message_type& m) { m_cut.send(who, {m}); });
+    connect(at, *far, other, cable);
     m_far.emplace(end, std::move(far));
 }
 
 void subnet::receive(const link_message& m) {
-    if (m.what == link_message::kind::state_change)
+    if (m.state_change)
         note(m);
     else
         m_far.at(m.end)->receive(m);
@@ -362,8 +362,8 @@ void subnet::state_changed(std::uint32_t end, port_state s) {
         (s != port_state::down && s != port_state::active))
         return;
     link_message state_change;
-    state_change.what = link_message::kind::state_change;
-    state_change.held = s == port_state::down;
+    state_change.state_change = true;
+    state_change.signal = s == port_state::down;
     state_change.end = end;
     state_change.sent = now();
     state_change.when = now() + min_propagation(params);
@@ -382,7 +382,7 @@ void subnet::apply_state_changes() {
     while (!m_state_changes.empty() && m_state_changes.front().when <= now()) {
         const auto state_change = m_state_changes.front();
         m_state_changes.pop_front();
-        m_down[state_change.end] = state_change.held;
+        m_down[state_change.end] = state_change.signal != 0;
         if (!m_sweep.scheduled()) schedule(m_sweep, std::max(state_change.sent + params.sweep, now()));
     }
     if (!m_state_changes.empty()) schedule(m_apply_state_changes, m_state_changes.front().when);

@@ -17,9 +17,10 @@
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/rejection.h"
+#include "link/far_end.h"
 #include "link/routing.h"
-#include "network/far_end.h"
 #include "network/generator.h"
+#include "network/link_message.h"
 #include "network/switch.h"
 
 namespace fabricvp::network {

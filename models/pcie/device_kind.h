@@ -7,10 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "base/energy_activity.h"
 #include "base/kinds.h"
 #include "pcie/endpoint.h"
 
 namespace fabricvp::pcie {
+
+/// What devices of a kind have beside their PCIe link, by which a machine connects them and accounts for their energy.
+struct device_capabilities {
+    bool ethernet_port = false;  ///< they are an ethernet::adapter
+    bool network_port = false;   ///< to the InfiniBand network between nodes
+    bool fabric_port = false;    ///< to the fabric between GPUs
+    std::vector<energy_activity> energy;
+};
 
 /// The parameters of one device, whatever its kind is.
 class device_settings {
@@ -48,7 +57,11 @@ device_kind make_device_kind(const char* name, const char* help) {
     return {name, help, [] { return std::unique_ptr<device_settings>(new settings); }};
 }
 
-/// To be called before configurations are read.
-void add_device_kind(const device_kind& kind);
+/// To be called before configurations are read. \throws std::invalid_argument where one has that name already
+void add_device_kind(const device_kind& kind, device_capabilities capabilities = {});
+/// Declares what devices have that no list of endpoints names: those that a node has lists of its own for.
+void declare_capabilities(const std::string& kind, device_capabilities capabilities);
+/// What was declared of a kind; nothing for one that declared nothing.
+const device_capabilities& capabilities_of(const std::string& kind);
 
 }  // namespace fabricvp::pcie

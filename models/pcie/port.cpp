@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "link/far_end.h"
 #include "pcie/capabilities.h"
 #include "pcie/link_speed.h"
 
@@ -123,14 +124,12 @@ void port::release(tlp& t, ticks when) {
 bool port::inject_errors(tlp& t, const link::channel::transmission& transmission) {
     if (const auto attempts = transmitter.replays.total(); attempts != m_replays) {
         m_replays = attempts;
-        partner()->m_link_errors |= aer::bad_tlp;
-        if (!partner()->m_report_errors.scheduled())
-            partner()->schedule(partner()->m_report_errors, std::max(now(), transmission.end));
+        const auto earliest = partner() ? now() : now() + params.propagation;
+        tell_partner(aer::bad_tlp, std::max(earliest, transmission.end));
     }
     if (const auto trainings = transmitter.retrains.total(); trainings != m_trainings) {
         m_trainings = trainings;
-        m_link_errors |= aer::replay_rollover;
-        if (!m_report_errors.scheduled()) schedule(m_report_errors, std::max(now(), transmission.end));
+        signalled(aer::replay_rollover, std::max(now(), transmission.end));
     }
     if (transmission.lost) {
         m_failed = true;
@@ -152,6 +151,11 @@ bool port::inject_errors(tlp& t, const link::channel::transmission& transmission
     return true;
 }
 
+void port::signalled(std::uint32_t errors, ticks when) {
+    m_link_errors |= errors;
+    if (!m_report_errors.scheduled()) schedule(m_report_errors, when);
+}
+
 void port::report_errors() {
     if (const auto errors = std::exchange(m_link_errors, 0)) m_owner.link_errors(*this, errors);
     if (!std::exchange(m_failed, false) || !m_up) return;
@@ -169,8 +173,15 @@ void port::drop_link() {
     cancel(m_trained);
 }
 
+/// True if this end can change the link's state, which both ends do at one time.
+bool port::changes_link() const {
+    if (m_other && !partner())
+        log(log_level::warning, *this, "the link's other end is in another simulation: the link stays as it is");
+    return partner() != nullptr;
+}
+
 void port::take_down() {
-    if (!partner() || !m_up) return;
+    if (!m_up || !changes_link()) return;
     log(log_level::info, *this, "the link goes down");
     drop_link();
     partner()->drop_link();
@@ -179,7 +190,7 @@ void port::take_down() {
 }
 
 void port::train(std::uint64_t lanes, unsigned generation) {
-    if (!partner() || !m_present || m_held || partner()->m_held) return;
+    if (!m_present || m_held || !changes_link() || partner()->m_held) return;
     const auto max_lanes = std::min(params.width, partner()->params.width);
     const auto max_generation = static_cast<unsigned>(std::min(params.generation, partner()->params.generation));
     lanes = lanes == 0 ? max_lanes : std::min(lanes, max_lanes);
@@ -225,7 +236,7 @@ void port::set_link_state(std::uint64_t lanes, unsigned generation) {
 }
 
 void port::set_present(bool present) {
-    if (!partner() || present == m_present) return;
+    if (present == m_present || !changes_link()) return;
     if (!present) take_down();
     for (auto* p : {this, partner()}) {
         p->m_present = present;
@@ -245,24 +256,35 @@ void port::reset() {
     m_received = m_link_errors = 0;
     m_failed = false;
     link::port<port_traits>::reset();
-    if (!partner()) return;
-    set_link_state(std::min(params.width, partner()->params.width),
-                   static_cast<unsigned>(std::min(params.generation, partner()->params.generation)));
+    if (m_other) train_fully();
+}
+
+/// The link is up, as wide and as fast as both ends can.
+void port::train_fully() {
+    set_link_state(std::min(params.width, m_other->width),
+                   static_cast<unsigned>(std::min(params.generation, m_other->generation)));
     transmitter.set_lane_rate(lane_rate(m_generation));
     m_owner.link_changed(*this, link_event::speed);
 }
 
+void port::plug(const port_params& other) {
+    m_other.emplace(other);
+    faults.retrain.defaults.max_lanes = std::min(params.width, other.width);
+    faults.retrain.defaults.max_generation = static_cast<unsigned>(std::min(params.generation, other.generation));
+    train_fully();
+}
+
 void connect(port& a, port& b) {
     link::join<port_traits>(a, port::room_of(a.params), b, port::room_of(b.params));
-    const auto generation = static_cast<unsigned>(std::min(a.params.generation, b.params.generation));
-    const auto lanes = std::min(a.params.width, b.params.width);
-    for (auto* p : {&a, &b}) {
-        p->faults.retrain.defaults.max_lanes = lanes;
-        p->faults.retrain.defaults.max_generation = generation;
-        p->set_link_state(lanes, generation);
-        p->transmitter.set_lane_rate(lane_rate(generation));
-        p->m_owner.link_changed(*p, link_event::speed);
-    }
+    a.plug(b.params);
+    b.plug(a.params);
+}
+
+/// Below generation 6, acknowledgements take their lanes when a TLP is heard of, which is later than it was sent: times
+/// then differ a little from those of a whole link.
+void connect(port& here, far_end& there, const port_params& of_there) {
+    link::join<port_traits>(here, there, port::room_of(of_there));
+    here.plug(of_there);
 }
 
 }  // namespace fabricvp::pcie

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/parameters.h"
@@ -68,6 +69,8 @@ struct port_traits {
     static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
 };
 
+using far_end = link::far_end<port_traits>;
+
 class port final : public link::port<port_traits> {
 public:
     const port_params params;
@@ -125,12 +128,19 @@ private:
     friend class link::port<port_traits>;
     friend class link_faults;
     friend void connect(port& a, port& b);
+    friend void connect(port& here, far_end& there, const port_params& of_there);
 
     ticks arrival_time(tlp& t, ticks head);
     void arrived(const tlp_ptr& t);
     void ready() { m_owner.transmitter_ready(*this); }
     unsigned debug_access(tlp& t) { return m_owner.debug_request(*this, t); }
 
+    /// Errors of TLPs that are on their way to here, known at `when`.
+    void signalled(std::uint32_t errors, ticks when);
+    void lost(tlp&) { ++dropped; }
+    void plug(const port_params& other);
+    void train_fully();
+    bool changes_link() const;
     void trained();
     void report_errors();
     void drop_link();
@@ -139,6 +149,7 @@ private:
     static buffers room_of(const port_params& p);
 
     port_owner& m_owner;
+    std::optional<port_params> m_other;  // what the other end can; none: there is no link
     unsigned m_generation = 1;
     bool m_up = true;
     bool m_present = true;
@@ -155,5 +166,8 @@ private:
 /// Joins two ports to a link. Each one's buffers become the other's credits; width and generation become the lesser of
 /// both.
 void connect(port& a, port& b);
+/// Joins a port to one in another simulation. TLPs, credits and errors get across. Training, hot reset and hot plug do
+/// not: both ends change at one time, and no message can tell the other one in time.
+void connect(port& here, far_end& there, const port_params& of_there);
 
 }  // namespace fabricvp::pcie

@@ -9,9 +9,9 @@
 namespace fabricvp::cli {
 namespace {
 
-options::options_description describe() { return options::options_description(""); }
+options::options_description apps_options() { return options::options_description(""); }
 
-int execute(const options::variables_map&) {
+int apps(const options::variables_map&) {
     fmt::print("{:<12} {:>12}  {:<14} {:>12}  {}\n", "name", "default size", "counts", "device MiB", "what it does");
     for (const auto& a : gpu_apps())
         fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit, a.footprint() / (1 << 20), a.help);
@@ -25,10 +25,13 @@ int execute(const options::variables_map&) {
 }  // namespace
 
 command apps_command() {
-    return {
-        "apps",          "",       "Lists the GPU applications that `fabricvp run CONFIG --app NAME --size N` runs.",
-        "fabricvp apps", describe, {},
-        execute};
+    return {"apps",
+            "",
+            "Lists the GPU applications that `fabricvp run CONFIG --app NAME --size N` runs.",
+            "fabricvp apps",
+            apps_options,
+            {},
+            apps};
 }
 
 }  // namespace fabricvp::cli

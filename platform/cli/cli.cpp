@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "platform/cli/command.h"
-#include "platform/config/config_tree.h"
-#include "platform/config/nearest.h"
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
 #include "platform/config/renamed_names.h"
 
 namespace fabricvp {

@@ -32,6 +32,9 @@ struct command {
     std::vector<const char*> optional = {};  ///< further arguments without dashes
 };
 
+/// Of a command that has none.
+inline options::options_description no_options() { return options::options_description(); }
+
 command apps_command();
 command list_command();
 command run_command();
@@ -46,6 +49,9 @@ command replay_command();
 /// Options that name a configuration's overrides and images.
 options::options_description override_options();
 options::options_description image_options();
+/// `--plugin` alone, and what loads the files that it names. \throws input_error
+options::options_description plugin_options();
+void load_plugins(const options::variables_map& given);
 /// A kernel of the user's own, `--kernel-elf`.
 options::options_description kernel_options();
 

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "platform/cli/command.h"
+#include "platform/common/input_error.h"
 #include "platform/config/config_tree.h"
-#include "platform/results.h"
+#include "platform/config/renamed_names.h"
+#include "platform/results/results.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -28,7 +30,13 @@ std::map<std::string, std::string> parameters_of(const std::string& run) {
     const auto file = std::filesystem::path(run) / "config.resolved.yaml";
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored)) flatten(read_config_file(file.string()), "", values);
-    return values;
+    if (!is_earlier_run(run)) return values;
+    std::map<std::string, std::string> renamed;
+    for (auto& [path, value] : values) {
+        const auto name = renamed_value(path.substr(path.rfind('.') + 1), value);
+        renamed[current_path(path)] = name.empty() ? value : name;
+    }
+    return renamed;
 }
 
 /// Values of both maps where they differ; absent ones as "–".
@@ -63,9 +71,7 @@ struct plain_words {
     std::string change(const std::string&, const std::string&) const { return ""; }
 };
 
-options::options_description nothing() { return options::options_description(); }
-
-int execute(const options::variables_map& given) {
+int diff(const options::variables_map& given) {
     const auto first = given["RUN1"].as<std::string>(), second = given["RUN2"].as<std::string>();
     auto a = read_statistics(first), b = read_statistics(second);
     a.erase("sim.wall_s");  // differs every time
@@ -89,9 +95,9 @@ command diff_command() {
             "RUN1 RUN2",
             "Shows what differs in the parameters and statistics of two runs (folders of run --out).",
             "fabricvp diff results1 results2",
-            nothing,
+            no_options,
             {"RUN1", "RUN2"},
-            execute};
+            diff};
 }
 
 }  // namespace fabricvp::cli

@@ -6,13 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
+#include "platform/block_description.h"
 #include "platform/cli/command.h"
-#include "platform/config/block_description.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 #include "platform/config/config_listing.h"
 #include "platform/config/config_reference.h"
 #include "platform/config/config_schema.h"
 #include "platform/fault_plan.h"
-#include "platform/files.h"
 #include "platform/machine.h"
 #include "platform/machine_view.h"
 #include "platform/pci_enumeration.h"
@@ -25,8 +26,6 @@ int print(const std::string& text) {
     std::fputs(text.c_str(), stdout);
     return status::ok;
 }
-
-options::options_description nothing() { return options::options_description(); }
 
 options::options_description check_options() {
     options::options_description o;
@@ -76,9 +75,15 @@ int describe(const options::variables_map& given) {
     return print(fmt::format("{}\nParameters\n{}", machine_tree(hardware), listing.text()));
 }
 
-int schema(const options::variables_map&) { return print(machine_schema()); }
+int schema(const options::variables_map& given) {
+    load_plugins(given);
+    return print(machine_schema());
+}
 
-int reference(const options::variables_map&) { return print(machine_reference()); }
+int reference(const options::variables_map& given) {
+    load_plugins(given);
+    return print(machine_reference());
+}
 
 int version(const options::variables_map&) {
     return print(fmt::format("fabricvp {} ({})\n", FABRICVP_VERSION, sc_core::sc_version()));
@@ -110,24 +115,26 @@ command describe_command() {
 
 command schema_command() {
     return {"schema",
-            "",
+            "[options]",
             "Prints the JSON schema of configuration files.",
             "fabricvp schema > fabricvp.schema.json",
-            nothing,
+            plugin_options,
             {},
             schema};
 }
 
 command reference_command() {
     return {"reference",
-            "",
+            "[options]",
             "Prints the reference page of all parameters, in Markdown.",
             "fabricvp reference > parameters.md",
-            nothing,
+            plugin_options,
             {},
             reference};
 }
 
-command version_command() { return {"version", "", "Prints the version.", "fabricvp version", nothing, {}, version}; }
+command version_command() {
+    return {"version", "", "Prints the version.", "fabricvp version", no_options, {}, version};
+}
 
 }  // namespace fabricvp::cli

@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "platform/cli/command.h"
-#include "platform/config/config_tree.h"
-#include "platform/files.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 #include "platform/kernel_job.h"
+#include "platform/loader/image_set.h"
 
 namespace fabricvp::cli {
 namespace {

@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 
 #include "platform/cli/command.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 #include "platform/config/config_tree.h"
-#include "platform/files.h"
 #include "platform/loader/image_paths.h"
 
 namespace fabricvp::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-options::options_description nothing() { return options::options_description(); }
 
 /// The first sentence of the comment that a configuration opens with.
 std::string summary_of(const fs::path& file) {
@@ -32,7 +31,7 @@ std::string summary_of(const fs::path& file) {
     return text;
 }
 
-int execute(const options::variables_map&) {
+int list(const options::variables_map&) {
     const auto folder = config_folder();
     std::vector<fs::path> files;
     std::error_code ignored;
@@ -50,9 +49,13 @@ int execute(const options::variables_map&) {
 }  // namespace
 
 command list_command() {
-    return {"list",          "",      "Lists the machines that come with the project, for `fabricvp run NAME`.",
-            "fabricvp list", nothing, {},
-            execute};
+    return {"list",
+            "",
+            "Lists the machines that come with the project, for `fabricvp run NAME`.",
+            "fabricvp list",
+            no_options,
+            {},
+            list};
 }
 
 }  // namespace fabricvp::cli

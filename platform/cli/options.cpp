@@ -3,8 +3,9 @@
 
 #include "platform/apps.h"
 #include "platform/cli/command.h"
-#include "platform/config/config_tree.h"
-#include "platform/machine_params.h"
+#include "platform/common/input_error.h"
+#include "platform/config/plugins.h"
+#include "platform/params/machine_params.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -63,7 +64,25 @@ options::options_description override_options() {
     o.add_options()("set", options::value<arguments>()->value_name("KEY=VALUE"),
                     "override a parameter, e.g. node.host.harts=4 (all nodes), node0.host.memory=1GiB or "
                     "node.gpus.*.compute_units=8 (all of a list); repeatable");
+    o.add(plugin_options());
     return o;
+}
+
+options::options_description plugin_options() {
+    options::options_description o;
+    o.add_options()("plugin", repeatable("FILE"),
+                    "load a plug-in (a shared library) first, whose kinds of devices the configuration may name; "
+                    "repeatable");
+    return o;
+}
+
+void load_plugins(const options::variables_map& given) {
+    if (!given.count("plugin")) return;
+    for (const auto& file : given["plugin"].as<arguments>()) try {
+            load_plugin(file);
+        } catch (const input_error& why) {
+            throw input_error(fmt::format("--plugin {}", why.what()));
+        }
 }
 
 options::options_description image_options() {
@@ -129,6 +148,7 @@ platform::overrides overrides_of(const options::variables_map& given) {
 
 std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more,
                                         ranks::communicator* communicator) {
+    load_plugins(given);
     auto set = overrides_of(given);
     set.insert(set.end(), more.begin(), more.end());
     return platform::from_config(given["CONFIG"].as<std::string>(), set, communicator);

@@ -14,7 +14,7 @@
 namespace fabricvp::cli {
 namespace {
 
-options::options_description describe() {
+options::options_description replay_options() {
     options::options_description o;
     options::options_description replay("replay");
     replay.add_options()("time", options::value<std::string>()->value_name("TIME"),
@@ -30,9 +30,10 @@ options::options_description describe() {
     return o;
 }
 
-int execute(const options::variables_map& given) {
+int replay(const options::variables_map& given) {
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
+    load_plugins(given);
     auto p = platform::from_recording(text_option(given, "FILE"), text_option(given, "CONFIG"), overrides_of(given),
                                       given.count("replica-placement") ? text_option(given, "replica-placement") : "");
     p->set_command(command_line());
@@ -65,11 +66,10 @@ command replay_command() {
             "FILE CONFIG [options]",
             "Plays what `fabricvp run … --record FILE` has recorded over the fabric of another machine, whose GPUs "
             "must be the same, or a multiple of them.",
-            "fabricvp replay spmv.recording netcrafter_quad --set node.fabric.cluster0.netcrafter.stitching=true --out "
-            "results",
-            describe,
+            "fabricvp replay spmv.recording machine.yaml --set node.fabric.links.4.lanes=4 --out results",
+            replay_options,
             {"FILE", "CONFIG"},
-            execute};
+            replay};
 }
 
 }  // namespace fabricvp::cli

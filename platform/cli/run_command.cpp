@@ -11,14 +11,15 @@
 #include "base/spans.h"
 #include "platform/cli/command.h"
 #include "platform/cli/signals.h"
-#include "platform/config/config_tree.h"
-#include "platform/console.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
+#include "platform/console/console.h"
 #include "platform/console/stdio_console.h"
-#include "platform/files.h"
-#include "platform/machine_params.h"
+#include "platform/params/machine_params.h"
 #include "platform/progress.h"
 #include "platform/ranks/launch.h"
 #include "platform/ranks/mpi_library.h"
+#include "platform/results/outcome.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -70,7 +71,7 @@ bool attach_consoles(platform& p, const options::variables_map& given, bool quie
     return on_terminal;
 }
 
-options::options_description describe() {
+options::options_description run_options() {
     options::options_description o;
     options::options_description run("run");
     run.add_options()("time", options::value<std::string>()->value_name("TIME"),
@@ -231,7 +232,7 @@ std::optional<int> execute_ranks(const options::variables_map& given) {
     return std::nullopt;
 }
 
-int execute(const options::variables_map& given) {
+int run(const options::variables_map& given) {
     if (const auto status = execute_ranks(given)) return *status;
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
@@ -315,9 +316,9 @@ command run_command() {
             "CONFIG [options]",
             "Runs a machine until it powers off, a time limit or Ctrl-C (Ctrl-] on a terminal console).",
             "fabricvp run uboot --time 2s --out results",
-            describe,
+            run_options,
             {"CONFIG"},
-            execute};
+            run};
 }
 
 }  // namespace fabricvp::cli

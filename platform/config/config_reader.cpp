@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "platform/config/nearest.h"
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
 #include "platform/config/renamed_names.h"
-#include "platform/platform.h"
 
 namespace fabricvp {
 namespace {
@@ -206,8 +206,8 @@ config_reader::block config_reader::block_of(std::size_t index, const char* pref
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
     if (b.name.empty() || !std::all_of(b.name.begin(), b.name.end(), letter))
-        throw input_error(
-            fmt::format("{}: {}.name: {} is no name: give letters, digits and _", b.origin, path, quoted(b.name)));
+        throw input_error(fmt::format("{}: {}.name: {} is no name: give letters, digits and _", b.origin, path,
+                                      fabricvp::quoted(b.name)));
     return b;
 }
 

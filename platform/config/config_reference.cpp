@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/machine_params.h"
+#include "platform/params/machine_params.h"
 
 namespace fabricvp {
 namespace {
@@ -87,7 +87,8 @@ std::string machine_reference() {
         "(`16 GB/s`, `100 ns`, `4 MiB`, `5000 cycles`). `--set key=value` takes the same keys with dots: "
         "`--set node.host.harts=4`. The key `base` names another configuration (a file, from the folder of this one, "
         "or a stock one), "
-        "over which this one lies like an override: lists stand for whole lists.\n\n" +
+        "over which this one lies like an override: lists stand for whole lists. "
+        "The key `plugins` lists plug-ins (files, from the folder of this one), whose kinds it may name then.\n\n" +
         head.text() + node.text();
     text.pop_back();
     return text;

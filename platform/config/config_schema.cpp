@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "platform/machine_params.h"
+#include "platform/params/machine_params.h"
 
 namespace fabricvp {
 namespace {
@@ -130,6 +130,10 @@ std::string machine_schema() {
         {"description",
          "another configuration, over which this one lies: a file, from this one's folder, or the name of a stock one"},
         {"type", "string"}};
+    root["properties"]["plugins"] = {
+        {"description", "plug-ins whose kinds this configuration names: files, from this one's folder"},
+        {"type", "array"},
+        {"items", {{"type", "string"}}}};
     root["properties"]["node"] = {{"description", "what all nodes have; without `nodes`, the only one"},
                                   {"$ref", "#/$defs/node"}};
     root["properties"]["nodes"] = {

@@ -8,8 +8,8 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include "platform/files.h"
-#include "platform/platform.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp {
 namespace {
@@ -90,19 +90,6 @@ const config_tree* config_tree::find(const std::string& key) const {
     for (const auto& e : entries)
         if (e.key == key) return &e.value;
     return nullptr;
-}
-
-std::string quoted(const std::string& text) {
-    constexpr std::size_t max = 60;
-    std::string out = "'";
-    for (const char c : text.substr(0, max)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte >= 0x7f)
-            out += fmt::format("\\x{:02x}", byte);
-        else
-            out += c;
-    }
-    return out + (text.size() > max ? "…'" : "'");
 }
 
 config_tree parse_config(const std::string& yaml, const std::string& name) {

@@ -46,7 +46,4 @@ config_tree read_config_file(const std::string& path);
 /// A tree that holds only `key=value`, from a dotted path. \throws input_error
 config_tree make_override(const std::string& key, const std::string& value);
 
-/// Text for a message: one line, printable, not too long, in quotes.
-std::string quoted(const std::string& text);
-
 }  // namespace fabricvp

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace fabricvp {
@@ -22,8 +21,12 @@ std::string renamed_option(const std::string& old_option);
 /// path are replaced until it does.
 std::string renamed_path(const std::string& old_path, const std::function<bool(const std::string&)>& exists);
 
-/// All elements of paths that were renamed, old and new: for layers that look statistics up by themselves.
-const std::vector<std::pair<const char*, const char*>>& renamed_elements();
+/// The present name of a parameter or statistic that a run of an earlier version had, where it is not known which paths
+/// there are. Paths that were not renamed stay.
+std::string current_path(const std::string& old_path);
+
+/// Whether a run of this version (as run.json has it) gave names to its results that `current_path()` has to change.
+bool has_earlier_names(const std::string& version);
 
 /// "KIND 'OLD' is now called 'NEW'", the end of a message.
 std::string now_called(const std::string& old_name, const std::string& new_name);

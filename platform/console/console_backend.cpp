@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "platform/config/config_tree.h"
+#include "platform/common/input_error.h"
 #include "platform/console/stdio_console.h"
 #include "platform/console/tcp_console.h"
-#include "platform/platform.h"
 
 namespace fabricvp {
 namespace {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/console/console_script.h"
 
+#include <algorithm>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/parameters.h"
-#include "platform/config/config_tree.h"
-#include "platform/config/nearest.h"
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
+#include "platform/console/line_start.h"
 
 namespace fabricvp {
 namespace {
@@ -33,9 +36,27 @@ std::string without_comment(const std::string& line) {
     return line;
 }
 
-std::string tail_of(const std::string& text) {
+std::string tail_of(const std::string& text, std::size_t from) {
     constexpr std::size_t max = 60;
-    return text.size() > max ? text.substr(text.size() - max) : text;
+    return text.substr(std::max(from, text.size() - std::min(text.size(), max)));
+}
+
+constexpr std::size_t window = 64 * 1024;  // of unread characters that are searched
+constexpr std::size_t context = 64;        // characters before them, which tell whether a line starts
+constexpr int max_program = 4096;          // of a pattern, in RE2's instructions: bounds a search with `window`
+
+/// \throws std::invalid_argument with what RE2's syntax lacks
+std::shared_ptr<re2::RE2> compiled(const std::string& expression) {
+    re2::RE2::Options options(re2::RE2::Latin1);
+    options.set_log_errors(false);
+    auto pattern = std::make_shared<re2::RE2>("(?m)" + expression, options);
+    if (!pattern->ok()) {
+        const auto& part = pattern->error_arg();
+        const auto why = pattern->error();
+        throw std::invalid_argument(part.empty() ? why : why.substr(0, why.find(": ")) + ": " + quoted(part));
+    }
+    if (pattern->ProgramSize() > max_program) throw std::invalid_argument("pattern too large");
+    return pattern;
 }
 
 }  // namespace
@@ -82,7 +103,7 @@ private:
     }
 
     void add(kind what, std::string text) {
-        m_script.m_steps.push_back({what, m_line, m_source, std::move(text), {}, m_timeout});
+        m_script.m_steps.push_back({what, m_line, m_source, std::move(text), false, nullptr, m_timeout});
     }
 
     void expect() {
@@ -90,9 +111,9 @@ private:
         const auto expression = m_rest.substr(1, m_rest.size() - 2);
         add(kind::expect, expression);
         try {
-            m_script.m_steps.back().pattern.emplace(expression, std::regex::ECMAScript | std::regex::optimize);
-        } catch (const std::regex_error&) {
-            fail(fmt::format("{} is no regular expression", quoted(expression)));
+            m_script.m_steps.back().pattern = compiled(expression);
+        } catch (const std::invalid_argument& e) {
+            fail(fmt::format("{} is no regular expression ({})", quoted(expression), e.what()));
         }
     }
 
@@ -100,6 +121,7 @@ private:
         if (m_prompt.empty()) fail("say before what the prompt is, such as: prompt \"=> \"");
         add(kind::type, quoted_text() + "\n");
         add(kind::expect, m_prompt);
+        m_script.m_steps.back().at_line_start = true;
     }
 
     void timeout() {
@@ -176,29 +198,42 @@ void console_script::advance(ticks now) {
 }
 
 void console_script::on_byte(char c, ticks now) {
-    m_unread += c;
-    if (!waiting()) return;
-    const auto& s = m_steps[m_next];
-    if (s.pattern) {
-        m_search = true;
-    } else if (m_unread.size() >= s.text.size() &&
-               m_unread.compare(m_unread.size() - s.text.size(), s.text.size(), s.text) == 0) {
-        m_unread.clear();
-        ++m_next;
-        advance(now);
+    if (m_begun && done()) return;
+    m_text += c;
+    if (waiting()) {
+        const auto& s = m_steps[m_next];
+        const auto length = s.text.size();
+        if (s.pattern) {
+            m_search = true;
+        } else if (m_text.size() >= m_unread + length && m_text.compare(m_text.size() - length, length, s.text) == 0 &&
+                   (!s.at_line_start || starts_line(m_text, m_text.size() - length))) {
+            consume(m_text.size());
+            ++m_next;
+            advance(now);
+        }
     }
+    if (m_text.size() - m_unread >= 2 * window) consume(m_text.size() - window);
+}
+
+/// Counts `m_text` up to `end` as seen.
+void console_script::consume(std::size_t end) {
+    const auto forgotten = end - std::min(end, context);
+    m_text.erase(0, forgotten);
+    m_unread = end - forgotten;
 }
 
 /// \returns the end of what the present line waits for, npos if it is not there
 std::size_t console_script::find() const {
     const auto& s = m_steps[m_next];
     if (!s.pattern) {
-        const auto at = m_unread.find(s.text);
+        auto at = m_text.find(s.text, m_unread);
+        while (at != std::string::npos && s.at_line_start && !starts_line(m_text, at)) at = m_text.find(s.text, at + 1);
         return at == std::string::npos ? at : at + s.text.size();
     }
-    std::smatch found;
-    return std::regex_search(m_unread, found, *s.pattern) ? static_cast<std::size_t>(found[0].second - m_unread.begin())
-                                                          : std::string::npos;
+    const auto from = std::max(m_unread, m_text.size() - std::min(m_text.size(), window));
+    re2::StringPiece found;
+    if (!s.pattern->Match(m_text, from, m_text.size(), re2::RE2::UNANCHORED, &found, 1)) return std::string::npos;
+    return static_cast<std::size_t>(found.data() - m_text.data()) + found.size();
 }
 
 void console_script::poll(ticks now) {
@@ -206,13 +241,14 @@ void console_script::poll(ticks now) {
     while (waiting() && std::exchange(m_search, false)) {
         const auto end = find();
         if (end == std::string::npos) break;
-        m_unread.erase(0, end);
+        consume(end);
         ++m_next;
         advance(now);
     }
     if (!waiting() || now < m_deadline) return;
-    m_failure = fmt::format("{}: not seen within {:g} s of simulated time; the console ends with {}", current_line(),
-                            static_cast<double>(m_steps[m_next].timeout) / ticks_per_second, quoted(tail_of(m_unread)));
+    m_failure =
+        fmt::format("{}: not seen within {:g} s of simulated time; the console ends with {}", current_line(),
+                    static_cast<double>(m_steps[m_next].timeout) / ticks_per_second, quoted(tail_of(m_text, m_unread)));
 }
 
 std::string console_script::current_line() const {

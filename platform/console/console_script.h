@@ -3,25 +3,31 @@
 //
 //     timeout 30 s            # simulated time that each of the next lines may take; 10 s at first
 //     expect Hit any key      # wait until the console has shown this text
-//     expect /U-Boot [0-9.]+/ # or something that a regular expression (ECMAScript) matches
+//     expect /U-Boot [0-9.]+/ # or something that a regular expression in RE2's syntax matches
 //     type " "                # type this text; in quotes, \n \r \t \\ \" and \xNN mean what they do in C
-//     prompt "=> "            # what stands in front of a command
+//     prompt "=> "            # what stands in front of a command, at the start of a line
 //     command version         # type the line and Enter, and wait for the next prompt
 //     finish                  # at the end: let the guest run until it ends by itself; else the run ends behind the
 //     last line
 //
 // A text with ` #` in it stands in quotes. What a line has seen is not seen again by the next one.
+//
+// Guests choose what is searched, so a search takes linear time and a fixed stack, and sees the last 64 KiB at most.
+// Bytes are Latin-1 characters; `^` and `$` are the borders of lines.
 #pragma once
 
 #include <cstddef>
 #include <functional>
-#include <optional>
-#include <regex>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace fabricvp {
 
@@ -57,7 +63,8 @@ private:
         std::size_t line;
         std::string source;  ///< the line as it is written
         std::string text;
-        std::optional<std::regex> pattern;
+        bool at_line_start;                 ///< a prompt: `==> ` within a line does not show `=> `
+        std::shared_ptr<re2::RE2> pattern;  ///< null: `text` is searched as it is
         ticks timeout;
     };
     class parser;
@@ -65,6 +72,7 @@ private:
     bool waiting() const { return m_begun && !done() && m_failure.empty(); }
     void advance(ticks now);
     std::size_t find() const;
+    void consume(std::size_t end);
 
     std::string m_name;
     std::vector<step> m_steps;
@@ -72,8 +80,9 @@ private:
     std::size_t m_next = 0;
     bool m_begun = false;
     ticks m_deadline = never;
-    std::string m_unread;   ///< what no line has seen
-    bool m_search = false;  ///< the present line may find in it what it waits for
+    std::string m_text;        ///< what the guest printed, from some characters before `m_unread` on
+    std::size_t m_unread = 0;  ///< where in it begins what no line has seen
+    bool m_search = false;     ///< the present line may find in it what it waits for
     std::string m_failure;
 };
 

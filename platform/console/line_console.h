@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "platform/console.h"
+#include "platform/console/console.h"
 #include "platform/console/console_backend.h"
 
 namespace fabricvp {

@@ -9,7 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp {
 namespace {

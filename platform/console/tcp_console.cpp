@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <boost/asio.hpp>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp {
 

@@ -63,7 +63,7 @@ void run_control::resume(const std::vector<action>& actions) {
         if (std::uint64_t next = 0; action_of(n) == action::go && m_threads[n]->next_instruction(next) &&
                                     breakpoints.breaks_at(next) && m_threads[n]->stops_at(next))
             add_breakpoint_stop(n, next);
-    // A step that must wait for others who stay where they are would never end.
+    // A step that must wait for others that stay where they are would never end.
     for (std::size_t n = 0; n < m_threads.size(); ++n)
         if (std::uint64_t next = 0;
             action_of(n) == action::step && others_stay(n) && !m_threads[n]->next_instruction(next))

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "platform/files.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
+#include "platform/loader/image_set.h"
 
 namespace fabricvp {
 namespace {

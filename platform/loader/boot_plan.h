@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "platform/loader/elf_image.h"
-#include "platform/platform.h"
+#include "platform/loader/image_set.h"
 
 namespace fabricvp {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp {
 namespace {

@@ -11,9 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "platform/config/config_tree.h"
-#include "platform/config/nearest.h"
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
 
 namespace fabricvp {
 namespace {
@@ -65,8 +64,9 @@ std::string hint_for(const std::string& name, const std::vector<std::string>& kn
 }  // namespace
 
 std::string config_folder() {
-    // installed prefix/bin, Python package, build/<preset>/bin
-    return find_folder("FABRICVP_CONFIGS", {"../share/fabricvp/configs", "configs", "../../../configs"});
+    // installed prefix/lib, Python package's cpp/lib, build/<preset>/bin
+    return find_folder("FABRICVP_CONFIGS",
+                       {"../share/fabricvp/configs", "configs", "../../configs", "../../../configs"});
 }
 
 std::string firmware_folder() {

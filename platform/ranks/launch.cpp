@@ -19,7 +19,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 extern char** environ;
 

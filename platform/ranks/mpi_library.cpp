@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp::ranks {
 
@@ -25,7 +25,7 @@ std::string find_library() {
     std::error_code ignored;
     const auto program = fs::read_symlink("/proc/self/exe", ignored);
     for (const auto& folder : {fs::path(self.dli_fname).parent_path(), program.parent_path()})
-        for (const char* relative : {".", "../lib", FABRICVP_LIBRARY_FOLDER, "../python/fabricvp"})
+        for (const char* relative : {".", "../lib", FABRICVP_LIBRARY_FOLDER, "../..", "../python/fabricvp"})
             if (const auto file = folder / relative / file_name; fs::exists(file, ignored)) return file.string();
     return {};
 }

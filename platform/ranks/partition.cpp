@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp::ranks {
 

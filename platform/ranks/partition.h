@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/machine_params.h"
+#include "platform/params/machine_params.h"
 
 namespace fabricvp::ranks {
 

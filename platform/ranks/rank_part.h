@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/marker.h"
-#include "platform/results.h"
+#include "platform/results/results.h"
 
 namespace fabricvp::ranks {
 

@@ -11,9 +11,11 @@
 #include "analytic/congestion_model.h"
 #include "analytic/graph_families.h"
 #include "analytic/schedule_search.h"
-#include "platform/files.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
+#include "platform/config/machine_reader.h"
 #include "platform/loader/image_paths.h"
-#include "platform/machine_params.h"
+#include "platform/params/machine_params.h"
 #include "platform/platform.h"
 
 namespace py = pybind11;
@@ -44,7 +46,7 @@ pcie_tree tree_of(const std::string& yaml, const std::string& name, const platfo
     for (const auto& s : pcie.switches) nodes.emplace(s.name, tree.add_switch(parent("switch", s)));
     for (const auto& e : pcie.endpoints)
         if (const auto at = parent("endpoint", e); e.device.kind().rfind("virtio_", 0) != 0) tree.add_endpoint(at);
-    for (const auto& g : params.nodes[node].gpus)
+    for (const auto& g : params.nodes[node].devices.gpus)
         if (!g.is_apu()) tree.add_endpoint(parent("GPU", g));
     if (tree.endpoints() < 2) throw input_error(name + ": has no PCIe tree with at least two endpoints");
     return tree;

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "bindings/session.h"
+#include "platform/common/input_error.h"
 #include "platform/machine.h"
-#include "platform/platform.h"
 #include "platform/topology.h"
 
 namespace py = pybind11;

@@ -16,14 +16,15 @@
 
 #include "bindings/session.h"
 #include "platform/apps.h"
-#include "platform/files.h"
+#include "platform/common/files.h"
 #include "platform/kernel_job.h"
+#include "platform/loader/image_set.h"
 
 namespace fabricvp::python {
 namespace {
 
 gpu::gpu_unit& gpu_at(session& x, std::size_t node, std::size_t index) {
-    auto& gpus = x.machine().hardware().nodes.at(node)->gpus;
+    auto& gpus = x.machine().hardware().nodes.at(node)->devices.gpus;
     if (index >= gpus.size()) throw std::out_of_range(fmt::format("node {} has {} GPUs", node, gpus.size()));
     return *gpus[index];
 }
@@ -125,7 +126,8 @@ void serve_kernel_jobs(session& x, std::size_t node, const py::bytes& job, std::
 }  // namespace
 
 void bind_gpu(py::module_& m) {
-    m.def("gpu_count", [](session& x, std::size_t node) { return x.machine().hardware().nodes.at(node)->gpus.size(); });
+    m.def("gpu_count",
+          [](session& x, std::size_t node) { return x.machine().hardware().nodes.at(node)->devices.gpus.size(); });
     m.def("gpu_name", [](session& x, std::size_t node, std::size_t gpu) {
         return std::string(gpu_at(x, node, gpu).core.owner.name());
     });

@@ -15,12 +15,17 @@
 #include "bindings/session.h"
 #include "bindings/spans.h"
 #include "platform/cli/cli.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
+#include "platform/config/machine_reader.h"
+#include "platform/config/plugins.h"
 #include "platform/config/renamed_names.h"
-#include "platform/console.h"
-#include "platform/files.h"
+#include "platform/console/console.h"
 #include "platform/gdb/csr_names.h"
 #include "platform/loader/image_paths.h"
-#include "platform/machine_params.h"
+#include "platform/loader/image_set.h"
+#include "platform/params/machine_params.h"
+#include "platform/renamed_statistics.h"
 
 namespace py = pybind11;
 using namespace fabricvp;
@@ -30,7 +35,7 @@ using fabricvp::python::python_timer;
 using fabricvp::python::register_handle;
 using fabricvp::python::session;
 
-// libsystemc wants this symbol from a program; here nobody calls it.
+// libsystemc wants this symbol from a program; here it is never called.
 extern "C" __attribute__((visibility("default"))) int sc_main(int, char*[]) { return 0; }
 
 namespace {
@@ -73,7 +78,7 @@ std::vector<std::pair<std::size_t, std::size_t>> device_counts(const std::string
     const auto file = find_config(path);
     std::vector<std::pair<std::size_t, std::size_t>> parts;
     for (const auto& n : read_machine_params(read_file(file, 1 << 24), file, set).nodes)
-        parts.emplace_back(n.gpus.size(), n.pcie.endpoints.size());
+        parts.emplace_back(n.devices.gpus.size(), n.pcie.endpoints.size());
     return parts;
 }
 
@@ -135,8 +140,9 @@ void bind_session(py::module_& m) {
         .def("console_port", [](session& x, std::size_t node) { return x.machine().serial(node).port(); })
         .def("console_input", [](session& x, std::size_t node) { return x.machine().serial(node).recorded_input(); })
         .def("watch_console_text",
-             [](session& x, std::size_t node, std::size_t from, py::bytes text, std::string description) {
-                 return x.watch_console_text(node, from, text, std::move(description));
+             [](session& x, std::size_t node, std::size_t from, py::bytes text, bool at_line_start,
+                std::string description) {
+                 return x.watch_console_text(node, from, text, at_line_start, std::move(description));
              })
         .def("watch_console", &session::watch_console)
         .def("unwatch_console", &session::unwatch_console)
@@ -241,12 +247,18 @@ PYBIND11_MODULE(_fabricvp, m) {
                                [&](const auto& p) { return p.compare(0, name.size(), name) == 0; });
         });
     });
+    m.def("renamed_statistic", &renamed_statistic);
+    m.def("current_path", &current_path);
+    m.def("has_earlier_names", [](const std::string& version) { return has_earlier_names(version); });
     m.def("config_folder", &config_folder);
     m.def("firmware_folder", &firmware_folder);
     m.def("find_config", &find_config);
     m.def("device_counts", &device_counts);
     m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
     m.def("cli_results", &cli_results);
+    m.def("load_plugin", &load_plugin);
+    m.def("library_file", &library_file);
+    m.def("config_files", &config_files);
     bind_parts(m);
     fabricvp::python::bind_congestion(m);
     bind_session(m);

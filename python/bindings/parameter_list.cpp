@@ -7,7 +7,8 @@
 #include <pybind11/stl.h>
 
 #include "base/described_blocks.h"
-#include "platform/machine_params.h"
+#include "platform/config/machine_reader.h"
+#include "platform/params/machine_params.h"
 
 namespace fabricvp::python {
 

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "platform/console.h"
+#include "platform/console/console.h"
 #include "platform/loader/image_paths.h"
 #include "platform/machine.h"
-#include "platform/results.h"
+#include "platform/results/results.h"
 
 namespace fabricvp::python {
 namespace {

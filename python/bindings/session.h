@@ -68,7 +68,8 @@ public:
 
     // Watching: session_watch.cpp
     py::bytes console_output(std::size_t node, std::size_t from);
-    int watch_console_text(std::size_t node, std::size_t from, std::string text, std::string description);
+    int watch_console_text(std::size_t node, std::size_t from, std::string text, bool at_line_start,
+                           std::string description);
     int watch_console(std::size_t node, py::function holds, std::string description);
     void unwatch_console(std::size_t node, int id) { at(node).console_watches.erase(id); }
     int watch_marker(std::size_t node, std::optional<std::string> label, std::optional<std::string> kind);

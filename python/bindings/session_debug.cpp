@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include "bindings/session.h"
-#include "platform/files.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 #include "platform/loader/elf_image.h"
 
 namespace fabricvp::python {

@@ -9,7 +9,8 @@
 #include "base/statistics.h"
 #include "bindings/parameter_list.h"
 #include "bindings/session.h"
-#include "platform/results.h"
+#include "platform/common/input_error.h"
+#include "platform/results/results.h"
 
 namespace fabricvp::python {
 
@@ -73,10 +74,7 @@ py::list session::parameters() { return list_parameters(m_platform->resolved_con
 
 std::vector<std::tuple<std::string, std::string, std::string>> session::statistic_descriptions() {
     std::vector<std::tuple<std::string, std::string, std::string>> rows;
-    for (const auto& [path, value] : m_platform->statistics()) {
-        const auto notes = notes_of(path);
-        rows.emplace_back(path, notes.unit, notes.help);
-    }
+    for (auto& [path, notes] : notes_of(m_platform->statistics())) rows.emplace_back(path, notes.unit, notes.help);
     return rows;
 }
 

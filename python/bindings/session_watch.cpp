@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/session.h"
-#include "platform/console.h"
+#include "platform/console/console.h"
+#include "platform/console/line_start.h"
 
 namespace fabricvp::python {
 
@@ -25,10 +26,12 @@ int session::watch_output(std::size_t index, console_watch watch) {
     return id;
 }
 
-int session::watch_console_text(std::size_t node, std::size_t from, std::string text, std::string description) {
-    auto holds = [from, text = std::move(text)](const std::string& output) {
+int session::watch_console_text(std::size_t node, std::size_t from, std::string text, bool at_line_start,
+                                std::string description) {
+    auto holds = [from, at_line_start, text = std::move(text)](const std::string& output) {
         return output.size() >= from + text.size() &&
-               output.compare(output.size() - text.size(), text.size(), text) == 0;
+               output.compare(output.size() - text.size(), text.size(), text) == 0 &&
+               (!at_line_start || starts_line(output, output.size() - text.size()));
     };
     return watch_output(node, {std::move(holds), std::move(description)});
 }

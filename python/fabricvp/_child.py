@@ -20,12 +20,11 @@ def main() -> int:
         from .platform import Platform
         from .serving import serve
 
+        options = {"plugins": request["plugins"], "overrides": request["overrides"], **request["app"]}
         if request["text"] is not None:
-            machine = Platform.from_text(
-                request["text"], name=request["name"], overrides=request["overrides"], **request["app"]
-            )
+            machine = Platform.from_text(request["text"], name=request["name"], **options)
         else:
-            machine = Platform.from_config(request["path"], overrides=request["overrides"], **request["app"])
+            machine = Platform.from_config(request["path"], **options)
     except BaseException as error:
         _report(connection, error)
         return 1

@@ -56,8 +56,8 @@ def mechanisms(parameters: Iterable[tuple[str, object]]) -> dict[str, str]:
     adapters: set[str] = set()
     for path, value in parameters:
         node = path.partition(".")[0]
-        if ".netcrafter." in path:
-            found.setdefault("netcrafter", f"{path.partition('.netcrafter.')[0]} has NetCrafter's controllers")
+        if path.endswith("stage.kind") and value == "netcrafter":
+            found.setdefault("netcrafter", f"{path.rpartition('.')[0]} is NetCrafter")
         if path.endswith(".policy") and value in ("milic2017", "symmetric", "predictive"):
             found.setdefault("numa_aware_gpus", f"{path} is {value}: reversible lanes")
         if path.endswith(".compute_units"):
@@ -81,10 +81,13 @@ def main(arguments: list[str]) -> int:
         "fabricvp cite netcrafter_quad_on > references.bib",
     )
     parser.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a shipped machine")
-    config = parser.parse_args(arguments).config
+    parser.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="load a plug-in first; repeatable"
+    )
+    given = parser.parse_args(arguments)
     from .platform import Platform
 
-    with Platform.from_config(config) as platform:
+    with Platform.from_config(given.config, plugins=given.plugin) as platform:
         parameters = [(one.path, one.value) for one in platform._core.parameters()]
     for name, reason in mechanisms(parameters).items():
         print(f"% {reason}\n{_ENTRIES[name]}\n")

@@ -19,6 +19,7 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
     "new": ("fabricvp.new_command:main", "a small project to start from: a kernel, a firmware or a device of your own"),
     "sdk": ("fabricvp.new_command:sdk_main", "the folder that firmware and kernels outside of the tree are built with"),
     "experiment": ("fabricvp.experiments.command:main", "measure something and put it beside what was published"),
+    "docs": ("fabricvp.docs_command:main", "write the figures of an experiment into the pages that show them"),
 }
 
 

@@ -31,15 +31,18 @@ class Condition:
 class ConsoleText(Condition):
     """Console output of a node: plain text, or a compiled regular expression searched in the output not yet consumed.
 
-    The run ends at the character that completes the match, so a run is repeatable whatever the pattern.
+    The run ends at the character that completes the match, so a run is repeatable whatever the pattern. With
+    ``at_line_start`` text counts at the start of a line only, as a prompt does.
     """
 
-    def __init__(self, pattern: str | re.Pattern[str], node: int = 0) -> None:
+    def __init__(self, pattern: str | re.Pattern[str], node: int = 0, *, at_line_start: bool = False) -> None:
         if isinstance(pattern, str) and not pattern:
             raise ValueError("an empty text matches at once")
         if not isinstance(pattern, (str, re.Pattern)):
             raise TypeError("a console pattern is text or a compiled regular expression")
-        self.pattern, self.node = pattern, node
+        if at_line_start and not isinstance(pattern, str):
+            raise TypeError("a regular expression says itself where it matches: at_line_start is for text")
+        self.pattern, self.node, self.at_line_start = pattern, node, at_line_start
         self.description = repr(pattern if isinstance(pattern, str) else pattern.pattern)
 
     def arm(self, platform: Platform) -> bool:
@@ -49,7 +52,7 @@ class ConsoleText(Condition):
             return True
         if isinstance(self.pattern, str):
             self._watch = platform._core.watch_console_text(
-                self.node, console._position, self.pattern.encode(), self.description
+                self.node, console._position, self.pattern.encode(), self.at_line_start, self.description
             )
         else:
             self._watch = platform._core.watch_console(self.node, lambda: self._search(console), self.description)
@@ -65,11 +68,12 @@ class ConsoleText(Condition):
     def _search(self, console: Any) -> bool:
         unread = console.unread
         groups: tuple[str | Any, ...] = ()
-        if isinstance(self.pattern, str):
+        if isinstance(self.pattern, str) and not self.at_line_start:
             start = unread.find(self.pattern)
             end = start + len(self.pattern)
         else:
-            found = self.pattern.search(unread)
+            pattern = console._at_line_start(self.pattern) if isinstance(self.pattern, str) else self.pattern
+            found = pattern.search(unread)
             start, end, groups = (found.start(), found.end(), found.groups()) if found else (-1, -1, ())
         if start < 0:
             return False

@@ -14,11 +14,13 @@ without disks and network adapters; behind them come GPUs. Two forms: "martinass
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from . import _fabricvp, arguments
+from ._renamed import check_value, renamed_arguments
 from .errors import InputError
 from .nodes import node_index
 from .overrides import flatten
@@ -74,7 +76,7 @@ class Search:
     solved_graphs: int  #: of these, different up to relabelling that leaves the tree the same
     best_s: float
     worst_s: float
-    natural_s: float  #: everybody sends to its neighbours in ascending direction: left, right, other row
+    natural_s: float  #: each endpoint sends to its neighbours in ascending direction: left, right, other row
     mean_s: float
     best_order: list[list[int]]
     worst_order: list[list[int]]
@@ -98,6 +100,7 @@ def model(
     """The model of a tree. ``tau`` is in [0, 0.5), ``bandwidth`` bytes a second or text with unit; so is
     ``crossing_bandwidth``, that of a message alone which crosses the root complex (None: the same; "maxmin" only).
     Raises `InputError`."""
+    check_value("form", form, {"published": "martinasso2016"})
     rate, crossing = (
         arguments.bandwidth(b) if isinstance(b, str) else float(b) for b in (bandwidth, crossing_bandwidth or 0.0)
     )
@@ -140,17 +143,17 @@ def solve(
     except ValueError as error:
         raise InputError(str(error)) from None
     return Solution(
-        [Phase(end, {n: f for n, f in zip(names, factors) if f > 0}) for end, factors in phases],
-        dict(zip(names, finish)),
+        [Phase(end, {names[k]: f for k, f in factors if f > 0}) for end, factors in phases], dict(zip(names, finish))
     )
 
 
 def _names(messages: Sequence[Message]) -> list[str]:
     names: list[str] = []
+    before: Counter[str] = Counter()
     for m in messages:
         pair = f"{m.source}:{m.destination}"
-        before = sum(n == pair or n.startswith(pair + "#") for n in names)
-        names.append(f"{pair}#{before + 1}" if before else pair)
+        before[pair] += 1
+        names.append(f"{pair}#{before[pair]}" if before[pair] > 1 else pair)
     return names
 
 
@@ -208,6 +211,7 @@ def all_to_all(endpoints: int) -> list[list[tuple[int, int]]]:
     return _fabricvp.all_to_all_subsets(endpoints)
 
 
+@renamed_arguments(most_edges="max_edges")
 def random_graphs(shape: Tree, count: int, seed: int, max_edges: int = 8) -> list[list[tuple[int, int]]]:
     """Random graphs of 1 to ``max_edges`` communications, no two the same up to a relabelling that leaves the tree the
     same; the same seed gives the same graphs everywhere. Raises `InputError` if there are not that many."""

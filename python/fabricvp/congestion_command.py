@@ -20,8 +20,9 @@ def main(argv: list[str]) -> int:
     """`fabricvp congestion`: the closed form for messages of the command line."""
     parser = arguments.ArgumentParser(
         "congestion",
-        "Congestion factors, phases and finishing times of messages on a machine's PCIe tree, in closed form.\n"
-        "Each sender's k-th message starts in step k, and a step ends with its last message.",
+        "Congestion factors and finishing times of messages on a machine's PCIe tree, in closed form.\n"
+        "Each sender's k-th message starts in step k, and a step ends with its last message. A factor is a message's\n"
+        "share of the bandwidth; it holds for a phase, the time between two starts or ends. --json prints the phases.",
         "fabricvp congestion cs_storm --tau 0.2 --bandwidth 11.86GB/s 0:2=300MB 1:4=300MB 3:2=300MB 6:4=300MB",
     )
     _add_common(parser)
@@ -41,7 +42,7 @@ def main(argv: list[str]) -> int:
             )
         )
     else:
-        _print(_phase_table(solution))
+        print(_message_lines(solution))
     return 0
 
 
@@ -121,20 +122,23 @@ def _print(*tables: Table) -> None:
         console.print(table)
 
 
-def _phase_table(solution: congestion.Solution) -> Table:
-    from rich.table import Table
-
-    table = Table(title="congestion factors by phase")
-    table.add_column("message")
-    for index, phase in enumerate(solution.phases, 1):
-        table.add_column(f"phase {index}\nto {phase.end * 1e3:.4g} ms", justify="right")
-    table.add_column("finished\nms", justify="right")
+def _message_lines(solution: congestion.Solution) -> str:
+    """One line a message. Plain text, since tables of thousands of lines take seconds to lay out."""
+    factors: dict[str, list[float]] = {name: [] for name in solution.finish}
+    for phase in solution.phases:
+        for name, factor in phase.factors.items():
+            factors[name].append(factor)
+    names = {name: name.replace(":", " → ") for name in factors}
+    width = max(map(len, names.values()))
+    count, phases = len(names), len(solution.phases)
+    lines = [
+        f"{count:,} message{'s' * (count != 1)} in {phases:,} phase{'s' * (phases != 1)}; --json has the phases",
+        f"{'message':<{width}}  smallest factor  largest factor  finished in ms",
+    ]
     for name, finish in solution.finish.items():
-        shares = (phase.factors.get(name) for phase in solution.phases)
-        table.add_row(
-            name.replace(":", " → "), *("" if s is None else f"{s:.4f}" for s in shares), f"{finish * 1e3:.4g}"
-        )
-    return table
+        own = factors[name]
+        lines.append(f"{names[name]:<{width}}  {min(own):15.4f}  {max(own):14.4f}  {finish * 1e3:14.4g}")
+    return "\n".join(lines)
 
 
 def _search_tables(found: congestion.Search, pattern: str, wall: float) -> list[Table]:

@@ -12,7 +12,8 @@ from .units import Time
 if TYPE_CHECKING:
     from .node import Node
 
-_CONTROLS = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
+_ESCAPE = r"\x1b\[[0-9;?]*[A-Za-z]"
+_CONTROLS = re.compile(rf"\r|{_ESCAPE}")
 
 
 class Console:
@@ -47,18 +48,24 @@ class Console:
 
         Text is searched as it is; compile a regular expression for more. ``timeout`` is simulated time (None: for
         ever). Raises `ExpectTimeout`, and `GuestStopped` when the guest ends or a breakpoint stops it before."""
+        return self._expect(pattern, timeout, False)
+
+    def _expect(self, pattern: str | re.Pattern[str], timeout: Time | None, at_line_start: bool) -> Match:
         from .errors import GuestStopped
 
-        result = self._node._platform.run_until_console(pattern, timeout, self._node.index)
+        result = self._node._platform.run_until_console(pattern, timeout, self._node.index, at_line_start=at_line_start)
         if result.match is None:
             raise GuestStopped(f"{result.outcome} ({result.detail}) before the console showed {pattern!r}", result)
         return result.match
 
     def command(self, line: str, prompt: str | re.Pattern[str], timeout: Time | None = "10 s") -> str:
         """Types a line and gives what is printed between its echo and the next ``prompt``, without carriage returns and
-        the escape sequences of terminals. Raises as `expect()`."""
+        the escape sequences of terminals. Raises as `expect()`.
+
+        A prompt that is text stands at the start of a line, so "=> " is not found in "==> "; a compiled regular
+        expression is searched as it is, with what no call has consumed yet."""
         self.type(line + "\n")
-        before = _CONTROLS.sub("", self.expect(prompt, timeout).before)
+        before = _CONTROLS.sub("", self._expect(prompt, timeout, isinstance(prompt, str)).before)
         return before.removeprefix(line).removeprefix("\n")
 
     def skip(self) -> None:
@@ -78,6 +85,12 @@ class Console:
     def recorded_input(self) -> str:
         """Input so far with its simulated time, as the platform records it."""
         return self._core.console_input(self._node.index)
+
+    def _at_line_start(self, text: str) -> re.Pattern[str]:
+        """A pattern that finds text in unread output at the start of a line, behind colours and the like."""
+        last = self.output_bytes[max(self._position - 1, 0) : self._position]
+        here = r"\A|" if last in (b"", b"\n", b"\r") else ""  # where unread output begins
+        return re.compile(rf"(?:{here}(?<=[\r\n]))(?:{_ESCAPE})*{re.escape(text)}")
 
     def _consume(self, characters: int) -> None:
         self._position += len(self.unread[:characters].encode(errors="surrogateescape"))

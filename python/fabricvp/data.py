@@ -45,6 +45,15 @@ def sdk_folder() -> Path:
     return folder
 
 
+def cmake_prefix() -> Path:
+    """Where CMake finds the package `fabricvp` with library and headers, for plug-ins and programs in C++. Raises
+    `InputError` if it is not installed."""
+    prefix = Path(_fabricvp.__file__).with_name("cpp")
+    if not (prefix / "lib" / "cmake" / "fabricvp" / "fabricvpConfig.cmake").is_file():
+        raise InputError(f"{prefix}: there is nothing to build plug-ins with in this installation")
+    return prefix
+
+
 def resolve_config(path: str | os.PathLike[str]) -> str:
     """A configuration given as a file, or as the name of a stock machine. Raises `InputError` if there is neither."""
     return _fabricvp.find_config(os.fspath(path))

@@ -12,6 +12,8 @@ from . import _fabricvp
 from .arguments import ArgumentParser
 from .drawing import draw_run, graphviz_text, machine_svg, read_topology, save
 from .errors import InputError
+from .overview import overview_svg
+from .plugins import load_plugins
 
 
 def main(argv: list[str]) -> int:
@@ -27,6 +29,9 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--out", metavar="DIR", help="where pictures go (the run's folder, or the working directory)")
     parser.add_argument("--svg", metavar="FILE", help="draw the machine alone, into this file")
+    parser.add_argument(
+        "--overview", action="store_true", help="draw PCIe trees, fabrics and networks alone, nodes side by side"
+    )
     parser.add_argument("--dot", action="store_true", help="print a graph for Graphviz instead")
     parser.add_argument(
         "--region",
@@ -36,7 +41,11 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--set", metavar="KEY=VALUE", action="append", default=[], help="override a parameter of CONFIG; repeatable"
     )
+    parser.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="load a plug-in for CONFIG; repeatable"
+    )
     given = parser.parse_args(argv)
+    load_plugins(given.plugin)
     folder = Path(given.source)
     is_run = folder.is_dir()
     if is_run and given.set:
@@ -49,7 +58,7 @@ def main(argv: list[str]) -> int:
             to.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{to}: cannot be made ({error.strerror})") from None
-    if is_run and not given.dot and not given.svg:
+    if is_run and not given.dot and not given.svg and not given.overview:
         files = draw_run(folder, to, given.region)
     else:
         topology = read_topology(folder) if is_run else _configured_topology(given.source, given.set)
@@ -57,7 +66,8 @@ def main(argv: list[str]) -> int:
             sys.stdout.write(graphviz_text(topology))
             return 0
         title = folder.resolve().name if is_run else given.source
-        files = [save(machine_svg(topology, title), Path(given.svg) if given.svg else to / "machine.svg")]
+        draw, name = (overview_svg, "overview.svg") if given.overview else (machine_svg, "machine.svg")
+        files = [save(draw(topology, title), Path(given.svg) if given.svg else to / name)]
     for file in files:
         print(file)
     return 0
@@ -70,4 +80,5 @@ def _configured_topology(config: str, settings: list[str]) -> dict[str, Any]:
         if not equals:
             raise InputError(f"--set '{setting}': must be KEY=VALUE")
         overrides.append((key, value))
-    return json.loads(_fabricvp.topology(_fabricvp.Session.from_config(config, overrides)))
+    topology: dict[str, Any] = json.loads(_fabricvp.topology(_fabricvp.Session.from_config(config, overrides)))
+    return topology

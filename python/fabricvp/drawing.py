@@ -63,7 +63,8 @@ def _note(x: int, y: int, anchor: str, text: str, size: int = 10, background: st
     )
 
 
-def _svg_document(width: int, height: int, body: str) -> str:
+def svg_document(width: int, height: int, body: str) -> str:
+    """The file, white behind what is drawn."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
         ' font-family="sans-serif" font-size="13" text-anchor="middle">\n'
@@ -301,7 +302,8 @@ def busiest_traffic(graph: Graph, region: str | None = None) -> Traffic:
     """Of a graph's intervals, that of a region's label; without one, that of the regions during which links carried
     most bytes, or of the whole run where no region saw any. Raises `InputError` for a label that
     firmware has not marked."""
-    whole, *labels = graph["traffic"]
+    intervals: list[Traffic] = graph["traffic"]
+    whole, *labels = intervals
     if region is not None:
         for interval in labels:
             if interval["region"] == region:
@@ -310,7 +312,7 @@ def busiest_traffic(graph: Graph, region: str | None = None) -> Traffic:
         raise InputError(f"no region of interest '{region}': there are {known}")
 
     def carried(interval: Traffic) -> float:
-        return sum(d["bytes"] for link in interval["links"] for d in link if d)
+        return float(sum(d["bytes"] for link in interval["links"] for d in link if d))
 
     best = max(labels, key=lambda interval: (carried(interval), interval["seconds"]), default=whole)
     return best if carried(best) > 0 else whole
@@ -338,7 +340,7 @@ def fabric_svg(graph: Graph, traffic: Traffic, title: str = "") -> str:
         busy, at = step / (steps - 1), margin + step * sample
         body += _wire(f"M {at} {legend + 24} h 44", _busy_colour(busy), f"{_busy_width(busy):.1f}")
         body += _note(at + 50, legend + 28, "start", f"{100 * busy:.0f} %")
-    return _svg_document(width, legend + 62, body + drawing.svg)
+    return svg_document(width, legend + 62, body + drawing.svg)
 
 
 # Networks between nodes: adapters and generators at the bottom, above them their switches, and so on
@@ -366,7 +368,7 @@ def _network_notes(graph: Graph) -> dict[str, str]:
 
 
 def _cable(link: Mapping[str, Any]) -> str:
-    end = next((d for d in link["directions"] if d), {})
+    end: Mapping[str, Any] = next((d for d in link["directions"] if d), {})
     return f"{end['rate']} {end['width']}" if "rate" in end else "Ethernet"
 
 
@@ -405,7 +407,7 @@ def draw_network(graph: Graph, x: int, y: int) -> Drawing:
 
 # Whole machines: one frame for each host, tree, fabric and network
 
-_COLUMNS, _HOST_BOX, _HOST_GAP, _MARGIN, _BUS = 6, (148, 58), 14, 24, 40
+_COLUMNS, _HOST_BOX, _HOST_GAP, MARGIN, _BUS = 6, (148, 58), 14, 24, 40
 
 
 def _host_boxes(host: Mapping[str, Any]) -> tuple[list[tuple[str, list[str], str]], list[tuple[str, list[str], str]]]:
@@ -438,46 +440,51 @@ def _draw_rows(boxes: Iterable[tuple[str, list[str], str]], left: int, top: int,
     return wires + shapes
 
 
-def _frame(top: int, width: int, height: int, name: str) -> str:
+def frame(top: int, width: int, height: int, name: str, left: int = MARGIN) -> str:
+    """A named frame around a part of a picture."""
     return (
-        f'<rect x="{_MARGIN}" y="{top}" width="{width}" height="{height}" rx="10" fill="#fafafa" stroke="#90a4ae"/>\n'
-    ) + _text(_MARGIN + 16, top + 25, name, ' text-anchor="start" font-size="15" font-weight="bold"')
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="10" fill="#fafafa" stroke="#90a4ae"/>\n'
+    ) + _text(left + 16, top + 25, name, ' text-anchor="start" font-size="15" font-weight="bold"')
+
+
+def heading(title: str) -> str:
+    """A picture's title."""
+    return _text(MARGIN, 34, title, ' text-anchor="start" font-size="18" font-weight="bold"')
 
 
 def machine_svg(topology: Mapping[str, Any], title: str) -> str:
     """The whole machine: harts above the bus of each node, what is on the bus below it; PCIe, fabric, networks."""
-    frame_width = 2 * _MARGIN + _COLUMNS * (_HOST_BOX[0] + _HOST_GAP)
-    width, y, body = frame_width + 2 * _MARGIN, 56, ""
+    frame_width = 2 * MARGIN + _COLUMNS * (_HOST_BOX[0] + _HOST_GAP)
+    width, y, body = frame_width + 2 * MARGIN, 56, ""
 
     def add(drawing: Drawing, name: str) -> None:
         nonlocal width, y, body
-        framed = max(frame_width, drawing.width + 2 * _MARGIN)
-        body += _frame(y, framed, drawing.height + 64, name) + drawing.svg
-        width = max(width, framed + 2 * _MARGIN)
-        y += drawing.height + 64 + _MARGIN
+        framed = max(frame_width, drawing.width + 2 * MARGIN)
+        body += frame(y, framed, drawing.height + 64, name) + drawing.svg
+        width = max(width, framed + 2 * MARGIN)
+        y += drawing.height + 64 + MARGIN
 
     for node in topology["nodes"]:
         harts, targets = _host_boxes(node["host"])
-        left, step = 2 * _MARGIN + _HOST_GAP, _HOST_BOX[1] + _HOST_GAP
+        left, step = 2 * MARGIN + _HOST_GAP, _HOST_BOX[1] + _HOST_GAP
         bus_top = y + 40 + _rows(len(harts)) * step + 8
         targets_top = bus_top + _BUS + 22
         height = targets_top + _rows(len(targets)) * step + 10 - y
-        bus_width = frame_width - 2 * _MARGIN
-        body += _frame(y, frame_width, height, f"{node['name']}.host")
+        bus_width = frame_width - 2 * MARGIN
+        body += frame(y, frame_width, height, f"{node['name']}.host")
         body += _draw_rows(harts, left, y + 40, bus_top)
         body += _draw_rows(targets, left, targets_top, bus_top + _BUS)
         body += _box(left - _HOST_GAP, bus_top, bus_width, _BUS, _PLAIN)
         body += _text(left - _HOST_GAP + bus_width // 2, bus_top + 25, "bus", ' font-weight="bold"')
-        y += height + _MARGIN
+        y += height + MARGIN
         if "pcie" in node:
-            add(draw_pcie(node["pcie"], 2 * _MARGIN, y + 40), node["pcie"]["path"])
+            add(draw_pcie(node["pcie"], 2 * MARGIN, y + 40), node["pcie"]["path"])
         if "fabric" in node:
-            add(draw_fabric(node["fabric"], 2 * _MARGIN, y + 40), node["fabric"]["path"])
+            add(draw_fabric(node["fabric"], 2 * MARGIN, y + 40), node["fabric"]["path"])
     for between in ("network", "ethernet"):
         if between in topology:
-            add(draw_network(topology[between], 2 * _MARGIN, y + 40), topology[between]["path"])
-    head = _text(_MARGIN, 34, title, ' text-anchor="start" font-size="18" font-weight="bold"')
-    return _svg_document(width, y, head + body)
+            add(draw_network(topology[between], 2 * MARGIN, y + 40), topology[between]["path"])
+    return svg_document(width, y, heading(title) + body)
 
 
 # Graphs for Graphviz
@@ -530,7 +537,7 @@ def graphviz_text(topology: Mapping[str, Any]) -> str:
         for name, note in notes.items():
             text += "  " + _dot_node(f"{graph['path']}.{name}", name, note)
         for link in graph["links"]:
-            text += "  " + _dot_edge(*(f"{graph['path']}.{link[end]}" for end in ("from", "to")), _cable(link))
+            text += "  " + _dot_edge(f"{graph['path']}.{link['from']}", f"{graph['path']}.{link['to']}", _cable(link))
     return text + "}\n"
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
+from ._renamed import renamed_attributes
 from .drawing import busiest_traffic, fabric_svg, save
 from .errors import InputError
 from .units import PICOSECONDS
@@ -144,7 +145,8 @@ class Fabric:
         node = json.loads(_fabricvp.topology(self._core))["nodes"][self._node]
         if "fabric" not in node:
             raise InputError(f"{node['name']} has no fabric")
-        return node["fabric"]
+        graph: dict[str, Any] = node["fabric"]
+        return graph
 
     @staticmethod
     def _carried(
@@ -165,3 +167,6 @@ class Fabric:
 
     def __repr__(self) -> str:
         return f"<Fabric of node {self._node}>"
+
+
+__getattr__ = renamed_attributes(__name__, {"Way": "LinkTraffic"})

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
+from ._renamed import renamed_arguments
 from .errors import AddressError
 from .launch import Arguments, Launch, collect, default_group, to_3d
 from .memory import Memory
@@ -158,6 +159,7 @@ class Gpu:
             reason: sum(v for k, v in statistics.items() if k.endswith(".stall_" + reason)) / 1e12 for reason in _STALLS
         }
 
+    @renamed_arguments(room="max_job_bytes")
     def launch(
         self,
         elf: str | os.PathLike[str],

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
+from ._renamed import renamed_arguments
 from .errors import AddressError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Memory:
         """Writes a little-endian integer of ``size`` bytes. Raises `OverflowError` if it does not fit."""
         self.write(address, int(value).to_bytes(size, "little", signed=value < 0))
 
+    @renamed_arguments(most="max_bytes")
     def read_string(self, address: int, max_bytes: int = 4096) -> str:
         """Text up to a zero byte or ``max_bytes`` bytes."""
         data = b""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from .arguments import ArgumentParser
-from .data import sdk_folder
+from .data import cmake_prefix, sdk_folder
 from .errors import InputError
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -16,7 +16,8 @@ _TEMPLATES = Path(__file__).with_name("templates")
 KINDS = {
     "kernel": "C for the GPU's lanes, launched from Python with numpy arrays",
     "firmware": "a program in C for the host's harts, with a machine of its own",
-    "device": "a device in Python on the host's bus, with a driver in C",
+    "stage": "a mechanism at links between GPUs, as a plug-in in C++",
+    "device": "a device on the host's bus, in Python and as a plug-in in C++, with a driver in C",
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _RESERVED_NAMES = {
@@ -59,6 +60,13 @@ _RESERVED_NAMES = {
     "driver",
     "fabricvp",
     "numpy",
+    # targets that CMake has
+    "all",
+    "clean",
+    "help",
+    "install",
+    "package",
+    "test",
 }
 
 
@@ -68,8 +76,7 @@ def main(argv: list[str]) -> int:
     parser = ArgumentParser(
         "new",
         f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}\n\n"
-        "A device in C++ is linked with the simulator's libraries, which this package does not have: install them by\n"
-        "`cmake --install` from the tree; docs/add_a_device.md shows one that registers its kind.",
+        "C++ is built with CMake against the simulator's library (`fabricvp sdk --cmake`): a plug-in for `--plugin`.",
         "fabricvp new kernel saxpy && make -C saxpy run",
     )
     parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
@@ -105,7 +112,7 @@ def make(kind: str, name: str, where: Path) -> Path:
     sdk_folder()  # says so if the project could not be built
     substitutions = {"@NAME@": name, "@PYTHON@": sys.executable}
     texts = {}
-    for template in sorted((_TEMPLATES / kind).iterdir()):
+    for template in sorted(path for path in (_TEMPLATES / kind).iterdir() if path.is_file()):  # pip leaves __pycache__
         text = template.read_text()
         for placeholder, value in substitutions.items():
             text = text.replace(placeholder, value)
@@ -120,12 +127,19 @@ def make(kind: str, name: str, where: Path) -> Path:
 
 
 def sdk_main(argv: list[str]) -> int:
-    """`fabricvp sdk`: prints the folder that firmware and kernels are built with."""
-    ArgumentParser(
+    """`fabricvp sdk`: prints the folder that firmware and kernels are built with, or the one of plug-ins."""
+    parser = ArgumentParser(
         "sdk",
         "Prints the folder with the headers, sources and linker scripts that firmware and kernels outside of the tree"
         " are built with; Makefiles include fabricvp.mk there.",
         "make -f Makefile SDK=$(fabricvp sdk)",
-    ).parse_args(argv)
-    print(sdk_folder())
+    )
+    parser.add_argument(
+        "--cmake",
+        action="store_true",
+        help="the prefix in which CMake finds the package `fabricvp` for plug-ins and programs in C++ instead"
+        " (CMAKE_PREFIX_PATH)",
+    )
+    given = parser.parse_args(argv)
+    print(cmake_prefix() if given.cmake else sdk_folder())
     return 0

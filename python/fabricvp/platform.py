@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
+from ._renamed import check_value, renamed_arguments
 from .conditions import Condition, ConsoleText, as_conditions
 from .config import ConfigGroup, build_config
 from .data import resolve_config
@@ -24,6 +25,7 @@ from .gpu import PerNode, check_app, parse_app_requests
 from .node import Node
 from .nodes import node_index
 from .overrides import flatten
+from .plugins import Plugins, load_plugins
 from .remote import RemotePlatform, reap_child, require_main_guard
 from .results import NodeOutcome, Outcome, RunResult, region_columns
 from .spans import Spans
@@ -59,6 +61,7 @@ class Platform:
         dispatch: PerNode = "",
         initrd: PerNode = "",
         option: PerNode = "",
+        plugins: Plugins = (),
         overrides: Mapping[str, Any] | None = None,
         **keywords: Any,
     ) -> Platform:
@@ -67,6 +70,8 @@ class Platform:
         ``path`` is a YAML file, or the name of a machine inside the package (see `configs()`). ``overrides`` maps
         dotted paths to values: ``{"node.host.harts": 4}``. In keywords two underscores stand for a dot:
         ``node__host__harts=4``. Quantities are text with a unit ("1.5 GHz").
+
+        ``plugins`` are files of plug-ins, whose kinds the configuration may name; they stay loaded in this process.
 
         ``app`` is a GPU application (`fabricvp.apps()`) that node 0 runs, as by `load_app()`, which tells about
         ``size``, ``gpus``, ``placement``, ``dispatch``, ``initrd`` and ``option``. With several nodes it is a mapping:
@@ -79,6 +84,7 @@ class Platform:
         app_requests = parse_app_requests(
             app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option
         )
+        load_plugins(plugins)
         core = _fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items()))
         return cls(core)._with_apps(app_requests)
 
@@ -95,6 +101,7 @@ class Platform:
         dispatch: PerNode = "",
         initrd: PerNode = "",
         option: PerNode = "",
+        plugins: Plugins = (),
         overrides: Mapping[str, Any] | None = None,
         **keywords: Any,
     ) -> Platform:
@@ -103,15 +110,18 @@ class Platform:
         app_requests = parse_app_requests(
             app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option
         )
+        load_plugins(plugins)
         core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
         return cls(core)._with_apps(app_requests)
 
     @classmethod
+    @renamed_arguments(tiles="replica_placement")
     def from_recording(
         cls,
         recording: str | os.PathLike[str],
         path: str | os.PathLike[str],
         *,
+        plugins: Plugins = (),
         overrides: Mapping[str, Any] | None = None,
         replica_placement: str = "",
         **keywords: Any,
@@ -119,15 +129,17 @@ class Platform:
         """The fabric of a configuration with a recording in the place of its GPUs and their software (see `record()`).
 
         `run()` plays it and ends with outcome "power_off"; its one region of interest has the label and the statistics
-        of the fabric that the measured part of the software has. ``overrides`` and keywords are those of
-        `from_config()`. Where the machine has several times as many GPUs as the recording (up to 4,096), each as many
-        play it: neighbours (``replica_placement`` "contiguous", as without it), or GPU n of all of them together
+        of the fabric that the measured part of the software has. ``plugins``, ``overrides`` and keywords are those
+        of `from_config()`. Where the machine has several times as many GPUs as the recording (up to 4,096), each as
+        many play it: neighbours (``replica_placement`` "contiguous", as without it), or GPU n of all of them together
         ("interleaved").
 
         Raises `InputError` with one line if the recording is of another version, cut short or corrupted, or if it does
         not fit: no multiple of its GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask
         for); `RuntimeError` if the process has had a platform."""
+        check_value("replica_placement", replica_placement, {"beside": "contiguous", "across": "interleaved"})
         _check_single_platform()
+        load_plugins(plugins)
         return cls(
             _fabricvp.Session.from_recording(
                 os.fspath(recording),
@@ -254,14 +266,15 @@ class Platform:
         return self._run_to(limit, as_conditions(until))
 
     def run_until_console(
-        self, pattern: str | re.Pattern[str], timeout: Time | None = None, node: int = 0
+        self, pattern: str | re.Pattern[str], timeout: Time | None = None, node: int = 0, *, at_line_start: bool = False
     ) -> RunResult:
         """Runs until a node's console has shown a text, or something that a compiled regular expression matches.
 
-        Output that `Console.expect()` or an earlier call has consumed does not count. Raises `ExpectTimeout` when
+        Output that `Console.expect()` or an earlier call has consumed does not count. ``at_line_start`` is for prompts
+        and wants text. Raises `ExpectTimeout` when
         ``timeout`` of simulated time passes first, `GuestStopped` when the guest ends before.
         """
-        condition = ConsoleText(pattern, node)
+        condition = ConsoleText(pattern, node, at_line_start=at_line_start)
         limit = NEVER if timeout is None else min(self._core.now() + to_picoseconds(timeout), NEVER - 1)
         result = self._run_to(limit, [condition])
         if result.match is not None:
@@ -345,7 +358,7 @@ class Platform:
         """Branches the machine: a child process continues from exactly this state and gives a handle with this
         interface.
 
-        The machine here is not changed, and any number of children may be made; memory that nobody writes is shared. A
+        The machine here is not changed, and any number of children may be made; memory that is not written is shared. A
         child can run for other times, with other input, software or memory contents, and be forked again. In the child
         consoles are detached from terminal and sockets, and no debugger listens. Objects of this platform are used in
         the child through the handle (``child.nodes[0].memory``).
@@ -421,6 +434,7 @@ class Platform:
         self._core.write_results(os.fspath(folder))
         draw_run(Path(folder))
 
+    @renamed_arguments(most_bytes="max_bytes")
     def start_trace(
         self, start: Time = 0, end: Time | None = None, filter: str = "", max_bytes: int = 64 << 20
     ) -> None:

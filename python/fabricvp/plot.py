@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from ._renamed import renamed_arguments
 from .statistics import Statistics
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
+@renamed_arguments(most="max_paths")
 def bars(
     values: Mapping[str, float] | Mapping[str, Mapping[str, float]],
     pattern: str = "*",
@@ -47,8 +49,8 @@ def bars(
         offset = (number - (len(frame.columns) - 1) / 2) * height
         ax.barh([place - offset for place in range(len(frame))], column.to_numpy(), height, label=name)
     ax.set_yticks(range(len(frame)), [str(path) for path in frame.index])
-    if isinstance(values, Statistics):
-        units = {unit for path, unit, _ in values._core.statistic_descriptions() if path in frame.index}
+    if hasattr(values, "to_pandas"):  # of a platform, of this process or another
+        units = set(values.to_pandas()["unit"].reindex(frame.index).dropna())
         if len(units) == 1:
             ax.set_xlabel(units.pop())
     if len(frame.columns) > 1:

@@ -16,11 +16,15 @@ import os
 import pickle
 import signal
 import socket
+import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
+from types import FunctionType
 from typing import Any
+
+import cloudpickle
 
 from .errors import RemoteError
 
@@ -55,12 +59,22 @@ def live_class(name: str) -> type | None:
     return next((c for c in LIVE_CLASSES if c.__name__ == name), None)
 
 
-class _Pickler(pickle.Pickler):
-    """References instead of the remote objects of one channel."""
+def main_path() -> str:
+    """The program's script, in which a child looks up classes and functions of `__main__`. Empty in a notebook."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    return os.path.abspath(path) if path and os.path.isfile(path) else ""
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """References instead of the remote objects of one channel. Functions and classes that a child cannot import travel
+    by value: those of a notebook, lambdas, and what functions define."""
 
     def __init__(self, file: io.BytesIO, channel: _Channel) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self._channel = channel
+
+    def reducer_override(self, obj: Any) -> Any:
+        return NotImplemented if _is_imported(obj) else super().reducer_override(obj)
 
     def persistent_id(self, obj: Any) -> Any:
         if not isinstance(obj, Remote):
@@ -68,6 +82,16 @@ class _Pickler(pickle.Pickler):
         if object.__getattribute__(obj, "_channel") is not self._channel:
             raise RemoteError("an object of one platform was passed to a platform in another process")
         return object.__getattribute__(obj, "_key")
+
+
+def _is_imported(obj: Any) -> bool:
+    """Whether a child has a class or function of `__main__` when it has imported the script."""
+    if not isinstance(obj, (type, FunctionType)) or obj.__module__ != "__main__" or not main_path():
+        return False
+    found: Any = sys.modules["__main__"]
+    for name in obj.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is obj
 
 
 class _Unpickler(pickle.Unpickler):

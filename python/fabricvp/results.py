@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._fabricvp import InputError
+from ._fabricvp import InputError, current_path, has_earlier_names
 from .units import PICOSECONDS
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pan
     ("node0") and label, numbered where a node marked a label several times ("kernels", "kernels#2"); `time_s` is how
     long each lasted. A region's statistics count from its beginning, those of other nodes in the meantime among them.
 
-    Raises `InputError` if a folder holds no stats.json, or if its run has not ended.
+    Results of earlier versions get the present names of statistics. Raises `InputError` if a folder holds no
+    stats.json, or if its run has not ended.
     """
     import pandas
 
@@ -94,11 +95,23 @@ def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pan
         if not isinstance(values, dict):
             raise InputError(f"{os.path.join(folder, 'stats.json')}: holds no statistics")
         if regions:
-            columns |= {(name, *key): pandas.Series(each, dtype=float) for key, each in _regions(folder).items()}
+            columns |= {
+                (name, *key): pandas.Series(_renamed(folder, each), dtype=float)
+                for key, each in _regions(folder).items()
+            }
         else:
-            columns[name] = pandas.Series(values, dtype=float)
+            columns[name] = pandas.Series(_renamed(folder, values), dtype=float)
     frame = pandas.DataFrame(columns).rename_axis("path")
     return frame.rename_axis(["run", "node", "region"], axis="columns") if regions and columns else frame
+
+
+def _renamed(folder: str | os.PathLike[str], values: dict[str, float]) -> dict[str, float]:
+    """The same with present names."""
+    if not os.path.exists(os.path.join(folder, "run.json")):
+        return values
+    if not has_earlier_names(_read(folder, "run.json").get("version", "")):
+        return values
+    return {current_path(path): value for path, value in values.items()}
 
 
 def _regions(folder: str | os.PathLike[str]) -> dict[tuple[str, str], dict[str, float]]:

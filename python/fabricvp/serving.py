@@ -17,6 +17,8 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
+import cloudpickle
+
 from . import config, console, devices, fabric, gpu, memory, node, pcie, platform, remote, spans, statistics
 from .errors import RemoteError
 from .remote import PARENT_MAIN, close_parent_connections
@@ -61,7 +63,19 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-class _Pickler(pickle.Pickler):
+#: Views of dictionaries travel as views of copies.
+_VIEWS: dict[type, Callable[[Any], Any]] = {
+    type({}.keys()): lambda keys: (_call_method, (dict.fromkeys(keys), "keys")),
+    type({}.values()): lambda values: (_call_method, (dict(enumerate(values)), "values")),
+    type({}.items()): lambda items: (_call_method, (dict(items), "items")),
+}
+
+
+def _call_method(target: Any, name: str) -> Any:
+    return getattr(target, name)()
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, file: io.BytesIO, server: Server) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self._server = server
@@ -70,7 +84,11 @@ class _Pickler(pickle.Pickler):
         return (self._server.key_of(obj), type(obj).__name__) if isinstance(obj, LIVE_CLASSES) else None
 
     def reducer_override(self, obj: Any) -> Any:
-        return (bytes, (obj.tobytes(),)) if isinstance(obj, memoryview) else NotImplemented
+        if isinstance(obj, memoryview):
+            return bytes, (obj.tobytes(),)
+        if (view := _VIEWS.get(type(obj))) is not None:
+            return view(obj)
+        return super().reducer_override(obj)
 
 
 class _Unpickler(pickle.Unpickler):

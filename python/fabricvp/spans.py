@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _fabricvp
+from ._renamed import renamed_arguments
 
 if TYPE_CHECKING:
     import pandas
@@ -26,6 +27,7 @@ class Spans:
     While it is on, results of runs (`Platform.statistics`, stats.json) have its sums, and a trace shows every span.
     """
 
+    @renamed_arguments(keep="max_accesses")
     def start(self, *, max_accesses: int = 1000) -> None:
         """Starts recording from zero. The first ``max_accesses`` accesses are recorded in full for `accesses()`."""
         if max_accesses < 0:

@@ -15,7 +15,8 @@ from .data import resolve_config
 from .errors import RemoteError
 from .gpu import PerNode, parse_app_requests
 from .overrides import flatten
-from .remote import RemotePlatform, require_main_guard
+from .plugins import Plugins, plugin_files
+from .remote import RemotePlatform, main_path, require_main_guard
 
 
 def spawn(
@@ -30,14 +31,16 @@ def spawn(
     dispatch: PerNode = "",
     initrd: PerNode = "",
     option: PerNode = "",
+    plugins: Plugins = (),
     overrides: Mapping[str, Any] | None = None,
     **keywords: Any,
 ) -> RemotePlatform:
     """Builds a platform in a child process and gives a `RemotePlatform`, which has the interface of `Platform`.
 
-    ``path``, ``app`` with what belongs to it, ``overrides`` and ``**keywords`` are as for `Platform.from_config()`;
-    ``text`` (with ``name`` for messages) is a configuration as a string instead of a file. The child is a new Python
-    interpreter in a process group of its own; it ends with ``close()``, with the ``with`` block, or with this process.
+    ``path``, ``app`` with what belongs to it, ``plugins``, ``overrides`` and ``**keywords`` are as for
+    `Platform.from_config()`; ``text`` (with ``name`` for messages) is a configuration as a string instead of a file.
+    The child is a new Python interpreter in a process group of its own; it ends with ``close()``, with the ``with``
+    block, or with this process.
 
     Raises `InputError` as `Platform.from_config()` does, `RemoteError` if the child cannot start, `RuntimeError` in a
     script that a child imports for its functions, which needs ``if __name__ == "__main__":`` around what it does."""
@@ -59,10 +62,11 @@ def spawn(
         "text": text,
         "name": name,
         "app": app_request,
+        "plugins": plugin_files(plugins),
         "overrides": flatten(overrides, keywords),
         "sys_path": sys.path,
         "command": sys.argv,
-        "main_path": _main_path(),
+        "main_path": main_path(),
     }
     parent_end, child_end = Pipe()
     try:
@@ -88,12 +92,6 @@ def spawn(
         remote.close()
         raise
     return remote
-
-
-def _main_path() -> str:
-    """The program's script, in which the child looks up classes and functions of `__main__`."""
-    path = getattr(sys.modules.get("__main__"), "__file__", None)
-    return os.path.abspath(path) if path and os.path.isfile(path) else ""
 
 
 def _reaper(child: subprocess.Popen[Any]) -> Any:

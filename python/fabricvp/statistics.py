@@ -54,6 +54,7 @@ class Statistics(Mapping[str, float]):
 
     def reset(self, prefix: str = "") -> None:
         """Starts a region of interest: statistics whose path starts with ``prefix`` count from zero."""
+        _check_prefix(prefix)
         self._core.restart_statistics(prefix)
 
     def to_pandas(self, prefix: str = "") -> pandas.DataFrame:
@@ -74,6 +75,8 @@ class Statistics(Mapping[str, float]):
         import numpy
 
         found = self._core.time_series(path)
+        if found is None and (name := _fabricvp.renamed_path(path, self.series_names())):
+            raise KeyError(f"{path} is now called {name}")
         if found is None:
             raise KeyError(f"no time series '{path}'; there are: {', '.join(self.series_names()) or 'none'}")
         window, values = found
@@ -85,10 +88,17 @@ class Statistics(Mapping[str, float]):
     __hash__: Any = object.__hash__
 
 
+def _check_prefix(prefix: str) -> None:
+    """Raises `KeyError` if an earlier version called the statistics so."""
+    if name := _fabricvp.renamed_statistic(prefix):
+        raise KeyError(f"{prefix} is now called {name}")
+
+
 class Region:
     """A region of interest as a ``with`` block. ``statistics`` holds its values (those so far, inside of the block)."""
 
     def __init__(self, core: _fabricvp.Session, prefix: str) -> None:
+        _check_prefix(prefix)
         self._core, self._prefix = core, prefix
         self._result: dict[str, float] | None = None
 

@@ -16,6 +16,11 @@ rm -rf "$work/clone"
 cd "$work/elsewhere"
 "$work/venv/bin/fabricvp" check uboot
 "$work/venv/bin/python" -m fabricvp check linux --help >/dev/null
+# Plug-ins are built with what the package brings.
+"$work/venv/bin/fabricvp" new device gauge
+make -C gauge plugin
+"$work/venv/bin/fabricvp" new stage combine
+make -C combine run
 "$work/venv/bin/python" - <<'PY'
 import fabricvp
 assert {"uboot", "linux"} <= set(fabricvp.configs()), fabricvp.configs()

@@ -47,7 +47,7 @@ def violations(tree):
             yield f"{path}: names a mirror or registry: {HOST.search(text)[0]}"
 
 
-def pictures(tree):
+def plots(tree):
     """Plots in pages are light: PNG, or SVG that a person could read."""
     for file in files(tree, ("docs",)):
         path, size = file.relative_to(tree), file.stat().st_size
@@ -60,7 +60,7 @@ def pictures(tree):
 
 def main():
     tree = pathlib.Path(sys.argv[1])
-    found = [*violations(tree), *pictures(tree)]
+    found = [*violations(tree), *plots(tree)]
     print("\n".join(found) or f"every file has its licence line and at most {MAX_LINES} lines of {MAX_COLUMNS} columns")
     return 1 if found else 0
 

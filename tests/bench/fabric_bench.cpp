@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the fabric: four devices in two clusters, as in configs/netcrafter_quad.yaml, everyone reads and writes
-// everyone else's memory all the time. First with traffic generators alone; then with the memory systems of four GPUs
+// Speed of the fabric: four devices in two clusters, as in configs/netcrafter_quad.yaml, each reads and writes
+// the memory of all others all the time. First with traffic generators alone; then with the memory systems of four GPUs
 // of 64 compute units, whose place clients take that always have something to ask for. Prints one line of JSON:
 // packet-hops (a packet on a link) a second of processor time, and calendar events a packet-hop.
 //

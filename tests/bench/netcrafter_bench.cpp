@@ -12,6 +12,7 @@
 
 #include "fabric/interconnect.h"
 #include "fabric/netcrafter/controller.h"
+#include "fabric/netcrafter/settings.h"
 
 namespace {
 
@@ -23,7 +24,7 @@ fabric::interconnect_params quad(std::uint64_t requests, bool on) {
     for (unsigned c = 0; c < 2; ++c) {
         p.switches[c].name = fmt::format("cluster{}", c);
         p.switches[c].cluster = c;
-        auto& n = p.switches[c].netcrafter;
+        auto& n = fabric::netcrafter::use(p.switches[c].stage);
         if (!on) continue;
         n.stitching = n.trimming = true;
         n.pooling = fabric::netcrafter::pooling_mode::selective;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speed of the network between nodes: 16 traffic generators on four leaf switches below four spines, EDR links,
-// everyone sends datagrams to everyone else all the time. Prints one line of JSON: packet-hops (a packet on a link) a
+// each sends datagrams to all others all the time. Prints one line of JSON: packet-hops (a packet on a link) a
 // second of processor time, and calendar events a packet-hop.
 //
 //     network_bench [PACKETS_PER_GENERATOR [PAYLOAD]]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the PCIe tree: eight copy engines on Gen3 x16 links, 256-byte payload, everyone sends to everyone else all
+// Speed of the PCIe tree: eight copy engines on Gen3 x16 links, 256-byte payload, each sends to all others all
 // the time. Prints one line of JSON: TLP-hops (a TLP on a link) a second of processor time, and calendar events a
 // TLP-hop, saturated and idle (one TLP at a time on an otherwise silent tree).
 //

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "guest_memory.h"
+#include "platform/results/outcome.h"
 
 namespace differential {
 

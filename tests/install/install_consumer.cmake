@@ -14,3 +14,5 @@ run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/consumer -B ${WORK}/build -DCMAKE_BUI
   -DSYSTEMC_INCLUDE_DIR=${SYSTEMC_INCLUDE_DIR} -DSYSTEMC_LIBRARY=${SYSTEMC_LIBRARY} -DCMAKE_EXE_LINKER_FLAGS=${CMAKE_EXE_LINKER_FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+# A plug-in and the program, both of the installed package.
+run(${WORK}/moved/bin/fabricvp describe ${SOURCE}/consumer/lamp.yaml --plugin ${WORK}/build/liblamp.so)

@@ -160,7 +160,7 @@ static void check_retries(void) {
         silence(&ends[0]);
         destroy_pair(qp);
     }
-    compare("sends that nobody takes", 64);
+    compare("sends without receives", 64);
     passed("retries");
 }
 

@@ -149,7 +149,7 @@ static void check_shared(void) {
             const struct ibv_wc wc = completion(&ends[1]);
             good(wc, IBV_WC_RECV);
             require(wc.wr_id == i && wc.qp_num == qp[i % 2][1]->qp_num,
-                    "entries of a shared queue go out in order, to whom they are for");
+                    "entries of a shared queue go out in order, to their queue pairs");
             expect_copy(&ends[1], i * STEP, &ends[0], from, 32);
             /* Nineteen are left when the thirteenth has gone. */
             if (i < 12) require(!readable(file, 0), "no event above the limit");

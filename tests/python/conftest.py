@@ -4,10 +4,13 @@ be tried in the process itself runs as a script of its own."""
 
 import hashlib
 import json
+import re
+import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import fabricvp
 import guests
@@ -141,6 +144,36 @@ class ExperimentRun:
         self.result = json.loads((folder / "result.json").read_text())
         self.rows = {row["figure"]: row for row in self.result["rows"]}
         self.measured = {figure: row.get("measured") for figure, row in self.rows.items()}
+
+
+@pytest.fixture
+def refreshed(tmp_path):
+    """Writes the results of `found` into a copy of the pages: gives tables of the experiment that the copy shows now,
+    and what the result did not have."""
+
+    def refresh(experiment: str) -> tuple[dict[str, Any], list[str]]:
+        pages = tmp_path / "pages"
+        shutil.copytree(REPOSITORY / "docs/experiments", pages)
+        before = (pages / "results" / f"{experiment}.json").read_text()
+        done = subprocess.run(
+            [LAUNCHER, "docs", "refresh", tmp_path / "found", "--pages", pages], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        after = (pages / "results" / f"{experiment}.json").read_text()
+        changed = [
+            p for p in pages.glob("*.md") if p.read_bytes() != (REPOSITORY / "docs/experiments" / p.name).read_bytes()
+        ]
+        assert after != before and len(changed) == 1
+        tables = json.loads(after)["tables"]
+        # What a line and a column are called does not depend on the size of the run.
+        for name, table in json.loads(before)["tables"].items():
+            assert {row[0] for row in tables[name]["rows"]} & {row[0] for row in table["rows"]}, name
+            # A quick run has other counts.
+            first = [re.sub(r"\d+", "N", str(one["columns"][0])) for one in (tables[name], table)]
+            assert first[0] == first[1], name
+        return tables, done.stderr.splitlines()
+
+    return refresh
 
 
 @pytest.fixture

@@ -12,11 +12,20 @@ from fabricvp.experiments.compnet_training.workloads import WORKLOADS
 
 
 @pytest.mark.timeout(600)
-def test_latency(experiment, tmp_path):
+def test_latency(experiment, refreshed, tmp_path):
     rows = experiment("compnet-latency", checks=3).measured
+    tables, left = refreshed("compnet-latency")
+    assert left == [] and [row[0] for row in tables["round_trips"]["rows"]] == [
+        "ComP-Net",
+        "GHN",
+        "GHN, APU",
+        "GPU-native",
+        "GDS",
+    ]
+    assert len(tables["wider_cores"]["rows"]) == 6 and all(len(row) == 4 for row in tables["wider_cores"]["rows"])
     near = "250 ns at each end of the link to the root complex"
     far = near.replace("250", "500")
-    # Who serves from behind the I/O bus pays for it; who does not, does not.
+    # A backend behind the I/O bus takes longer with a slower bus; the others do not.
     assert rows[f"round trip, GHN, {far}"] > rows[f"round trip, GHN, {near}"] + 2
     for backend in "ComP-Net", "GPU-native":
         assert abs(rows[f"round trip, {backend}, {far}"] - rows[f"round trip, {backend}, {near}"]) < 0.3
@@ -61,8 +70,10 @@ def test_energy_of_threads_that_poll():
 
 
 @pytest.mark.timeout(600)
-def test_locking(experiment, tmp_path):
+def test_locking(experiment, refreshed, tmp_path):
     rows = experiment("compnet-locking", checks=3).measured
+    tables, left = refreshed("compnet-locking")
+    assert left == [] and [row[1] for row in tables["load"]["rows"]][:2] == ["–", "24"]
     # What streams drives lines of queues out, and those that are locked stay.
     assert (
         rows["residency, 64 work-groups, 0 stream, not locked"]
@@ -77,8 +88,11 @@ def test_locking(experiment, tmp_path):
 
 
 @pytest.mark.timeout(600)
-def test_jacobi(experiment, tmp_path):
+def test_jacobi(experiment, refreshed, tmp_path):
     rows = experiment("compnet-jacobi", checks=4).measured
+    tables, left = refreshed("compnet-jacobi")
+    assert left == [] and tables["time"]["columns"] == ["rows and columns of a node", "32²", "128²"]
+    assert [len(table["rows"]) for table in tables.values()] == [7, 7]
     # CPUs alone win on small grids and lose on larger ones; a launch for each iteration costs what the driver takes.
     assert rows["CPU only, 32², driver 0 µs"] < rows["ComP-Net, 32², driver 0 µs"]
     assert rows["CPU only, 128², driver 0 µs"] > rows["ComP-Net, 128², driver 0 µs"]
@@ -89,9 +103,13 @@ def test_jacobi(experiment, tmp_path):
 
 
 @pytest.mark.timeout(900)
-def test_reduction(experiment, tmp_path):
+def test_reduction(experiment, refreshed, tmp_path):
     rows = experiment("compnet-reduction", checks=4).measured
-    # Launches: the host between kernels has three of them on four nodes, one kernel for all needs one for two rounds.
+    tables, left = refreshed("compnet-reduction")
+    assert left == [] and tables["time"]["columns"] == ["µs an all-reduce", "64 KiB: 2 nodes", "4"]
+    launched = [row for row in tables["time"]["rows"] if row[0] == "… 20 µs a launch for the driver"]
+    assert len(launched) == 3 and all(row[1] == "" and row[2] for row in launched)
+    # Launches: HDN has three of them on four nodes, one kernel for all needs one for two rounds.
     slow, fast = "all-reduce, HDN, 4 nodes, 65536 B", "all-reduce, ComP-Net, 4 nodes, 65536 B"
     assert rows[f"{slow}, ring, driver 20 µs"] - rows[slow] == pytest.approx(60, abs=3)
     assert rows[f"{fast}, ring, driver 20 µs"] - rows[fast] == pytest.approx(10, abs=3)
@@ -101,7 +119,7 @@ def test_reduction(experiment, tmp_path):
     # The queue's launches are submitted ahead: the driver's time is partly hidden behind what was submitted before.
     ahead = "all-reduce, GDS, 4 nodes, 65536 B"
     assert 10 < rows[f"{ahead}, ring, driver 20 µs"] - rows[ahead] < 55
-    # Threads of the host that poll cost more than those of the command processor.
+    # Host threads that poll cost more than those of the command processor.
     assert rows["the same of cores alone"] > 1
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
     assert set(frame["nodes"]) == {2, 4} and set(frame["backend"]) == {
@@ -151,12 +169,14 @@ def test_training(experiment):
 
 
 @pytest.mark.timeout(900)
-def test_scaling(experiment):
+def test_scaling(experiment, refreshed):
     rows = experiment("compnet-scaling", checks=3).measured
+    tables, left = refreshed("compnet-scaling")
+    assert left == [] and tables["round_trips"]["columns"][-1] == "requests a second, at most"
     rate = {harts: rows[f"requests a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
     assert rate[2] > 1.5 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
     assert rows["work-groups from which on lanes are faster than 1 harts"] <= 32
-    # Without answers to wait for, whoever performs the messages has always one to begin with.
+    # Without replies to wait for, each backend always has a message to begin with.
     streams = {harts: rows[f"unanswered messages a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
     assert all(streams[harts] > rate[harts] for harts in streams)
     assert streams[1] < streams[2] < streams[4] < streams[8] < rows["unanswered messages a second, lanes, at most"]

@@ -52,6 +52,20 @@ def test_expect_and_type(machine):
     assert len(console.recorded_input.splitlines()) == 2
 
 
+def test_a_prompt_stands_at_the_start_of_a_line(machine):
+    """U-Boot's own `==> ` is no `=> `; colours before a prompt do not count."""
+    echo = guests.ECHO.replace("ready> ", r"\033[1m=> ").replace("you typed ", "crc ==> ")
+    assert echo != guests.ECHO
+    console = machine(echo).nodes[0].console
+    console.expect("=")
+    with pytest.raises(fabricvp.ExpectTimeout):
+        console._expect("> ", "1 ms", True)  # the rest of the prompt, whose start has been consumed
+    console.expect("> ")
+    assert console.command("600df00d", "=> ") == "crc ==> 600df00d\n"
+    with pytest.raises(ValueError, match="empty"):
+        console.command("x", "")
+
+
 def test_expect_times_out_in_simulated_time(machine):
     platform = machine(guests.ECHO)
     console = platform.nodes[0].console

@@ -12,10 +12,10 @@ def test_quick(experiment, tmp_path):
     experiment("crossed", checks=4, timeout=880)
     frame = pandas.read_csv(tmp_path / "found" / "combinations.csv")
     assert len(frame) == 48 and (frame["computing_us"] < frame["step_us"]).all()
-    # What is on changes what crosses between clusters; who performs the network does not.
+    # What is on changes what crosses between clusters; the backend does not.
     spmv = frame[frame["workload"] == "spmv"]
     assert spmv.groupby(["netcrafter", "lanes"])["inter_cluster_KB"].mean().nunique() > 1
-    # Queues on the far side of PCIe cost whoever posts.
+    # Queues on the far side of PCIe cost the poster time.
     mean = frame[frame["backend"] == "ComP-Net"].groupby("queues")["step_us"].mean()
     assert mean["GPU"] < mean["host"]
     for name in ("combinations.svg", "gains.csv", "index.html"):

@@ -9,13 +9,14 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
+import pandas
 import pytest
 from conftest import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 import cluster_demo  # noqa: E402
 
-SMALL = {"size": 1024, "bytes": 16 << 10, "messages": 64, "rows": 16, "columns": 64, "iterations": 3}
+SMALL = {"entries": 131072, "size": 1024, "bytes": 16 << 10, "messages": 64, "rows": 16, "columns": 64, "iterations": 3}
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,12 @@ def demo(tmp_path_factory):
 
 def test_everything_ran_and_left_something(demo):
     folder, report, shown = demo
-    assert report.ok and len(report.checks) == 9
+    assert report.ok and len(report.checks) == 11
     assert "U-Boot 20" in shown and "3D controller" in shown and "all ok, powering off" in shown
     figures = {row.figure: row.measured for row in report.rows}
     assert len([name for name in figures if name.startswith("exchange")]) == 3
+    for workload in "gups", "spmv":
+        assert len([name for name in figures if f"({workload})" in name]) == 8
     assert all(value and value > 0 for value in figures.values())
     for name in cluster_demo.LEFT.values():
         assert (folder / name).stat().st_size > 100, name
@@ -37,6 +40,21 @@ def test_everything_ran_and_left_something(demo):
     assert (
         '"jacobi"' in (folder / "regions.json").read_text() and "network_jacobi" in (folder / "trace.json").read_text()
     )
+
+
+def test_what_netcrafter_does_is_explained_by_counters(demo):
+    """Trimming leaves the packets of `gups` as many and cuts their flits; `spmv` fetches what was cut again."""
+    folder, report, _ = demo
+    frame = pandas.read_csv(folder / "link_modes.csv").set_index(["node", "workload", "links"])
+    assert len(frame) == 16
+    for node in 0, 1:
+        plain, on = (frame.loc[node, "gups", links] for links in ("plain", "netcrafter"))
+        assert on["time_us"] < plain["time_us"]
+        assert on["flits"] < 0.8 * plain["flits"] and on["packets"] == pytest.approx(plain["packets"], rel=0.05)
+        plain, on = (frame.loc[node, "spmv", links] for links in ("plain", "netcrafter"))
+        assert on["packets"] > 1.2 * plain["packets"] and on["l1_misses"] > plain["l1_misses"]
+        assert plain["flits_trimmed"] == 0 < on["flits_trimmed"]
+    assert [sentence.partition(":")[0] for sentence in report.verdict] == ["gups", "spmv"]
 
 
 class _Page(HTMLParser):

@@ -10,32 +10,73 @@ from pathlib import Path
 
 import fabricvp
 import pytest
+import tutorials
 from fabricvp.serving import LIVE_CLASSES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
 def examples():
     for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]:
         if page.exists():
-            for number, text in enumerate(EXAMPLE.findall(page.read_text()), 1):
-                yield pytest.param(text, id=f"{page.relative_to(REPOSITORY)}#{number}")
+            for number, (text, printed) in enumerate(EXAMPLE.findall(page.read_text()), 1):
+                yield pytest.param(text, printed, id=f"{page.relative_to(REPOSITORY)}#{number}")
     start = inspect.getdoc(fabricvp).split("\n\n", 1)[1]
     yield pytest.param(
-        "\n".join(line[4:] for line in start.splitlines() if line.startswith("    ") or not line), id="fabricvp.__doc__"
+        "\n".join(line[4:] for line in start.splitlines() if line.startswith("    ") or not line),
+        "",
+        id="fabricvp.__doc__",
     )
 
 
-@pytest.mark.parametrize("text", list(examples()))
-def test_example(text, clone):
-    """A block of a page stands alone; it says `# not run` in its first line where it cannot."""
+@pytest.mark.parametrize(("text", "printed"), list(examples()))
+def test_example(text, printed, clone):
+    """A block of a page stands alone; it says `# not run` in its first line where it cannot. A block of text behind it
+    is what it prints, but for blanks, with `…` for any lines."""
     if text.startswith("# not run"):
         return
     script = clone / "example.py"
     script.write_text(text)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=1000, cwd=clone)
     assert done.returncode == 0, done.stdout + done.stderr
+    expected, got = ([" ".join(line.split()) for line in lines.splitlines()] for lines in (printed, done.stdout))
+    assert not printed or tutorials.matches(expected, got), done.stdout
+
+
+def mentions():
+    """(page, name) of functions, files and unit tests that pages mention in code spans."""
+    for page in [*REPOSITORY.glob("*.md"), *sorted((REPOSITORY / "docs").rglob("*.md"))]:
+        if page.name in ("glossary.md", "CHANGELOG.md"):  # these have earlier names, too
+            continue
+        for span in re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)):
+            for name in re.findall(r"\b([a-z_]\w+)\(\)", span):
+                yield page, name
+            if re.fullmatch(
+                r"(abi|configs|docs|examples|firmware|models|platform|python|scripts|tests)/[\w./]+\.\w+|unit\.\w+",
+                span,
+            ):
+                yield page, span
+
+
+def test_what_pages_mention_exists():
+    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    known = set(listed.splitlines())
+    for file in list(known):
+        path = Path(file)
+        if file.startswith("tests/unit/") and file.endswith("_test.cpp"):
+            known.add("unit." + "_".join([*path.parts[2:-1], path.stem.removesuffix("_test")]))
+        if path.name == "CMakeLists.txt":
+            known.update(re.findall(r"NAME (unit\.\w+)", (REPOSITORY / file).read_text()))
+        if path.suffix in (".c", ".h", ".cpp", ".py", ".pyi", ".S"):
+            known.update(re.findall(r"\b(\w+)\(", (REPOSITORY / file).read_text(errors="replace")))
+    others = {"MODULE", "x_test", ".elf", "GPU_VIPER.py"}  # stand for any, are built, are gem5's
+    missing = [
+        f"{page.relative_to(REPOSITORY)}: {name}"
+        for page, name in mentions()
+        if name not in known and not any(other in name for other in others)
+    ]
+    assert not missing
 
 
 def test_stub_matches_the_compiled_module():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that a page shows is run through the installed launcher, and what it prints is put beside the page."""
+"""Every command that a page shows is run through the installed launcher, and what it prints is put beside the page.
+Those of tutorials build on each other: test_tutorials.py."""
 
 import re
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
 BOOT_SCRIPT = re.search(
-    r"^```\n(# boot\.script.*?)^```$", (REPOSITORY / "docs/guide.md").read_text(), re.MULTILINE | re.DOTALL
+    r"^```\n(# boot\.script.*?)^```$", (REPOSITORY / "docs/howto/guide.md").read_text(), re.MULTILINE | re.DOTALL
 )[1]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -36,6 +37,11 @@ CHANGED = {
     "replay transpose.recording netcrafter_quad --set node.gpus.*.memory.l2_tlb.sets=64": (
         REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'",
         "the recording has to be there",
+    ),
+    "docs refresh results": (
+        f"experiment scale --quick --devices 4 16 --patterns uniform --out results && mkdir docs && cp -r"
+        f" '{REPOSITORY}/docs/experiments' docs && '{LAUNCHER}' docs refresh results",
+        "the results have to be there",
     ),
     "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
@@ -145,7 +151,7 @@ OTHERS = {
 def shown():
     """(page, command without its program and comment, lines shown below it); program None for ours."""
     for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]:
-        for block in BLOCK.findall(page.read_text()):
+        for block in BLOCK.findall(page.read_text()) if page.parent.name != "tutorials" else ():
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 line, *output = part.splitlines()
                 program, _, rest = re.sub(r"\s+#.*", "", line).strip().partition(" ")

@@ -62,6 +62,20 @@ def test_draw_takes_a_configuration(tmp_path):
     assert {"network", "ethernet"} <= set(texts((tmp_path / "pair.svg").read_text()))
 
 
+def test_an_overview_shows_links_of_all_nodes_side_by_side(tmp_path):
+    assert command(tmp_path, "draw", "cluster", "--overview") == "overview.svg\n"
+    text = (tmp_path / "overview.svg").read_text()
+    shown = texts(text)
+    assert {"node0.pcie", "node1.pcie", "node0.fabric", "node1.fabric", "network"} <= set(shown)
+    assert "bus" not in shown and "uart" not in shown
+    frames = [r.attrib for r in xml.etree.ElementTree.fromstring(text).iter(f"{SVG}rect") if r.get("rx") == "10"]
+    assert len(frames) == 5
+    tops = {int(frame["y"]) for frame in frames}
+    assert len(tops) == 3  # trees beside each other, below them fabrics, below these the network
+    command(tmp_path, "draw", "rdma_cluster_16", "--overview", "--svg", "all.svg")
+    assert "node15.pcie" in texts((tmp_path / "all.svg").read_text())
+
+
 def test_draw_prints_a_graph(run, tmp_path):
     graph = command(tmp_path, "draw", run, "--dot")
     assert '"node0.pcie.switch0" -- "node0.pcie.gpu0";' in graph

@@ -3,7 +3,11 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import fabricvp
 import pandas
@@ -58,7 +62,7 @@ def test_a_report_is_written_whole(tmp_path):
     report = Report()
     report.row("speed", "GB/s", 12.5, 11.6, "a paper")
     report.row("nothing", "1", float("nan"), None, "")
-    report.row("none", "1", Missing("nobody was there"), 4, "a paper")
+    report.row("none", "1", Missing("it was not measured"), 4, "a paper")
     report.add_machines([Machine("m", "ab", 7), Machine("m", "ab", 7)])
     report.check("conservation", True, "all <bytes>")
     report.text("Why", "because")
@@ -66,8 +70,7 @@ def test_a_report_is_written_whole(tmp_path):
     report.table("numbers", pandas.DataFrame({"a": [1, 2, 3]}), "three", shown=2)
     from matplotlib.figure import Figure
 
-    figure = Figure()
-    figure.subplots().plot([1, 2])
+    (figure := Figure()).subplots().plot([1, 2])
     report.plot("line", figure, "a line")
     report.svg_figure("drawing", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a drawing")
     write(
@@ -103,23 +106,24 @@ def test_a_report_is_written_whole(tmp_path):
                 "measured": None,
                 "published": 4,
                 "source": "a paper",
-                "missing": "nobody was there",
+                "missing": "it was not measured",
             },
         ],
         "checks": [{"name": "conservation", "ok": True, "detail": "all <bytes>"}],
+        "tables": {"numbers": {"columns": ["a"], "rows": [[1], [2], [3]]}},
     }
     assert (tmp_path / "table.csv").read_text().splitlines() == [
         "figure,unit,measured,published,source,missing",
         "speed,GB/s,12.5,11.6,a paper,",
         "nothing,1,,,,came out as nan",
-        "none,1,,4.0,a paper,nobody was there",
+        "none,1,,4.0,a paper,it was not measured",
     ]
     assert len(pandas.read_csv(tmp_path / "numbers.csv")) == 3
     page = (tmp_path / "index.html").read_text()
     assert "data:image/svg+xml;base64," in page and "all &lt;bytes&gt;" in page and 'src="http' not in page
     assert page.count("data:image/svg+xml;base64,") == 2 and (tmp_path / "drawing.svg").read_text().startswith("<svg")
     assert (tmp_path / "line.png").stat().st_size > 1000 and (tmp_path / "line.svg").exists()
-    assert "nobody was there" in page
+    assert "it was not measured" in page
     order = [
         page.index(text)
         for text in ("It &lt;works&gt;.", "a line", "<h2>Figures", "<h2>Invariants", "because", "a drawing")
@@ -258,6 +262,9 @@ def test_netcrafter(experiment, tmp_path):
     assert rows["all: flits saved by trimming, mean"] > 0
     assert rows["all: flits saved by stitching, mean"] > 1
     assert "sequencing: flits saved by trimming, mean" not in rows
+    assert rows["memory of a controller"] == 16400
+    assert rows["memory of a controller, of a GPU's L2 (MI250X)"] == pytest.approx(0.098, abs=5e-4)
+    assert rows["memory of a controller, of a switch's buffers"] == pytest.approx(0.024, abs=5e-4)
     runs = pandas.read_csv(tmp_path / "found" / "runs.csv").set_index("point")
     assert runs["correct"].all() and set(runs.index) == {"baseline", "sector-cache", "trimming", "sequencing", "all"}
     for name in ("speedup.png", "saved.png", "speedups.csv", "index.html"):
@@ -267,7 +274,7 @@ def test_netcrafter(experiment, tmp_path):
 @pytest.mark.timeout(300)
 def test_netcrafter_sensitivity(experiment, tmp_path):
     rows = experiment("netcrafter-sensitivity", "--only", "rates", "queues", checks=5, timeout=280).rows
-    # Where all links are alike nobody waits for the one between clusters, so there is less to gain.
+    # Where all links are alike none waits for the one between clusters, so there is less to gain.
     assert rows["NetCrafter gains more at 8 : 1 than where all links are alike"]["measured"] == 1
     assert rows["selective pooling repairs it"]["missing"] == "its points were not run"
     queues = pandas.read_csv(tmp_path / "found" / "queues.csv")
@@ -564,3 +571,30 @@ def test_gpu_workloads_on_changed_machines(command, tmp_path):
     rows = {r["figure"]: r["measured"] for r in json.loads((tmp_path / "found" / "result.json").read_text())["rows"]}
     # All GPUs read pages in turns that 16 entries do not hold, so walks are most of what crosses the link.
     assert rows["page-table packets between clusters, mean"] > 30
+
+
+def test_any_code_of_the_package_makes_other_points(tmp_path):
+    """Also modules that an experiment uses by way of others, such as statistics.py."""
+    package = tmp_path / "fabricvp"
+    built = Path(fabricvp._fabricvp.__file__).resolve().parent
+    shutil.copytree(Path(fabricvp.__file__).resolve().parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in os.listdir(built):
+        if not (package / name).exists():
+            (package / name).symlink_to(built / name)
+
+    def key():
+        script = "from fabricvp.experiments import result_cache; print(result_cache._simulator())"
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        return subprocess.run(
+            [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment
+        ).stdout
+
+    first = key()
+    assert key() == first
+    for name in ("statistics.py", "platform.py", "spans.py", "experiments/lanes/__init__.py"):
+        path = package / name
+        original = path.read_text()
+        path.write_text(original + "\n#\n")
+        assert key() != first, name
+        path.write_text(original)
+    assert key() == first

@@ -7,7 +7,7 @@ import pytest
 from fabricvp import topology
 
 SLOW = "node0.fabric.cluster0.to_cluster1"
-PARTS = {"stitching": True, "pooling": "selective", "trimming": True, "sequencing": "page_tables"}
+PARTS = {"kind": "netcrafter", "stitching": True, "pooling": "selective", "trimming": True, "sequencing": "page_tables"}
 WRITES, REQUESTS = (
     {"requests": 400, "writes": 1, "pattern": "hot_spot", "hot_spot": 1, "hot_share": 1, "span": "64 KiB"},
     400,
@@ -19,9 +19,7 @@ def traffic(machine):
     """Makes two generators in a cluster each; the first writes to the second."""
 
     def make(netcrafter):
-        shape = topology.clusters(
-            2, 1, outer={"lane_rate": "2 GB/s"}, switch={"netcrafter": PARTS} if netcrafter else None
-        )
+        shape = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}, switch={"stage": PARTS} if netcrafter else None)
         return machine(text=shape.traffic_machine(WRITES), overrides={"node.fabric.generators.1.start": "1000 s"})
 
     return make
@@ -97,7 +95,7 @@ SMALL_GPU = {"compute_units": 4, "memory": {"capacity": "256 MiB"}}
 
 def transposes(machine, netcrafter):
     """A machine of two GPUs in a cluster each, about to transpose."""
-    shape = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}, switch={"netcrafter": PARTS} if netcrafter else None)
+    shape = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}, switch={"stage": PARTS} if netcrafter else None)
     platform = machine(text=shape.machine(gpu=SMALL_GPU))
     platform.load_app("transpose", size=128, placement="interleaved", dispatch="round_robin")
     return platform

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes that use queue pairs wrongly (firmware/programs/misuse): nobody else is touched, and the program hears of it
+"""Lanes that use queue pairs wrongly (firmware/programs/misuse): others are unharmed, and the program hears of it
 where it can."""
 
 import fabricvp
@@ -10,7 +10,7 @@ CASES = [
     "writing to another process of the other node: an error,",
     "writing beyond a region's end: an error,",
     "both queue pairs work",
-    "doorbells of another page, of nobody's queue: silence,",
+    "doorbells of another page, of no queue pair: silence,",
     "both queue pairs work",
     "entries in memory that is not mapped: a fault,",
     "completions in memory that is not mapped: a fault,",
@@ -18,7 +18,7 @@ CASES = [
     "posting beyond the ring: an event, the queue pair has failed,",
     "the other queue pair works",
     "a completion queue that is gone: silence, and its memory stays as it was,",
-    "nobody has written to the neighbour",
+    "the neighbour's memory is untouched",
 ]
 
 
@@ -32,7 +32,7 @@ def test_lanes_that_misuse_the_adapter():
     assert lines == [f"{case} ok" for case in CASES] + ["all ok, powering off"]
     assert consoles[0].count("gpu0 fault: unmapped, queue 0 packet") == 2
     assert consoles[1].splitlines() == [
-        "nobody has written to the neighbour ok",
+        "the neighbour's memory is untouched ok",
         "nothing that was refused has been written ok",
         "what the first one wrote ok",
         "what the other one wrote ok",

@@ -87,7 +87,7 @@ def test_faults_and_limits_are_reported_and_survived(elf):
         done = gpu.launch(elf, 64, ["sum", numpy.ones(64, numpy.uint32)], {"sum": 8}, kernel="add")
         assert done.buffers["sum"].view("<u8")[0] == 64
         with pytest.raises(fabricvp.InputError, match="no such kernel"):
-            gpu.launch(elf, 64, [numpy.zeros(1)], kernel="nobody")
+            gpu.launch(elf, 64, [numpy.zeros(1)], kernel="missing")
         with pytest.raises(fabricvp.InputError, match="no ELF"):
             gpu.launch(Path(__file__), 64, [numpy.zeros(1)])
         with pytest.raises(fabricvp.InputError, match="max_job_bytes"):

@@ -12,16 +12,21 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "release"
 #: What `make run` of each kind prints.
-SAYS = {"kernel": "the result is right", "firmware": "sum 4999950000, ok", "device": "12345 squared is 152399025"}
+SAYS = {
+    "kernel": "the result is right",
+    "firmware": "sum 4999950000, ok",
+    "device": "12345 squared is 152399025",
+    "stage": "to_cluster0_egress.combined",
+}
 
 
-def make(folder, **environment):
+def make(folder, target="run", **environment):
     return subprocess.run(
-        ["make", "-C", folder, "run"], capture_output=True, text=True, timeout=200, env={**os.environ, **environment}
+        ["make", "-C", folder, target], capture_output=True, text=True, timeout=500, env={**os.environ, **environment}
     )
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", SAYS)
 def test_a_new_project_builds_and_runs(kind, command, tmp_path):
     done = command("new", kind, "mine")
@@ -34,21 +39,37 @@ def test_a_new_project_builds_and_runs(kind, command, tmp_path):
 
 
 @pytest.mark.timeout(600)
+def test_a_device_in_cpp(command, tmp_path):
+    """As a plug-in, and built into a program of its own."""
+    assert command("new", "device", "mine").returncode == 0
+    for target in "plugin", "program":
+        done = make(tmp_path / "mine", target)
+        assert done.returncode == 0 and SAYS["device"] in done.stdout, done.stdout + done.stderr
+        assert "warning" not in done.stderr
+    make(tmp_path / "mine", "clean")
+    assert not (tmp_path / "mine" / "build").exists()
+
+
+@pytest.mark.timeout(600)
 def test_from_an_installation(tmp_path):
     """The files that a wheel holds: the Python sources, and what CMake installs for Python."""
     site = tmp_path / "site"
-    subprocess.run(
-        ["cmake", "--install", BUILD, "--component", "python", "--prefix", site],
-        check=True,
-        capture_output=True,
-        timeout=200,
-    )
+    for component in "python", "sdk":
+        subprocess.run(
+            ["cmake", "--install", BUILD, "--component", component, "--prefix", site],
+            check=True,
+            capture_output=True,
+            timeout=200,
+        )
     shutil.copytree(
         REPOSITORY / "python" / "fabricvp",
         site / "fabricvp",
         dirs_exist_ok=True,
         ignore=shutil.ignore_patterns("__pycache__"),
     )
+    # As pip does; it, too, goes on where a template is no Python yet.
+    subprocess.run([sys.executable, "-m", "compileall", "-q", site], timeout=200, stdout=subprocess.DEVNULL)
+    assert (site / "fabricvp/templates/device/__pycache__").is_dir()
     # -S keeps the tree's own package out; what it needs besides is given by path.
     needed = os.pathsep.join([str(site), *(p for p in sys.path if p.endswith("site-packages"))])
     where = subprocess.run(
@@ -70,8 +91,9 @@ def test_from_an_installation(tmp_path):
             cwd=tmp_path,
         )
         assert done.returncode == 0, done.stderr
-        done = make(tmp_path / f"my_{kind}", PYTHONPATH=needed, PYTHON=f"{sys.executable} -S")
-        assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
+        for target in ("run", "plugin", "program") if kind == "device" else ("run",):
+            done = make(tmp_path / f"my_{kind}", target, PYTHONPATH=needed, PYTHON=f"{sys.executable} -S")
+            assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -79,7 +101,7 @@ def test_from_an_installation(tmp_path):
     [
         (["new"], "KIND"),
         (["new", "kernel"], "NAME"),
-        (["new", "thing", "x"], "kernel, firmware, device"),
+        (["new", "thing", "x"], "kernel, firmware, stage, device"),
         (["new", "kernel", "Int"], "'Int' is no name"),
         (["new", "kernel", "int"], "'int' is no name"),
         (["new", "kernel", "../x"], "is no name"),
@@ -96,6 +118,7 @@ def test_bad_input(arguments, says, command, tmp_path):
 
 
 def test_sdk(command):
+    assert (Path(command("sdk", "--cmake").stdout.strip()) / "include" / "fabricvp" / "platform" / "plugin.h").is_file()
     folder = Path(command("sdk").stdout.strip())
     assert (
         (folder / "fabricvp.mk").is_file()

@@ -18,7 +18,8 @@ KERNELS = {work: "pgas_" + work.replace("tree", "reduce") for work in WORKS}
 PORTS = [f"network.switch0.to_node{n}_hca0" for n in range(4)]
 ENDS = [f"node{n}.hca0.network.link" for n in range(4)]
 SAYS = re.compile(
-    r"^rank (\d), caller (\d+): (?:what was asked of rank (\d)|waiting for rank (\d), step \d+|waiting for letters):"
+    r"^rank (\d), caller (\d+):"
+    r" (?:what was asked of rank (\d)|waiting for rank (\d), step \d+|waiting for active messages):"
     r" (.+)$",
     re.MULTILINE,
 )
@@ -47,11 +48,11 @@ def total(values, what):
 
 @pytest.mark.parametrize("work", WORKS)
 def test_loss_of_one_packet_in_a_thousand(work):
-    def lose(platform):
+    def drop_packets(platform):
         for port in [*PORTS, *ENDS]:
             platform.inject(port, "loss", rate=1e-3, lasting="1 s")
 
-    outcome, consoles, values = run(work, lose)
+    outcome, consoles, values = run(work, drop_packets)
     assert outcome == fabricvp.Outcome.POWER_OFF, consoles
     assert all("all ok" in text for text in consoles), consoles
     assert total(values, r".*\.dropped\.injected") > 0 and total(values, r"node\d\.hca0\.requester\.retries") > 0
@@ -71,7 +72,7 @@ def test_a_link_that_goes_down_and_comes_back(work):
     "work", [work for work in WORKS if work != "find"]
 )  # whose last node sends, and is asked for nothing
 def test_memory_that_is_taken_back(work):
-    """Kernels whose requests are refused say so, those who wait for them say for whom; each node comes to its end."""
+    """Kernels whose requests are refused say so, waiting callers name the rank; each node comes to its end."""
     outcome, consoles, _ = run(work, lambda platform: None, "revoke=60 wait_timeout_us=20000")
     assert outcome == fabricvp.Outcome.GUEST_FAILURE
     errors = [errors for text in consoles for errors in SAYS.findall(text)]
@@ -81,7 +82,7 @@ def test_memory_that_is_taken_back(work):
 
 
 def test_a_network_that_dies():
-    """Nobody is answered any more: the adapters give up, and the kernels hear it."""
+    """No request is answered any more: the adapters give up, and the kernels hear it."""
     outcome, consoles, _ = run("reduce", lambda platform: platform.inject("network.switch0", "dead"), "ack_timeout=4")
     assert outcome == fabricvp.Outcome.GUEST_FAILURE
     for text in consoles:

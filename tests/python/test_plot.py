@@ -17,6 +17,8 @@ def test_bars(machine, tmp_path):
     )
     axes.figure.savefig(tmp_path / "bars.png")
     assert (tmp_path / "bars.png").stat().st_size > 1000
+    axes = plot.bars(platform.statistics, "*.hart?.instructions")  # of the child, read there
+    assert len(axes.patches) == 4 and axes.get_xlabel() == "1"
     with pytest.raises(ValueError, match="no statistic matches"):
         plot.bars(platform.statistics.snapshot(), "nothing")
 

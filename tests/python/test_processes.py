@@ -219,7 +219,7 @@ def test_a_branch_leaves_sockets_to_the_parent(machine):
             warm.run("1 ms")
             assert client.recv(100) == b"parent\nyou typed parent\nready> "
             warm.close()
-            assert client.recv(100) == b""  # nobody else holds the connection
+            assert client.recv(100) == b""  # no other process holds the connection
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.1", gdb), timeout=100)
             assert child.run("1 us").outcome == Outcome.TIME_LIMIT
@@ -233,13 +233,13 @@ def test_functions_run_in_the_child(machine):
     platform = machine(node__host__harts=2)
     assert platform.call(double, 21) == 42
     with pytest.raises(fabricvp.RemoteError, match="cannot be carried"):
-        platform.call(make_a_lambda)
+        platform.call(make_a_generator)
     with pytest.raises(ZeroDivisionError):
         platform.call(divide)
 
 
-def make_a_lambda(platform):
-    return lambda: 0
+def make_a_generator(platform):
+    return (n for n in range(3))
 
 
 def divide(platform):
@@ -312,3 +312,57 @@ def test_second_platform_in_a_process(run_script):
         with fabricvp.spawn(text="nodes: 2") as second:
             assert len(second.nodes) == 2 and len(first.nodes) == 1
         """)
+
+
+def test_what_a_notebook_defines_travels_by_value(run_script):
+    """A notebook's `__main__` has no file that a child could import; scripts keep being imported."""
+    run_script(
+        """
+        import sys, textwrap, types
+
+        source = textwrap.dedent('''
+            import fabricvp
+
+            class Found:
+                def __init__(self, harts): self.harts = harts
+
+            factor = 3
+
+            def look(platform):
+                return Found(factor * len(platform.nodes[0].harts))
+
+            with fabricvp.spawn(text="nodes: 1", node__host__harts=2) as p:
+                found = p.call(look)
+                assert type(found) is Found and found.harts == 6
+                assert p.call(lambda machine, k: k + len(machine.nodes), 4) == 5
+                with p.fork() as branch:
+                    assert branch.call(look).harts == 6
+        ''')
+        main = sys.modules["__main__"] = types.ModuleType("__main__")
+        exec(compile(source, "<cell>", "exec"), main.__dict__)
+        """
+    )
+    run_script(
+        """
+        import fabricvp
+
+        class Found:
+            pass
+
+        def look(platform):
+            return Found()
+
+        if __name__ == "__main__":
+            with fabricvp.spawn(text="nodes: 1") as p:
+                assert type(p.call(look)) is Found
+                assert p.call(lambda machine: len(machine.nodes)) == 1
+        """
+    )
+
+
+def test_views_of_dictionaries_are_carried(machine):
+    statistics = machine(guests.HELLO).statistics
+    assert set(statistics.keys()) == set(statistics.snapshot())
+    assert len(statistics.values()) == len(statistics)
+    assert {p: v for p, v in statistics.items() if p.startswith("node0.")} == statistics.snapshot("node0.")
+    assert all(isinstance(value, float) for value in statistics.values())

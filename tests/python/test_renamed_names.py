@@ -3,11 +3,18 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
 import fabricvp
+import fabricvp.congestion
+import fabricvp.experiments
+import fabricvp.fabric
+import fabricvp.plot
 import pytest
+from fabricvp import _fabricvp
+from fabricvp.experiments.points import run_points
 
 LAUNCHER = [sys.executable, "-m", "fabricvp"]
 #: Of that run.
@@ -72,6 +79,151 @@ def test_statistics():
         with pytest.raises(KeyError, match=r"in_all is now called node0.gpu0.wavefront_instructions_total"):
             platform.statistics["node0.gpu0.wavefront_instructions_in_all"]
         assert platform.statistics.snapshot("no.such.block") == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (
+            lambda: fabricvp.Platform.from_recording("r", "gpu", tiles="beside"),
+            "tiles= is now called replica_placement=",
+        ),
+        (lambda: fabricvp.Platform.start_trace(None, most_bytes=1), "most_bytes= is now called max_bytes="),
+        (lambda: fabricvp.spans.Spans().start(keep=1), "keep= is now called max_accesses="),
+        (lambda: fabricvp.memory.Memory.read_string(None, 0, most=1), "most= is now called max_bytes="),
+        (lambda: fabricvp.plot.bars({}, most=1), "most= is now called max_paths="),
+        (lambda: fabricvp.congestion.random_graphs(None, 1, 1, most_edges=1), "most_edges= is now called max_edges="),
+        (lambda: run_points(abs, [], 1, abs, arrived=abs), "arrived= is now called on_result="),
+        (lambda: fabricvp.gpu.Gpu.launch(None, "", 1, room=1), "room= is now called max_job_bytes="),
+    ],
+)
+def test_keyword_arguments(call, says):
+    with pytest.raises(TypeError, match=says):
+        call()
+
+
+def test_values_of_arguments():
+    with pytest.raises(fabricvp.InputError, match="replica_placement='beside' is now called 'contiguous'"):
+        fabricvp.Platform.from_recording("r", "gpu", replica_placement="beside")
+    with pytest.raises(fabricvp.InputError, match="form='published' is now called 'martinasso2016'"):
+        fabricvp.congestion.model("pcie", form="published")
+
+
+def test_members_of_modules():
+    with pytest.raises(AttributeError, match="Way is now called LinkTraffic"):
+        fabricvp.fabric.Way  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        fabricvp.fabric.Nothing  # noqa: B018
+    with pytest.raises(AttributeError, match="use is now called record_machine"):
+        fabricvp.experiments.use  # noqa: B018
+
+
+def test_regions_of_statistics():
+    with (
+        fabricvp.spawn("gpu") as platform,
+        pytest.raises(KeyError, match=r"gpu0\.front is now called .*host_interface"),
+    ):
+        platform.statistics.reset("node0.gpu0.front")
+
+
+def test_filters_of_traces():
+    with fabricvp.spawn("rdma_pair") as platform:
+        platform.start_trace(filter="hca0.send_queues,*.no_such_block")
+        with pytest.raises(fabricvp.InputError, match=r"trace: hca0\.sends is now called hca0\.send_queues"):
+            platform.start_trace(filter="*.hart*,hca0.sends")
+
+
+def test_scopes_of_markers():
+    with fabricvp.spawn("gpu", overrides={"node.host.marker.scope": "node0.gpu0.front"}) as platform:
+        with pytest.raises(
+            fabricvp.InputError, match=r"marker\.scope: node0\.gpu0\.front is now called .*host_interface"
+        ):
+            platform.run("1 us")
+
+
+def of_version(folder, version, statistics, config=""):
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps({"complete": True, "version": version}))
+    (folder / "stats.json").write_text(json.dumps(statistics))
+    (folder / "config.resolved.yaml").write_text(config)
+    return folder
+
+
+OLD_STATISTICS = {
+    "node0.hca0.sends.held_up": 1,
+    "node0.hca0.receives.taken": 2,
+    "node0.hca0.completions.lost": 3,
+    "node0.hca0.commands.refused": 4,
+    "node0.hca1.responder.answer.spans.count": 5,
+    "node0.gpu0.launches.refused": 6,
+    "node0.gpu0.memory.unit3.past_l1.spans.count": 7,
+    "node0.pcie.root.answer.spans.count": 8,
+    "node0.fabric.lanes_gpu0_cluster0.turns": 9,
+    "network.switch0.managed": 10,
+    "node0.hca0.events.events": 11,
+    "node0.host.hart0.instructions": 12,
+    "node0.fabric.cluster0.to_cluster1.overhead.of_16_mib_l2": 0.5,
+}
+NEW_STATISTICS = {
+    "node0.hca0.send_queues.doorbell_queue_full": 1,
+    "node0.hca0.receive_queues.consumed": 2,
+    "node0.hca0.completion_queues.dropped": 3,
+    "node0.hca0.commands.failed": 4,
+    "node0.hca1.responder.response.spans.count": 5,
+    "node0.gpu0.launches.rejected": 6,
+    "node0.gpu0.memory.unit3.l1_bypass.spans.count": 7,
+    "node0.pcie.root.completion.spans.count": 8,
+    "node0.fabric.lanes_gpu0_cluster0.reversals": 9,
+    "network.switch0.local_packets": 10,
+    "node0.hca0.event_queues.events": 11,
+    "node0.host.hart0.instructions": 12,
+    "node0.fabric.cluster0.to_cluster1.overhead.of_16_mib_l2": 0.5,
+}
+
+
+GLOSSARY = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "glossary.md"
+
+
+def example(pattern):
+    """A path that a pattern of the glossary covers: an old and a new pattern have the same example."""
+    pattern = re.sub(r"<\w+>", "gpu0", pattern).replace(".**.", ".switch0.to_gpu0.")
+    pattern = re.sub(r"(?<=[a-z_])\*", "0", re.sub(r"^\*\.", "node0.", pattern))
+    return re.sub(r"\*", "gpu0", pattern)
+
+
+def test_every_path_of_the_glossary_gets_its_present_name():
+    rows = re.findall(r"^\| (?:statistic|key) \| `([^` ]+)` \| `([^` ]+)` \|$", GLOSSARY.read_text(), re.MULTILINE)
+    assert len(rows) > 60
+    for old, new in rows:
+        assert _fabricvp.current_path(example(old)) == example(new)
+        assert _fabricvp.current_path(example(new)) == example(new)
+
+
+def test_results_of_an_earlier_version_are_read_with_present_names(tmp_path):
+    old = of_version(tmp_path / "old", "0.2.0", OLD_STATISTICS)
+    assert fabricvp.read_results(old)[str(old)].to_dict() == NEW_STATISTICS
+    (old / "regions.json").write_text(
+        json.dumps([{"node": 0, "label": "a", "from_s": 0, "to_s": 1, "statistics": OLD_STATISTICS}])
+    )
+    regions = fabricvp.read_results(old, regions=True)
+    assert regions[str(old), "node0", "a"].to_dict() == {"time_s": 1, **NEW_STATISTICS}
+    # Those of this version are taken as they are.
+    new = of_version(tmp_path / "new", fabricvp.__version__, OLD_STATISTICS)
+    assert fabricvp.read_results(new)[str(new)].to_dict() == OLD_STATISTICS
+
+
+def test_runs_of_an_earlier_version_are_compared_with_present_ones(tmp_path):
+    config = "node:\n  fabric:\n    links:\n      - {lanes_there: 3, reversible: {policy: published}}\n"
+    later = "node:\n  fabric:\n    links:\n      - {forward_lanes: 3, reversible: {policy: milic2017}}\n"
+    old = of_version(tmp_path / "old", "0.2.0", OLD_STATISTICS, config)
+    new = of_version(tmp_path / "new", "0.3.0", NEW_STATISTICS | {"node0.host.hart0.instructions": 13}, later)
+    done = subprocess.run([*LAUNCHER, "diff", old, new], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "statistics:",
+        "  node0.host.hart0.instructions: 12 → 13 (+8.33 %)",
+        "1 of 13 statistics differ (wall-clock time left out)",
+    ]
 
 
 def test_a_recording_made_before_the_renames_plays_as_then(tmp_path):

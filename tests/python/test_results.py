@@ -60,27 +60,10 @@ def test_without_regions(machine, tmp_path):
     assert fabricvp.read_results(tmp_path / "out").loc["node0.host.uart.transmitted"].item() == 13
 
 
-def test_the_record_of_a_run(machine, tmp_path):
-    platform = machine(guests.FAILS)
-    platform.run("10 ms")
-    platform.write_results(tmp_path / "out")
+def test_the_record_names_the_script(machine, tmp_path):
+    machine(guests.HELLO).write_results(tmp_path / "out")
     run = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert run["complete"] and run["version"] == fabricvp.__version__ and run["command"] == sys.argv
-    assert (
-        run["outcome"] == "guest_failure" and run["nodes"][0]["outcome"] == "failed" and run["nodes"][0]["status"] == 7
-    )
-
-
-def test_results_replace_those_of_an_earlier_run(machine, tmp_path):
-    platform = machine(guests.HELLO)
-    platform.start_trace()
-    platform.run("10 ms")
-    platform.write_results(tmp_path / "out")
-    assert (tmp_path / "out" / "trace.json").exists()
-    other = machine(guests.FAILS)
-    other.run("10 ms")
-    other.write_results(tmp_path / "out")
-    assert not (tmp_path / "out" / "trace.json").exists()
+    assert run["version"] == fabricvp.__version__ and run["command"] == sys.argv
 
 
 def test_a_run_that_has_not_ended_has_no_results(machine, tmp_path):

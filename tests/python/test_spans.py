@@ -29,7 +29,7 @@ def test_every_picosecond_of_an_access_is_in_a_span(tree):
     with fabricvp.spawn(tree) as machine:
         pcie, spans = machine.nodes[0].pcie, machine.spans
         pcie.transfer([("gpu0", "gpu1", "1 KiB")])
-        assert spans.total[0] == 0  # nobody has asked yet
+        assert spans.total[0] == 0  # not enabled yet
         with spans:
             pcie.transfer([("gpu0", "gpu1", "4 KiB")])
         accesses, total, unaccounted = spans.total

@@ -65,7 +65,7 @@ class Apu(CommandTest):
         self.assertRegex(self.succeed("diff", "fir", "again").text, r"0 of \d+ statistics differ")
 
     def test_messages_by_every_backend(self):
-        """Kernels of APUs put messages into each other's memory, whoever performs it; every byte is checked."""
+        """Kernels of APUs put messages into each other's memory, by each backend; every byte is checked."""
         time = {}
         for name in "compnet", "ghn", "gpu_native", "gds":
             result = self.run_command(

@@ -39,6 +39,13 @@ class BadInput(CommandTest):
         self.assert_rejected_yaml("node: {host: {memory: 4097 B}}\n", "")
         self.assert_rejected_yaml("node: {host: {hart: {clock: 1 GB}}}\n", "node.host.hart.clock")
         self.assert_rejected_yaml("node: [1]\n", "node must be a group of keys, this is a list")
+        self.assert_rejected_yaml("node: {host: {memory: 3 parsec}}\n", "node.host.memory")
+        self.assert_rejected_yaml("node: {host: {hart: {clock: 0 Hz}}}\n", "node.host.hart.clock")
+        for nodes in "0", "many", "[1]", "{}", "[]":
+            self.assert_rejected_yaml(f"nodes: {nodes}\n", ["bad.yaml:1: ", "node"])
+        self.assert_rejected_yaml("node1: {}\n", "node1 stands in a list")
+        self.assert_rejected_yaml("- 1\n", "bad.yaml")
+        self.assert_rejected_yaml("a: &a [*a]\n", "bad.yaml")
         self.assert_rejected_yaml("{" * 5000, "bad.yaml:1: ")
         self.assert_rejected_yaml(b"\x00\x01\x02", "bad.yaml")
         self.assert_rejected_yaml(b"\xff\xfe\xfa", "bad.yaml")
@@ -59,6 +66,11 @@ class BadInput(CommandTest):
             good, "--set", "node.host.hart=1", says=["--set 'node.host.hart=1'", "must be a group of keys"]
         )
         self.assert_rejected(good, "--set", "node1.host.harts=1", says="there is no node1")
+        for path in "", "node..host":
+            self.assert_rejected(good, "--set", f"{path}=1", says="--set")
+        for harts in "four", "-1", "1.5":
+            self.assert_rejected(good, "--set", f"node.host.harts={harts}", says="node.host.harts")
+        self.assert_rejected(good, "--set", "node.host=5", says="node.host")
         self.assert_rejected(good, "--set", "x=\n\x1b[31m", says="unknown key 'x'")
 
     def test_options(self):
@@ -73,6 +85,8 @@ class BadInput(CommandTest):
             good, "--console", "printer", says="console 'printer': must be stdio, file:PATH, tcp:PORT or none"
         )
         self.assert_rejected(good, "--console", "tcp:99999", says="0 to 65535")
+        self.assert_rejected(good, "--console", "tcp:abc", says="tcp:'abc'")
+        self.assert_rejected(good, "--console", "file:/nowhere/file", says="/nowhere/file")
         self.assert_rejected(good, "--console", "node7=none", says="there is no node7")
         self.assert_rejected(good, "--gdb", "port", says="--gdb 'port'")
         self.assert_rejected(good, "--out", "/proc/nothing", says="/proc/nothing")

@@ -10,7 +10,7 @@ from command import CommandTest
 from fabricvp.guest_results import result_lines
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
-SMALL = "nodes=2 size=1024 bytes=16384 messages=64 rows=16 columns=64 iterations=3"
+SMALL = "nodes=2 entries=16384 size=1024 bytes=16384 messages=64 rows=16 columns=64 iterations=3"
 
 
 class Cluster(CommandTest):
@@ -31,14 +31,15 @@ class Cluster(CommandTest):
             result = self.run_cluster(folder, SMALL + " best=123023013012")
             self.assertEqual(result.returncode, 0, result.text + result.errors)
         for node in range(2):
-            for part in "spmv", "exchange", "writes", "jacobi":
+            for part in "gups", "spmv", "exchange", "writes", "jacobi":
                 self.assertRegex(self.console("once", node), rf"(?m)^{part} +ok$")
         self.assertRegex(self.succeed("diff", "once", "again").text, r"0 of \d+ statistics differ")
-        lines = result_lines(self.console("once", 0), "spmv")
-        self.assertEqual({(line["rows"], line["gpus"]) for line in lines}, {(1024, 4)})
-        settings = {line["links"]: line["time_ns"] for line in lines}
-        self.assertEqual(list(settings), ["plain", "netcrafter", "lanes", "netcrafter_lanes"])
-        self.assertNotEqual(settings["plain"], settings["netcrafter"])  # what registers say is what links do
+        for name, unit, size in ("gups", "entries", 16384), ("spmv", "rows", 1024):
+            lines = result_lines(self.console("once", 0), name)
+            self.assertEqual({(line[unit], line["gpus"]) for line in lines}, {(size, 4)})
+            settings = {line["links"]: line["time_ns"] for line in lines}
+            self.assertEqual(list(settings), ["plain", "netcrafter", "lanes", "netcrafter_lanes"])
+            self.assertNotEqual(settings["plain"], settings["netcrafter"])  # what registers say is what links do
         lines = result_lines(self.console("once", 0), "exchange")
         self.assertEqual([line["order"] for line in lines], ["natural", "best"])
         self.assertEqual({(line["gpus"], line["bytes"]) for line in lines}, {(4, 16384)})
@@ -51,7 +52,7 @@ class Cluster(CommandTest):
     def test_orders_of_an_exchange(self):
         """The same bytes in orders that the congestion model tells apart take times in that order."""
         result = self.run_cluster(
-            "out", "nodes=2 size=0 messages=0 iterations=0 bytes=262144 best=123230301012 worst=321320310120"
+            "out", "nodes=2 entries=0 size=0 messages=0 iterations=0 bytes=262144 best=123230301012 worst=321320310120"
         )
         self.assertEqual(result.returncode, 0, result.text + result.errors)
         times = {line["order"]: line["time_ps"] for line in result_lines(self.console("out", 0), "exchange")}
@@ -62,7 +63,9 @@ class Cluster(CommandTest):
         """NetCrafter's controllers cut nothing and lanes stay unless firmware lets them, although the configuration
         does."""
         result = self.run_cluster(
-            "out", "nodes=2 size=4096 bytes=0 messages=0 iterations=0", "node.fabric.links.4.reversible.threshold=0.3"
+            "out",
+            "nodes=2 entries=0 size=4096 bytes=0 messages=0 iterations=0",
+            "node.fabric.links.4.reversible.threshold=0.3",
         )
         self.assertEqual(result.returncode, 0, result.text + result.errors)
         regions = json.loads((self.folder / "out" / "regions.json").read_text())
@@ -82,22 +85,23 @@ class Cluster(CommandTest):
             )
 
     def test_without_anything_to_set(self):
-        """Links that have neither are told, and nothing is multiplied."""
+        """Links that have neither are told, and nothing is updated or multiplied."""
         result = self.run_cluster(
             "out",
-            "nodes=2 size=1024 bytes=0 messages=0 iterations=0",
+            "nodes=2 entries=16384 size=1024 bytes=0 messages=0 iterations=0",
             *(
-                f"node.fabric.switches.*.netcrafter.{key}"
+                f"node.fabric.switches.*.stage.{key}"
                 for key in ("stitching=false", "trimming=false", "pooling=none", "sequencing=none")
             ),
             "node.fabric.links.4.reversible.policy=none",
         )
         self.assertEqual(result.returncode, 1, result.text)
-        self.assertIn("spmv: the links between the GPUs cannot be set", self.console("out", 0))
+        for name in "gups", "spmv":
+            self.assertIn(f"{name}: the links between the GPUs cannot be set", self.console("out", 0))
 
     def test_training(self):
         """Two nodes train one network on images of their own: the host finds the last loss, it fell as the sum of both
-        gradients says, and both have the same parameters, whoever gives the gradients."""
+        gradients says, and both have the same parameters, with each backend."""
         for backend, placement in ("gpu_native", "gpu"), ("hdn", "host"):
             result = self.run_cluster(
                 "out",
@@ -138,7 +142,7 @@ class Cluster(CommandTest):
             ("work=training steps=8", "steps=8: 7 at most, of training"),
         ):
             with self.subTest(options):
-                self.assert_rejected(self.run_cluster("out", f"nodes=2 size=0 messages=0 {options}"), words)
+                self.assert_rejected(self.run_cluster("out", f"nodes=2 entries=0 size=0 messages=0 {options}"), words)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class CommandTest(unittest.TestCase):
         return result
 
     def assert_rejected(self, result, says):
-        """A guest has refused what it was asked for: one line, and nobody waited for it."""
+        """A guest has rejected its options: one line, without a wait."""
         self.assertEqual(result.returncode, 2, result.text + result.errors)
         self.assertRegex(result.errors, r"^fabricvp: node\d: [^\n]+\n$")
         self.assertIn(says, result.errors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networking from inside of kernels, whoever performs it."""
+"""Intra-kernel networking, by each backend."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class Compnet(CommandTest):
         return values[f"{hart}.instructions"]
 
     def test_every_backend(self):
-        """Messages of all sizes there and back, every byte checked, by whoever serves; only the one who should does."""
+        """Messages of all sizes there and back, every byte checked, by each backend; only that one serves."""
         for backend in BACKENDS:
             result = self.echo(backend, f"scheme={backend}", "rounds=4", "max=8192")
             self.assertEqual(result.returncode, 0, result.text)
@@ -57,7 +57,7 @@ class Compnet(CommandTest):
             (self.folder / backend / "config.resolved.yaml").read_text().replace(f"scheme={backend}", "backend")
             for backend in BACKENDS
         }
-        self.assertEqual(len(machines), 1)  # who serves is an option of the program, and nothing else differs
+        self.assertEqual(len(machines), 1)  # the backend is an option of the program, and nothing else differs
         quiet = self.statistics("gpu_native")
         self.assertGreater(
             self.service_instructions(self.statistics("compnet"), "compnet"),
@@ -79,7 +79,7 @@ class Compnet(CommandTest):
         self.assertRegex(self.succeed("diff", "compnet", "again").text, r"0 of \d+ statistics differ")
 
     def test_messages_without_responses(self):
-        """Each work-group sends many before it waits; all of them come, whoever performs them, more of them than queues
+        """Each work-group sends many before it waits; all of them come, with each backend, more of them than queues
         have entries."""
         for backend in BACKENDS:
             for size in 8, 512:
@@ -114,7 +114,7 @@ class Compnet(CommandTest):
                 self.assertIn("work-group 0: request failed in round 1, status 0x100", other)
 
     def test_jacobi(self):
-        """Every backend solves to the bit what CPUs solve; who performs the network has its time to show for it."""
+        """Every backend solves to the bit what CPUs solve; each reports the time of its network."""
         time = {}
         for backend in (*BACKENDS, "hdn", "gds"):
             result = self.echo(
@@ -187,7 +187,7 @@ class Compnet(CommandTest):
         )
 
     def test_all_reduce(self):
-        """Every node has every sum to the bit, by a ring and by a tree, whoever performs the network, for vectors that
+        """Every node has every sum to the bit, by a ring and by a tree, with each backend, for vectors that
         fill no part and for those of many."""
         time = {}
         for backend in (*BACKENDS, "hdn", "cpu", "gds"):
@@ -273,7 +273,7 @@ class Compnet(CommandTest):
             self.assertIn(words, result.errors)
 
     def test_energy(self):
-        """Joules are activity times parameters: twice the parameter, twice the joules; nobody works for nothing."""
+        """Energy is activity times parameters: twice the parameter, twice the energy; no active block takes none."""
 
         def energy(folder, *more):
             result = self.run_command(
@@ -335,8 +335,8 @@ class Compnet(CommandTest):
                 self.assertEqual(self.service_instructions(values, "ghn"), 0)
 
     def test_a_message_of_the_queue_that_fails(self):
-        """The completion tells an error: the queue stops, and the program learns why; the other side's packet loses its
-        patience."""
+        """The completion has an error: the queue stops, and the program learns why; the other side's packet times
+        out."""
         result = self.echo("out", "scheme=gds", "astray=1", "min=64", "max=64")
         self.assertEqual(result.returncode, 1, result.text)
         mine, other = self.consoles("out")
@@ -344,7 +344,7 @@ class Compnet(CommandTest):
         self.assertIn("work-group 0: request failed in round 1, status 0x100", other)
 
     def test_firmware_that_crashes_while_it_serves(self):
-        """Work-groups hear that nobody serves them any more, the host reads a record, nothing hangs."""
+        """Work-groups get an error when their service has ended, the host reads a record, nothing hangs."""
         for threads, harts in (1, (0,)), (2, (0, 1)):
             result = self.echo(
                 "out", "scheme=compnet", "crash=1", "groups=8", f"threads={threads}", "rounds=100", "min=64", "max=64"
@@ -361,7 +361,7 @@ class Compnet(CommandTest):
                 self.assertRegex(other, rf"work-group {group}: request failed in round \d+, status 0x100")
         result = self.echo(
             "out", "work=rate scheme=compnet", "crash=1", "groups=8", "messages=1000", "min=64", "max=64"
-        )  # of which those who wait for nothing hear as well
+        )  # of which senders without waits get an error as well
         self.assertEqual(result.returncode, 1, result.text)
         mine, other = self.consoles("out")
         for group in range(8):
@@ -431,7 +431,7 @@ class Compnet(CommandTest):
                 self.assert_rejected(self.echo("out", options), words)
                 run = json.loads((self.folder / "out" / "run.json").read_text())
                 self.assertEqual(run["outcome"], "refused")
-                self.assertLess(run["time_s"], 0.01)  # those who are left do not wait for a response
+                self.assertLess(run["time_s"], 0.01)  # the others do not wait for a response
 
         for options, words in (
             (("--set", "node.hcas=[]"), "no HCA can be used"),

@@ -37,7 +37,13 @@ FABRIC = {
 # The same with all parts of NetCrafter, and with channels for page tables: where these parameters count.
 NETCRAFTER = copy.deepcopy(FABRIC)
 for s in NETCRAFTER["switches"]:
-    s["netcrafter"] = {"stitching": True, "pooling": "plain", "trimming": True, "sequencing": "page_tables"}
+    s["stage"] = {
+        "kind": "netcrafter",
+        "stitching": True,
+        "pooling": "plain",
+        "trimming": True,
+        "sequencing": "page_tables",
+    }
 for g in NETCRAFTER["generators"]:
     g["one_sector"] = 0.5
 # Lanes that turn: writes fill one direction between the switches.
@@ -71,7 +77,7 @@ CHANNELS = copy.deepcopy(FABRIC) | {"packet": {"page_table_channels": True}}
 
 def base_of(path):
     bases = {
-        ".netcrafter.": NETCRAFTER,
+        ".stage.": NETCRAFTER,
         "page_table_entries": CHANNELS,
         ".reversible.": REVERSIBLE,
         ".pause": BURSTS,
@@ -86,14 +92,14 @@ VALUES = {
     "packet.crc": "4 B",
     "device.input.page_table_entries": 2,
     "switches[].input.page_table_entries": 2,
-    "switches[].netcrafter.candidates": 1,
-    "switches[].netcrafter.sub_header": "2 B",
-    "switches[].netcrafter.window": "100 cycles",
-    "switches[].netcrafter.entries": 12,
-    "switches[].netcrafter.stitching": False,
-    "switches[].netcrafter.pooling": "none",
-    "switches[].netcrafter.trimming": False,
-    "switches[].netcrafter.sequencing": "none",
+    "switches[].stage.candidates": 1,
+    "switches[].stage.sub_header": "2 B",
+    "switches[].stage.window": "100 cycles",
+    "switches[].stage.entries": 12,
+    "switches[].stage.stitching": False,
+    "switches[].stage.pooling": "none",
+    "switches[].stage.trimming": False,
+    "switches[].stage.sequencing": "none",
     "links[].reversible.policy": "none",
     "links[].reversible.threshold": 1,
     "links[].reversible.switch_time": "400 ns",
@@ -171,14 +177,40 @@ class Fabric(command.CommandTest):
             self.assertIsInstance(result, dict, result)
         silent, count = [], 0
         for path, entry in fabric_leaves(schema):
-            if path.endswith((".name", ".from", ".to")):
+            if path.endswith((".name", ".from", ".to", "stage.kind")):
                 continue
+            if "stage." in path and not path.startswith("switches[]"):
+                continue  # the same keys: test_a_stage_stands_where_it_is_chosen
             count += 1
             baseline = next(result for base, result in baselines if base is base_of(path))
             if self.run_fabric(changed(base_of(path), path, VALUES.get(path, other_value(entry)))) == baseline:
                 silent.append(path)
         self.assertEqual(silent, list(WITHOUT_EFFECT), "these parameters change nothing")
         self.assertGreater(count, 30)
+
+    def test_a_stage_stands_where_it_is_chosen(self):
+        """At switches, at the link between them, and at one direction of it."""
+
+        def stitched(result):
+            return [s for s in ("s0", "s1") if f"node0.fabric.{s}.to_s{1 - int(s[1])}_egress.wire_flits" in result]
+
+        def at_link(key, fabric=FABRIC):
+            fabric = copy.deepcopy(fabric)
+            fabric["links"][4][key] = NETCRAFTER["switches"][0]["stage"]
+            return self.run_fabric(fabric)
+
+        plain, everywhere = self.run_fabric(FABRIC), at_link("stage")
+        self.assertEqual(stitched(plain), [])
+        self.assertEqual(stitched(everywhere), ["s0", "s1"])
+        switches = copy.deepcopy(NETCRAFTER)
+        for g in switches["generators"]:
+            del g["one_sector"]
+        self.assertEqual(everywhere, self.run_fabric(switches))
+        self.assertEqual(stitched(at_link("forward_stage")), ["s0"])
+        self.assertEqual(stitched(at_link("reverse_stage")), ["s1"])
+        off = copy.deepcopy(FABRIC)
+        off["switches"][0]["stage"] = {"kind": "none"}
+        self.assertEqual(plain, self.run_fabric(off))
 
     def test_the_topology_has_stock_fabrics(self):
         for name, slow in (
@@ -214,17 +246,33 @@ class Fabric(command.CommandTest):
             lambda f: f["device"]["input"].update(entries=4),
         )
         assert_rejected(
-            "s0.netcrafter.pooling waits for packets to stitch",
-            lambda f: f["switches"][0].update(netcrafter={"pooling": "plain"}),
+            "s0.stage.pooling waits for packets to stitch",
+            lambda f: f["switches"][0].update(stage={"kind": "netcrafter", "pooling": "plain"}),
         )
         assert_rejected(
-            "s0.netcrafter is on, but 's0' has no link to another cluster",
-            lambda f: [s.update(cluster=0, netcrafter={"trimming": True}) for s in f["switches"]],
+            "s0.stage of kind netcrafter needs a link to another cluster",
+            lambda f: [s.update(cluster=0, stage={"kind": "netcrafter", "trimming": True}) for s in f["switches"]],
         )
-        long_window = {"stitching": True, "pooling": "plain", "window": "1000000 cycles"}
+        long_window = {"kind": "netcrafter", "stitching": True, "pooling": "plain", "window": "1000000 cycles"}
         assert_rejected(
-            "s0.netcrafter.window of 1000000 cycles is not shorter than simulation.watchdog",
-            lambda f: f["switches"][0].update(netcrafter=long_window, clock="1 MHz"),
+            "s0.stage.window of 1000000 cycles is not shorter than simulation.watchdog",
+            lambda f: f["switches"][0].update(stage=long_window, clock="1 MHz"),
+        )
+        assert_rejected(
+            "links.0.stage of kind netcrafter needs a link to another cluster",
+            lambda f: f["links"][0].update(stage={"kind": "netcrafter", "trimming": True}),
+        )
+        assert_rejected(
+            "device.stage of kind netcrafter needs a link to another cluster",
+            lambda f: f["device"].update(stage={"kind": "netcrafter", "trimming": True}),
+        )
+        assert_rejected(
+            "node.fabric.switches.0.netcrafter is now called node.fabric.switches.0.stage: {kind: netcrafter, …}",
+            lambda f: f["switches"][0].update(netcrafter={"trimming": True}),
+        )
+        assert_rejected(
+            "node.fabric.switches.0.stage.kind: 'netcraft' is not one of none, netcrafter",
+            lambda f: f["switches"][0].update(stage={"kind": "netcraft"}),
         )
         assert_rejected(
             "fabric: forward_lanes of 16 from 's0' to 's1': the link has 16 lanes, and one at least must lead back",

@@ -11,7 +11,7 @@ import command
 from command import CommandTest
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
-GUIDE = CONFIGS.parent / "docs" / "fabric.md"
+GUIDE = CONFIGS.parent / "docs" / "reference" / "fabric.md"
 
 
 def machine(gpus, clusters):

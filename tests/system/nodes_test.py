@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines of several nodes: each with software and an end of its own, and who is spoken to."""
+"""Machines of several nodes: each with software and an end and a console of its own."""
 
 import json
 import os

@@ -82,7 +82,9 @@ class ReplayTest(command.CommandTest):
 
     def test_two_replays_are_equal(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
-        netcrafter = [f"--set=node.fabric.cluster{c}.netcrafter.stitching=true" for c in (0, 1)]
+        netcrafter = [
+            f"--set=node.fabric.cluster{c}.stage.{key}" for c in (0, 1) for key in ("kind=netcrafter", "stitching=true")
+        ]
         for n in range(2):
             self.replay("x.recording", BASELINE, f"out{n}", *netcrafter)
         files = [(self.folder / f"out{n}" / "regions.json").read_bytes() for n in range(2)]
@@ -119,7 +121,7 @@ class ReplayTest(command.CommandTest):
             self.replay("x.recording", self.replicated_machine(gpus, "16 GB/s"), f"of{gpus}")
         alone, *several = [self.region(f"of{gpus}") for gpus in (4, 8, 80)]
         for gpus, region in zip((8, 80), several):
-            for g in range(gpus):  # On one switch of as many links nobody is in the way of other replicas.
+            for g in range(gpus):  # On one switch of as many links no replica delays another.
                 for what in ("requests_sent", "packets_received"):
                     self.assertEqual(
                         region["statistics"][f"node0.fabric.gpu{g}.{what}"],
@@ -168,8 +170,11 @@ class ReplayTest(command.CommandTest):
                 "node.gpus.0.memory.l2_tlb.sets is 64, the recording was made with 32",
             ),
             (
-                ["x.recording", BASELINE, "--set", "node.fabric.cluster0.netcrafter.trimming=true"],
-                "cluster0.netcrafter.trimming changes what GPUs ask for",
+                [
+                    *("x.recording", BASELINE, "--set", "node.fabric.cluster0.stage.kind=netcrafter"),
+                    *("--set", "node.fabric.cluster0.stage.trimming=true"),
+                ],
+                "cluster0.stage.trimming changes what GPUs ask for",
             ),
             (
                 ["x.recording", self.replicated_machine(6, "16 GB/s")],

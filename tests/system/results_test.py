@@ -57,7 +57,7 @@ class Results(CommandTest):
         self.assertEqual(node["time_s"], run["time_s"])
 
     def test_a_guest_that_refuses_ends_the_run(self):
-        """Whoever it is, whoever else still runs: its last line, and status 2."""
+        """Any node, while others still run: its last line, and status 2."""
         self.write("refuses.elf", command.elf(print_text("hello\nrows=3: a multiple of 4\n") + finish(2)))
         config = self.machine(FOREVER, "nodes: [{}, {images: {firmware: refuses.elf}}]\nsimulation: {until: all}\n")
         for until in "all", "node0":

@@ -27,11 +27,11 @@ class Script(CommandTest):
 
     def test_a_dialogue(self):
         result = self.run_script(
-            print_text("ready> ") + ECHO, 'expect ready\nprompt "> "\ntype "a> "\nexpect "a> "\ncommand "bccc> "\n'
+            print_text("ready> ") + ECHO, 'expect ready\nprompt "> "\ntype "a> "\nexpect "a> "\ncommand "b> \\n> "\n'
         )
         self.assertEqual(result.returncode, 0, result.errors)
         self.assertIn("the script is done", result.errors)
-        self.assertEqual(self.output(), "ready> a> bccc> ")
+        self.assertEqual(self.output(), "ready> a> b> \n> ")
         self.assertEqual(json.loads((self.folder / "out/run.json").read_text())["outcome"], "event")
         # What it typed can be typed again.
         self.succeed(
@@ -45,7 +45,7 @@ class Script(CommandTest):
             "again",
             "--quiet",
         )
-        self.assertEqual((self.folder / "again/console.node0.log").read_text(), "ready> a> bccc> \n")
+        self.assertEqual((self.folder / "again/console.node0.log").read_text(), "ready> a> b> \n> \n")
 
     def test_a_text_that_does_not_come(self):
         result = self.run_script(print_text("hello\n") + WAIT, "timeout 3 ms\nexpect login:\n")
@@ -94,7 +94,7 @@ class Script(CommandTest):
 
 
 class EndOfInput(CommandTest):
-    """A run without a time limit does not wait for what nobody will type. A slow bus makes guests poll seldom, for
+    """A run without a time limit does not wait for input that cannot come. A slow bus makes guests poll seldom, for
     speed."""
 
     SLOW = "  host: {bus: {latency: 10 us}}\n"

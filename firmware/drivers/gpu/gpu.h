@@ -54,7 +54,7 @@ struct gpu_node {
     struct gpu gpu[MAX_GPUS];
     unsigned count;
     struct gpu_table* root;
-    struct gpu_range* first_touch; /* buffers whose pages go to who touches them first */
+    struct gpu_range* first_touch; /* buffers with first-touch placement */
     struct gpu_range* recorded;    /* those of an earlier pass, the oldest first: where their pages went */
     gpu_address next;              /* first free virtual address */
     struct gpu_image* images;
@@ -100,7 +100,7 @@ gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bo
 gpu_address gpu_map_device(struct gpu_node* node, uintptr_t at, uint64_t bytes);
 /* The next allocation begins a stretch of 2 MiB of its own. */
 void gpu_align(struct gpu_node* node, uint64_t alignment);
-/* The GPU whose memory a physical address is in, NULL if it is nobody's. */
+/* The GPU whose memory a physical address is in, NULL if it is no GPU's. */
 struct gpu* gpu_owner(const struct gpu_node* node, uint64_t physical);
 /* Physical address behind a virtual one, 0 if unmapped; of a withdrawn page, where its contents lie. */
 uint64_t gpu_physical(const struct gpu_node* node, gpu_address at);
@@ -110,7 +110,7 @@ uintptr_t gpu_host_address(const struct gpu_node* node, gpu_address at);
 /* Tells command processors where the page tables are. */
 void gpu_set_page_tables(const struct gpu_node* node);
 
-/* The page at `at` becomes nobody's: who touches it waits for gpu_migrate_page(). Translations that GPUs hold must be
+/* Unmaps the page at `at`: an access to it waits for gpu_migrate_page(). Translations that GPUs hold must be
  * invalidated. */
 void gpu_unmap_page(struct gpu_node* node, gpu_address at);
 /* Moves such a page to a GPU, with its contents, and maps it. */

@@ -87,7 +87,7 @@ static void set_entry(struct gpu_table* t, unsigned index, uint64_t value) {
     if (index >= t->last) t->last = index + 1;
 }
 
-/* Gives the devices what has changed. Nobody uses addresses that are being mapped before it has returned. */
+/* Gives the devices what has changed. Addresses that are being mapped are not used before it has returned. */
 static void write_tables(struct gpu_node* node) {
     bool copied[MAX_GPUS] = {false};
     for (struct gpu_table* t = changed; t; t = t->next_changed) {
@@ -179,7 +179,7 @@ static void move_page(struct gpu_node* node, unsigned gpu, uint64_t to, uint64_t
 void gpu_migrate_page(struct gpu_node* node, gpu_address at, unsigned gpu) {
     struct gpu_table* table;
     uint64_t entry = *leaf_of(node, at, &table);
-    if (!(entry & GPU_PTE_DEMAND)) return; /* somebody else was first */
+    if (!(entry & GPU_PTE_DEMAND)) return; /* another GPU was first */
     const uint64_t ppn_mask = ((1ull << 44) - 1) << GPU_PTE_PPN_SHIFT;
     const uint64_t from = (entry & ppn_mask) >> GPU_PTE_PPN_SHIFT << PAGE_BITS;
     if (gpu_owner(node, from) != &node->gpu[gpu]) {

@@ -35,10 +35,11 @@ gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_plac
 
 /* ---- first touch ---- */
 
-/* Makes all pages of buffers with that policy nobody's. Kernels must not run. */
+/* Unmaps all pages of buffers with that policy. Kernels must not run. */
 void gpu_unmap_first_touch(struct gpu_node* node);
-/* Notes who has got which page. Buffers that are allocated from now on with GPU_PLACE_FIRST_TOUCH_RECORDED, in the same
- * order and as large, get their pages from there at once; what comes after them is cut into contiguous chunks. */
+/* Records which GPU has got which page. Buffers that are allocated from now on with GPU_PLACE_FIRST_TOUCH_RECORDED, in
+ * the same order and as large, get their pages from there at once; what comes after them is cut into contiguous chunks.
+ */
 void gpu_record_first_touch(struct gpu_node* node);
 /* Maps the pages that GPUs have asked for, to each what it touched first. To be called while kernels run. */
 void gpu_handle_page_requests(struct gpu_node* node);

@@ -11,7 +11,7 @@ enum {
     RNR_TIMER = 3 /* 30 µs */,
     LOG_READS = 2,
     FIRST_PSN = 0xfffff0,
-    QPNS_PER_MESSAGE = COMM_MESSAGE_BYTES / 4,
+    QPNS_PER_MESSAGE = BOOTSTRAP_MESSAGE_BYTES / 4,
     INLINE_BYTES = 12
 };
 
@@ -35,7 +35,7 @@ static struct verbs_qp_shape shape_of(const struct endpoint* e, unsigned index) 
 /* A page of doorbells with its page of records. */
 static struct rdma_buffer open_page(struct endpoint* e, struct verbs_uar* uar, bool in_gpu) {
     const struct rdma_buffer records = rdma_buffer_allocate(e->node, HCA_PAGE, in_gpu);
-    if (!verbs_open_uar(uar, &e->comm->hca, &records.memory)) panic("endpoint: no page of doorbells");
+    if (!verbs_open_uar(uar, &e->bootstrap->hca, &records.memory)) panic("endpoint: no page of doorbells");
     return records;
 }
 
@@ -56,10 +56,10 @@ static void make_queues(struct endpoint* e) {
         const struct rdma_buffer queue = rdma_buffer_allocate(e->node, verbs_qp_bytes(&shape), s->queues_in_gpu),
                                  completions = rdma_buffer_allocate(e->node, verbs_cq_bytes(s->log_cq), s->cqs_in_gpu);
         struct verbs_qp* q = &e->qp[i];
-        if (!verbs_create_cq(&e->cq[i], &e->comm->pd, s->log_cq,
+        if (!verbs_create_cq(&e->cq[i], &e->bootstrap->pd, s->log_cq,
                              &(struct verbs_object_memory){&completions.memory, &pages->cqs}) ||
-            !verbs_create_qp(q, &e->comm->pd, &shape, &(struct verbs_object_memory){&queue.memory, &pages->qps}))
-            panic("endpoint: no queue pair %u, status 0x%x", i, e->comm->hca.status);
+            !verbs_create_qp(q, &e->bootstrap->pd, &shape, &(struct verbs_object_memory){&queue.memory, &pages->qps}))
+            panic("endpoint: no queue pair %u, status 0x%x", i, e->bootstrap->hca.status);
         const uint64_t ring = endpoint_address(e, &queue), record = endpoint_address(e, &records);
         rdma_qps[i] = (struct rdma_qp){.send_queue = ring + q->send_queue.start,
                                        .send_doorbell_record = record + 8 * q->send_queue.record,
@@ -83,14 +83,14 @@ static void make_queues(struct endpoint* e) {
 }
 
 static void exchange(struct endpoint* e, const void* local, void* remote, size_t bytes) {
-    if (e->with == e->comm->rank)
+    if (e->with == e->bootstrap->comm.rank)
         memcpy(remote, local, bytes);
     else
-        comm_exchange(e->comm, e->with, local, remote, bytes);
+        bootstrap_exchange(e->bootstrap, e->with, local, remote, bytes);
 }
 
 static void connect(struct endpoint* e) {
-    struct communicator* p = e->comm;
+    struct bootstrap* p = e->bootstrap;
     const struct endpoint_remote local = {e->payload.lanes, e->notifications.lanes, e->mr.key, e->notifications_mr.key};
     exchange(e, &local, &e->remote, sizeof local);
     for (unsigned first = 0; first < e->shape.qps; first += QPNS_PER_MESSAGE) {
@@ -115,21 +115,21 @@ static void connect(struct endpoint* e) {
                 panic("endpoint: queue pair %u cannot be connected, status 0x%x", first + i, p->hca.status);
         }
     }
-    if (e->with != p->rank) comm_barrier_with(p, e->with);
+    if (e->with != p->comm.rank) bootstrap_barrier_with(p, e->with);
 }
 
-void endpoint_open(struct endpoint* e, struct communicator* comm, struct gpu_node* node, unsigned with,
+void endpoint_open(struct endpoint* e, struct bootstrap* bootstrap, struct gpu_node* node, unsigned with,
                    const struct endpoint_shape* shape) {
-    *e = (struct endpoint){.comm = comm, .node = node, .with = with, .shape = *shape};
+    *e = (struct endpoint){.bootstrap = bootstrap, .node = node, .with = with, .shape = *shape};
     if (!shape->qps || shape->qps > ENDPOINT_MAX_QPS) panic("endpoint: 1 to %u queue pairs", ENDPOINT_MAX_QPS);
     e->cq = zeroed(shape->qps * sizeof *e->cq);
     e->qp = zeroed(shape->qps * sizeof *e->qp);
     make_queues(e);
     e->payload = rdma_buffer_allocate(node, shape->payload, shape->payload_in_gpu);
     e->notifications = rdma_buffer_allocate(node, PGAS_NOTIFICATION_BYTES, shape->notifications_in_gpu);
-    if (!rdma_buffer_register(&e->mr, &comm->pd, &e->payload, VERBS_ALL_RIGHTS) ||
-        !rdma_buffer_register(&e->notifications_mr, &comm->pd, &e->notifications, VERBS_ALL_RIGHTS))
-        panic("endpoint: memory cannot be registered, status 0x%x", comm->hca.status);
+    if (!rdma_buffer_register(&e->mr, &bootstrap->pd, &e->payload, VERBS_ALL_RIGHTS) ||
+        !rdma_buffer_register(&e->notifications_mr, &bootstrap->pd, &e->notifications, VERBS_ALL_RIGHTS))
+        panic("endpoint: memory cannot be registered, status 0x%x", bootstrap->hca.status);
     connect(e);
 }
 

@@ -4,16 +4,16 @@
 #ifndef FABRICVP_DRIVERS_GPU_RDMA_ENDPOINT_H
 #define FABRICVP_DRIVERS_GPU_RDMA_ENDPOINT_H
 
+#include "drivers/bootstrap/bootstrap.h"
 #include "drivers/gpu_rdma/rdma_buffer.h"
 #include "gpu/pgas/pgas.h"
-#include "lib/communicator/communicator.h"
 
 enum { ENDPOINT_MAX_QPS = 1024, ENDPOINT_QPS_PER_PAGE = 250 /* two records each */, ENDPOINT_ACK_TIMEOUT = 14 };
 
 struct endpoint_shape {
     unsigned qps;
     unsigned log_sq_size, log_rq_size, log_cq;
-    bool lanes; /* who posts: lanes, or a hart */
+    bool lanes; /* the posters: lanes, or a hart */
     bool queues_in_gpu, cqs_in_gpu, records_in_gpu,
         payload_in_gpu;        /* records: of queue pairs; those of completion queues lie with these */
     bool notifications_in_gpu; /* where notifications of the other node arrive */
@@ -23,7 +23,7 @@ struct endpoint_shape {
 };
 
 struct endpoint {
-    struct communicator* comm;
+    struct bootstrap* bootstrap;
     struct gpu_node* node;
     unsigned with; /* the other node, or this one: its queue pairs are connected to themselves */
     struct endpoint_shape shape;
@@ -46,14 +46,14 @@ struct endpoint {
 
 /* Both nodes call it, this one alone for queue pairs that stay here; what is not shown by `shape` is the same on both.
  * Panics if it cannot be made. */
-void endpoint_open(struct endpoint* e, struct communicator* comm, struct gpu_node* node, unsigned with,
+void endpoint_open(struct endpoint* e, struct bootstrap* bootstrap, struct gpu_node* node, unsigned with,
                    const struct endpoint_shape* shape);
-/* The queues as whoever posts has them. */
+/* The queues in the poster's address space. */
 uint64_t endpoint_rdma_qps(const struct endpoint* e);
 uint64_t endpoint_rdma_cqs(const struct endpoint* e);
 /* Link `pair` of a partitioned global address space. */
 struct pgas_link endpoint_link(const struct endpoint* e, unsigned index);
-/* Address of `place` as whoever posts has it. */
+/* Address of `place` in the poster's address space. */
 static inline uint64_t endpoint_address(const struct endpoint* e, const struct rdma_buffer* buffer) {
     return e->shape.lanes ? buffer->lanes : buffer->memory.at;
 }

@@ -12,7 +12,7 @@ struct rdma_buffer {
     bool in_gpu;
 };
 
-/* Memory in one piece, zeroed, for nobody else. \param in_gpu in the memory of GPU 0 of the node; otherwise lanes see
+/* Contiguous memory, zeroed, for exclusive use. \param in_gpu in the memory of GPU 0 of the node; otherwise lanes see
  * it uncached */
 struct rdma_buffer rdma_buffer_allocate(struct gpu_node* node, uint64_t bytes, bool in_gpu);
 /* A page of doorbells as lanes see it. */

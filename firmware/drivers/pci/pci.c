@@ -19,7 +19,7 @@ void pci_write32(const struct pci_function* f, unsigned offset, uint32_t value) 
     mmio_write32(f->configuration + offset, value);
 }
 
-/* A function that is not ready answers with a vendor ID that is nobody's, if the root port shows it; else the root
+/* A function that is not ready answers with a reserved vendor ID, if the root port shows it; else the root
  * complex asks again by itself. */
 static uint32_t identify_at(uintptr_t configuration) {
     uint32_t id = mmio_read32(configuration + PCI_ID);

@@ -33,7 +33,7 @@ static struct connection* add(struct pci_function* f, pci_interrupt_handler hand
 
 /* ---- pins ---- */
 
-/* Pins share lines: everyone on a line is asked. */
+/* Pins share lines: every function on a line is asked. */
 static void on_line(unsigned source) {
     for (const struct connection* c = connections; c; c = c->next)
         if (c->source == source) c->handler(c->context, PCI_ANY_VECTOR);

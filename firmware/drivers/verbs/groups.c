@@ -68,7 +68,7 @@ bool verbs_attach(struct verbs_qp* qp, const uint8_t* gid) {
     return write_entry(d, index, e);
 }
 
-/* An entry without members stays in its chain for whoever comes next. */
+/* An entry without members stays in its chain for the next group. */
 bool verbs_detach(struct verbs_qp* qp, const uint8_t* gid) {
     uint8_t e[HCA_MGM_SIZE];
     const uint32_t index = find(qp->device, gid, e);

@@ -85,7 +85,7 @@ bool verbs_send_mad(struct verbs_mads* m, const void* mad, uint16_t lid, uint32_
     return verbs_post_send(&m->qp, &s, 1) == 1;
 }
 
-/* A request of somebody else. What came by a directed route goes back by it. */
+/* A request of another node. What came by a directed route goes back by it. */
 static void serve(struct verbs_mads* m, uint8_t* mad, const struct verbs_completion* from) {
     const bool directed = hca_get(mad, HCA_MAD_CLASS) == HCA_MAD_SUBNET_DIRECTED;
     const unsigned hops = mad[HCA_MAD_HOP_COUNT];

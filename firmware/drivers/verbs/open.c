@@ -175,12 +175,6 @@ static bool start_contexts(struct verbs_device* d) {
     return true;
 }
 
-unsigned verbs_count(const struct pci_host* host) {
-    unsigned count = 0;
-    for (struct pci_function* f = NULL; (f = pci_find_id(host, f, HCA_VENDOR, HCA_DEVICE));) ++count;
-    return count;
-}
-
 bool verbs_open(struct verbs_device* d, const struct pci_host* host, unsigned index) {
     struct pci_function* f = NULL;
     memset(d, 0, sizeof *d);

@@ -74,15 +74,6 @@ bool verbs_register(struct verbs_mr* mr, const struct verbs_pd* pd, const struct
     return end(mr, pd, rights, log_page);
 }
 
-bool verbs_register_pages(struct verbs_mr* mr, const struct verbs_pd* pd, const uint64_t* page, uint64_t address,
-                          uint64_t bytes, unsigned rights, unsigned log_page) {
-    uint64_t pages;
-    uint64_t* entry = begin(mr, pd, address, bytes, log_page, &pages);
-    if (!entry) return false;
-    for (uint64_t i = 0; i < pages; ++i) entry[i] = hca_swap64(page[i] | HCA_MTT_PRESENT);
-    return end(mr, pd, rights, log_page);
-}
-
 void verbs_unregister(struct verbs_mr* mr) {
     verbs_command(mr->device, HCA_HW2SW_MPT, mr->index, HCA_HW2SW_NO_OUTPUT, NULL, 0, NULL, 0);
     release_pages(mr);

@@ -112,7 +112,6 @@ struct verbs_device {
 /* Adapter `index` of the tree, ready and with its port up. \returns false with a line on the console if it cannot be
  * used */
 bool verbs_open(struct verbs_device* device, const struct pci_host* host, unsigned index);
-unsigned verbs_count(const struct pci_host* host);
 /* All objects must be gone. */
 void verbs_close(struct verbs_device* device);
 /* Events by the best way at most `best`; until then they are polled. */
@@ -150,9 +149,6 @@ enum { VERBS_LOG_PAGE = 12 };
  * bytes. */
 bool verbs_register(struct verbs_mr* mr, const struct verbs_pd* pd, const struct verbs_memory* memory, uint64_t address,
                     unsigned rights, unsigned log_page);
-/* The same for pages anywhere; `page` has the bus address of each. */
-bool verbs_register_pages(struct verbs_mr* mr, const struct verbs_pd* pd, const uint64_t* page, uint64_t address,
-                          uint64_t bytes, unsigned rights, unsigned log_page);
 void verbs_unregister(struct verbs_mr* mr);
 /* Host memory at its own addresses. */
 static inline bool verbs_register_host(struct verbs_mr* mr, const struct verbs_pd* pd, const void* at, uint64_t bytes,
@@ -207,7 +203,7 @@ bool verbs_wait_event(struct verbs_cq* cq, uint32_t events, uint64_t microsecond
 
 /* A ring of entries, and the identifiers of what is in it. */
 struct verbs_work_queue {
-    uint64_t* id; /* NULL: nothing has one; the caller posts by himself (from a GPU, say) */
+    uint64_t* id; /* NULL: nothing has one; the caller posts without the driver (from a GPU, say) */
     uintptr_t at;
     uint32_t start;                /* offset in the buffer */
     unsigned log_size, log_stride; /* entries; log_size 0: none */

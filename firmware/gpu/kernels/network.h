@@ -59,7 +59,7 @@ struct network_jacobi_arguments {
     POINTER(struct network_access) access; /* the first work-group's and the last one's */
     POINTER(struct jacobi_sync) sync;
     POINTER(uint32_t) change;         /* by iteration: that of all */
-    struct network_communicator comm; /* their memory: struct jacobi_flags */
+    struct network_segments segments; /* their memory: struct jacobi_flags */
     uint64_t grid[2];           /* floats, rows + 2 of them `columns` long: read in odd iterations, in even ones */
     uint64_t timeout;           /* nanoseconds */
     uint64_t remote_grid[2][2]; /* of the nodes above and below */
@@ -101,14 +101,14 @@ struct network_compare_arguments {
 /* An all-reduce of floats: each work-group, with its counterparts on all other nodes, sums a part of the vector. */
 enum { REDUCE_GROUP = 256, REDUCE_BARRIERS = 4 };
 struct network_reduce_result { /* what a work-group tells */
-    uint32_t failed;           /* whether a request failed, or nobody was heard */
+    uint32_t failed;           /* whether a request failed or a wait timed out */
     uint32_t rounds;           /* that were completed */
     uint64_t barriers, sums;   /* nanoseconds: of REDUCE_BARRIERS, of all rounds */
 };
 struct network_reduce_arguments {
     POINTER(struct network_access) access; /* one a work-group */
     POINTER(struct network_reduce_result) results;
-    struct network_communicator comm; /* their memory: the vector, places for what is to be added, and struct
+    struct network_segments segments; /* their memory: the vector, places for what is to be added, and struct
                                  collective_flags for each work-group */
     uint64_t elements;
     uint64_t staging, pitch, flags; /* offsets, and bytes from one place to the next */

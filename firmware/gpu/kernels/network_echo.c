@@ -24,7 +24,7 @@ GPU_INLINE uint32_t send_round(struct echo* e, uint64_t round) {
     return NETWORK_DONE;
 }
 
-/* Why there is no response: what was said has failed, or nobody answers. */
+/* Why there is no response: the request has failed, or the other side does not reply. */
 GPU_INLINE uint32_t failure_status(struct echo* e, uint64_t round) {
     const uint32_t status = e->args->initiator || round > 1 ? network_wait(&e->network, e->last_request) : NETWORK_DONE;
     return status ? status : NETWORK_FAILED;

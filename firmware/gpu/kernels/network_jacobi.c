@@ -39,21 +39,22 @@ GPU_INLINE uint32_t update(const struct network_jacobi_arguments* a, uint32_t it
 GPU_INLINE void send_row(struct jacobi* j, unsigned below, uint32_t iteration) {
     const struct network_jacobi_arguments* a = j->args;
     const uint64_t pitch = 4ull * a->columns, mine = below ? a->rows : 1, remote_row = below ? 0 : a->rows + 1;
-    const unsigned peer = below ? a->comm.rank + 1 : a->comm.rank - 1;
+    const unsigned peer = below ? a->segments.comm.rank + 1 : a->segments.comm.rank - 1;
     network_put(&j->network, peer, a->grid[iteration & 1] + mine * pitch,
                 a->remote_grid[below][iteration & 1] + remote_row * pitch, (uint32_t)pitch);
     j->last = network_put_data(&j->network, peer, COLLECTIVE_NUMBER(iteration),
-                               a->comm.memory[peer] + offsetof(struct jacobi_flags, halo[0]) + 8 * !below, 8);
+                               a->segments.memory[peer] + offsetof(struct jacobi_flags, halo[0]) + 8 * !below, 8);
     j->has_request = true;
 }
 
 /* \returns whether rows of iteration `iteration` are here */
 GPU_INLINE bool wait_for_rows(const struct jacobi* j, uint32_t iteration) {
     const struct network_jacobi_arguments* a = j->args;
-    const struct jacobi_flags* flags = (const struct jacobi_flags*)(uintptr_t)a->comm.memory[a->comm.rank];
+    const struct jacobi_flags* flags = (const struct jacobi_flags*)(uintptr_t)a->segments.memory[a->segments.comm.rank];
     uint64_t seen;
-    return (!j->first || !a->comm.rank || network_wait_reached(&flags->halo[0], iteration, a->timeout, &seen)) &&
-           (!j->final || a->comm.rank + 1 == a->comm.size ||
+    return (!j->first || !a->segments.comm.rank ||
+            network_wait_reached(&flags->halo[0], iteration, a->timeout, &seen)) &&
+           (!j->final || a->segments.comm.rank + 1 == a->segments.comm.size ||
             network_wait_reached(&flags->halo[1], iteration, a->timeout, &seen));
 }
 
@@ -87,8 +88,8 @@ GPU_INLINE bool exchange_and_reduce(struct jacobi* j, uint32_t iteration) {
     if (a->uses_network) {
         const uint32_t status = j->has_request ? network_wait(&j->network, j->last) : NETWORK_DONE;
         if (status) a->sync->failed = status;
-        if (j->first && a->comm.rank) send_row(j, 0, iteration);
-        if (j->final && a->comm.rank + 1 < a->comm.size) send_row(j, 1, iteration);
+        if (j->first && a->segments.comm.rank) send_row(j, 0, iteration);
+        if (j->final && a->segments.comm.rank + 1 < a->segments.comm.size) send_row(j, 1, iteration);
     }
     return global_barrier(j, iteration) && (!a->uses_network || wait_for_rows(j, iteration));
 }
@@ -101,7 +102,7 @@ KERNEL(network_jacobi, struct network_jacobi_arguments) {
         args->change[args->first - 1] = mine > seen ? mine : seen;
     }
     if (communicates) j.network = network_open(args->access + !j.first);
-    j.all = (struct collective){&j.network, &args->comm, offsetof(struct jacobi_flags, all), args->timeout};
+    j.all = (struct collective){&j.network, &args->segments, offsetof(struct jacobi_flags, all), args->timeout};
     if (local_id(0) == 0) stopped = 0;
     for (uint32_t iteration = args->first; iteration < args->first + args->iterations; ++iteration) {
         if (local_id(0) == 0) max_change = 0;

@@ -20,7 +20,7 @@ KERNEL(network_reduce, struct network_reduce_arguments) {
     const bool communicates = local_id(0) == 0;
     struct network network;
     if (communicates) network = network_open(args->access + group);
-    const struct collective c = {&network, &args->comm, args->flags + group * sizeof(struct collective_flags),
+    const struct collective c = {&network, &args->segments, args->flags + group * sizeof(struct collective_flags),
                                  args->timeout};
     const struct collective_buffers v = {4 * first, args->staging + 4 * first, args->pitch, end - first};
     const uint64_t begin = gpu_time_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that send only what they find: those of all nodes but the first look for multiples of a number in what they
- * have, and send them in letters to the first one. Work-groups of a node share one queue pair, under a lock; the first
- * node has all of its queue pairs' receives in one completion queue. For lanes and for harts. */
+ * have, and send them in active messages to the first one. Work-groups of a node share one queue pair, under a lock;
+ * the first node has all of its queue pairs' receives in one completion queue. For lanes and for harts. */
 #ifndef FABRICVP_GPU_KERNELS_PGAS_FIND_H
 #define FABRICVP_GPU_KERNELS_PGAS_FIND_H
 
@@ -11,15 +11,16 @@
 #include "gpu/verbs/ticket_lock.h"
 
 enum { FIND_NUMBERS_PER_MESSAGE = PGAS_MESSAGE_BYTES / 8 - 1 }; /* numbers, behind a word that says how many */
-#define FIND_LAST (UINT64_C(1) << 32)                           /* in that word: this team has no more */
+#define FIND_LAST (UINT64_C(1) << 32)                           /* in that word: this sender has no more */
 
 struct pgas_find_arguments {
-    POINTER(struct pgas_communicator) group; /* one for all teams */
+    POINTER(struct pgas_context) context; /* one for all senders */
     POINTER(struct rdma_ticket_lock) lock;
     POINTER(struct pgas_inbox) inbox; /* of the first node */
     POINTER(uint64_t) cycles;
-    POINTER(const uint64_t) numbers; /* `count` for each team */
-    uint64_t messages; /* offset: room for all letters of all teams; at the first node, for the numbers of each node */
+    POINTER(const uint64_t) numbers; /* `count` for each sender */
+    uint64_t
+        messages; /* offset: space for all messages of all senders; at the first node, for the numbers of each node */
     uint32_t count, divisor;
     uint32_t groups; /* that send, of each node */
     uint32_t reserved;
@@ -28,13 +29,13 @@ struct pgas_find_arguments {
 
 static inline uint32_t find_message_count(uint32_t numbers) { return numbers / FIND_NUMBERS_PER_MESSAGE + 1; }
 
-/* Letters `from` to `to` of the team, whose numbers have been written. */
-RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_communicator* g, uint32_t from, uint32_t to,
+/* Messages `from` to `to` of this sender, whose numbers have been written. */
+RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_context* g, uint32_t from, uint32_t to,
                            uint32_t numbers, bool last) {
     const uint64_t first = a->messages + (uint64_t)wg_id() * find_message_count(a->count) * PGAS_MESSAGE_BYTES;
     for (uint32_t i = from; i < to; ++i) {
         const uint64_t at = first + (uint64_t)i * PGAS_MESSAGE_BYTES, left = numbers - i * FIND_NUMBERS_PER_MESSAGE;
-        *(volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + at) =
+        *(volatile uint64_t*)(uintptr_t)(g->link[g->comm.rank].data.at + at) =
             (left < FIND_NUMBERS_PER_MESSAGE ? left : FIND_NUMBERS_PER_MESSAGE) | (last && i + 1 == to ? FIND_LAST : 0);
         rdma_lock((struct rdma_ticket_lock*)(uintptr_t)a->lock);
         if (!g->failed && !pgas_send(&g->link[0], at, PGAS_MESSAGE_BYTES)) pgas_fail(g, 0, PGAS_SLOT_COMPLETION);
@@ -42,9 +43,9 @@ RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_comm
     }
 }
 
-RDMA_INLINE void find_scan(const struct pgas_find_arguments* a, struct pgas_communicator* g, volatile uint32_t* found) {
+RDMA_INLINE void find_scan(const struct pgas_find_arguments* a, struct pgas_context* g, volatile uint32_t* found) {
     const uint64_t* const numbers = (const uint64_t*)(uintptr_t)a->numbers + (uint64_t)wg_id() * a->count;
-    uint64_t* const messages = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->messages) +
+    uint64_t* const messages = (uint64_t*)(uintptr_t)(g->link[g->comm.rank].data.at + a->messages) +
                                (uint64_t)wg_id() * find_message_count(a->count) * (PGAS_MESSAGE_BYTES / 8);
     uint32_t sent = 0;
     if (wg_is_leader()) *found = 0;
@@ -70,14 +71,14 @@ RDMA_INLINE void find_scan(const struct pgas_find_arguments* a, struct pgas_comm
     rdma_unlock((struct rdma_ticket_lock*)(uintptr_t)a->lock);
 }
 
-RDMA_INLINE void find_collect(const struct pgas_find_arguments* a, struct pgas_communicator* g) {
+RDMA_INLINE void find_collect(const struct pgas_find_arguments* a, struct pgas_context* g) {
     struct pgas_inbox* const in = (struct pgas_inbox*)(uintptr_t)a->inbox;
-    uint64_t* const numbers = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->messages);
+    uint64_t* const numbers = (uint64_t*)(uintptr_t)(g->link[g->comm.rank].data.at + a->messages);
     uint32_t* const received = (uint32_t*)(uintptr_t)a->received;
     const uint32_t capacity = a->groups * a->count;
     struct pgas_active_message message;
-    pgas_post_receives(g, in); /* those who were sooner try again */
-    for (uint32_t open = (g->ranks - 1) * a->groups; open && pgas_receive(g, in, &message);) {
+    pgas_post_receives(g, in); /* earlier senders try again */
+    for (uint32_t open = (g->comm.size - 1) * a->groups; open && pgas_receive(g, in, &message);) {
         const uint64_t head = rdma_load64(message.words);
         for (uint32_t i = 0; i < (uint32_t)head && received[message.rank] < capacity; ++i)
             numbers[(uint64_t)message.rank * capacity + received[message.rank]++] = rdma_load64(message.words + 1 + i);
@@ -86,11 +87,11 @@ RDMA_INLINE void find_collect(const struct pgas_find_arguments* a, struct pgas_c
     }
 }
 
-/* \param found of the team: what it shares */
+/* \param found shared by the work-items of a sender */
 RDMA_INLINE void pgas_find_run(const struct pgas_find_arguments* a, volatile uint32_t* found) {
-    struct pgas_communicator* const g = (struct pgas_communicator*)(uintptr_t)a->group; /* where all teams have it */
+    struct pgas_context* const g = (struct pgas_context*)(uintptr_t)a->context; /* shared by all senders */
     const uint64_t begin = rdma_cycles();
-    if (g->rank)
+    if (g->comm.rank)
         find_scan(a, g, found);
     else if (wg_id() == 0 && wg_is_leader())
         find_collect(a, g);

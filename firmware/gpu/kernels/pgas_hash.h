@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash table spread over nodes, which counts how often each key came. Whoever has keys claims buckets by
- * compare-and-swap and adds to their counters, wherever they are; nobody serves. Then it reads what stands there. For
- * lanes and for harts. */
+/* A hash table spread over nodes, which counts how often each key came. A caller that has keys claims buckets by
+ * compare-and-swap and adds to their counters, on any node, without a service there. Then it reads what stands there.
+ * For lanes and for harts. */
 #ifndef FABRICVP_GPU_KERNELS_PGAS_HASH_H
 #define FABRICVP_GPU_KERNELS_PGAS_HASH_H
 
@@ -13,14 +13,14 @@ struct hash_bucket {
     uint64_t count;
 };
 struct pgas_hash_arguments {
-    POINTER(struct pgas_communicator) groups; /* one a team */
+    POINTER(struct pgas_context) contexts; /* one a caller */
     POINTER(struct grid_barrier) grid;
-    POINTER(uint64_t) cycles; /* of each team: of the first part, of the second one */
+    POINTER(uint64_t) cycles; /* of each caller: of the first part, of the second one */
     uint64_t table;           /* offset of this node's buckets */
-    uint64_t responses;       /* offset of two words for each member of each team */
-    uint64_t found;           /* offset: counters that were read, `lookups` of each team */
+    uint64_t responses;       /* offset of two words for each member of each caller */
+    uint64_t found;           /* offset: counters that were read, `lookups` of each caller */
     uint32_t log_buckets;     /* of a node */
-    uint32_t keys, lookups;   /* of a team */
+    uint32_t keys, lookups;   /* of a caller */
     uint32_t universe;        /* as many keys are there */
 };
 
@@ -29,7 +29,7 @@ static inline uint64_t hash_mix(uint64_t x) {
     return x ^ x >> 29;
 }
 static inline uint64_t hash_key(uint32_t id) { return (id + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15); }
-/* The `i`th key that a team comes with; the `i`th that it looks up is another one. */
+/* The `i`th key of a caller; the `i`th that it looks up is another one. */
 static inline uint32_t hash_id(const struct pgas_hash_arguments* a, uint32_t rank, uint32_t group, uint32_t i,
                                uint32_t is_lookup) {
     return (uint32_t)(hash_mix((uint64_t)(rank * 64 + group * 2 + is_lookup + 1) << 32 | i) % a->universe);
@@ -39,15 +39,16 @@ static inline uint64_t hash_slot(const struct pgas_hash_arguments* a, uint64_t k
     return ((key >> 16) + tries) & ((UINT64_C(1) << a->log_buckets) - 1);
 }
 
-/* A member's work: which of the team's keys, how many buckets it has tried, and whether it has found the right one. */
+/* A member's work: which of the caller's keys, how many buckets it has tried, and whether it has found the right one.
+ */
 struct hash_member {
     uint32_t i, tries;
     bool claimed;
 };
 
-RDMA_INLINE struct rdma_work_request hash_request(const struct pgas_hash_arguments* a,
-                                                  const struct pgas_communicator* g, unsigned owner, unsigned opcode,
-                                                  uint64_t key, uint32_t tries, uint64_t own) {
+RDMA_INLINE struct rdma_work_request hash_request(const struct pgas_hash_arguments* a, const struct pgas_context* g,
+                                                  unsigned owner, unsigned opcode, uint64_t key, uint32_t tries,
+                                                  uint64_t own) {
     const uint64_t bucket = a->table + sizeof(struct hash_bucket) * hash_slot(a, key, tries);
     const unsigned bytes = opcode == HCA_OP_READ ? sizeof(struct hash_bucket) : 8;
     return pgas_request(&g->link[owner], opcode, own, opcode == HCA_OP_FETCH_ADD ? bucket + 8 : bucket, bytes);
@@ -55,12 +56,12 @@ RDMA_INLINE struct rdma_work_request hash_request(const struct pgas_hash_argumen
 
 /* The member's next request with those of the others: `is_lookup` at a bucket, or claims and counts. \returns how many
  * were performed */
-RDMA_INLINE unsigned hash_issue(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+RDMA_INLINE unsigned hash_issue(const struct pgas_hash_arguments* a, struct pgas_context* g,
                                 struct pgas_coalesced_requests* t, uint64_t own, const struct hash_member* m,
                                 bool is_lookup, uint64_t* key, bool* responded) {
     const bool busy = m->i < (is_lookup ? a->lookups : a->keys) && m->tries >> a->log_buckets == 0;
-    *key = hash_key(hash_id(a, g->rank, wg_id(), m->i, is_lookup));
-    const unsigned owner = hash_owner(*key, g->ranks);
+    *key = hash_key(hash_id(a, g->comm.rank, wg_id(), m->i, is_lookup));
+    const unsigned owner = hash_owner(*key, g->comm.size);
     struct rdma_work_request work = hash_request(a, g, owner,
                                                  is_lookup    ? HCA_OP_READ
                                                  : m->claimed ? HCA_OP_FETCH_ADD
@@ -72,10 +73,11 @@ RDMA_INLINE unsigned hash_issue(const struct pgas_hash_arguments* a, struct pgas
     return performed;
 }
 
-/* Counts all keys of the team. */
-RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+/* Counts all keys of the caller. */
+RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_context* g,
                              struct pgas_coalesced_requests* t, uint64_t own) {
-    const volatile uint64_t* const response = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
+    const volatile uint64_t* const response =
+        (const volatile uint64_t*)(uintptr_t)(g->link[g->comm.rank].data.at + own);
     struct hash_member m = {wg_local_id(), 0, false};
     uint64_t key;
     bool responded;
@@ -91,11 +93,12 @@ RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_co
     }
 }
 
-RDMA_INLINE void hash_lookup(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+RDMA_INLINE void hash_lookup(const struct pgas_hash_arguments* a, struct pgas_context* g,
                              struct pgas_coalesced_requests* t, uint64_t own) {
-    const volatile uint64_t* const response = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
+    const volatile uint64_t* const response =
+        (const volatile uint64_t*)(uintptr_t)(g->link[g->comm.rank].data.at + own);
     uint64_t* const found =
-        (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->found) + (uint64_t)wg_id() * a->lookups;
+        (uint64_t*)(uintptr_t)(g->link[g->comm.rank].data.at + a->found) + (uint64_t)wg_id() * a->lookups;
     struct hash_member m = {wg_local_id(), 0, false};
     uint64_t key;
     bool responded;
@@ -111,24 +114,24 @@ RDMA_INLINE void hash_lookup(const struct pgas_hash_arguments* a, struct pgas_co
     }
 }
 
-RDMA_INLINE void pgas_hash_run(const struct pgas_hash_arguments* a, struct pgas_communicator* g,
+RDMA_INLINE void pgas_hash_run(const struct pgas_hash_arguments* a, struct pgas_context* g,
                                struct pgas_coalesced_requests* t) {
-    struct pgas_communicator* const stored_group = (struct pgas_communicator*)(uintptr_t)a->groups + wg_id();
+    struct pgas_context* const stored = (struct pgas_context*)(uintptr_t)a->contexts + wg_id();
     struct grid_barrier* const grid = (struct grid_barrier*)(uintptr_t)a->grid;
     uint64_t* const cycles = (uint64_t*)(uintptr_t)a->cycles + 2 * wg_id();
     const uint64_t own = a->responses + 16ull * (wg_id() * wg_size() + wg_local_id());
-    wg_copy_communicator(g, stored_group);
+    wg_copy_context(g, stored);
     uint64_t begin = rdma_cycles();
     hash_insert(a, g, t, own);
     if (wg_is_leader()) cycles[0] = rdma_cycles() - begin;
     grid_barrier_wait(grid, 1);
-    if (wg_id() == 0 && wg_is_leader()) grid->stop = !pgas_barrier_all(g); /* nobody counts any more */
+    if (wg_id() == 0 && wg_is_leader()) grid->stop = !pgas_barrier_all(g); /* all have counted */
     if (grid_barrier_wait(grid, 2)) {
         begin = rdma_cycles();
         hash_lookup(a, g, t, own);
         if (wg_is_leader()) cycles[1] = rdma_cycles() - begin;
     }
-    wg_copy_communicator(stored_group, g);
+    wg_copy_context(stored, g);
 }
 
 #endif

@@ -2,6 +2,6 @@
 #include "pgas_reduce.h"
 #include "gpu.h"
 
-LDS struct pgas_communicator group;
+LDS struct pgas_context context;
 
-KERNEL(pgas_reduce, struct pgas_reduce_arguments) { pgas_reduce_run(args, &group); }
+KERNEL(pgas_reduce, struct pgas_reduce_arguments) { pgas_reduce_run(args, &context); }

@@ -8,10 +8,10 @@
 #include "gpu/pgas/reduce.h"
 
 struct pgas_reduce_arguments {
-    POINTER(struct pgas_communicator) groups; /* one a team */
-    POINTER(uint64_t) cycles;                 /* likewise: of all rounds */
-    uint64_t values, staging;                 /* offsets; of each team, behind those of the one before */
-    uint32_t count;                           /* floats of a team */
+    POINTER(struct pgas_context) contexts; /* one a caller */
+    POINTER(uint64_t) cycles;              /* likewise: of all rounds */
+    uint64_t values, staging;              /* offsets; of each caller, behind those of the one before */
+    uint32_t count;                        /* floats of a caller */
     uint32_t rounds, tree, reserved;
 };
 
@@ -20,20 +20,21 @@ static inline float reduce_contribution(uint32_t index, uint32_t rank, uint32_t 
     return (float)((index * 7 + rank * 13 + round * 5) % 61 + (uint32_t)before % 64);
 }
 
-RDMA_INLINE void pgas_reduce_run(const struct pgas_reduce_arguments* a, struct pgas_communicator* g) {
-    struct pgas_communicator* const stored_group = (struct pgas_communicator*)(uintptr_t)a->groups + wg_id();
-    wg_copy_communicator(g, stored_group);
+RDMA_INLINE void pgas_reduce_run(const struct pgas_reduce_arguments* a, struct pgas_context* g) {
+    struct pgas_context* const stored = (struct pgas_context*)(uintptr_t)a->contexts + wg_id();
+    wg_copy_context(g, stored);
     const struct pgas_all_reduce_buffers v = {a->values + 4ull * a->count * wg_id(),
-                                              a->staging + pgas_staging_bytes(a->count, g->ranks) * wg_id(), a->count};
+                                              a->staging + pgas_staging_bytes(a->count, g->comm.size) * wg_id(),
+                                              a->count};
     float* const values = pgas_float_address(g, v.values);
     const uint64_t begin = rdma_cycles();
     for (uint32_t round = 0; round < a->rounds; ++round) {
         for (uint32_t i = wg_local_id(); i < v.count; i += wg_size())
-            values[i] = reduce_contribution(wg_id() * v.count + i, g->rank, round, values[i]);
+            values[i] = reduce_contribution(wg_id() * v.count + i, g->comm.rank, round, values[i]);
         if (!(pgas_all_reduce(g, &v, a->tree ? COLLECTIVE_TREE : COLLECTIVE_RING))) break;
     }
     if (wg_is_leader()) ((uint64_t*)(uintptr_t)a->cycles)[wg_id()] = rdma_cycles() - begin;
-    wg_copy_communicator(stored_group, g);
+    wg_copy_context(stored, g);
 }
 
 #endif

@@ -11,7 +11,7 @@ struct spmv_range { /* of a node's part: elements of the whole vector */
     uint32_t first, count;
 };
 struct pgas_spmv_arguments {
-    POINTER(struct pgas_communicator) groups; /* the first team's */
+    POINTER(struct pgas_context) contexts; /* the first work-group's */
     POINTER(struct grid_barrier) grid;
     POINTER(uint64_t) cycles;       /* of it: all, waiting for other parts */
     POINTER(const uint32_t) starts; /* of each row, and of the end */
@@ -31,9 +31,9 @@ RDMA_INLINE float spmv_row(const uint32_t* columns, const float* weights, uint32
     return sum;
 }
 
-RDMA_INLINE bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_communicator* g, uint64_t vector) {
-    for (unsigned i = 1; i < g->ranks; ++i) {
-        const unsigned r = (g->rank + i) % g->ranks;
+RDMA_INLINE bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_context* g, uint64_t vector) {
+    for (unsigned i = 1; i < g->comm.size; ++i) {
+        const unsigned r = (g->comm.rank + i) % g->comm.size;
         const uint64_t at = vector + 4ull * a->needed[r].first;
         if (a->needed[r].count && !pgas_read(&g->link[r], at, at, 4 * a->needed[r].count))
             return pgas_fail(g, r, PGAS_SLOT_COMPLETION);
@@ -41,13 +41,13 @@ RDMA_INLINE bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_com
     return pgas_flush_all(g);
 }
 
-RDMA_INLINE void pgas_spmv_run(const struct pgas_spmv_arguments* a, struct pgas_communicator* g) {
-    struct pgas_communicator* const stored_group = (struct pgas_communicator*)(uintptr_t)a->groups;
+RDMA_INLINE void pgas_spmv_run(const struct pgas_spmv_arguments* a, struct pgas_context* g) {
+    struct pgas_context* const stored = (struct pgas_context*)(uintptr_t)a->contexts;
     struct grid_barrier* const grid = (struct grid_barrier*)(uintptr_t)a->grid;
     const uint32_t* const starts = (const uint32_t*)(uintptr_t)a->starts;
     const bool leads = wg_id() == 0 && wg_is_leader();
     uint64_t fetching = 0;
-    wg_copy_communicator(g, stored_group);
+    wg_copy_context(g, stored);
     const uint64_t begin = rdma_cycles();
     for (uint32_t i = 0; i < a->iterations; ++i) {
         const uint64_t then = rdma_cycles();
@@ -70,7 +70,7 @@ RDMA_INLINE void pgas_spmv_run(const struct pgas_spmv_arguments* a, struct pgas_
         ((uint64_t*)(uintptr_t)a->cycles)[0] = rdma_cycles() - begin;
         ((uint64_t*)(uintptr_t)a->cycles)[1] = fetching;
     }
-    if (wg_id() == 0) wg_copy_communicator(stored_group, g);
+    if (wg_id() == 0) wg_copy_context(stored, g);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "arguments.h"
 #include "gpu/verbs/queues.h"
 
-/* Of a team of posters, which has a queue pair. The first two are kept from one kernel to the next. */
+/* Of a poster group, which has a queue pair. The first two are kept from one kernel to the next. */
 struct rdma_poster_group {
     uint32_t head, consumer;            /* counters: of sends, of completions */
     uint32_t completed;                 /* messages of this kernel whose end is known */
@@ -18,7 +18,7 @@ struct rdma_poster_group {
     uint64_t reserved;
 };
 
-enum { RDMA_MAX_POSTER_GROUPS = 64 }; /* of a group, where a team has more than one lane */
+enum { RDMA_MAX_POSTER_GROUPS = 64 }; /* of a work-group, where a poster group has more than one lane */
 
 enum rdma_flag {
     RDMA_REUSE = 1,       /* entries are written in full once, before the clock starts */
@@ -28,20 +28,20 @@ enum rdma_flag {
 };
 
 struct rdma_writes_arguments {
-    POINTER(const struct rdma_qp) qps; /* one a team */
+    POINTER(const struct rdma_qp) qps; /* one a poster group */
     POINTER(const struct rdma_cq) cqs; /* likewise */
     POINTER(struct rdma_poster_group) poster_groups;
     uint64_t local,
-        remote; /* where the first team's messages begin; message m of team t is slot t * slots + m % slots */
+        remote; /* where the first poster group's messages begin; message m of group g is slot g * slots + m % slots */
     uint32_t lkey, rkey;
     uint32_t bytes, pitch; /* of a message; from slot to slot */
     uint32_t slots;        /* a power of two */
-    uint32_t messages;     /* of a team, a multiple of `signal` */
-    uint32_t lanes;        /* of a team; work-items of a group follow each other in teams */
-    uint32_t batch;        /* entries a doorbell */
-    uint32_t signal;       /* of them for one completion; a power of two */
-    uint32_t window;       /* entries under way at most */
-    uint32_t flags;        /* enum rdma_flag */
+    uint32_t messages;     /* of a poster group, a multiple of `signal` */
+    uint32_t lanes;  /* of a poster group; work-items of a work-group are assigned to its poster groups in order */
+    uint32_t batch;  /* entries a doorbell */
+    uint32_t signal; /* of them for one completion; a power of two */
+    uint32_t window; /* entries under way at most */
+    uint32_t flags;  /* enum rdma_flag */
     uint32_t reserved;
 };
 

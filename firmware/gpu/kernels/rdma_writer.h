@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One poster's part in a team's messages, for a lane and for a hart alike. Each of the team writes its own entries; who
- * comes last rings; the first one polls. */
+/* One poster's part in a poster group's messages, for a lane and for a hart alike. Each poster writes its own WQEs; the
+ * last one to finish rings; the first one polls. */
 #ifndef FABRICVP_GPU_KERNELS_RDMA_WRITER_H
 #define FABRICVP_GPU_KERNELS_RDMA_WRITER_H
 
 #include "gpu/verbs/verbs.h"
 #include "rdma.h"
 
-/* What a team of several shares, in their local data share. */
+/* State of a poster group of several lanes, in their local data share. */
 struct rdma_group_state {
     uint32_t arrived;   /* at doorbells, all of them summed */
     uint32_t doorbells; /* doorbells */
@@ -85,7 +85,7 @@ RDMA_INLINE bool rdma_await(struct rdma_writer* w, uint32_t first, uint32_t post
     return !w->group_state->stop;
 }
 
-/* \returns whether this one is the last of the team to come to doorbell `number` */
+/* \returns whether this one is the last of its group to come to doorbell `number` */
 RDMA_INLINE bool rdma_is_last(const struct rdma_writer* w, uint32_t number) {
 #ifdef FABRICVP_KERNEL
     if (w->group_state) {
@@ -159,7 +159,7 @@ RDMA_INLINE void rdma_write_all(struct rdma_writer* w) {
             rdma_ring_batch(w, first, posted, count);
             if (w->group_state) w->group_state->doorbells = round + 1;
         } else {
-            while (w->group_state->doorbells == round) rdma_pause(); /* nobody is ahead of who comes last */
+            while (w->group_state->doorbells == round) rdma_pause(); /* none is ahead of the last one */
         }
         if (timed) now = rdma_cycles(), w->ringing += now - then, then = now;
         posted += count;

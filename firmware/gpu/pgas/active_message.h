@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passive communication: letters of a few bytes that come from whoever has something to say, in the order of each
- * sender. One caller of a node receives; the completions of all its queue pairs' receives come to one queue, its inbox.
- * A sender whose letters find no receive is told to wait by the adapter, and tries again. */
+/* Passive communication: active messages of a few bytes from any rank, in the order of each sender.
+ * One caller of a node receives; the completions of all its queue pairs' receives come to one queue, its inbox.
+ * A sender whose messages find no receive is told to wait by the adapter, and tries again. */
 #ifndef FABRICVP_GPU_PGAS_ACTIVE_MESSAGE_H
 #define FABRICVP_GPU_PGAS_ACTIVE_MESSAGE_H
 
-#include "gpu/pgas/communicator.h"
+#include "gpu/pgas/context.h"
 
 enum {
     PGAS_MESSAGE_BYTES = 64,
     PGAS_LOG_MESSAGES_PER_RANK = 3,
     PGAS_MESSAGES_PER_RANK = 1 << PGAS_LOG_MESSAGES_PER_RANK
-}; /* bytes of a letter; receives of a link */
+}; /* bytes of a message; receives of a link */
 
 struct pgas_inbox {
     struct rdma_cq cq;
@@ -30,29 +30,29 @@ RDMA_INLINE uint64_t pgas_message_offset(const struct pgas_inbox* in, unsigned r
            ((uint64_t)rank * PGAS_MESSAGES_PER_RANK + number % PGAS_MESSAGES_PER_RANK) * PGAS_MESSAGE_BYTES;
 }
 
-/* Lets another letter of `rank` come. */
-RDMA_INLINE void pgas_post_receive(const struct pgas_communicator* g, struct pgas_inbox* in, unsigned rank) {
+/* Posts a receive for another message of `rank`. */
+RDMA_INLINE void pgas_post_receive(const struct pgas_context* g, struct pgas_inbox* in, unsigned rank) {
     const struct pgas_link* l = &g->link[rank];
     rdma_write_receive_wqe(&l->qp, in->posted[rank], l->data.local + pgas_message_offset(in, rank, in->posted[rank]),
                            l->data.lkey, PGAS_MESSAGE_BYTES);
     rdma_update_receive_record(&l->qp, ++in->posted[rank]);
 }
 
-/* Once, before letters are waited for. */
-RDMA_INLINE void pgas_post_receives(const struct pgas_communicator* g, struct pgas_inbox* in) {
-    for (unsigned i = 0; i < g->ranks; ++i)
+/* Once, before the first wait for a message. */
+RDMA_INLINE void pgas_post_receives(const struct pgas_context* g, struct pgas_inbox* in) {
+    for (unsigned i = 0; i < g->comm.size; ++i)
         for (unsigned k = 0; k < PGAS_MESSAGES_PER_RANK; ++k) pgas_post_receive(g, in, i);
 }
 
-/* Waits for the next letter, whoever sends it. \returns false after the caller's timeout, or if a receive has failed
+/* Waits for the next message of any rank. \returns false after the caller's timeout, or if a receive has failed
  */
-RDMA_INLINE bool pgas_receive(struct pgas_communicator* g, struct pgas_inbox* in, struct pgas_active_message* message) {
+RDMA_INLINE bool pgas_receive(struct pgas_context* g, struct pgas_inbox* in, struct pgas_active_message* message) {
     const uint64_t begin = rdma_cycles();
     struct rdma_completion c;
     while (!rdma_poll(&in->cq, &in->consumer, &c))
-        if (rdma_cycles() - begin > g->timeout) return pgas_fail(g, g->rank, PGAS_SLOT_INBOX);
+        if (rdma_cycles() - begin > g->timeout) return pgas_fail(g, g->comm.rank, PGAS_SLOT_INBOX);
     unsigned rank = 0;
-    while (rank + 1 < g->ranks && g->link[rank].qp.number != c.number) ++rank;
+    while (rank + 1 < g->comm.size && g->link[rank].qp.number != c.number) ++rank;
     if (c.syndrome) {
         g->link[rank].syndrome = c.syndrome;
         return pgas_fail(g, rank, PGAS_SLOT_INBOX);

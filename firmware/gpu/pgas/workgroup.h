@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Those who work on one thing at a node: all work-items of a work-group, or one hart alone. What they do together has
+/* A caller of several work-items or one: all work-items of a work-group, or one hart alone. What they do together has
  * one source, in which the first of them talks to the network. */
 #ifndef FABRICVP_GPU_PGAS_WORKGROUP_H
 #define FABRICVP_GPU_PGAS_WORKGROUP_H
 
-#include "gpu/pgas/communicator.h"
+#include "gpu/pgas/context.h"
 
 #ifdef FABRICVP_KERNEL
 #define wg_local_id() ((unsigned)local_id(0))
@@ -29,21 +29,21 @@ RDMA_INLINE uint32_t wg_atomic_add(volatile uint32_t* at, uint32_t operand) {
 
 RDMA_INLINE bool wg_is_leader(void) { return wg_local_id() == 0; }
 
-/* The group of this team, from where it is kept to where it is at hand, and back. */
-RDMA_INLINE void wg_copy_communicator(struct pgas_communicator* to, const struct pgas_communicator* from) {
+/* Copies the context of this work-group from global memory to the local data share, and back. */
+RDMA_INLINE void wg_copy_context(struct pgas_context* to, const struct pgas_context* from) {
     wg_barrier();
     for (unsigned i = wg_local_id(); i < sizeof *to / 8; i += wg_size())
         ((volatile uint64_t*)to)[i] = ((const volatile uint64_t*)from)[i];
     wg_barrier();
 }
 
-/* All teams of a kernel, which are resident at once. Starts as zeros. */
+/* All work-groups of a kernel, which are resident at once. Starts as zeros. */
 struct grid_barrier {
     uint32_t arrived, released;
     volatile uint32_t stop; /* set by the first of them, in front of a meeting */
     uint32_t reserved;
 };
-/* Each team has come here for the `number`th time, and sees what the others have stored. \returns false if they have to
+/* All work-groups have reached barrier `number`, and see each other's earlier stores. \returns false if they have to
  * stop */
 RDMA_INLINE bool grid_barrier_wait(struct grid_barrier* grid, uint32_t number) {
 #ifdef FABRICVP_KERNEL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What whoever posts and polls by himself is told of a queue pair and a completion queue that a driver has made:
- * addresses as he sees them (a lane: of its GPU's address space; a hart: the host's), numbers and sizes. Plain C99. */
+/* A queue pair and a completion queue, made by a driver, for a poster that writes WQEs and polls CQEs itself:
+ * addresses in the poster's space (a lane: its GPU's; a hart: the host's), numbers and sizes. Plain C99. */
 #ifndef FABRICVP_GPU_VERBS_QUEUES_H
 #define FABRICVP_GPU_VERBS_QUEUES_H
 

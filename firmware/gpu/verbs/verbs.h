@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs without a driver: writes work queue entries, rings doorbells and polls completions of queues that a driver has
  * made (firmware/drivers/verbs) and described (queues.h). Nothing here waits or locks: a
- * queue belongs to one poster at a time, or to several who agree on who writes which entry and who rings. */
+ * queue belongs to one poster at a time, or to several that agree on which of them writes which WQE and rings. */
 #ifndef FABRICVP_GPU_VERBS_VERBS_H
 #define FABRICVP_GPU_VERBS_VERBS_H
 

@@ -109,7 +109,7 @@ static bool set_up(struct app* app, const char* name, unsigned gpus) {
     return true;
 }
 
-/* All of the application once, with pages that go to who touches them first. */
+/* All of the application once, with pages on the GPU of their first touch. */
 static bool run_profiling_pass(app_function run, const struct app* app) {
     struct app pass = *app;
     pass.placement = GPU_PLACE_FIRST_TOUCH;

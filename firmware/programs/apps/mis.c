@@ -8,7 +8,7 @@
 enum { EDGES_A_VERTEX = 2, MAX_ROUNDS = 100, GROUP = 128 };
 
 /* A maximal independent set. The one that Luby's rounds find is the greedy one in order of value, which its definition
- * proves: no member has a member beside it, and whoever is none has a member with a lower value beside it. */
+ * proves: no member has a member beside it, and every other vertex has a member with a lower value beside it. */
 static bool is_greedy(struct app* app, const struct graph* g, const int32_t* value, const int32_t* member) {
     for (uint32_t v = 0; v < g->vertices; ++v) {
         bool beside = false, before = false;

@@ -156,7 +156,7 @@ static bool convolution_back(struct neural_network* n, const struct layer* l, st
         !gemm(n, out->gradient, l->columns, n->gradients + 4 * l->weight, out->channels, taps, across,
               GEMM_TRANSPOSE_B))
         return false;
-    if (l->in == 0) return true; /* nobody asks how the images should change */
+    if (l->in == 0) return true; /* the images need no gradient */
     const struct col2im_arguments c = {l->column_gradient, in->gradient,    in->channels, n->batch, in->height,
                                        in->width,          l->kernel,       l->stride,    l->pad,   out->height,
                                        out->width,         in->has_gradient};

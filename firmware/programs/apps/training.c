@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps of training of three neural networks. Checked three ways: the loss after the last step is that of the host's
  * own forward pass; the last step lowers the loss by rate·|gradient|², to first order; and the losses stand on the
- * console, for whoever repeats the training elsewhere. */
+ * console, so that the training can be repeated elsewhere. */
 #include "lib/console.h"
 #include "programs/apps/neural_network.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "programs/cluster/exchange.h"
 
-#include "lib/communicator/measure.h"
+#include "drivers/bootstrap/measure.h"
 #include "lib/console.h"
 #include "lib/heap.h"
 #include "lib/machine.h"

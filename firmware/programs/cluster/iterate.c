@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/bootstrap/measure.h"
 #include "gpu/kernels/network_copy.h"
 #include "gpu/kernels/network_exchange.h"
-#include "lib/communicator/measure.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "lib/region.h"
@@ -150,7 +150,7 @@ static bool is_correct(struct iteration* t) {
 
 const char* const iterate_work_names[] = {"all", "jacobi", "spmv", "training", NULL};
 
-bool iterate_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queues,
+bool iterate_run(struct bootstrap* bootstrap, struct gpu_node* node, struct gpu_queue_handle* queues,
                  const struct iterate* o) {
     static struct iteration t;
     static const char* const names[] = {
@@ -158,11 +158,11 @@ bool iterate_run(struct communicator* comm, struct gpu_node* node, struct gpu_qu
     const char* name = names[o->work];
     t = (struct iteration){.app = {.node = node, .queue = queues, .size = o->rows, .line = "spmv", .random = 1},
                            .o = o,
-                           .rank = comm->rank};
+                           .rank = bootstrap->comm.rank};
     start(&t);
     t.backend = (struct backend){.kind = o->backend,
                                  .queue_pairs = o->queues,
-                                 .comm = comm,
+                                 .bootstrap = bootstrap,
                                  .node = node,
                                  .threads = o->threads,
                                  .groups = 1,

@@ -24,7 +24,7 @@ struct iterate {
     uint64_t steps;
 };
 /* \param queues one a GPU \returns whether every value is that of the host, to the bit */
-bool iterate_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queues,
+bool iterate_run(struct bootstrap* bootstrap, struct gpu_node* node, struct gpu_queue_handle* queues,
                  const struct iterate* options);
 
 #endif

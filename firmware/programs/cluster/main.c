@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs, with
- * NetCrafter and turning lanes off and on; messages between a node's GPUs over PCI Express in an order that was worked
- * out before; messages that kernels of one node write into the GPU of another by themselves; and Jacobi's method over
- * all nodes, whose halos go from GPU to GPU. Options stand as `key=value` on the kernel command line of node 0, which
- * tells the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on
- * nothing but the machine and whether everything is right. */
+/* Several nodes with several GPUs each at work together: random updates of a table and a sparse matrix times a vector
+ * over a node's GPUs, with NetCrafter and reversible lanes off and on; messages between a node's GPUs over PCI Express
+ * in an order that was worked out before; messages that kernels of one node write into the GPU of another by
+ * themselves; and Jacobi's method over all nodes, whose halos go from GPU to GPU. Options stand as `key=value` on the
+ * kernel command line of node 0, which tells the others; `nodes` every node needs. Lines that begin with "# " have
+ * measured figures; all others depend on nothing but the machine and whether everything is right, save the number of
+ * random updates that are lost. */
+#include "drivers/bootstrap/measure.h"
+#include "drivers/bootstrap/options.h"
 #include "drivers/gpu/links.h"
-#include "lib/communicator/measure.h"
-#include "lib/communicator/options.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "programs/cluster/exchange.h"
 #include "programs/cluster/iterate.h"
-#include "programs/cluster/spmv_links.h"
+#include "programs/cluster/link_modes.h"
 #include "programs/compnet/jacobi.h"
 #include "programs/gpurdma/writes.h"
 
+bool app_gups(struct app* app);
+bool app_spmv(struct app* app);
+
 enum {
     NODES,
+    ENTRIES,
     SIZE,
     FEATURES,
     POLICY,
@@ -43,12 +48,13 @@ enum {
 };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MAX_PEERS},
-    [SIZE] = {"size", 4096, 0, 1 << 20}, /* rows of the sparse matrix; 0: none is multiplied */
+    [ENTRIES] = {"entries", 1 << 18, 0, 1 << 22}, /* of the table with random updates; 0: none is updated */
+    [SIZE] = {"size", 4096, 0, 1 << 20},          /* rows of the sparse matrix; 0: none is multiplied */
     [FEATURES] = {"netcrafter", ALL_FEATURES, .names = gpu_link_feature_names, .is_set = true,
                   .old = "parts"}, /* where it is on */
     [POLICY] = {"policy", GPU_LINK_MILIC2017,
                 .names = gpu_link_policy_names}, /* of reversible lanes where they are on */
-    [LINK_MODES] = {"link_modes", 15, 1, .names = spmv_link_setting_names, .is_set = true, .old = "settings"},
+    [LINK_MODES] = {"link_modes", 15, 1, .names = link_mode_names, .is_set = true, .old = "settings"},
     [BYTES] = {"bytes", 128 << 10, 0, 512 << 10}, /* of a message between a node's GPUs; 0: none is sent */
     [BEST] = {"best", 0, 0, 0},                   /* orders of the messages besides the natural one, see exchange.h */
     [WORST] = {"worst", 0, 0, 0},
@@ -58,36 +64,46 @@ static struct option options[OPTIONS] = {
     [ITERATIONS] = {"iterations", 10, 0, 500}, /* 0: nothing is solved */
     [GROUPS] = {"groups", 4, 1, 64},           /* work-groups of a node that solve */
     [BACKEND] = {"scheme", BACKEND_COMPNET, 0, BACKEND_HDN,
-                 .names = backend_names},               /* who sends the halos, as in compnet */
+                 .names = backend_names},               /* which agent sends the halos, as in compnet */
     [THREADS] = {"threads", 1, 1, BACKEND_MAX_THREADS}, /* that serve */
     [WORK] = {"work", 0, .names = iterate_work_names},  /* in place of all that, over all GPUs of two nodes */
     [PLACEMENT] = {"placement", 0, .names = backend_queue_placement_names}, /* of queue pairs there */
     [STEPS] = {"steps", 4, 1, ITERATE_MAX_STEPS},
 };
 
-static struct communicator comm;
+static struct bootstrap bootstrap;
 static struct gpu_node node;
 static struct gpu_queue_handle queues[MAX_GPUS];
 
 /* Nodes take turns, so that what one measures is its own. */
 static bool run_one_at_a_time(bool (*work)(void)) {
     bool ok = true;
-    for (unsigned active_rank = 0; active_rank < comm.size; ++active_rank) {
-        if (active_rank == comm.rank) ok = work();
-        for (unsigned i = 0; active_rank == comm.rank && i < comm.size; ++i)
-            if (i != comm.rank) comm_barrier_with(&comm, i);
-        if (active_rank != comm.rank) {
-            comm_wait_for(&comm, active_rank);
-            comm_barrier_with(&comm, active_rank);
+    for (unsigned active_rank = 0; active_rank < bootstrap.comm.size; ++active_rank) {
+        if (active_rank == bootstrap.comm.rank) ok = work();
+        for (unsigned i = 0; active_rank == bootstrap.comm.rank && i < bootstrap.comm.size; ++i)
+            if (i != bootstrap.comm.rank) bootstrap_barrier_with(&bootstrap, i);
+        if (active_rank != bootstrap.comm.rank) {
+            bootstrap_wait_for(&bootstrap, active_rank);
+            bootstrap_barrier_with(&bootstrap, active_rank);
         }
     }
     return ok;
 }
 
+static bool in_link_modes(const struct link_workload* workload) {
+    const struct link_modes o = {(unsigned)options[FEATURES].value, (enum gpu_link_policy)options[POLICY].value,
+                                 (unsigned)options[LINK_MODES].value};
+    return link_modes_run(&node, queues, &o, workload);
+}
+
+static bool gups(void) {
+    const struct link_workload w = {"gups", "entries", app_gups, options[ENTRIES].value};
+    return in_link_modes(&w);
+}
+
 static bool spmv(void) {
-    const struct spmv_links o = {options[SIZE].value, (unsigned)options[FEATURES].value,
-                                 (enum gpu_link_policy)options[POLICY].value, (unsigned)options[LINK_MODES].value};
-    return spmv_links_run(&node, queues, &o);
+    const struct link_workload w = {"spmv", "rows", app_spmv, options[SIZE].value};
+    return in_link_modes(&w);
 }
 
 static struct exchange messages_of_gpus(void) {
@@ -100,10 +116,10 @@ static bool exchange(void) {
 }
 
 static bool messages(void) {
-    const struct writes w = {.comm = &comm,
+    const struct writes w = {.bootstrap = &bootstrap,
                              .node = &node,
                              .queue = &queues[0],
-                             .with = comm.rank ^ 1,
+                             .with = bootstrap.comm.rank ^ 1,
                              .groups = 4,
                              .poster_groups = 1,
                              .lanes = 1,
@@ -132,7 +148,7 @@ static struct jacobi_options jacobi_options(void) {
 
 static bool solve(void) {
     const struct jacobi_options o = jacobi_options();
-    return jacobi_run(&comm, &node, &queues[0], (enum backend_kind)options[BACKEND].value,
+    return jacobi_run(&bootstrap, &node, &queues[0], (enum backend_kind)options[BACKEND].value,
                       (unsigned)options[THREADS].value, &o);
 }
 
@@ -144,7 +160,7 @@ static bool iterate(void) {
                               .rows = options[ROWS].value,
                               .columns = options[COLUMNS].value,
                               .steps = options[STEPS].value};
-    return iterate_run(&comm, &node, queues, &o);
+    return iterate_run(&bootstrap, &node, queues, &o);
 }
 
 static void check_options(void) {
@@ -169,6 +185,7 @@ static bool run_all(void) {
     bool ok = true;
     if (options[WORK].value) return iterate();
     if (options[BYTES].value) exchange_check(&node, &messages_over_pcie);
+    if (options[ENTRIES].value) ok = run_one_at_a_time(gups) && ok;
     if (options[SIZE].value) ok = run_one_at_a_time(spmv) && ok;
     if (options[BYTES].value) ok = run_one_at_a_time(exchange) && ok;
     if (options[MESSAGES].value) ok = messages() && ok;
@@ -177,15 +194,15 @@ static bool run_all(void) {
 }
 
 int main(void) {
-    program_begin(&comm, options, OPTIONS, check_options);
-    pci_print(&comm.pci);
-    gpu_require(&node, &comm.pci);
+    program_begin(&bootstrap, options, OPTIONS, check_options);
+    pci_print(&bootstrap.pci);
+    gpu_require(&node, &bootstrap.pci);
     gpu_print(&node);
     if (gpu_connected_count(&node) < node.count)
         usage_error("the fabric does not join all GPUs: this program needs that");
     for (unsigned g = 0; g < node.count; ++g) gpu_create_queue(&queues[g], &node, g, QUEUE_PACKETS, 0, 1);
     clock_start();
     const bool ok = run_all();
-    comm_finalize(&comm);
+    bootstrap_finalize(&bootstrap);
     return program_end(ok);
 }

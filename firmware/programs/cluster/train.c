@@ -45,7 +45,7 @@ bool train_is_correct(struct iteration* t) {
         double loss[2];
     } local = {digest_of_parameters(), {(double)neural_loss(&network, last - 1), (double)neural_loss(&network, last)}},
       remote;
-    comm_exchange(t->backend.comm, t->rank ^ 1, &local, &remote, sizeof local);
+    bootstrap_exchange(t->backend.bootstrap, t->rank ^ 1, &local, &remote, sizeof local);
     const double difference = reference - local.loss[1],
                  fell = local.loss[0] + remote.loss[0] - local.loss[1] - remote.loss[1];
     const double drop = fell / ((double)RATE * neural_squared_gradient(&network));

@@ -15,29 +15,31 @@ const char* const backend_queue_placement_names[] = {"poster", "gpu", "host", NU
 const char* backend_name(enum backend_kind kind) { return backend_names[kind]; }
 
 void backend_barrier(struct backend* s) {
-    for (unsigned i = 0; i < s->comm->size; ++i)
-        if (i != s->comm->rank) comm_barrier_with(s->comm, i);
+    for (unsigned i = 0; i < s->bootstrap->comm.size; ++i)
+        if (i != s->bootstrap->comm.rank) bootstrap_barrier_with(s->bootstrap, i);
 }
 
-static struct network_communicator make_communicator(const struct backend* s) {
-    return (struct network_communicator){.rank = s->comm->rank, .size = s->comm->size};
+static struct network_segments make_segments(const struct backend* s) {
+    return (struct network_segments){.comm = {s->bootstrap->comm.rank, s->bootstrap->comm.size}};
 }
 
-struct network_communicator backend_payload_communicator(const struct backend* s) {
-    struct network_communicator comm = make_communicator(s);
-    for (unsigned i = 0; i < comm.size; ++i) comm.memory[i] = i == comm.rank ? s->payload.lanes : s->remote[i].payload;
-    return comm;
+struct network_segments backend_payload_segments(const struct backend* s) {
+    struct network_segments all = make_segments(s);
+    for (unsigned i = 0; i < all.comm.size; ++i)
+        all.memory[i] = i == all.comm.rank ? s->payload.lanes : s->remote[i].payload;
+    return all;
 }
 
-struct network_communicator backend_control_communicator(const struct backend* s) {
-    struct network_communicator comm = make_communicator(s);
-    for (unsigned i = 0; i < comm.size; ++i) comm.memory[i] = i == comm.rank ? s->control.lanes : s->remote[i].control;
-    return comm;
+struct network_segments backend_control_segments(const struct backend* s) {
+    struct network_segments all = make_segments(s);
+    for (unsigned i = 0; i < all.comm.size; ++i)
+        all.memory[i] = i == all.comm.rank ? s->control.lanes : s->remote[i].control;
+    return all;
 }
 
 /* ---- what they are told ---- */
 
-/* Queue pairs with every other node, for one who posts by himself: a thread or a work-group. */
+/* Queue pairs with every other node, for a poster: a thread or a work-group. */
 static void make_qps(struct backend* s, struct network_peer* peers) {
     const bool lanes = s->kind == BACKEND_COMPNET || s->kind == BACKEND_GPU_NATIVE || s->kind == BACKEND_GDS;
     const bool in_gpu = s->queue_pairs == BACKEND_QUEUES_WITH_POSTER ? lanes : s->queue_pairs == BACKEND_QUEUES_IN_GPU;
@@ -52,11 +54,11 @@ static void make_qps(struct backend* s, struct network_peer* peers) {
         .records_in_gpu = in_gpu,
         .payload_in_gpu = false,
         .payload = HCA_PAGE};
-    for (unsigned i = 0; i < s->comm->size; ++i) {
-        if (i == s->comm->rank || (s->peers && !(s->peers >> i & 1))) continue;
+    for (unsigned i = 0; i < s->bootstrap->comm.size; ++i) {
+        if (i == s->bootstrap->comm.rank || (s->peers && !(s->peers >> i & 1))) continue;
         struct endpoint* e = heap_allocate(sizeof *e);
         if (!e) panic("backend: out of memory");
-        endpoint_open(e, s->comm, s->node, i, &shape);
+        endpoint_open(e, s->bootstrap, s->node, i, &shape);
         peers[i] = (struct network_peer){endpoint_rdma_qps(e), endpoint_rdma_cqs(e), s->mr.key, s->remote[i].rkey};
     }
 }
@@ -64,7 +66,7 @@ static void make_qps(struct backend* s, struct network_peer* peers) {
 static void make_memory(struct backend* s) {
     const uint64_t bytes = (s->payload_bytes + HCA_PAGE - 1) & ~(uint64_t)(HCA_PAGE - 1);
     s->payload = rdma_buffer_allocate(s->node, bytes + HCA_PAGE, s->kind != BACKEND_CPU);
-    if (!rdma_buffer_register(&s->mr, &s->comm->pd, &s->payload, VERBS_ALL_RIGHTS))
+    if (!rdma_buffer_register(&s->mr, &s->bootstrap->pd, &s->payload, VERBS_ALL_RIGHTS))
         panic("backend: the payload cannot be registered");
     s->control = s->payload;
     s->control_mr = s->mr;
@@ -72,14 +74,14 @@ static void make_memory(struct backend* s) {
     s->control.memory.at += bytes;
     if (!backend_is_host_driven(s)) return;
     s->control = rdma_buffer_allocate(s->node, HCA_PAGE, false);
-    if (!rdma_buffer_register(&s->control_mr, &s->comm->pd, &s->control, VERBS_ALL_RIGHTS))
+    if (!rdma_buffer_register(&s->control_mr, &s->bootstrap->pd, &s->control, VERBS_ALL_RIGHTS))
         panic("backend: flags cannot be registered");
 }
 
 static void exchange_keys(struct backend* s) {
     const struct backend_remote local = {s->payload.lanes, s->control.lanes, s->mr.key, s->control_mr.key};
-    for (unsigned i = 0; i < s->comm->size; ++i)
-        if (i != s->comm->rank) comm_exchange(s->comm, i, &local, &s->remote[i], sizeof local);
+    for (unsigned i = 0; i < s->bootstrap->comm.size; ++i)
+        if (i != s->bootstrap->comm.rank) bootstrap_exchange(s->bootstrap, i, &local, &s->remote[i], sizeof local);
 }
 
 /* Queue g is thread g % threads' own: those of one thread lie together. */
@@ -93,7 +95,7 @@ static void write_access(struct backend* s) {
     for (unsigned g = 0; g < s->groups; ++g) {
         struct network_access a = {
             .backend = s->kind == BACKEND_GPU_NATIVE ? NETWORK_GPU_NATIVE : NETWORK_BY_SERVICE_THREAD,
-            .peers = s->comm->size,
+            .peers = s->bootstrap->comm.size,
             .log_entries = s->log_entries};
         if (s->kind == BACKEND_GPU_NATIVE)
             make_qps(s, a.peer);
@@ -163,7 +165,7 @@ static void start_threads(struct backend* s) {
         const uint64_t first = (in_gpu ? s->queues.lanes : s->queues.memory.at) + (uint64_t)i * each * PITCH;
         struct network_service_descriptor descriptor = {.queues = (s->groups - i + s->threads - 1) / s->threads,
                                                         .log_entries = s->log_entries,
-                                                        .peers = s->comm->size,
+                                                        .peers = s->bootstrap->comm.size,
                                                         .first_queue = first,
                                                         .pitch = PITCH};
         make_qps(s, descriptor.peer);
@@ -187,7 +189,7 @@ void backend_close(struct backend* s) {
     backend_barrier(s);
     stop_requested = true;
     if (mmio_read32(s->node->gpu[0].registers + GPU_CP_STATUS) == GPU_FIRMWARE_CRASHED)
-        return; /* who crashed does not answer */
+        return; /* a crashed service does not answer */
     for (unsigned i = 0; s->kind == BACKEND_COMPNET && i < s->threads; ++i) set_processor(s, i, GPU_QUEUE_FREE);
     for (unsigned i = 0; s->kind == BACKEND_GHN && i < s->threads; ++i) hart_join(i + 1);
 }

@@ -14,21 +14,20 @@ enum backend_kind {
     BACKEND_GPU_NATIVE = 2, /* each work-group, by queue pairs of its own in the GPU's memory */
     BACKEND_HDN = 3,        /* the program on the host, between kernels */
     BACKEND_CPU = 4,        /* the program on the host, which computes as well: payload in its memory */
-    BACKEND_GDS =
-        5 /* the GPU's queue between kernels, by packets; the program on the host prepares it (GPUDirect Async) */
+    BACKEND_GDS = 5 /* GPUDirect Async: stream packets between kernels, which the program on the host has submitted */
 };
 enum { BACKEND_MAX_THREADS = 8, BACKEND_LOG_SQ_SIZE = 6 };
 extern const char* const backend_names[]; /* as options and results have them; then NULL */
 const char* backend_name(enum backend_kind kind);
 
-/* Where queue pairs, completions and doorbell records lie: in the memory of who posts, or in one that is told. */
+/* Where queue pairs, completions and doorbell records lie: in the poster's memory, or in a given one. */
 enum backend_queue_placement { BACKEND_QUEUES_WITH_POSTER = 0, BACKEND_QUEUES_IN_GPU = 1, BACKEND_QUEUES_IN_HOST = 2 };
 extern const char* const backend_queue_placement_names[];
 
 struct backend {
     enum backend_kind kind;
     enum backend_queue_placement queue_pairs;
-    struct communicator* comm;
+    struct bootstrap* bootstrap;
     struct gpu_node* node;
     unsigned threads, groups, log_entries;
     uint32_t peers; /* nodes that this one has to do with, a bit each; 0: all. The same seen from both ends */
@@ -41,7 +40,7 @@ struct backend {
     struct backend_remote {
         uint64_t payload, control;
         uint32_t rkey, control_rkey;
-    } remote[COMM_MAX_RANKS];
+    } remote[BOOTSTRAP_MAX_RANKS];
     struct rdma_buffer access; /* struct network_access, by work-group */
     struct rdma_buffer queues, descriptors;
     struct network_peer peer[NETWORK_MAX_PEERS]; /* of the program itself, where no kernel talks: addresses as harts
@@ -57,8 +56,8 @@ void backend_open(struct backend* backend);
 /* Threads end. */
 void backend_close(struct backend* backend);
 /* All nodes, with where their payloads, or their control memories, begin. */
-struct network_communicator backend_payload_communicator(const struct backend* backend);
-struct network_communicator backend_control_communicator(const struct backend* backend);
+struct network_segments backend_payload_segments(const struct backend* backend);
+struct network_segments backend_control_segments(const struct backend* backend);
 /* All nodes have come here. */
 void backend_barrier(struct backend* backend);
 

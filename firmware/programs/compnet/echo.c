@@ -17,7 +17,7 @@ uint64_t echo_payload(unsigned groups, const struct echo_options* o) { return sl
 /* \param stream where the queue talks between kernels, else NULL */
 static bool run_size(struct backend* s, struct gpu_queue_handle* queue, struct stream* stream,
                      const struct echo_options* o, uint64_t size, const struct rdma_buffer* results, uint8_t* bytes) {
-    const unsigned with = s->comm->rank ^ 1;
+    const unsigned with = s->bootstrap->comm.rank ^ 1;
     const uint64_t rounds = WARM + o->rounds;
     struct network_echo_arguments a = {.access = s->access.lanes,
                                        .results = results->lanes,
@@ -29,7 +29,7 @@ static bool run_size(struct backend* s, struct gpu_queue_handle* queue, struct s
                                        .rounds = (uint32_t)rounds,
                                        .warmup_rounds = WARM,
                                        .peer = with,
-                                       .initiator = s->comm->rank < with,
+                                       .initiator = s->bootstrap->comm.rank < with,
                                        .inline_data = size == 8 && o->inline_data};
     const struct slots slots = {s->groups, o->max, size, rounds, 1, bytes};
     if (o->bad_address && a.initiator) a.remote += BAD_ADDRESS;

@@ -9,7 +9,7 @@ enum { POLLS_PER_CHECK = 1024, TIMEOUT_US = 20000 };
 
 void host_endpoint_init(struct host_endpoint* t, struct backend* s) {
     *t = (struct host_endpoint){.backend = s};
-    for (unsigned i = 0; i < s->comm->size; ++i) {
+    for (unsigned i = 0; i < s->bootstrap->comm.size; ++i) {
         if (!s->peer[i].qp) continue;
         t->to[i].qp = *(const struct rdma_qp*)s->peer[i].qp;
         t->to[i].cq = *(const struct rdma_cq*)s->peer[i].cq;
@@ -66,7 +66,7 @@ uint64_t host_endpoint_wait(struct host_endpoint* t, uint64_t offset, uint32_t n
 }
 
 void host_endpoint_flush(struct host_endpoint* t) {
-    for (unsigned i = 0; i < t->backend->comm->size; ++i)
+    for (unsigned i = 0; i < t->backend->bootstrap->comm.size; ++i)
         while (t->to[i].posted != t->to[i].retired && !t->failed) collect(t, &t->to[i]);
 }
 

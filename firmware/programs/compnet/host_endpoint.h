@@ -20,7 +20,7 @@ void host_endpoint_init(struct host_endpoint* host_endpoint, struct backend* bac
 void host_endpoint_put(struct host_endpoint* host_endpoint, unsigned peer, uint64_t from, uint64_t to, uint32_t bytes);
 /* 8 bytes to the peer's control memory. */
 void host_endpoint_notify(struct host_endpoint* host_endpoint, unsigned peer, uint64_t offset, uint64_t value);
-/* Waits until 8 bytes of the own control memory have an upper half of `number` or more. Panics if nobody writes them.
+/* Waits until 8 bytes of the own control memory have an upper half of `number` or more. Panics if none is written.
  */
 uint64_t host_endpoint_wait(struct host_endpoint* host_endpoint, uint64_t offset, uint32_t number);
 /* Waits until all that was put has ended. */

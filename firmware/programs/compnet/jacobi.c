@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "programs/compnet/jacobi_solver.h"
 
-#include "lib/communicator/measure.h"
+#include "drivers/bootstrap/measure.h"
 #include "lib/console.h"
 #include "lib/csr.h"
 #include "lib/harts.h"
@@ -105,7 +105,7 @@ struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const s
     struct network_jacobi_arguments a = {.access = c->access.lanes,
                                          .sync = g->sync.lanes,
                                          .change = g->change.lanes,
-                                         .comm = backend_control_communicator(c),
+                                         .segments = backend_control_segments(c),
                                          .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes},
                                          .timeout = JACOBI_TIMEOUT_NS,
                                          .rows = (uint32_t)s->o->rows,
@@ -261,14 +261,16 @@ void jacobi_check(const struct jacobi_options* o, unsigned nodes) {
         usage_error("cores=%lu: %u at most, as many as the host has harts", o->cores, machine.harts);
 }
 
-bool jacobi_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queue,
+bool jacobi_run(struct bootstrap* bootstrap, struct gpu_node* node, struct gpu_queue_handle* queue,
                 enum backend_kind kind, unsigned threads, const struct jacobi_options* o) {
     static struct solver cpu, gpu;
-    struct solver base = {
-        .o = o, .rank = comm->rank, .nodes = comm->size, .grid_bytes = 4 * (o->rows + 2) * o->columns};
-    jacobi_check(o, comm->size); /* here there may be fewer cores than at node 0 */
+    struct solver base = {.o = o,
+                          .rank = bootstrap->comm.rank,
+                          .nodes = bootstrap->comm.size,
+                          .grid_bytes = 4 * (o->rows + 2) * o->columns};
+    jacobi_check(o, bootstrap->comm.size); /* here there may be fewer cores than at node 0 */
     base.backend = (struct backend){.kind = kind,
-                                    .comm = comm,
+                                    .bootstrap = bootstrap,
                                     .node = node,
                                     .threads = threads,
                                     .groups = JACOBI_QUEUES,

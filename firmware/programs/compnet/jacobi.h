@@ -11,11 +11,11 @@ struct jacobi_options {
     uint64_t driver_us; /* that a driver takes to launch a kernel, beyond what is simulated */
     bool reference;     /* whether the CPUs solve first, for comparison */
 };
-enum { JACOBI_QUEUES = 2 }; /* of requests, where somebody serves: for the rows at both edges */
+enum { JACOBI_QUEUES = 2 }; /* of requests, with a service: for the rows at both edges */
 /* Refuses what cannot be on this node. */
 void jacobi_check(const struct jacobi_options* options, unsigned nodes);
 /* Prints a digest of what was found. \returns whether the GPUs find what the CPUs find, to the bit */
-bool jacobi_run(struct communicator* comm, struct gpu_node* node, struct gpu_queue_handle* queue,
+bool jacobi_run(struct bootstrap* bootstrap, struct gpu_node* node, struct gpu_queue_handle* queue,
                 enum backend_kind kind, unsigned threads, const struct jacobi_options* options);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ways to solve by Jacobi's method have in common: who computes, and who talks between iterations. */
+/* What the backends of Jacobi's method have in common: which agent computes, and which one communicates. */
 #ifndef FABRICVP_PROGRAMS_COMPNET_JACOBI_SOLVER_H
 #define FABRICVP_PROGRAMS_COMPNET_JACOBI_SOLVER_H
 

@@ -29,7 +29,7 @@ static void put_word(struct solver* s, struct stream* t, unsigned step, uint32_t
     stream_put(t, peer, word_at(s, step), s->backend.remote[peer].control + change_at(step, iteration), 8);
 }
 
-/* Doorbells of all that was written and not announced. \returns for whom, bit by bit */
+/* Doorbells of all that was written and not announced. \returns their nodes, bit by bit */
 static uint32_t ring(const struct solver* s, struct stream* t) {
     uint32_t announced = 0;
     for (unsigned i = 0; i < s->nodes; ++i) {

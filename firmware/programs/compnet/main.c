@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networking from inside of kernels, by whoever the options say: the command processor, harts of the host, or the
+/* Intra-kernel networking, by the backend that the options name: the command processor, harts of the host, or the
  * lanes. All else is the same. Options stand as `key=value` on the kernel command line of node 0. Lines that begin
  * with "# " have measured figures; all others depend on nothing but whether everything is right. */
-#include "lib/communicator/options.h"
+#include "drivers/bootstrap/options.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "programs/compnet/echo.h"
@@ -69,7 +69,7 @@ static struct option options[OPTIONS] = {
     [CRASH] = {"crash", 0, 0, 1, .is_hidden = true}, /* 1: the command processor of node 0 traps while it serves */
 };
 
-static struct communicator comm;
+static struct bootstrap bootstrap;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 
@@ -112,7 +112,7 @@ static void check_options(void) {
 
 static struct backend selected_backend(void) {
     return (struct backend){.kind = (enum backend_kind)options[BACKEND].value,
-                            .comm = &comm,
+                            .bootstrap = &bootstrap,
                             .node = &node,
                             .threads = (unsigned)options[THREADS].value,
                             .groups = (unsigned)options[GROUPS].value,
@@ -147,8 +147,8 @@ static bool rate(void) {
 
 static bool jacobi(void) {
     const struct jacobi_options o = jacobi_options();
-    return jacobi_run(&comm, &node, &queue, (enum backend_kind)options[BACKEND].value, (unsigned)options[THREADS].value,
-                      &o);
+    return jacobi_run(&bootstrap, &node, &queue, (enum backend_kind)options[BACKEND].value,
+                      (unsigned)options[THREADS].value, &o);
 }
 
 static bool reduce(void) {
@@ -160,8 +160,8 @@ static bool reduce(void) {
 }
 
 int main(void) {
-    program_begin(&comm, options, OPTIONS, check_options);
-    gpu_require(&node, &comm.pci);
+    program_begin(&bootstrap, options, OPTIONS, check_options);
+    gpu_require(&node, &bootstrap.pci);
     gpu_print(&node);
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
     static bool (*const works[])(void) = {[ECHO] = echo, [JACOBI] = jacobi, [REDUCE] = reduce, [RATE] = rate};

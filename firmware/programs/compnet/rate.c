@@ -17,8 +17,8 @@ uint64_t rate_payload(unsigned groups, const struct rate_options* o) {
 
 static bool run_size(struct backend* s, struct gpu_queue_handle* queue, const struct rate_options* o, uint64_t size,
                      const struct rdma_buffer* results, uint8_t* bytes) {
-    const unsigned with = s->comm->rank ^ 1;
-    const bool is_sender = s->comm->rank < with;
+    const unsigned with = s->bootstrap->comm.rank ^ 1;
+    const bool is_sender = s->bootstrap->comm.rank < with;
     const struct network_rate_arguments a = {.access = s->access.lanes,
                                              .results = results->lanes,
                                              .local = s->payload.lanes,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages from work-groups of one node to another, which nobody answers. */
+/* Messages from work-groups of one node to another, without replies. */
 #ifndef FABRICVP_PROGRAMS_COMPNET_RATE_H
 #define FABRICVP_PROGRAMS_COMPNET_RATE_H
 

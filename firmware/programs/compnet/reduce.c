@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "programs/compnet/reducer.h"
 
-#include "lib/communicator/measure.h"
+#include "drivers/bootstrap/measure.h"
 #include "lib/console.h"
 #include "lib/csr.h"
 #include "lib/harts.h"
@@ -37,7 +37,7 @@ struct gpu_kernel reduce_combine_kernel(const struct reducer* s) {
 static void reduce_in_kernel(struct reducer* s, uint32_t rounds) {
     const struct network_reduce_arguments a = {.access = s->backend.access.lanes,
                                                .results = s->results.lanes,
-                                               .comm = backend_payload_communicator(&s->backend),
+                                               .segments = backend_payload_segments(&s->backend),
                                                .elements = s->elements,
                                                .staging = s->staging,
                                                .pitch = s->pitch,
@@ -157,7 +157,7 @@ static bool check_groups(struct reducer* s) {
         struct network_reduce_result group;
         rdma_buffer_read(s->backend.node, &group, &s->results, g * sizeof group, sizeof group);
         if (group.failed)
-            console_printf("work-group %u: nobody is heard, or a request failed, in round %u\n", g, group.rounds + 1);
+            console_printf("work-group %u: a wait timed out, or a request failed, in round %u\n", g, group.rounds + 1);
         all = all && !group.failed;
         barriers += group.barriers;
         sums += group.sums;
@@ -224,8 +224,8 @@ bool reduce_run(const struct backend* base, struct gpu_queue_handle* queue, cons
     s->backend = *base;
     s->o = o;
     s->queue = queue;
-    s->rank = base->comm->rank;
-    s->nodes = base->comm->size;
+    s->rank = base->bootstrap->comm.rank;
+    s->nodes = base->bootstrap->comm.size;
     open(s);
     expected_make(&expected, o->algorithm, s->nodes, (unsigned)o->rounds);
     fill(s, &expected, block);

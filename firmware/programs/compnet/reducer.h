@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ways to sum a vector over all nodes have in common: where its parts lie, and who talks. */
+/* What the backends of an all-reduce have in common: where the vector's parts lie, and which agent communicates. */
 #ifndef FABRICVP_PROGRAMS_COMPNET_REDUCER_H
 #define FABRICVP_PROGRAMS_COMPNET_REDUCER_H
 
@@ -22,7 +22,7 @@ struct reducer {
     uint32_t completed;                       /* all-reduces so far, of the host */
 };
 
-/* A step of an all-reduce between kernels: what goes to whom, and what is added to what, as offsets into the payload
+/* A step of an all-reduce between kernels: what is sent to which node, and what is added, as offsets into the payload
  * and bytes. */
 struct reduce_transfer {
     struct collective_step step;

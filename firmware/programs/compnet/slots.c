@@ -18,7 +18,7 @@ static uint64_t* number_of(uint8_t* message, const struct slots* t) {
 void slots_prepare(struct backend* s, const struct slots* t, bool numbered) {
     for (unsigned i = 0; i < t->count; ++i) {
         uint8_t* out = t->bytes + 2 * i * t->pitch;
-        pattern_write(out, t->pitch, seed_of(s->comm->rank, t, i));
+        pattern_write(out, t->pitch, seed_of(s->bootstrap->comm.rank, t, i));
         if (numbered) *number_of(out, t) = t->first + i % t->cycle;
         memset(out + t->pitch, 0, t->pitch);
     }
@@ -69,7 +69,7 @@ unsigned slots_perform(struct backend* s, struct gpu_queue_handle* queue, const 
     }
     const unsigned fault = gpu_wait(queue, packet);
     if (!fault) return 0;
-    timer_wait(2 * timeout_ns / 1000); /* nobody tells when the kernel has ended, but it gives up */
+    timer_wait(2 * timeout_ns / 1000); /* the kernel's end is not signalled, but its waits time out */
     gpu_print_faults(s->node, &s->node->gpu[0]);
     return fault;
 }

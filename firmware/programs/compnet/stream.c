@@ -21,7 +21,7 @@ static uint64_t submit(struct stream* t, const uint64_t words[7], bool signalled
 void stream_begin(struct stream* t, struct backend* s, uint64_t timeout) {
     *t = (struct stream){.backend = s, .timeout = timeout};
     gpu_create_queue(&t->queue, s->node, 0, STREAM_PACKETS, GPU_SIGNALS_ON_DEVICE, 1);
-    for (unsigned i = 0; i < s->comm->size; ++i) {
+    for (unsigned i = 0; i < s->bootstrap->comm.size; ++i) {
         struct stream_peer* w = &t->to[i];
         if (!s->peer[i].qp) continue;
         gpu_read(s->node, &w->qp, s->peer[i].qp, sizeof w->qp);
@@ -108,7 +108,7 @@ unsigned stream_synchronize(struct stream* t, uint64_t packet) {
     struct gpu_fault_record r;
     if (!fault) return NETWORK_DONE;
     if (!gpu_next_fault(t->queue.gpu, &r)) panic("stream: the queue ended with fault %u", fault);
-    for (unsigned i = 0; fault == GPU_FAULT_DEPENDENCY && i < t->backend->comm->size; ++i) {
+    for (unsigned i = 0; fault == GPU_FAULT_DEPENDENCY && i < t->backend->bootstrap->comm.size; ++i) {
         const struct rdma_cq* cq = &t->to[i].cq;
         if (!t->to[i].qp.number || r.address - cq->entries >= (uint64_t)HCA_CQE_SIZE << cq->log_size) continue;
         uint64_t third;

@@ -4,8 +4,8 @@
  * side. What is done, and how, stands as `key=value` on the kernel command line of node 0 (see `options`), which tells
  * the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on nothing
  * but whether everything is right. */
-#include "lib/communicator/measure.h"
-#include "lib/communicator/options.h"
+#include "drivers/bootstrap/measure.h"
+#include "drivers/bootstrap/options.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "lib/traps.h"
@@ -46,10 +46,10 @@ enum {
 };
 static const char* const fence_names[] = {"none", "agent", "system", NULL}; /* as AQL_FENCE_… */
 static struct option options[OPTIONS] = {
-    [NODES] = {"nodes", 2, 2, COMM_MAX_RANKS}, /* that take part; neighbours have to do with each other */
-    [SIZE] = {"size", 8, 1, 0},                /* bytes of a message */
-    [MESSAGES] = {"messages", 1024, 1, 0},     /* of a poster group */
-    [GROUPS] = {"groups", 1, 1, 0},            /* work-groups */
+    [NODES] = {"nodes", 2, 2, BOOTSTRAP_MAX_RANKS}, /* that take part; neighbours have to do with each other */
+    [SIZE] = {"size", 8, 1, 0},                     /* bytes of a message */
+    [MESSAGES] = {"messages", 1024, 1, 0},          /* of a poster group */
+    [GROUPS] = {"groups", 1, 1, 0},                 /* work-groups */
     [POSTER_GROUPS] = {"poster_groups", 1, 1, 0, .old = "teams"}, /* of a work-group, each with a queue pair */
     [LANES] = {"lanes", 1, 1, 1024},                              /* of a poster group, which post together */
     [BATCH] = {"batch", 1, 1, 0},                                 /* entries a doorbell */
@@ -78,17 +78,17 @@ static struct option options[OPTIONS] = {
     [MULTIPLY] = {"multiply", 0}, /* 1: vectors of 32 floats by a matrix; 0: what came is sent back */
 };
 
-static struct communicator comm;
+static struct bootstrap bootstrap;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 
 static unsigned flag(unsigned option, unsigned bit) { return options[option].value ? bit : 0; }
 
 static struct writes writes(void) {
-    return (struct writes){.comm = &comm,
+    return (struct writes){.bootstrap = &bootstrap,
                            .node = &node,
                            .queue = &queue,
-                           .with = comm.rank ^ 1,
+                           .with = bootstrap.comm.rank ^ 1,
                            .groups = options[GROUPS].value,
                            .poster_groups = options[POSTER_GROUPS].value,
                            .lanes = options[LANES].value,
@@ -111,10 +111,10 @@ static struct writes writes(void) {
 }
 
 static struct serve serve(void) {
-    return (struct serve){.comm = &comm,
+    return (struct serve){.bootstrap = &bootstrap,
                           .node = &node,
                           .queue = &queue,
-                          .with = comm.rank ^ 1,
+                          .with = bootstrap.comm.rank ^ 1,
                           .worker = options[SERVE].value,
                           .groups = options[GROUPS].value,
                           .items = options[ITEMS].value,
@@ -136,8 +136,8 @@ static void check_options(void) {
 }
 
 int main(void) {
-    program_begin(&comm, options, OPTIONS, check_options);
-    gpu_require(&node, &comm.pci);
+    program_begin(&bootstrap, options, OPTIONS, check_options);
+    gpu_require(&node, &bootstrap.pci);
     gpu_print(&node);
     for (unsigned i = 0; i < node.count; ++i) gpu_use_interrupts(&node.gpu[i], PCI_MSIX);
     interrupts_on();
@@ -146,6 +146,6 @@ int main(void) {
     const struct writes w = writes();
     const struct serve s = serve();
     const bool ok = options[SERVE].value ? serve_run(&s) : writes_run(&w);
-    comm_finalize(&comm);
+    bootstrap_finalize(&bootstrap);
     return program_end(ok);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "programs/gpurdma/serve.h"
 
-#include "lib/communicator/measure.h"
+#include "drivers/bootstrap/measure.h"
 #include "lib/console.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
@@ -120,7 +120,7 @@ static bool serve_by_kernel(const struct serve* s, struct gpu_kernel k, const st
     rdma_buffer_write(s->node, &at, 0, links, s->groups * sizeof *links);
     const struct rdma_serve_arguments a = describe(s, at.lanes);
     const uint64_t packet = gpu_dispatch(s->queue, k, grid, &a, sizeof a);
-    comm_barrier_with(s->comm, s->with);
+    bootstrap_barrier_with(s->bootstrap, s->with);
     if (!wait_kernel(s, packet)) return false;
     rdma_buffer_read(s->node, links, &at, 0, s->groups * sizeof *links);
     return true;
@@ -129,7 +129,7 @@ static bool serve_by_kernel(const struct serve* s, struct gpu_kernel k, const st
 static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const struct gpu_grid* grid) {
     struct rdma_serve_arguments a = describe(s, 0);
     gpu_use_interrupts(&s->node->gpu[0], PCI_POLLED); /* as a run-time that spins */
-    comm_barrier_with(s->comm, s->with);
+    bootstrap_barrier_with(s->bootstrap, s->with);
     for (uint64_t round = 1; round <= WARM + s->rounds; ++round) {
         const uint64_t part = s->bytes / s->replies, arrivals = s->own ? s->groups : 1;
         for (unsigned i = 0; i < arrivals; ++i) pgas_wait(&links[i], i, round);
@@ -149,7 +149,7 @@ static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const stru
 }
 
 bool serve_run(const struct serve* s) {
-    const bool master = s->comm->rank < s->with, by_kernel = !master && s->worker == SERVE_BY_KERNEL;
+    const bool master = s->bootstrap->comm.rank < s->with, by_kernel = !master && s->worker == SERVE_BY_KERNEL;
     const struct endpoint_shape shape = {.qps = (unsigned)s->groups,
                                          .log_sq_size = LOG_SQ_SIZE,
                                          .log_rq_size = 1,
@@ -162,11 +162,11 @@ bool serve_run(const struct serve* s) {
                                          .payload_in_gpu = !master,
                                          .payload = 4 * s->bytes + GPU_PAGE};
     bool ok = true;
-    endpoint_open(&endpoint, s->comm, s->node, s->with, &shape);
+    endpoint_open(&endpoint, s->bootstrap, s->node, s->with, &shape);
     for (unsigned i = 0; i < s->groups; ++i) links[i] = endpoint_link(&endpoint, i);
     if (master) {
         fill(s);
-        comm_barrier_with(s->comm, s->with);
+        bootstrap_barrier_with(s->bootstrap, s->with);
         const uint64_t time_ps = clock_picoseconds(ask(s));
         result_begin("serve");
         result_u64("rounds", s->rounds);
@@ -179,10 +179,10 @@ bool serve_run(const struct serve* s) {
         const struct gpu_kernel k = kernel(s->node);
         const struct gpu_grid grid = {.items = {(uint32_t)(s->groups * s->items)}, .group = {(uint16_t)s->items}};
         ok = by_kernel ? serve_by_kernel(s, k, &grid) : serve_by_hart(s, k, &grid);
-        comm_wait_for(s->comm, s->with);
+        bootstrap_wait_for(s->bootstrap, s->with);
     }
     for (unsigned i = 0; i < s->groups; ++i) ok = (by_kernel ? !links[i].syndrome : pgas_flush(&links[i])) && ok;
-    comm_barrier_with(s->comm, s->with);
+    bootstrap_barrier_with(s->bootstrap, s->with);
     console_printf("serve      %s\n", ok ? "ok" : "FAILED");
     return ok;
 }

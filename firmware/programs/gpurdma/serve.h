@@ -12,7 +12,7 @@ enum serve_worker { SERVE_NONE, SERVE_BY_HART, SERVE_BY_KERNEL };
 extern const char* const serve_worker_names[]; /* then NULL */
 
 struct serve {
-    struct communicator* comm;
+    struct bootstrap* bootstrap;
     struct gpu_node* node;
     struct gpu_queue_handle* queue;
     unsigned with;

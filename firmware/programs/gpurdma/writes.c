@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "programs/gpurdma/writes.h"
 
+#include "drivers/bootstrap/measure.h"
 #include "gpu/kernels/rdma_writer.h"
-#include "lib/communicator/measure.h"
 #include "lib/console.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
@@ -82,7 +82,8 @@ static bool is_correct(const struct writes* w, const struct slots* s, const uint
 }
 
 struct outcome {
-    uint64_t cycles, writing, ringing, polling, polls, completed, clock; /* times: of the team that took longest */
+    uint64_t cycles, writing, ringing, polling, polls, completed,
+        clock; /* times: of the poster group that took longest */
     unsigned syndrome, failed;
     unsigned fault;
 };
@@ -92,7 +93,7 @@ static struct gpu_kernel kernel(const struct writes* w) {
     return gpu_linked_kernel(w->node, files[w->fence], "rdma_writes");
 }
 
-/* One hart for all teams: each gets its turn when there is room. */
+/* One hart for all poster groups: each gets its turn when its queue has space. */
 static void post_by_hart(const struct rdma_writes_arguments* a, unsigned poster_groups) {
     static struct rdma_writer writers[RDMA_MAX_POSTER_GROUPS];
     uint32_t posted[RDMA_MAX_POSTER_GROUPS] = {0};
@@ -193,8 +194,8 @@ static bool post_all(const struct writes* w, struct endpoint* e, const struct sl
     bool ok = true;
     for (uint64_t run = 0; run < w->runs; ++run) {
         const bool last = run + 1 == w->runs, revoked = last && w->revoked;
-        if (revoked) comm_barrier_with(w->comm, w->with); /* only now is nothing under way */
-        comm_barrier_with(w->comm, w->with);
+        if (revoked) bootstrap_barrier_with(w->bootstrap, w->with); /* only now is nothing under way */
+        bootstrap_barrier_with(w->bootstrap, w->with);
         if (last) region_begin("writes");
         const struct outcome o = run_once(w, &a, &poster_groups, results);
         if (last) region_end();
@@ -213,7 +214,7 @@ static bool post_all(const struct writes* w, struct endpoint* e, const struct sl
 bool writes_run(const struct writes* w) {
     static struct endpoint e;
     const struct slots s = slots_of(w);
-    const bool active = w->comm->rank < w->with, reads = w->flags & RDMA_READS, source = active != reads;
+    const bool active = w->bootstrap->comm.rank < w->with, reads = w->flags & RDMA_READS, source = active != reads;
     const unsigned log_sq_size = log2_up(w->window) ? log2_up(w->window) : 1;
     const struct endpoint_shape shape = {.qps = (unsigned)s.poster_groups,
                                          .log_sq_size = log_sq_size,
@@ -227,25 +228,25 @@ bool writes_run(const struct writes* w) {
                                          .payload = s.bytes + GUARD};
     uint8_t* bytes = heap_allocate_aligned(shape.payload, GPU_PAGE);
     if (!bytes) panic("no memory for the payload");
-    endpoint_open(&e, w->comm, w->node, w->with, &shape);
+    endpoint_open(&e, w->bootstrap, w->node, w->with, &shape);
     if (source)
         pattern_write(bytes, s.bytes, SEED);
     else
         memset(bytes, UNTOUCHED, shape.payload);
     rdma_buffer_write(w->node, &e.payload, 0, bytes, shape.payload);
-    comm_barrier_with(w->comm, w->with);
+    bootstrap_barrier_with(w->bootstrap, w->with);
     bool ok = true;
     if (active) ok = post_all(w, &e, &s);
     for (uint64_t run = 0; !active && run < w->runs; ++run) {
-        comm_wait_for(w->comm, w->with);
+        bootstrap_wait_for(w->bootstrap, w->with);
         if (w->revoked && run + 1 == w->runs) {
-            comm_barrier_with(w->comm, w->with);
+            bootstrap_barrier_with(w->bootstrap, w->with);
             verbs_unregister(&e.mr);
         }
-        comm_barrier_with(w->comm, w->with);
+        bootstrap_barrier_with(w->bootstrap, w->with);
     }
-    if (!active) comm_wait_for(w->comm, w->with);
-    comm_barrier_with(w->comm, w->with);
+    if (!active) bootstrap_wait_for(w->bootstrap, w->with);
+    bootstrap_barrier_with(w->bootstrap, w->with);
     if (!source) {
         rdma_buffer_read(w->node, bytes, &e.payload, 0, shape.payload);
         if (!is_correct(w, &s, bytes)) {

@@ -7,17 +7,17 @@
 #include "gpu/kernels/rdma.h"
 
 struct writes {
-    struct communicator* comm;
+    struct bootstrap* bootstrap;
     struct gpu_node* node;
     struct gpu_queue_handle* queue; /* for kernels */
     unsigned with;
-    uint64_t groups, poster_groups; /* work-groups; teams of each */
-    uint64_t lanes, messages;       /* of a team */
+    uint64_t groups, poster_groups; /* work-groups; poster groups of each */
+    uint64_t lanes, messages;       /* of a poster group */
     uint64_t size, batch, signal_every, window, runs;
     uint64_t flags; /* enum rdma_flag */
     unsigned fence; /* of lanes: 2 of system scope, 1 of the GPU, 0 none */
     bool hart;      /* the hart posts */
-    bool revoked;   /* before the last run the far side takes its region back: whoever posts has to hear of it */
+    bool revoked;   /* before the last run the far side takes its region back: the poster has to get an error */
     bool queues_in_gpu, cqs_in_gpu, records_in_gpu, payload_in_gpu, target_in_gpu;
 };
 

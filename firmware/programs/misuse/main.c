@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that use queue pairs wrongly: what is dropped, what fails, what a program hears of it, and that nobody else
- * is touched. Each case leaves a second queue pair, with a page of doorbells of its own, at work. Both nodes run this;
- * node 0 has the kernel. */
+/* Kernels that use queue pairs wrongly: what is dropped, what fails, what a program hears of it, and that others
+ * are unharmed. Each case leaves a second queue pair, with a page of doorbells of its own, at work. Both nodes run
+ * this; node 0 has the kernel. */
 #include "drivers/gpu_rdma/endpoint.h"
 #include "gpu/kernels/rdma_misuse.h"
 #include "lib/console.h"
@@ -11,12 +11,12 @@
 enum { BYTES = 4096, LOG_SQ_SIZE = 4, LOG_CQ_ENTRIES = 5, POLLS = 2000, UNTOUCHED = 0xa5, WORD = 8 };
 static const uint64_t first_word = 0x1122334455667788;
 
-static struct communicator comm;
+static struct bootstrap bootstrap;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 static struct endpoint one, other; /* whose queues are used wrongly; whose are not */
 enum { STRAYS = 3 };
-static struct endpoint strays[STRAYS]; /* for requests that name memory of somebody else */
+static struct endpoint strays[STRAYS]; /* for requests that name another domain's memory */
 static struct rdma_buffer results;
 static struct neighbour { /* another process of this node: a protection domain of its own, and memory that it has
                              registered */
@@ -88,9 +88,9 @@ static void foreign_page(void) {
     a.qp.doorbell = arguments_of(&other, &of_other).qp.doorbell;
     bool ok = !run(&a, &r) && r.syndrome == RDMA_NO_COMPLETION && r.polls == POLLS;
     a = arguments_of(&one, &of_one);
-    a.qp.number ^= 0x800000; /* nobody's */
+    a.qp.number ^= 0x800000; /* no queue pair's */
     ok = ok && !run(&a, &r) && r.syndrome == RDMA_NO_COMPLETION;
-    report("doorbells of another page, of nobody's queue: silence,", ok && state_of(&one.qp[0]) == HCA_QP_RTS);
+    report("doorbells of another page, of no queue pair: silence,", ok && state_of(&one.qp[0]) == HCA_QP_RTS);
     report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
 }
 
@@ -113,13 +113,13 @@ static void unmapped_queue(void) {
 
 static void beyond_ring(void) {
     struct rdma_misuse_result r;
-    const volatile uint32_t* events = &comm.hca.events[HCA_EVENT_WQ_CATASTROPHIC_ERROR];
-    verbs_poll_events(&comm.hca);
+    const volatile uint32_t* events = &bootstrap.hca.events[HCA_EVENT_WQ_CATASTROPHIC_ERROR];
+    verbs_poll_events(&bootstrap.hca);
     const uint32_t before = *events;
     struct rdma_misuse_arguments a = arguments_of(&one, &of_one);
     a.doorbell_entries = (1 << LOG_SQ_SIZE) + 1;
     const bool silent = !run(&a, &r) && r.syndrome == RDMA_NO_COMPLETION;
-    verbs_poll_events(&comm.hca);
+    verbs_poll_events(&bootstrap.hca);
     report("posting beyond the ring: an event, the queue pair has failed,",
            silent && *events == before + 1 && state_of(&one.qp[0]) == HCA_QP_ERR);
     report("the other queue pair works", state_of(&other.qp[0]) == HCA_QP_RTS && works(&other, &of_other));
@@ -163,7 +163,7 @@ static void foreign_memory(void) {
     report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
 }
 
-/* Memory in which nobody may have written. */
+/* Memory that must not have been written. */
 static bool is_untouched(const struct rdma_buffer* p) {
     static uint64_t words[BYTES / 8];
     bool ok = true;
@@ -176,20 +176,20 @@ static void open_neighbour(void) {
     static uint8_t bytes[BYTES];
     memset(bytes, UNTOUCHED, BYTES);
     neighbour.memory = rdma_buffer_allocate(&node, BYTES, true);
-    if (!verbs_open_pd(&neighbour.pd, &comm.hca) ||
+    if (!verbs_open_pd(&neighbour.pd, &bootstrap.hca) ||
         !rdma_buffer_register(&neighbour.mr, &neighbour.pd, &neighbour.memory, VERBS_ALL_RIGHTS))
         panic("there is no neighbour");
     rdma_buffer_write(&node, &neighbour.memory, 0, bytes, BYTES);
     const struct named received = {neighbour.memory.lanes, neighbour.mr.key};
-    comm_exchange(&comm, comm.rank ^ 1, &received, &others_neighbour, sizeof received);
+    bootstrap_exchange(&bootstrap, bootstrap.comm.rank ^ 1, &received, &others_neighbour, sizeof received);
 }
 
 /* What has been written at the other node: so many words each, and nothing behind. */
 static void exchange_and_check(void) {
     uint64_t local[2] = {of_one.writes, of_other.writes}, remote[2];
-    comm_exchange(&comm, comm.rank ^ 1, local, remote, sizeof local);
-    report("nobody has written to the neighbour", is_untouched(&neighbour.memory));
-    if (!comm.rank) return;
+    bootstrap_exchange(&bootstrap, bootstrap.comm.rank ^ 1, local, remote, sizeof local);
+    report("the neighbour's memory is untouched", is_untouched(&neighbour.memory));
+    if (!bootstrap.comm.rank) return;
     bool clean = true;
     for (unsigned i = 0; i < STRAYS; ++i) clean = is_untouched(&strays[i].payload) && clean;
     report("nothing that was refused has been written", clean);
@@ -205,8 +205,8 @@ static void exchange_and_check(void) {
 }
 
 int main(void) {
-    comm_init(&comm, 2);
-    gpu_require(&node, &comm.pci);
+    bootstrap_init(&bootstrap, 2);
+    gpu_require(&node, &bootstrap.pci);
     gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
     results = rdma_buffer_allocate(&node, sizeof(struct rdma_misuse_result), true);
     const struct endpoint_shape shape = {.qps = 1,
@@ -223,13 +223,13 @@ int main(void) {
     open_neighbour();
     for (unsigned i = 0; i < 2 + STRAYS; ++i) {
         struct endpoint* e = i == 0 ? &one : i == 1 ? &other : &strays[i - 2];
-        endpoint_open(e, &comm, &node, comm.rank ^ 1, &shape);
+        endpoint_open(e, &bootstrap, &node, bootstrap.comm.rank ^ 1, &shape);
         memset(bytes, UNTOUCHED, BYTES);
-        if (!comm.rank && i < 2) memcpy(bytes, &first_word, sizeof first_word);
+        if (!bootstrap.comm.rank && i < 2) memcpy(bytes, &first_word, sizeof first_word);
         rdma_buffer_write(&node, &e->payload, 0, bytes, BYTES);
     }
-    comm_barrier_with(&comm, comm.rank ^ 1);
-    if (!comm.rank) {
+    bootstrap_barrier_with(&bootstrap, bootstrap.comm.rank ^ 1);
+    if (!bootstrap.comm.rank) {
         report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
         foreign_memory();
         foreign_page();
@@ -238,7 +238,7 @@ int main(void) {
         destroyed_cq();
     }
     exchange_and_check();
-    comm_finalize(&comm);
+    bootstrap_finalize(&bootstrap);
     console_printf("%s\n", wrong ? "FAILED" : "all ok, powering off");
     return wrong ? 1 : 0;
 }

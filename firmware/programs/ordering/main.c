@@ -2,10 +2,10 @@
 /* What a running kernel sees of data that another node writes into its GPU's memory: node 1 writes words, and then says
  * so (a flag, or a completion); a kernel of node 0 waits for that and looks at the words. Options stand on the
  * kernel command line of node 0, which tells the other one. Lines that begin with "# " have measured figures. */
+#include "drivers/bootstrap/measure.h"
+#include "drivers/bootstrap/options.h"
 #include "drivers/gpu/gpu.h"
 #include "gpu/kernels/ordering.h"
-#include "lib/communicator/measure.h"
-#include "lib/communicator/options.h"
 #include "lib/console.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
@@ -46,7 +46,7 @@ static struct option options[OPTIONS] = {
 
 enum { MAX_POLLS = 100000 };
 
-static struct communicator comm;
+static struct bootstrap bootstrap;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 static struct channel channel;
@@ -77,17 +77,17 @@ static struct verbs_memory in_block(uint64_t offset, uint64_t bytes) {
                                  node.gpu[0].function->bars[GPU_BAR_MEMORY].address + (physical & GPU_PA_OFFSET_MASK),
                                  bytes};
 }
-static struct verbs_memory device_memory(struct communicator* p, uint64_t bytes) {
+static struct verbs_memory device_memory(struct bootstrap* p, uint64_t bytes) {
     (void)p;
     return in_block(DATA, bytes);
 }
 /* Two queues are asked for: of sends, then of receives, and no send is posted here. */
-static struct verbs_memory device_completions(struct communicator* p, uint64_t bytes) {
+static struct verbs_memory device_completions(struct bootstrap* p, uint64_t bytes) {
     static unsigned number;
     (void)p;
     return in_block(COMPLETIONS_AT + number++ * (uint64_t)HCA_PAGE * 2, bytes);
 }
-static struct verbs_memory own_completions(struct communicator* p, uint64_t bytes) {
+static struct verbs_memory own_completions(struct bootstrap* p, uint64_t bytes) {
     (void)p;
     host_completions =
         verbs_host_memory(heap_allocate_aligned((bytes + HCA_PAGE - 1) & ~(uint64_t)(HCA_PAGE - 1), HCA_PAGE), bytes);
@@ -149,7 +149,7 @@ static bool read_words(void) {
                                          .polls = MAX_POLLS};
     const struct gpu_grid grid = {.items = {(uint32_t)(1 + options[LOAD].value) * LANES, 1, 1}, .group = {LANES, 1, 1}};
     const uint64_t packet = gpu_dispatch(&queue, kernel(), &grid, &a, sizeof a);
-    comm_barrier_with(&comm, 1);
+    bootstrap_barrier_with(&bootstrap, 1);
     region_begin("ordering");
     const unsigned fault = gpu_wait(&queue, packet);
     region_end();
@@ -219,12 +219,12 @@ static void write_round(uint64_t round) {
     if (verbs_post_send(&channel.qp, all, count) != count) panic("requests do not fit");
     struct verbs_completion c;
     for (unsigned i = 0; i < count; ++i)
-        if (!verbs_wait(&channel.send_cq, &c, COMM_TIMEOUT_US) || c.syndrome)
+        if (!verbs_wait(&channel.send_cq, &c, BOOTSTRAP_TIMEOUT_US) || c.syndrome)
             panic("round %lu: %s", round, verbs_syndrome_name(c.syndrome));
 }
 
 static bool write_all(void) {
-    comm_barrier_with(&comm, 0);
+    bootstrap_barrier_with(&bootstrap, 0);
     clock_start();
     uint64_t cycles = 0;
     for (uint64_t round = 1; round <= options[ROUNDS].value; ++round) {
@@ -240,8 +240,8 @@ static bool write_all(void) {
 }
 
 int main(void) {
-    program_begin(&comm, options, OPTIONS, check_options);
-    const bool writer = comm.rank == 1;
+    program_begin(&bootstrap, options, OPTIONS, check_options);
+    const bool writer = bootstrap.comm.rank == 1;
     struct channel_shape s = {.type = HCA_QP_RC,
                               .log_sq_size = 7,
                               .log_rq_size = 9,
@@ -249,13 +249,13 @@ int main(void) {
                               .inline_bytes = POSTED_ALONE,
                               .bytes = writer ? OWN_BYTES : COMPLETIONS_AT};
     if (!writer) {
-        gpu_require(&node, &comm.pci);
+        gpu_require(&node, &bootstrap.pci);
         block = gpu_allocate_large(&node, 0, GPU_LARGE_PAGE);
         s.memory = device_memory;
         s.cqs = options[HOST_COMPLETIONS].value ? own_completions : device_completions;
     }
-    channel_open(&channel, &comm, comm.rank ^ 1, &s);
+    channel_open(&channel, &bootstrap, bootstrap.comm.rank ^ 1, &s);
     const bool right = writer ? write_all() : read_words();
-    comm_barrier_with(&comm, comm.rank ^ 1);
+    bootstrap_barrier_with(&bootstrap, bootstrap.comm.rank ^ 1);
     return program_end(right);
 }

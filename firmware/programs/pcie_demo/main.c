@@ -172,7 +172,7 @@ static void test_errors(void) {
     struct copy_engine* e = &engines[0];
     struct copy_channel* c = &e->channel[0];
     uint64_t unused;
-    /* Nobody has the address: the copy fails, the one behind it does not. */
+    /* No device has the address: the copy fails, the one behind it does not. */
     copy_channel_post(c, e->memory, machine.memory_base + machine.memory_size + (UINT64_C(1) << 40), 64);
     copy_channel_post(c, e->memory, (uintptr_t)out, 64);
     copy_channel_ring(c);

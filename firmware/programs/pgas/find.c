@@ -55,7 +55,7 @@ static bool is_complete(const struct pgas_runtime* w, unsigned rank, uint64_t* g
 }
 
 bool find_run(struct pgas_runtime* w, uint32_t count, uint32_t divisor) {
-    const unsigned ranks = w->comm->size, groups = w->callers;
+    const unsigned ranks = w->bootstrap->comm.size, groups = w->callers;
     const uint32_t all = groups * count;
     const uint64_t messages = (uint64_t)groups * find_message_count(count) * PGAS_MESSAGE_BYTES,
                    lists = 8ull * ranks * all;
@@ -65,9 +65,9 @@ bool find_run(struct pgas_runtime* w, uint32_t count, uint32_t divisor) {
                              received = pgas_runtime_allocate(w, 4 * PGAS_MAX_RANKS),
                              numbers = pgas_runtime_allocate(w, 8ull * all);
     uint64_t* words = allocate(8ull * all);
-    for (uint32_t i = 0; i < all; ++i) words[i] = number_of(w->comm->rank, i);
+    for (uint32_t i = 0; i < all; ++i) words[i] = number_of(w->bootstrap->comm.rank, i);
     rdma_buffer_write(w->node, &numbers, 0, words, 8ull * all);
-    const struct pgas_find_arguments a = {.group = pgas_runtime_address(w, &w->groups),
+    const struct pgas_find_arguments a = {.context = pgas_runtime_address(w, &w->contexts),
                                           .lock = pgas_runtime_address(w, &lock),
                                           .inbox = pgas_runtime_address(w, &w->inbox),
                                           .cycles = pgas_runtime_address(w, &cycles),
@@ -79,7 +79,7 @@ bool find_run(struct pgas_runtime* w, uint32_t count, uint32_t divisor) {
                                           .received = pgas_runtime_address(w, &received)};
     const struct pgas_workload work = {"pgas_find", on_hart, &a, sizeof a};
     bool ok = pgas_runtime_run(w, &work);
-    for (unsigned rank = 1; rank < ranks && !w->comm->rank && ok; ++rank) {
+    for (unsigned rank = 1; rank < ranks && !w->bootstrap->comm.rank && ok; ++rank) {
         uint32_t got[PGAS_MAX_RANKS];
         rdma_buffer_read(w->node, got, &received, 0, sizeof got);
         if (got[rank] > all) panic("find: %u numbers of rank %u", got[rank], rank);

@@ -6,9 +6,9 @@
 #include "programs/pgas/workloads.h"
 
 static void on_hart(const void* arguments) {
-    static struct pgas_communicator group;
+    static struct pgas_context context;
     static struct pgas_coalesced_requests requests;
-    pgas_hash_run(arguments, &group, &requests);
+    pgas_hash_run(arguments, &context, &requests);
 }
 
 /* How often each key came, at all nodes. */
@@ -16,7 +16,7 @@ static uint32_t* count_keys(const struct pgas_runtime* w, const struct pgas_hash
     uint32_t* counts = heap_allocate(4 * (uint64_t)a->universe);
     if (!counts) panic("hash: out of memory");
     memset(counts, 0, 4 * (uint64_t)a->universe);
-    for (unsigned rank = 0; rank < w->comm->size; ++rank)
+    for (unsigned rank = 0; rank < w->bootstrap->comm.size; ++rank)
         for (unsigned group = 0; group < w->callers; ++group)
             for (uint32_t i = 0; i < a->keys; ++i) ++counts[hash_id(a, rank, group, i, 0)];
     return counts;
@@ -31,7 +31,7 @@ static bool is_table_correct(const struct pgas_runtime* w, const struct pgas_has
     for (uint32_t id = 0; id < a->universe; ++id) {
         const uint64_t key = hash_key(id);
         uint32_t tries = 0;
-        if (hash_owner(key, w->comm->size) != w->comm->rank || !counts[id]) continue;
+        if (hash_owner(key, w->bootstrap->comm.size) != w->bootstrap->comm.rank || !counts[id]) continue;
         ++mine;
         while (tries >> a->log_buckets == 0 && table[hash_slot(a, key, tries)].key &&
                table[hash_slot(a, key, tries)].key != key)
@@ -50,7 +50,8 @@ static bool are_lookups_correct(const struct pgas_runtime* w, const struct pgas_
     uint32_t wrong = 0;
     for (unsigned group = 0; group < w->callers; ++group)
         for (uint32_t i = 0; i < a->lookups; ++i)
-            wrong += found[(uint64_t)group * a->lookups + i] != counts[hash_id(a, w->comm->rank, group, i, 1)];
+            wrong +=
+                found[(uint64_t)group * a->lookups + i] != counts[hash_id(a, w->bootstrap->comm.rank, group, i, 1)];
     if (wrong) console_printf("%u of %u keys were looked up wrongly\n", wrong, w->callers * a->lookups);
     return !wrong;
 }
@@ -61,7 +62,7 @@ bool hash_run(struct pgas_runtime* w, unsigned log_buckets, uint32_t keys, uint3
     pgas_runtime_open(w, table + responses + found);
     const struct rdma_buffer cycles = pgas_runtime_allocate(w, 16 * w->callers),
                              grid = pgas_runtime_allocate(w, sizeof(struct grid_barrier));
-    const struct pgas_hash_arguments a = {.groups = pgas_runtime_address(w, &w->groups),
+    const struct pgas_hash_arguments a = {.contexts = pgas_runtime_address(w, &w->contexts),
                                           .grid = pgas_runtime_address(w, &grid),
                                           .cycles = pgas_runtime_address(w, &cycles),
                                           .table = 0,

@@ -3,7 +3,7 @@
  * from the same source. Options stand as `key=value` on the kernel command line of node 0, which tells the others;
  * `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on nothing but whether
  * everything is right. */
-#include "lib/communicator/options.h"
+#include "drivers/bootstrap/options.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "lib/traps.h"
@@ -46,13 +46,13 @@ static struct option options[OPTIONS] = {
     [ACK_TIMEOUT] = {"ack_timeout", 8, 1, 20,
                      .old = "timeout"}, /* 4.096 µs << this until a request without answer is sent again */
     [WAIT_TIMEOUT] = {"wait_timeout_us", 50000, 1, 900000,
-                      .old = "patience"}, /* microseconds of a wait until the kernel gives up */
+                      .old = "patience"}, /* microseconds of a wait until the kernel aborts */
     [REVOKE] =
         {"revoke", 0, 0,
          100000}, /* microseconds after which the last node takes its segment from the others; 0: never; of kernels */
 };
 
-static struct communicator comm;
+static struct bootstrap bootstrap;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 static struct pgas_runtime runtime;
@@ -74,13 +74,13 @@ static bool work(void) {
 }
 
 int main(void) {
-    program_begin(&comm, options, OPTIONS, check_options);
-    gpu_require(&node, &comm.pci);
+    program_begin(&bootstrap, options, OPTIONS, check_options);
+    gpu_require(&node, &bootstrap.pci);
     gpu_print(&node);
     gpu_use_interrupts(&node.gpu[0], PCI_MSIX);
     interrupts_on();
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
-    runtime = (struct pgas_runtime){.comm = &comm,
+    runtime = (struct pgas_runtime){.bootstrap = &bootstrap,
                                     .node = &node,
                                     .queue = &queue,
                                     .lanes = !options[HART].value,
@@ -91,6 +91,6 @@ int main(void) {
                                     .revoke_us = options[REVOKE].value};
     const bool ok = work();
     console_printf("%-10s %s\n", option_name(&options[WORK]), ok ? "ok" : "FAILED");
-    comm_finalize(&comm);
+    bootstrap_finalize(&bootstrap);
     return program_end(ok);
 }

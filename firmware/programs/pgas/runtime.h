@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A partitioned global address space of all nodes: each has a segment, and callers, work-groups of a kernel or the
- * hart, with links of their own to everybody. */
+ * hart, with links of their own to every node. */
 #ifndef FABRICVP_PROGRAMS_PGAS_RUNTIME_H
 #define FABRICVP_PROGRAMS_PGAS_RUNTIME_H
 
@@ -15,17 +15,17 @@ enum {
 };
 
 struct pgas_runtime {
-    struct communicator* comm;
+    struct bootstrap* bootstrap;
     struct gpu_node* node;
     struct gpu_queue_handle* queue;
-    bool lanes;           /* who calls: lanes, or the hart */
+    bool lanes;           /* the callers: lanes, or the hart */
     unsigned callers;     /* of a node; of a hart, one */
     unsigned items;       /* of a work-group */
     unsigned ack_timeout; /* as in endpoint_shape */
     uint64_t timeout_us;  /* of a wait */
     uint64_t revoke_us;   /* not 0: so long after the work has begun, the last node takes its segment from all others */
     /* filled in by pgas_runtime_open() */
-    struct rdma_buffer segment, groups, inbox;
+    struct rdma_buffer segment, contexts, inbox;
     struct verbs_mr mr;
     struct verbs_cq inbox_cq;
     struct verbs_uar inbox_uar;
@@ -33,8 +33,8 @@ struct pgas_runtime {
     uint64_t cycle_ps_1024; /* picoseconds of 1,024 cycles of a caller */
 };
 
-/* All nodes call it. \param bytes of the segment, zeroed; the inbox has its letters behind them. Panics if it cannot be
- * made */
+/* All nodes call it. \param bytes of the segment, zeroed; the inbox has its messages behind them. Panics if it cannot
+ * be made */
 void pgas_runtime_open(struct pgas_runtime* runtime, uint64_t bytes);
 
 /* Memory for callers, zeroed: of the GPU for lanes, of the host for the hart. */

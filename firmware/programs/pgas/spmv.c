@@ -8,8 +8,8 @@
 enum { NEAR = 5, FAR = 3, A_ROW = NEAR + FAR };
 
 static void on_hart(const void* arguments) {
-    static struct pgas_communicator group;
-    pgas_spmv_run(arguments, &group);
+    static struct pgas_context context;
+    pgas_spmv_run(arguments, &context);
 }
 
 /* Element `k` of a row: some near the diagonal, some anywhere. Weights of a row add up to one, so that vectors stay
@@ -84,7 +84,7 @@ static uint64_t give(struct pgas_runtime* w, const void* from, uint64_t bytes) {
 }
 
 bool spmv_run(struct pgas_runtime* w, uint32_t rows, uint32_t iterations) {
-    const uint32_t all = rows * w->comm->size, first = rows * w->comm->rank;
+    const uint32_t all = rows * w->bootstrap->comm.size, first = rows * w->bootstrap->comm.rank;
     const uint64_t bytes = 4ull * all;
     struct matrix m = make_rows(first, rows, all);
     float* x = zeroed(bytes);
@@ -93,7 +93,7 @@ bool spmv_run(struct pgas_runtime* w, uint32_t rows, uint32_t iterations) {
     rdma_buffer_write(w->node, &w->segment, 0, x, bytes);
     const struct rdma_buffer cycles = pgas_runtime_allocate(w, 16),
                              grid = pgas_runtime_allocate(w, sizeof(struct grid_barrier));
-    struct pgas_spmv_arguments a = {.groups = pgas_runtime_address(w, &w->groups),
+    struct pgas_spmv_arguments a = {.contexts = pgas_runtime_address(w, &w->contexts),
                                     .grid = pgas_runtime_address(w, &grid),
                                     .cycles = pgas_runtime_address(w, &cycles),
                                     .starts = give(w, m.starts, 4ull * (rows + 1)),
@@ -103,7 +103,7 @@ bool spmv_run(struct pgas_runtime* w, uint32_t rows, uint32_t iterations) {
                                     .first = first,
                                     .rows = rows,
                                     .iterations = iterations};
-    find_needs(&m, rows, w->comm->rank, a.needed);
+    find_needs(&m, rows, w->bootstrap->comm.rank, a.needed);
     const struct pgas_workload work = {"pgas_spmv", on_hart, &a, sizeof a};
     bool ok = pgas_runtime_run(w, &work);
     rdma_buffer_read(w->node, x, &w->segment, (iterations & 1) * bytes, bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bandwidth as perftest takes it, a request a doorbell, and message rate by what a driver may choose: entries a
  * doorbell, completions, inline data, queue pairs. */
-#include "lib/communicator/measure.h"
+#include "drivers/bootstrap/measure.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "lib/pattern.h"
@@ -45,7 +45,7 @@ static uint64_t push(struct channel* ch, uint64_t qps, const struct verbs_send_r
             left += count - posted[p];
             if (p) left += (uint16_t)(ch[p].qp.send_queue.head - ch[p].qp.send_queue.tail);
         }
-        if (!moved) comm_poll_delay();
+        if (!moved) bootstrap_poll_delay();
     }
     return clock_cycles() - begin;
 }
@@ -61,7 +61,7 @@ static void receive(struct channel* c, uint64_t bytes, uint64_t count) {
     for (uint64_t got = 0; got < count;) {
         const unsigned now = take(&c->receive_cq);
         const uint64_t more = count - posted < now ? count - posted : now;
-        if (!now) comm_poll_delay();
+        if (!now) bootstrap_poll_delay();
         post_receives(c, bytes, more);
         posted += more;
         got += now;
@@ -76,17 +76,17 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
     struct verbs_sge e;
     const struct verbs_send_request s =
         channel_request(c, opcode, &e, is_read ? IN : OUT, is_read ? OUT : IN, (uint32_t)bytes);
-    pattern_write(channel_at(c, OUT), (bytes + 7) & ~UINT64_C(7), first ? FIRST_SEED : SECOND_SEED);
+    pattern_write(channel_at(c, OUT), bytes, first ? FIRST_SEED : SECOND_SEED);
     memset(channel_at(c, IN), 0, (bytes + 7) & ~UINT64_C(7));
     if (is_send && !first)
         post_receives(c, bytes, count < 1 << MEASURED_LOG_RQ_SIZE ? count : 1 << MEASURED_LOG_RQ_SIZE);
-    comm_barrier_with(m->comm, m->with);
+    bootstrap_barrier_with(m->bootstrap, m->with);
     if (first)
         cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY, 1 << MEASURED_LOG_SQ_SIZE);
     else if (is_send)
         receive(c, bytes, count);
-    comm_barrier_with(m->comm, m->with);
-    if (first == is_read) wrong |= !pattern_check(channel_at(c, IN), bytes / 8 * 8, first ? SECOND_SEED : FIRST_SEED);
+    bootstrap_barrier_with(m->bootstrap, m->with);
+    if (first == is_read) wrong |= !pattern_check(channel_at(c, IN), bytes, first ? SECOND_SEED : FIRST_SEED);
     if (!first) return;
     result_begin("bandwidth");
     result_text("verb", name);
@@ -119,11 +119,11 @@ bool measure_rate(const struct measure* m) {
         measured_channel(c, m, BYTES);
         s[p] = channel_request(c, HCA_OP_WRITE, &e[p], OUT, IN, (uint32_t)m->size);
         if (m->size <= m->inline_bytes) s[p].flags |= VERBS_INLINE;
-        pattern_write(channel_at(c, OUT), (m->size + 7) & ~UINT64_C(7), p);
+        pattern_write(channel_at(c, OUT), m->size, p);
         memset(channel_at(c, IN), 0, (m->size + 7) & ~UINT64_C(7));
     }
     const bool first = channel_is_first(&channels[0]);
-    comm_barrier_with(m->comm, m->with);
+    bootstrap_barrier_with(m->bootstrap, m->with);
     if (first) {
         push(channels, m->qps, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every,
              m->window); /* translations are cached then */
@@ -131,9 +131,9 @@ bool measure_rate(const struct measure* m) {
         cycles = push(channels, m->qps, s, m->messages, m->batch, m->signal_every, m->window);
         region_end();
     }
-    comm_barrier_with(m->comm, m->with);
+    bootstrap_barrier_with(m->bootstrap, m->with);
     for (uint64_t p = 0; p < m->qps; ++p) {
-        if (!first) wrong |= !pattern_check(channel_at(&channels[p], IN), m->size / 8 * 8, p);
+        if (!first) wrong |= !pattern_check(channel_at(&channels[p], IN), m->size, p);
         channel_close(&channels[p]);
     }
     if (first) {

@@ -9,7 +9,7 @@ void check_that(struct check* c, bool ok, const char* what, uint64_t seen) {
     c->ok = false;
 }
 
-void check_barrier(struct check* c) { comm_barrier_with(c->channel->comm, c->channel->with); }
+void check_barrier(struct check* c) { bootstrap_barrier_with(c->channel->bootstrap, c->channel->with); }
 
 void check_prepare(struct check* c) {
     pattern_write(channel_at(c->channel, OUT), AREA, seed_of(c, c->active));

@@ -4,7 +4,7 @@
 #ifndef FABRICVP_PROGRAMS_RDMA_CHECK_H
 #define FABRICVP_PROGRAMS_RDMA_CHECK_H
 
-#include "lib/communicator/communicator.h"
+#include "drivers/bootstrap/bootstrap.h"
 #include "lib/pattern.h"
 
 /* A channel's memory: what is sent, what others write to, and a copy of what has to be there. */
@@ -45,11 +45,11 @@ unsigned check_all(struct channel* channel, const char* kind, const struct check
 /* A line on the console. */
 void check_print(const char* kind, const char* name, bool ok);
 
-unsigned check_connections(struct communicator* comm, unsigned with);
-unsigned check_datagrams(struct communicator* comm, unsigned with);
-unsigned check_queues(struct communicator* comm, unsigned with);
-unsigned check_states(struct communicator* comm, unsigned with);
-unsigned check_parallel(struct communicator* comm, unsigned with);
-unsigned check_errors(struct communicator* comm, unsigned with);
+unsigned check_connections(struct bootstrap* bootstrap, unsigned with);
+unsigned check_datagrams(struct bootstrap* bootstrap, unsigned with);
+unsigned check_queues(struct bootstrap* bootstrap, unsigned with);
+unsigned check_states(struct bootstrap* bootstrap, unsigned with);
+unsigned check_parallel(struct bootstrap* bootstrap, unsigned with);
+unsigned check_errors(struct bootstrap* bootstrap, unsigned with);
 
 #endif

@@ -47,7 +47,7 @@ static void post_receive(struct check* c, uint64_t id, uint64_t to, uint32_t byt
 
 static void wait_receive(struct check* c, uint64_t id, uint32_t bytes, const uint32_t* immediate) {
     struct verbs_completion got;
-    const bool came = verbs_wait(&c->channel->receive_cq, &got, COMM_TIMEOUT_US);
+    const bool came = verbs_wait(&c->channel->receive_cq, &got, BOOTSTRAP_TIMEOUT_US);
     check_that(c, came, "nothing is received", id);
     if (!came) return;
     check_that(c, got.syndrome == 0 && !got.is_send, "completion of a receive", got.syndrome);
@@ -209,10 +209,10 @@ static void bursts(struct check* c, unsigned flags) {
     if (c->active) {
         check_that(c, verbs_post_send(&c->channel->qp, s, BURST) == BURST, "posting", 0);
         for (unsigned i = 15; i < BURST; i += 16)
-            check_that(c,
-                       verbs_wait(&c->channel->send_cq, done, COMM_TIMEOUT_US) && done->syndrome == 0 && done->id == i,
-                       "completion", done->id);
-        check_that(c, verbs_poll(&c->channel->send_cq, done, BURST) == 0, "a completion that nobody asked for",
+            check_that(
+                c, verbs_wait(&c->channel->send_cq, done, BOOTSTRAP_TIMEOUT_US) && done->syndrome == 0 && done->id == i,
+                "completion", done->id);
+        check_that(c, verbs_poll(&c->channel->send_cq, done, BURST) == 0, "a completion that was not requested",
                    done->id);
         check_that(c, verbs_send_space(&c->channel->qp) == 1u << DEPTH, "room", verbs_send_space(&c->channel->qp));
     }
@@ -239,7 +239,7 @@ static void mixed(struct check* c) {
         s[2].flags |= VERBS_FENCE;
         check_that(c, verbs_post_send(&c->channel->qp, s, 3) == 3, "posting", 0);
         for (unsigned i = 0; i < 3; ++i)
-            check_that(c, verbs_wait(&c->channel->send_cq, done, COMM_TIMEOUT_US) && done->opcode == s[i].opcode,
+            check_that(c, verbs_wait(&c->channel->send_cq, done, BOOTSTRAP_TIMEOUT_US) && done->opcode == s[i].opcode,
                        "order", i);
         memcpy(&seen, channel_at(c->channel, OUT + 8), 8);
         check_that(c, seen == word, "what was there before the sum", seen);
@@ -265,7 +265,7 @@ static const struct check_case cases[] = {{"write", write},
                                           {"fence", mixed}};
 enum { CASES = sizeof cases / sizeof *cases, CASES_OF_UC = 9 };
 
-unsigned check_connections(struct communicator* comm, unsigned with) {
+unsigned check_connections(struct bootstrap* bootstrap, unsigned with) {
     static struct channel channel;
     unsigned wrong = 0;
     struct channel_shape shape = {.type = HCA_QP_RC,
@@ -274,11 +274,11 @@ unsigned check_connections(struct communicator* comm, unsigned with) {
                                   .elements = ELEMENTS,
                                   .inline_bytes = INLINE,
                                   .bytes = CHANNEL_BYTES};
-    channel_open(&channel, comm, with, &shape);
+    channel_open(&channel, bootstrap, with, &shape);
     wrong += check_all(&channel, "RC", cases, CASES);
     channel_close(&channel);
     shape.type = HCA_QP_UC;
-    channel_open(&channel, comm, with, &shape);
+    channel_open(&channel, bootstrap, with, &shape);
     wrong += check_all(&channel, "UC", cases, CASES_OF_UC);
     channel_close(&channel);
     return wrong;

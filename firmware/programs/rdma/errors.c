@@ -15,7 +15,7 @@ struct error_case {
     uint32_t lkey, rkey; /* 0: the right one */
     uint64_t beyond;     /* added to the remote address */
     uint32_t bytes;
-    unsigned mine;            /* syndrome of who posts */
+    unsigned mine;            /* the poster's syndrome */
     unsigned receive;         /* of the other one's first receive */
     enum hca_event event;     /* that the other one gets, or 0 */
     unsigned posted_receives; /* that the other one has posted */
@@ -38,7 +38,7 @@ static const struct error_case cases[] = {
      HCA_EVENT_INVALID_REQUEST, RECEIVES},
     {"send, too long", HCA_OP_SEND, ALL, 0, 0, 0, BYTES + 1, HCA_REMOTE_INVALID_REQUEST, HCA_LOCAL_LENGTH,
      HCA_EVENT_INVALID_REQUEST, RECEIVES},
-    {"send, nobody receives", HCA_OP_SEND, ALL, 0, 0, 0, BYTES, HCA_RNR_RETRIES_EXCEEDED, 0, 0, 0},
+    {"send, no receive", HCA_OP_SEND, ALL, 0, 0, 0, BYTES, HCA_RNR_RETRIES_EXCEEDED, 0, 0, 0},
     {"write, wrong local key", HCA_OP_WRITE, ALL, UNKNOWN_KEY, 0, 0, BYTES, HCA_LOCAL_PROTECTION, 0, 0, RECEIVES},
     {"send, wrong local key", HCA_OP_SEND, ALL, UNKNOWN_KEY, 0, 0, BYTES, HCA_LOCAL_PROTECTION, 0, 0, RECEIVES},
 };
@@ -54,7 +54,7 @@ static void expect_flush(struct check* c, struct verbs_cq* cq, uint64_t first_id
     for (unsigned i = 0; i < count; ++i) {
         struct verbs_completion done = {.syndrome = 0};
         const unsigned wanted = i ? FLUSHED : first_syndrome;
-        check_that(c, verbs_wait(cq, &done, COMM_TIMEOUT_US), "nothing completes", i);
+        check_that(c, verbs_wait(cq, &done, BOOTSTRAP_TIMEOUT_US), "nothing completes", i);
         if (done.syndrome != wanted && c->ok)
             console_printf("           %s instead of %s\n", verbs_syndrome_name(done.syndrome),
                            verbs_syndrome_name(wanted));
@@ -87,7 +87,7 @@ static void post(struct check* c, const struct error_case* k) {
 }
 
 static void receive(struct check* c, const struct error_case* k) {
-    struct verbs_device* hca = &c->channel->comm->hca;
+    struct verbs_device* hca = &c->channel->bootstrap->hca;
     for (const uint64_t begin = timer_now(); k->event && event_qpn[k->event] != c->channel->qp.number;) {
         verbs_poll_events(hca);
         if (timer_microseconds(timer_now() - begin) < EVENT_US) continue;
@@ -110,14 +110,14 @@ static void run(struct check* c, const struct error_case* k) {
     if (c->active) post(c, k);
     check_barrier(c);
     if (!c->active) receive(c, k);
-    check_memory(c, "memory that nobody may have written");
+    check_memory(c, "memory that must not be written");
 }
 
 /* The same queue pair once more, from RESET on. */
 static void again(struct check* c) {
     struct verbs_sge e;
     struct verbs_completion done;
-    check_that(c, verbs_modify(&c->channel->qp, HCA_QP_RESET, NULL), "to RESET", c->channel->comm->hca.status);
+    check_that(c, verbs_modify(&c->channel->qp, HCA_QP_RESET, NULL), "to RESET", c->channel->bootstrap->hca.status);
     channel_connect(c->channel, VERBS_ALL_RIGHTS);
     check_prepare(c);
     check_expect(c, 5, 1, 3000, true);
@@ -131,10 +131,10 @@ static void again(struct check* c) {
     check_memory(c, "memory after a reset");
 }
 
-unsigned check_errors(struct communicator* comm, unsigned with) {
+unsigned check_errors(struct bootstrap* bootstrap, unsigned with) {
     static struct channel channel;
     unsigned wrong = 0;
-    comm->hca.on_event = on_event;
+    bootstrap->hca.on_event = on_event;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const struct channel_shape shape = {.type = HCA_QP_RC,
                                             .log_sq_size = DEPTH,
@@ -144,7 +144,7 @@ unsigned check_errors(struct communicator* comm, unsigned with) {
                                             .bytes = CHANNEL_BYTES,
                                             .fast = true};
         struct check c = {.channel = &channel, .seed = 77 + i, .ok = true};
-        channel_open(&channel, comm, with, &shape);
+        channel_open(&channel, bootstrap, with, &shape);
         c.active = channel_is_first(&channel) == (i % 2 == 0);
         run(&c, &cases[i]);
         if (cases[i].posted_receives) again(&c);
@@ -152,6 +152,6 @@ unsigned check_errors(struct communicator* comm, unsigned with) {
         check_print("err", cases[i].name, c.ok);
         wrong += !c.ok;
     }
-    comm->hca.on_event = NULL;
+    bootstrap->hca.on_event = NULL;
     return wrong;
 }

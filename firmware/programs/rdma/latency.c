@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Latency as perftest takes it: of writes and sends half of a round trip of two messages, of all else from posting to
  * completion. */
-#include "lib/communicator/measure.h"
+#include "drivers/bootstrap/measure.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "lib/pattern.h"
@@ -36,7 +36,7 @@ struct task {
     struct verbs_sge element;
 };
 
-/* A message that the other one answers: each has its number in its last byte, which lands last. */
+/* A message that the other one returns: each has its number in its last byte, which arrives last. */
 static void post_write(struct task* t, uint8_t number) {
     *(volatile uint8_t*)channel_at(&channel, OUT + t->bytes - 1) = number;
     post(&t->request);
@@ -83,11 +83,10 @@ static uint64_t completed(struct task* t, uint64_t iterations) {
 
 /* What a message has brought is what the other one has; but for the last byte, which was counted. */
 static bool is_correct(const struct task* t, uint64_t seed) {
-    const uint64_t words = (t->bytes - 1) / 8;
-    return pattern_check(channel_at(&channel, IN), words * 8, seed);
+    return pattern_check(channel_at(&channel, IN), t->bytes - 1, seed);
 }
 
-/* \param pong whether the other one answers; otherwise it only waits */
+/* \param pong whether the other one returns each message; otherwise it only waits */
 static void one(const struct measure* m, const char* name, enum hca_opcode opcode, uint64_t bytes, bool pong) {
     const uint64_t local = 10 + is_first(), remote = 10 + !is_first(),
                    few = bytes >= 64 << 10 ? 4
@@ -102,19 +101,19 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
     t.request = channel_request(&channel, opcode, &t.element, is_read ? IN : OUT, is_read ? OUT : IN, (uint32_t)bytes);
     if ((is_write || is_send) && bytes <= m->inline_bytes) t.request.flags |= VERBS_INLINE;
     for (uint64_t i = 0; is_send && i < 2; ++i) post_receive(bytes);
-    comm_barrier_with(m->comm, m->with);
+    bootstrap_barrier_with(m->bootstrap, m->with);
     if (pong)
         picoseconds = respond(&t, iterations, is_send ? post_send : post_write, is_send ? await_send : await_write);
     else if (is_first())
         picoseconds = completed(&t, iterations);
-    comm_barrier_with(m->comm, m->with);
+    bootstrap_barrier_with(m->bootstrap, m->with);
     if (pong || (is_read && is_first()) || (is_write && !is_first())) wrong |= !is_correct(&t, remote);
-    for (uint64_t i = 0; is_send && i < 2; ++i) { /* takes back what nobody uses any more */
+    for (uint64_t i = 0; is_send && i < 2; ++i) { /* takes back what is no longer used */
         post(&t.request);
         wait(&channel.send_cq);
         wait(&channel.receive_cq);
     }
-    comm_barrier_with(m->comm, m->with);
+    bootstrap_barrier_with(m->bootstrap, m->with);
     if (!is_first()) return;
     result_begin("latency");
     result_text("verb", name);

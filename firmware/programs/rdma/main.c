@@ -2,8 +2,8 @@
 /* RDMA between nodes: finds the HCA, brings it up, tells the other nodes where its queue pairs are, and checks or
  * measures what verbs do, as `options` say. Lines that begin with "# " have measured figures; all others depend on
  * nothing but whether everything is right. */
-#include "lib/communicator/measure.h"
-#include "lib/communicator/options.h"
+#include "drivers/bootstrap/measure.h"
+#include "drivers/bootstrap/options.h"
 #include "lib/console.h"
 #include "lib/machine.h"
 #include "programs/rdma/check.h"
@@ -31,10 +31,10 @@ enum {
     OPTIONS
 };
 static struct option options[OPTIONS] = {
-    [NODES] = {"nodes", 2, 2, COMM_MAX_RANKS}, /* that take part */
-    [CHECK] = {"check", 1},                    /* every verb */
-    [EXCHANGE] = {"exchange", 1},              /* all nodes at once */
-    [MULTICAST] = {"multicast", 1},            /* a group of all nodes, with the exchange */
+    [NODES] = {"nodes", 2, 2, BOOTSTRAP_MAX_RANKS}, /* that take part */
+    [CHECK] = {"check", 1},                         /* every verb */
+    [EXCHANGE] = {"exchange", 1},                   /* all nodes at once */
+    [MULTICAST] = {"multicast", 1},                 /* a group of all nodes, with the exchange */
     [LATENCY] = {"latency", 20, 0,
                  MEASURED_TIMES},      /* how often, of each verb and size; 0: not at all, as with the following */
     [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
@@ -53,7 +53,7 @@ static struct option options[OPTIONS] = {
     [GPU_PAYLOAD] = {"gpu_payload", 0},
 };
 
-static struct communicator comm;
+static struct bootstrap bootstrap;
 static struct verbs_uar uar;
 
 static void check_options(void) {
@@ -62,7 +62,7 @@ static void check_options(void) {
 }
 
 static bool measure_all(unsigned with) {
-    struct measure m = {.comm = &comm,
+    struct measure m = {.bootstrap = &bootstrap,
                         .with = with,
                         .iterations = options[LATENCY].value,
                         .messages = options[BANDWIDTH].value,
@@ -79,8 +79,8 @@ static bool measure_all(unsigned with) {
                         .gpu_payload = options[GPU_PAYLOAD].value};
     bool ok = true;
     if (options[GPU_RECORDS].value) {
-        const struct verbs_memory records = gpu_memory(&comm, HCA_PAGE);
-        if (!verbs_open_uar(&uar, &comm.hca, &records)) panic("no doorbell records in a GPU's memory");
+        const struct verbs_memory records = gpu_memory(&bootstrap, HCA_PAGE);
+        if (!verbs_open_uar(&uar, &bootstrap.hca, &records)) panic("no doorbell records in a GPU's memory");
         m.uar = &uar;
     }
     if (options[EXCHANGE].value) ok = exchange_all(&m);
@@ -94,15 +94,16 @@ static bool measure_all(unsigned with) {
 }
 
 int main(void) {
-    program_begin(&comm, options, OPTIONS, check_options);
-    console_printf("node %u of %u, MTU %u\n", comm.rank, comm.size, 1u << comm.log_mtu);
-    const unsigned with = comm.rank ^ 1; /* checks and measurements are between neighbours */
+    program_begin(&bootstrap, options, OPTIONS, check_options);
+    console_printf("node %u of %u, MTU %u\n", bootstrap.comm.rank, bootstrap.comm.size, 1u << bootstrap.log_mtu);
+    const unsigned with = bootstrap.comm.rank ^ 1; /* checks and measurements are between neighbours */
     unsigned wrong = 0;
-    if (with >= comm.size)
+    if (with >= bootstrap.comm.size)
         options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
     if (options[CHECK].value)
-        wrong = check_connections(&comm, with) + check_datagrams(&comm, with) + check_queues(&comm, with) +
-                check_states(&comm, with) + check_parallel(&comm, with) + check_errors(&comm, with);
+        wrong = check_connections(&bootstrap, with) + check_datagrams(&bootstrap, with) +
+                check_queues(&bootstrap, with) + check_states(&bootstrap, with) + check_parallel(&bootstrap, with) +
+                check_errors(&bootstrap, with);
     wrong += !measure_all(with);
     return program_end(!wrong);
 }

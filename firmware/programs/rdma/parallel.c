@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All harts at once, each with a queue pair and completion queues of its own: doorbells of one page, adapter and link
- * are shared, and nobody holds a lock. Both nodes post and are written to. */
+ * are shared, and no hart holds a lock. Both nodes post and are written to. */
 #include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/timer.h"
@@ -44,7 +44,7 @@ static void work(void* nothing) {
                 (i + 1 == BATCH ? VERBS_SIGNALLED : 0) | (n % 3 == 0 && bytes_of(n) <= INLINE ? VERBS_INLINE : 0);
         }
         check_that(&w->check, verbs_post_send(&w->channel.qp, s, BATCH) == BATCH, "posting", first);
-        const bool came = verbs_wait(&w->channel.send_cq, &done, COMM_TIMEOUT_US);
+        const bool came = verbs_wait(&w->channel.send_cq, &done, BOOTSTRAP_TIMEOUT_US);
         check_that(&w->check,
                    came && !done.syndrome && done.id == ID + first + BATCH - 1 && done.qpn == w->channel.qp.number,
                    "completion", done.id);
@@ -63,7 +63,7 @@ static bool overlapped(unsigned harts) {
     return last_begin < first_end;
 }
 
-unsigned check_parallel(struct communicator* comm, unsigned with) {
+unsigned check_parallel(struct bootstrap* bootstrap, unsigned with) {
     const unsigned harts = machine.harts < MAX_WORKERS ? machine.harts : MAX_WORKERS;
     bool ok = true;
     for (unsigned i = 0; i < harts; ++i) {
@@ -74,16 +74,16 @@ unsigned check_parallel(struct communicator* comm, unsigned with) {
                                             .inline_bytes = INLINE,
                                             .bytes = CHANNEL_BYTES};
         struct worker* w = &workers[i];
-        channel_open(&w->channel, comm, with, &shape);
+        channel_open(&w->channel, bootstrap, with, &shape);
         w->check = (struct check){
             .channel = &w->channel, .active = channel_is_first(&w->channel), .seed = 300 + i, .ok = true};
         check_prepare(&w->check);
         for (unsigned n = 0; n < MESSAGES; ++n)
             check_expect(&w->check, STEP * n, SPACING * n, bytes_of(n), !w->check.active);
     }
-    comm_barrier_with(comm, with);
+    bootstrap_barrier_with(bootstrap, with);
     harts_run(work, NULL);
-    comm_barrier_with(comm, with);
+    bootstrap_barrier_with(bootstrap, with);
     check_that(&workers[0].check, overlapped(harts), "harts have posted one after the other", harts);
     for (unsigned i = 0; i < harts; ++i) {
         check_memory(&workers[i].check, "memory");

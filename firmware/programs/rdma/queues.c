@@ -28,7 +28,7 @@ static void send_from(struct check* c, unsigned from, unsigned count, unsigned f
 static void take(struct check* c, unsigned from, unsigned count) {
     for (unsigned i = from; !c->active && i < from + count; ++i) {
         struct verbs_completion done = {.syndrome = 0};
-        const bool came = verbs_wait(&c->channel->receive_cq, &done, COMM_TIMEOUT_US);
+        const bool came = verbs_wait(&c->channel->receive_cq, &done, BOOTSTRAP_TIMEOUT_US);
         check_that(c, came && done.syndrome == 0 && done.id == RECEIVE_ID + i, "which receive completes", done.id);
     }
 }
@@ -37,11 +37,11 @@ static void take(struct check* c, unsigned from, unsigned count) {
 
 static void expect_event(struct check* c, uint32_t before, bool comes) {
     const bool came = verbs_wait_event(&c->channel->receive_cq, before, comes ? EVENT_US : QUIET_US);
-    check_that(c, came == comes, comes ? "no event" : "an event that nobody asked for", before);
+    check_that(c, came == comes, comes ? "no event" : "an event that was not requested", before);
 }
 
 static void events(struct check* c, enum pci_delivery best) {
-    struct verbs_device* hca = &c->channel->comm->hca;
+    struct verbs_device* hca = &c->channel->bootstrap->hca;
     struct verbs_cq* cq = &c->channel->receive_cq;
     const enum pci_delivery delivery = verbs_use_interrupts(hca, best);
     const uint32_t interrupts = hca->interrupts;
@@ -85,7 +85,7 @@ static void events_polled(struct check* c) { events(c, PCI_POLLED); }
 static void events_intx(struct check* c) { events(c, PCI_INTX); }
 static void events_msix(struct check* c) { events(c, PCI_MSIX); }
 
-/* ---- resizing, with completions that nobody has polled, and others that come later ---- */
+/* ---- resizing, with completions that were not polled, and others that come later ---- */
 
 static void resize(struct check* c) {
     struct verbs_cq* cq = &c->channel->receive_cq;
@@ -94,11 +94,11 @@ static void resize(struct check* c) {
     send_from(c, 0, 10, 0);
     check_barrier(c);
     take(c, 0, 3);
-    check_that(c, verbs_resize_cq(cq, 4, NULL), "resizing", c->channel->comm->hca.status);
+    check_that(c, verbs_resize_cq(cq, 4, NULL), "resizing", c->channel->bootstrap->hca.status);
     send_from(c, 10, 4, 0);
     take(c, 3, 2);
     check_barrier(c);
-    check_that(c, verbs_resize_cq(cq, LOG_CQ, NULL), "resizing", c->channel->comm->hca.status);
+    check_that(c, verbs_resize_cq(cq, LOG_CQ, NULL), "resizing", c->channel->bootstrap->hca.status);
     send_from(c, 14, 6, 0);
     take(c, 5, 15);
     check_barrier(c);
@@ -126,7 +126,7 @@ static void srq_post(struct check* c, unsigned from, unsigned count) {
     }
 }
 
-/* Entries are taken in order, whoever gets the message. */
+/* WQEs are taken in order, for messages of any queue pair. */
 static void srq_turn(struct check* c, unsigned from, unsigned count) {
     for (unsigned i = from; i < from + count; ++i) {
         struct channel* ch = i % 3 ? &first : &second;
@@ -138,7 +138,7 @@ static void srq_turn(struct check* c, unsigned from, unsigned count) {
             e.key = first.mr.key;
             check_that(c, channel_send(ch, &s, &done) == 0, "completion", done.syndrome);
         } else {
-            const bool came = verbs_wait(&ch->receive_cq, &done, COMM_TIMEOUT_US);
+            const bool came = verbs_wait(&ch->receive_cq, &done, BOOTSTRAP_TIMEOUT_US);
             check_that(c,
                        came && done.syndrome == 0 && done.id == RECEIVE_ID + i && done.bytes == STEP &&
                            done.qpn == ch->qp.number,
@@ -159,7 +159,7 @@ static void srq_receives(struct check* c) {
 }
 
 static void srq_limit(struct check* c) {
-    struct verbs_device* hca = &c->channel->comm->hca;
+    struct verbs_device* hca = &c->channel->bootstrap->hca;
     verbs_poll_events(hca);
     const uint32_t before = hca->events[HCA_EVENT_SRQ_LIMIT];
     srq_post(c, 0, POSTED);
@@ -182,20 +182,20 @@ static void srq_limit(struct check* c) {
 
 static const struct check_case srq_cases[] = {{"shared receives", srq_receives}, {"limit", srq_limit}};
 
-unsigned check_queues(struct communicator* comm, unsigned with) {
+unsigned check_queues(struct bootstrap* bootstrap, unsigned with) {
     unsigned wrong = 0;
     struct channel_shape shape = {
         .type = HCA_QP_RC, .log_sq_size = DEPTH, .log_rq_size = DEPTH, .elements = 1, .bytes = CHANNEL_BYTES};
-    channel_open(&first, comm, with, &shape);
+    channel_open(&first, bootstrap, with, &shape);
     wrong += check_all(&first, "CQ", cases, sizeof cases / sizeof *cases);
     channel_close(&first);
-    if (!verbs_create_srq(&srq, &comm->pd, LOG_SRQ, 2, NULL)) {
+    if (!verbs_create_srq(&srq, &bootstrap->pd, LOG_SRQ, 2, NULL)) {
         console_printf("SRQ        cannot be made\n");
         return wrong + 1;
     }
     shape.srq = &srq;
-    channel_open(&first, comm, with, &shape);
-    channel_open(&second, comm, with, &shape);
+    channel_open(&first, bootstrap, with, &shape);
+    channel_open(&second, bootstrap, with, &shape);
     wrong += check_all(&first, "SRQ", srq_cases, sizeof srq_cases / sizeof *srq_cases);
     channel_close(&first);
     channel_close(&second);

@@ -16,12 +16,12 @@ static void on_event(struct verbs_device* hca, enum hca_event type, uint32_t num
 }
 
 static void expect_event(struct check* c, enum hca_event type, bool comes) {
-    struct verbs_device* hca = &c->channel->comm->hca;
+    struct verbs_device* hca = &c->channel->bootstrap->hca;
     const uint32_t before = event_count[type];
     for (const uint64_t begin = timer_now();
          event_count[type] == before && timer_microseconds(timer_now() - begin) <= (comes ? EVENT_US : QUIET_US);)
         verbs_poll_events(hca);
-    check_that(c, event_count[type] == before + comes, comes ? "no event" : "an event that nobody expects", type);
+    check_that(c, event_count[type] == before + comes, comes ? "no event" : "an unexpected event", type);
     check_that(c, !comes || event_qpn[type] == c->channel->qp.number, "the event's queue pair", event_qpn[type]);
 }
 
@@ -40,7 +40,7 @@ static void message(struct check* c, unsigned index) {
         check_that(c, channel_send(c->channel, &s, &done) == 0, "completion", done.syndrome);
         return;
     }
-    const bool came = verbs_wait(&c->channel->receive_cq, &done, COMM_TIMEOUT_US);
+    const bool came = verbs_wait(&c->channel->receive_cq, &done, BOOTSTRAP_TIMEOUT_US);
     check_that(c, came && done.syndrome == 0 && done.id == RECEIVE_ID + index, "which receive completes", done.id);
 }
 
@@ -100,7 +100,7 @@ static void drain(struct check* c) {
         }
         check_that(c, verbs_post_send(&c->channel->qp, s, MESSAGES) == MESSAGES, "posting", 0);
         timer_wait(2);
-        check_that(c, verbs_modify(&c->channel->qp, HCA_QP_SQD, NULL), "to SQD", c->channel->comm->hca.status);
+        check_that(c, verbs_modify(&c->channel->qp, HCA_QP_SQD, NULL), "to SQD", c->channel->bootstrap->hca.status);
         expect_event(c, HCA_EVENT_SQ_DRAINED, true);
         expect_state(c, HCA_QP_SQD);
         check_that(c, !verbs_poll(&c->channel->send_cq, &done, 1), "a completion of what has not begun", 0);
@@ -112,8 +112,9 @@ static void drain(struct check* c) {
     }
     check_barrier(c);
     if (c->active) {
-        check_that(c, verbs_modify(&c->channel->qp, HCA_QP_RTS, NULL), "back to RTS", c->channel->comm->hca.status);
-        const bool came = verbs_wait(&c->channel->send_cq, &done, COMM_TIMEOUT_US);
+        check_that(c, verbs_modify(&c->channel->qp, HCA_QP_RTS, NULL), "back to RTS",
+                   c->channel->bootstrap->hca.status);
+        const bool came = verbs_wait(&c->channel->send_cq, &done, BOOTSTRAP_TIMEOUT_US);
         check_that(c, came && !done.syndrome && done.id == ID + MESSAGES - 1, "completion", done.id);
         memset(channel_at(c->channel, EXPECTED), UNTOUCHED, AREA);
         expect_event(c, HCA_EVENT_SQ_DRAINED, false);
@@ -124,10 +125,10 @@ static void drain(struct check* c) {
 
 static const struct check_case communication_case = {"communication", communication}, drain_case = {"draining", drain};
 
-unsigned check_states(struct communicator* comm, unsigned with) {
+unsigned check_states(struct bootstrap* bootstrap, unsigned with) {
     const struct check_case* const cases[] = {&communication_case, &drain_case};
     unsigned wrong = 0;
-    comm->hca.on_event = on_event;
+    bootstrap->hca.on_event = on_event;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const struct channel_shape shape = {.type = HCA_QP_RC,
                                             .log_sq_size = DEPTH,
@@ -138,7 +139,7 @@ unsigned check_states(struct communicator* comm, unsigned with) {
         bool ok = true;
         for (unsigned round = 0; round < 2; ++round) {
             struct check c = {.channel = &channel, .seed = 200 + 2 * i + round, .ok = true};
-            channel_open(&channel, comm, with, &shape);
+            channel_open(&channel, bootstrap, with, &shape);
             c.active = channel_is_first(&channel) == (round == 0);
             check_prepare(&c);
             check_barrier(&c);
@@ -149,6 +150,6 @@ unsigned check_states(struct communicator* comm, unsigned with) {
         check_print("QP", cases[i]->name, ok);
         wrong += !ok;
     }
-    comm->hca.on_event = NULL;
+    bootstrap->hca.on_event = NULL;
     return wrong;
 }

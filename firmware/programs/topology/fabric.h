@@ -10,7 +10,7 @@ enum { NAME_BYTES = 65 };
 struct fabric_node;
 struct fabric_port {
     bool up;                  /* more than Down */
-    struct fabric_node* peer; /* NULL: nobody answers there */
+    struct fabric_node* peer; /* NULL: no response from there */
     unsigned peer_port;
     unsigned width, speed, extended_speed, lmc; /* as PortInfo has them */
     uint16_t lid;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/growing_ring.h"
-#include "fabric/netcrafter/wire_format.h"
+#include "fabric/wire_format.h"
 
 namespace fabricvp::fabric::netcrafter {
 

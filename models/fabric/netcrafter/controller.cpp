@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "abi/gpu_links.h"
+#include "fabric/port.h"
+
 namespace fabricvp::fabric::netcrafter {
 
 namespace {
@@ -18,7 +23,7 @@ struct credits_of_port final : link_credits {
 }  // namespace
 
 controller::controller(const sc_core::sc_module_name& name, const parameters& p, const packet_format& f, ticks cycle)
-    : egress(name),
+    : egress_stage(name),
       params(p),
       m_format(f),
       m_latency(p.latency * cycle),
@@ -80,7 +85,7 @@ packet_ptr controller::next(port& out) {
     carrier->flits = 0;  // its packets have taken their credits
     carrier->wire_bytes = static_cast<std::uint16_t>(m_spare->flits * m_format.flit.bytes);
     carrier->tail = m_spare->ready + m_latency;
-    carrier->unit = m_spare.detach();
+    carrier->carried = m_spare.detach();
     return carrier;
 }
 
@@ -98,6 +103,35 @@ void controller::set_parts(bool stitching, bool trimming, pooling_mode pooling, 
     wanted.sequencing = sequencing;
     m_wanted = wanted;
     change();
+}
+
+std::uint32_t controller::settings() const {
+    const auto& p = parts();
+    std::uint32_t bits = 0;
+    if (p.stitching) bits |= GPU_LINK_STITCHING;
+    if (p.trimming) bits |= GPU_LINK_TRIMMING;
+    if (p.pooling == pooling_mode::plain) bits |= GPU_LINK_POOLING;
+    if (p.pooling == pooling_mode::selective) bits |= GPU_LINK_SELECTIVE_POOLING;
+    if (p.sequencing == sequencing_mode::page_tables) bits |= GPU_LINK_SEQUENCING;
+    if (p.sequencing == sequencing_mode::data) bits |= GPU_LINK_DATA_FIRST;
+    return bits;
+}
+
+void controller::set(std::uint32_t bits) {
+    set_parts(bits & GPU_LINK_STITCHING, bits & GPU_LINK_TRIMMING,
+              bits & GPU_LINK_SELECTIVE_POOLING ? pooling_mode::selective
+              : bits & GPU_LINK_POOLING         ? pooling_mode::plain
+                                                : pooling_mode::none,
+              bits & GPU_LINK_SEQUENCING   ? sequencing_mode::page_tables
+              : bits & GPU_LINK_DATA_FIRST ? sequencing_mode::data
+                                           : sequencing_mode::none);
+}
+
+std::string controller::shortage() const {
+    const auto& q = m_stitcher.queue;
+    if (q.entries() >= q.min_entries(q.clusters())) return {};
+    return fmt::format("entries of {} flits: {} other clusters need {}, for a longest packet on each virtual channel",
+                       q.entries(), q.clusters(), q.min_entries(q.clusters()));
 }
 
 void controller::change() {

@@ -4,14 +4,14 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/egress.h"
 #include "fabric/netcrafter/stitcher.h"
+#include "fabric/stage.h"
 
 namespace fabricvp::fabric::netcrafter {
 
 /// NetCrafter's controller at one link to another cluster: trims what comes, keeps it in the cluster queue, and hands
 /// the link units of packets that were stitched together.
-class controller final : public egress {
+class controller final : public egress_stage, private stage_controls {
 public:
     const parameters params;
 
@@ -39,10 +39,6 @@ public:
     /// What it takes in hardware.
     derived memory{*this, "overhead.bytes", "B", "cluster queue and stitching buffer",
                    [this] { return overhead_bytes(); }};
-    derived of_l2{*this, "overhead.of_16_mib_l2", "1", "the same as a share of a 16 MiB L2 (MI250X)",
-                  [this] { return overhead_bytes() / (16 << 20); }};
-    derived of_switch{*this, "overhead.of_64_mib_switch", "1", "the same as a share of a switch with 64 MiB of buffers",
-                      [this] { return overhead_bytes() / (64 << 20); }};
 
     /// \param cycle of the switch
     controller(const sc_core::sc_module_name& name, const parameters& params, const packet_format& format, ticks cycle);
@@ -56,13 +52,15 @@ public:
     packet_ptr drain() override;
     void serve(unsigned terminal, unsigned cluster) override;
     ticks latency() const override { return m_latency; }
+    std::string shortage() const override;
+    stage_controls* controls() override { return this; }
 
     /// Which parts are on: those that were set last.
     const parameters& parts() const { return m_wanted ? *m_wanted : m_parts; }
     /// Other parts from when the cluster queue is empty; entries, latency and the like stay.
     void set_parts(bool stitching, bool trimming, pooling_mode pooling, sequencing_mode sequencing);
     /// Those that were set last are not on yet.
-    bool pending() const { return m_wanted.has_value(); }
+    bool pending() const override { return m_wanted.has_value(); }
 
     const cluster_queue& queue() const { return m_stitcher.queue; }
     /// Packets whose end has ridden ahead.
@@ -72,6 +70,8 @@ public:
 
 private:
     double overhead_bytes() const { return static_cast<double>((params.entries + 1) * m_format.flit.bytes); }
+    std::uint32_t settings() const override;
+    void set(std::uint32_t bits) override;
     bool trim(packet& p);
     void change();
     void count(const wire_unit& u);

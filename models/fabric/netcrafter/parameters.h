@@ -26,7 +26,7 @@ struct parameters {
     cycles latency{1};
     void describe(parameter_visitor& v);
 
-    /// Whether any part is on; otherwise the switch has its plain egress.
+    /// Whether any part is on.
     bool on() const {
         return stitching || trimming || sequencing != sequencing_mode::none || pooling != pooling_mode::none;
     }

@@ -223,7 +223,7 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
     m_stitched.clear();
 }
 
-/// A packet whose end has ridden ahead goes whole: nobody will put that end to anything.
+/// A packet whose end has ridden ahead goes whole: no unstitcher will join that end to it.
 packet_ptr stitcher::drain() {
     for (unsigned cluster = 0; cluster < queue.clusters(); ++cluster) {
         if (!queue.filled(cluster)) continue;

@@ -23,11 +23,11 @@ protected:
 };
 
 /// Which packet leaves the cluster queue next, who rides with it, and who waits for riders: Algorithm 1 of NetCrafter's
-/// slides. It knows nothing of links; time is what it is told. docs/netcrafter.md lists where it departs from the
-/// slides.
+/// slides. It knows nothing of links; time is what it is told. docs/reference/netcrafter.md lists where it departs from
+/// the slides.
 ///
 /// Channels take turns, and the queues of a channel; those that go first come first. A packet whose turn has come but
-/// that lacks credits keeps the turn of its channel, and nobody takes credits of that channel before it has gone, so
+/// that lacks credits keeps the turn of its channel, and no other takes credits of that channel before it has left, so
 /// small packets cannot starve a large one.
 class stitcher {
 public:

@@ -39,7 +39,7 @@ const char* unstitcher::parse_packet(wire_unit& u, unsigned& at, follower& next)
     const auto h = header_at(bytes);
     const auto length = length_of(h.type);
     if (length == 0) return "a header has no type";
-    if (!m_known[h.destination]) return "a packet is for nobody";
+    if (!m_known[h.destination]) return "a packet has no destination";
     const auto* part = part_of(u, h.id, false);
     if (!part) return "a packet has no side record";
     if (m_format.flits(length) != part->flits ||
@@ -95,7 +95,7 @@ const char* unstitcher::parse(wire_unit& u) {
     return nullptr;
 }
 
-const char* unstitcher::take(wire_unit& u, bool corrupted, packets& complete) {
+const char* unstitcher::take(wire_unit& u, bool corrupted, packet_list& complete) {
     const auto* wrong = parse(u);
     if (wrong) {
         fail(u, complete);
@@ -117,7 +117,7 @@ const char* unstitcher::take(wire_unit& u, bool corrupted, packets& complete) {
 }
 
 /// What the side records say goes on in the place of the packets, poisoned, so that their requesters hear of it.
-void unstitcher::fail(wire_unit& u, packets& complete) {
+void unstitcher::fail(wire_unit& u, packet_list& complete) {
     for (auto& part : u.parts) {
         const auto end = find(part.id);
         if (end != m_tails.end()) m_tails.erase(end);

@@ -12,8 +12,6 @@ namespace fabricvp::fabric::netcrafter {
 /// destination, address and data come from the bytes alone; the rest from their side records.
 class unstitcher {
 public:
-    using packets = boost::container::static_vector<packet_ptr, wire_unit::max_parts>;
-
     explicit unstitcher(const packet_format& format) : m_format(format) {}
 
     /// A destination that packets may have.
@@ -22,7 +20,7 @@ public:
     /// Takes the packets out that are complete now, in the order of their bytes.
     /// \param corrupted the link has not got it across whole: what is in it is poisoned
     /// \returns null, or what is wrong with the bytes; then all packets that had a part in the unit are poisoned
-    const char* take(wire_unit& u, bool corrupted, packets& complete);
+    const char* take(wire_unit& u, bool corrupted, packet_list& complete);
     /// Ends of packets that wait for the rest.
     std::size_t waiting() const { return m_tails.size(); }
     /// Destination of the first packet of a unit; out of range if the bytes name none that is known.
@@ -48,7 +46,7 @@ private:
     const char* parse_tail(wire_unit& u, unsigned& at, follower& next);
     wire_unit::part* part_of(wire_unit& u, std::uint16_t id, bool end);
     std::vector<tail>::iterator find(std::uint16_t id);
-    void fail(wire_unit& u, packets& complete);
+    void fail(wire_unit& u, packet_list& complete);
 
     const packet_format m_format;
     std::bitset<destinations> m_known;

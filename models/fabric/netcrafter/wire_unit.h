@@ -2,18 +2,20 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include <boost/container/static_vector.hpp>
 
-#include "fabric/netcrafter/wire_format.h"
+#include "fabric/stage_data.h"
+#include "fabric/wire_format.h"
 
 namespace fabricvp::fabric::netcrafter {
 
 /// What goes over a link between clusters as one: a packet, or what its end left of it, and what rides in its last
 /// flit. The far end reads the bytes; beside them it has the side records, found by the IDs that the bytes name. As for
 /// timing, errors and replays the link treats a unit as a packet.
-class wire_unit : public pooled<wire_unit> {
+class wire_unit final : public pooled_stage_data<wire_unit> {
 public:
     static constexpr unsigned max_bytes = 256, max_parts = 17;
 
@@ -29,13 +31,19 @@ public:
     };
 
     std::array<std::uint8_t, max_bytes> bytes;  ///< what flits carry, the last one padded with zeros
-    std::uint16_t used = 0;                     ///< without padding, sub-headers included
-    std::uint16_t flits = 0;
-    ticks ready = 0;  ///< when the last byte of all that is in it is at hand
+    ticks ready = 0;                            ///< when the last byte of all that is in it is at hand
     wire_format format;
     boost::container::static_vector<part, max_parts> parts;
 
     unsigned length() const { return flits * format.flit; }
+    void visit(void (*f)(void* context, packet& each), void* context) override {
+        for (auto& part : parts)
+            if (part.record) f(context, *part.record);
+    }
+    bool flip(std::size_t byte, std::uint8_t bits) override {
+        if (byte < length()) bytes[byte] ^= bits;
+        return true;
+    }
     void recycle() {
         parts.clear();
         ready = 0;
@@ -44,13 +52,5 @@ public:
 
 using wire_unit_ptr = boost::intrusive_ptr<wire_unit>;
 wire_unit_ptr make_wire_unit();
-
-/// Calls `f` with each packet that goes over a link as, or is complete with, `p`.
-template <class F>
-void for_each_packet(packet& p, F f) {
-    if (!p.unit) return f(p);
-    for (auto& part : p.unit->parts)
-        if (part.record) f(*part.record);
-}
 
 }  // namespace fabricvp::fabric::netcrafter

@@ -44,7 +44,7 @@ struct cp_bus_wiring {
 /// Everything that one hart of a command processor reaches beyond its own memory: registers, the GPU's L2 through a
 /// data cache, memory of other GPUs and of the host (not cached), and the address space of kernels
 /// (abi/gpu_apertures.h). One access at a time, but for stores to the GPU's memory, which the hart does not wait for.
-/// Nobody keeps the cache coherent: a fence whose successors include reads empties it, one whose predecessors include
+/// The cache is not coherent: a fence whose successors include reads empties it, one whose predecessors include
 /// writes waits until stores have arrived at L2; .aq and .rl of atomics do the same. Atomics themselves are performed
 /// at L2.
 class cp_bus final : public bus_target, private line_client, private page_client {
@@ -54,7 +54,7 @@ public:
     counter line_accesses{*this, "line_accesses", "1", "accesses to GPU or host memory"};
     counter register_accesses{*this, "register_accesses", "1", "accesses to registers"};
     counter tlb_misses{*this, "tlb_misses", "1", "pages asked for at the GPU's shared TLB"};
-    counter errors{*this, "errors", "1", "accesses that nobody answered"};
+    counter errors{*this, "errors", "1", "accesses that no target answered"};
     histogram latency{*this, "latency", "ps", "of accesses to GPU or host memory"};
 
     cp_bus(const sc_core::sc_module_name& name, const cp_bus_params& params, const cp_bus_wiring& to);

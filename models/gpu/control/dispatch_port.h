@@ -48,7 +48,7 @@ public:
     /// Called whenever the dispatcher takes a launch.
     std::function<void()> on_launch;
 
-    /// The processor is held in reset: what it has launched is aborted, and nobody hears of it.
+    /// The processor is held in reset: what it has launched is aborted, without a report.
     void abort_all();
     void reset() override;
 

@@ -5,7 +5,7 @@
 
 #include "abi/gpu_links.h"
 #include "base/registers.h"
-#include "fabric/link_controls.h"
+#include "fabric/terminal.h"
 
 namespace fabricvp::gpu {
 
@@ -14,7 +14,7 @@ namespace fabricvp::gpu {
 class link_registers {
 public:
     register_bank bank{GPU_LINK_REGISTERS_END};
-    device_register links, waits, netcrafter, lanes;
+    device_register links, waits, stage, lanes;
 
     /// \param attached to the fabric; null if it is not
     explicit link_registers(const fabric::terminal* attached);

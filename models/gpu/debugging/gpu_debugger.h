@@ -10,7 +10,7 @@
 
 namespace fabricvp::gpu {
 
-/// All wavefront slots of a GPU as threads of a debugger. While nobody listens to them, they cost nothing.
+/// All wavefront slots of a GPU as threads of a debugger. Without a listener they cost nothing.
 class gpu_debugger {
 public:
     /// \param others reaches memory that is not this GPU's

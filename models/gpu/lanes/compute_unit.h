@@ -92,7 +92,7 @@ public:
     void acquire();
     void reset() override;
 
-    /// Who may hold wavefronts and hears what becomes of them (a debugger); null: nobody.
+    /// The watcher may hold wavefronts and hears what becomes of them (a debugger); null: none.
     void watch(wavefront_watcher* watcher) { m_watcher = watcher; }
     /// The watcher does not hold a slot's wavefront any more.
     void wake(unsigned slot);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "abi/gpu.h"
 #include "base/log.h"
 #include "base/trace.h"
 
@@ -32,6 +33,7 @@ const char* dispatcher::rejection_reason(const dispatch& what) const {
     for (unsigned d = 0; d < 3; ++d) all *= (what.grid[d] - 1) / what.group[d] + 1;
     if (what.first_group >= all || what.groups > all - what.first_group) return "the part lies outside of the grid";
     if (what.chunk && (what.groups || what.period < what.chunk)) return "the part has a bad period";
+    if (what.address_space >= GPU_ADDRESS_SPACES) return "there is no such address space";
     if (what.image % line_bytes) return "the kernel image is not aligned";
     if (what.entry - GPU_CODE_BASE >= GPU_CODE_SIZE || what.entry % 4) return "the entry lies outside of the code";
     if (what.scratch_bytes % 16 || what.scratch_bytes > GPU_SCRATCH_SIZE) return "scratch memory has a bad size";

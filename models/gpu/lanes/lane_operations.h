@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops over 64 lanes. One source (lane_rows.inc) is compiled for several instruction sets of the host; the best
-// one that it has is chosen when the program starts. Operations compute all 64 lanes, whoever is active: what inactive
+// one that it has is chosen when the program starts. Operations compute all 64 lanes, active or not: what inactive
 // lanes must not lose is kept by blend().
 #pragma once
 

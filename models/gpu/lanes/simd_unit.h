@@ -14,7 +14,7 @@ public:
     wavefront* running = nullptr;
     lane_stop stop = lane_stop::budget;
     unsigned live = 0;  ///< wavefronts that it holds
-    unsigned last = 0;  ///< position in members of who ran last
+    unsigned last = 0;  ///< position of the member that ran last
     // Who may run next, by position: looked at so often that wavefronts themselves would be too far apart.
     std::uint32_t ready = 0;   ///< in state ready
     std::uint32_t asleep = 0;  ///< in state memory, and known from when on its registers can be used:

@@ -21,7 +21,7 @@ public:
     counter reads{*this, "reads", "1", "reads of what is no memory"};
     counter writes{*this, "writes", "1", "writes to what is no memory"};
     counter atomics{*this, "atomics", "1", "atomics on what is no memory"};
-    counter rejected{*this, "rejected", "1", "requests that a bus has no access for, or that nobody answers"};
+    counter rejected{*this, "rejected", "1", "requests that a bus has no access for, or that no target answers"};
 
     /// \param way time to the bus, and of a response back
     bus_port(const sc_core::sc_module_name& name, ticks bus_latency, line_request_scheduler& scheduler);

@@ -19,7 +19,7 @@ struct coherent_port_params {
 
 /// The way from a GPU's L2 to memory of the host that harts and the GPU keep coherent. The L2 holds copies of such
 /// lines and never the only new bytes: writes and atomics are performed behind it, where the harts' last cache is, and
-/// a copy ends when somebody else writes. So the contents that a bank sees are always the memory's.
+/// a copy ends when another agent writes. So the contents that a bank sees are always the memory's.
 class coherent_port final : public model, private snooper {
 public:
     const coherent_port_params params;
@@ -29,7 +29,7 @@ public:
     counter atomics{*this, "atomics", "1", "atomics and store-conditionals on the host's memory"};
     counter bytes_read{*this, "bytes_read", "B", "bytes fetched"};
     counter bytes_written{*this, "bytes_written", "B", "bytes written"};
-    counter probes{*this, "probes", "1", "times that somebody else's write asked for copies of a line"};
+    counter probes{*this, "probes", "1", "times that another agent's write asked for copies of a line"};
     histogram read_latency{*this, "read_latency", "ps", "of a line, from the L2 and back"};
     histogram write_latency{*this, "write_latency", "ps", "of a write, from the L2 until it is acknowledged there"};
 

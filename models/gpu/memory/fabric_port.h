@@ -3,8 +3,8 @@
 // packets, and packets of peers become line requests to this GPU's L2, whose responses go back.
 //
 // Requests of one class to one line of a peer are performed in the order in which they were sent; those of different
-// classes (a write and a read, say) too as long as the fabric has one queue for requests, but nobody may rely on it:
-// remote_order keeps what must stay in order at the requester.
+// classes (a write and a read, say) too as long as the fabric has one queue for requests, but no requester may rely on
+// it: remote_order keeps what must stay in order at the requester.
 #pragma once
 
 #include <array>

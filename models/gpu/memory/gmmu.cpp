@@ -13,6 +13,11 @@
 
 namespace fabricvp::gpu {
 
+namespace {
+/// What a register for a root table keeps: physical addresses have 56 bits, and tables lie on page borders.
+constexpr std::uint64_t root_mask = (std::uint64_t{1} << 56) - (std::uint64_t{1} << small_page_bits);
+}  // namespace
+
 void gmmu_params::describe(parameter_visitor& v) {
     v.field("walkers", walkers, between{1, 1024}, "page-table walks under way at a time");
     v.field("latency", latency, between{0, 10000}, "of a walk beside its reads of memory, in GPU cycles");
@@ -30,7 +35,7 @@ gmmu::gmmu(const sc_core::sc_module_name& name, const gmmu_params& p, const cloc
 void gmmu::set_root(std::uint32_t space, std::uint64_t table) {
     if (space >= address_spaces)
         throw std::out_of_range(fmt::format("{}: there is no address space {}", name(), space));
-    m_roots[space] = table;
+    m_roots[space] = table & root_mask;
     invalidate(space);
 }
 

@@ -52,7 +52,7 @@ public:
     /// \returns when the last byte of it has passed the bus
     ticks access(std::uint64_t address, bool write, ticks at);
 
-    /// Of the last access: how long it would have taken if nobody else had been there, in the row's present state.
+    /// Of the last access: how long it would have taken without any other access, in the row's present state.
     ticks last_service() const { return m_last_service; }
     span_stage access_span{*this, "access"};
 

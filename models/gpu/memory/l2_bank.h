@@ -38,7 +38,7 @@ struct l2_params {
 /// What an L2 cache and its banks work with.
 struct l2_wiring {
     const clock_domain& clock;
-    ticks response_latency;  ///< from a bank back to whoever asked
+    ticks response_latency;  ///< from a bank back to the requester
     gpu_memory& memory;
     hbm& dram;
     line_request_scheduler& scheduler;
@@ -92,7 +92,7 @@ public:
     void unlock_all() { m_tags.unlock_all(); }
     /// From now on requests for lines of shared memory may arrive.
     void attach_coherent_port(coherent_port& port) { m_shared = &port; }
-    /// Somebody else has written a line of shared memory.
+    /// Another agent has written a line of shared memory.
     void drop_copy(std::uint64_t line);
     /// Tells the host that a request will arrive.
     void prefetch(std::uint64_t offset) const { m_tags.prefetch(index_of(offset)); }

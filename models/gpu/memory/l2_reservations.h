@@ -10,13 +10,13 @@
 namespace fabricvp::gpu {
 
 /// Reservations of load-reserved at the point of coherence: an owner (a lane, a hart) holds at most one, on one line. A
-/// write to the line by anybody else ends it. While there is none, asking costs one test.
+/// write to the line by any other agent ends it. While there is none, asking costs one test.
 class l2_reservations {
 public:
     void reserve(std::uint64_t owner, std::uint64_t line);
     /// Ends the owner's reservation, as store-conditional does whatever comes of it. \returns whether it was on `line`
     bool test_and_clear(std::uint64_t owner, std::uint64_t line);
-    /// Somebody writes to the line; its own reservation survives.
+    /// The owner writes to the line; its own reservation survives.
     void written(std::uint64_t line, std::uint64_t owner) {
         if (m_buckets[bucket_of(line)] != none) end_others(line, owner);
     }

@@ -54,7 +54,7 @@ public:
     }
     /// Tells the request's client, if it has one, at `when` that the response is there.
     void respond(const boost::intrusive_ptr<line_request>& request, ticks when);
-    /// Drops everything; nobody hears of it.
+    /// Drops everything, without responses.
     void cancel();
 
 private:

@@ -41,7 +41,8 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
                                                       m_l2.bank_of(offset_of(r.line)));
     }
     ++remote;
-    if (!m_apertures[gpu::where(r.line)]) return reject(request, memory_fault::bus_error, departure);
+    const auto where = gpu::where(r.line);  // of a command processor's address it has 16 bits
+    if (where >= m_apertures.size() || !m_apertures[where]) return reject(request, memory_fault::bus_error, departure);
     if (departure > now()) return m_scheduler.schedule<&memory_router::leave>(request, departure, *this);
     leave(request);
 }

@@ -33,14 +33,14 @@ public:
     counter remote{*this, "remote", "1", "requests to memory elsewhere"};
     counter reads{*this, "reads", "1", "reads of this GPU's memory, page tables apart"};
     counter page_table_reads{*this, "page_table_reads", "1", "reads of page tables in this GPU's memory"};
-    counter errors{*this, "errors", "1", "requests to addresses that nobody answers for"};
+    counter errors{*this, "errors", "1", "requests to addresses without a target"};
 
     /// \param where this GPU's aperture (GPU_PA_GPU0 + n)
     memory_router(const sc_core::sc_module_name& name, const memory_router_params& params, unsigned where,
                   const memory_router_wiring& to);
 
-    /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It
-    /// may reorder them; vector memory units keep order themselves (remote_order). Null: nobody.
+    /// The target of requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe).
+    /// It may reorder them; vector memory units keep order themselves (remote_order). Null: none.
     void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
 
     /// Requests to lines that this port holds go to L2, from now on.

@@ -75,7 +75,6 @@ public:
 
     ticks tag_latency() const { return m_tag_latency; }
     ticks fill_latency() const { return m_fill_latency; }
-    ticks hit_latency() const { return m_latency; }
 
     void reset() override;
 

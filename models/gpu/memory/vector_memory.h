@@ -21,7 +21,7 @@ protected:
     ~vector_memory() = default;
 };
 
-/// Virtual to physical for whom the L1 TLBs of vector units do not serve: instruction fetch, command processor.
+/// Virtual to physical without the L1 TLBs of vector units: instruction fetch, command processor.
 class translation_client {
 public:
     /// `physical` of the first byte of those 4 KiB, or why not.

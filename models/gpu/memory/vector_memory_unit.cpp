@@ -168,7 +168,7 @@ void vector_memory_unit::enqueue_uncached(access_state& s, unsigned transaction,
 }
 
 void vector_memory_unit::transactions_translated(transaction_queue waiting, const translation& t) {
-    // All get in line before the first goes on: whoever hears of an end may issue something that must come behind.
+    // All get in line before the first goes on: a callback at an end may issue something that must come behind.
     transaction_queue failed;
     while (!waiting.empty()) {
         const transaction_ref r = waiting.pop();

@@ -54,7 +54,7 @@ struct run_player {
     std::uint32_t first_stream = 0;  ///< of the next work-group
 };
 
-/// A compute unit: who shares what.
+/// A compute unit: the caches and units that it shares.
 struct unit_player {
     std::vector<ticks> simd_free;
     std::vector<unsigned> simd_live;
@@ -82,7 +82,7 @@ public:
     counter incoming_requests{*this, "incoming_requests", "1", "requests of others answered"};
     counter failed{*this, "failed", "1", "transactions that the fabric reported as failed"};
     counter corrupt{*this, "corrupt", "1", "lines that did not arrive as they were sent"};
-    counter unexpected{*this, "unexpected", "1", "responses that nobody waited for: they came twice, or went astray"};
+    counter unexpected{*this, "unexpected", "1", "unexpected responses: duplicated or misrouted"};
     counter walks{*this, "walks", "1", "page-table walks with reads of other GPUs' memory"};
     counter work_groups{*this, "work_groups", "1", "work-groups started"};
     histogram latency{*this, "latency", "ps", "of a transaction, from the port to the fabric and back to it"};

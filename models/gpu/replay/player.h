@@ -41,7 +41,7 @@ public:
     /// The measured part has ended.
     std::function<void()> on_end;
     const recording& what() const { return *m_what; }
-    /// Transactions that have ended, of all that there are: for those who wait.
+    /// Transactions that have ended, of all that there are: for those that wait.
     double progress() const;
     /// What does not add up when all has ended: packets that vanished or came twice, bytes that changed. Empty:
     /// nothing.

@@ -4,7 +4,7 @@
 //
 //  - transactions: a line of another GPU's memory that was read, written or changed, and how long its home took. A
 //  fetch by
-//    a first-level cache belongs to all accesses that shared it; whoever needs it first asks for it.
+//    a first-level cache belongs to all accesses that shared it; the first of them requests it.
 //  - walks of page tables: transactions one after the other.
 //  - wavefronts: items in program order, each after cycles of its SIMD unit and cycles beside it. An access lists the
 //    transactions and walks that it needs; a wait names accesses whose data are used from here on.

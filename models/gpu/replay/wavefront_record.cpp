@@ -173,7 +173,7 @@ void wavefront_record::retired(ticks at) {
     delete this;
 }
 
-/// Writes what is final, and drops what concerns nobody else.
+/// Writes what is final, and drops what concerns no other wavefront.
 void wavefront_record::flush_final_items() {
     while (!m_items.empty() && m_items.front().final) {
         auto& i = m_items.front();

@@ -18,7 +18,8 @@ using namespace fabricvp::ranks;
 using wall_clock = std::chrono::steady_clock;
 
 /// Waiting costs little: a short spin_time for what is about to come, then the core is left to others. Who sleeps gets
-/// it back soon, where others want it as well; who yields it gets it back when all of them have had their turn.
+/// it back soon, where others want it as well; a process that yields it gets it back when all of them have had their
+/// turn.
 class backoff {
 public:
     void wait() {

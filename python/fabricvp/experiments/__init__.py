@@ -4,8 +4,11 @@
 `fabricvp experiment --help` lists them; `registry.EXPERIMENTS` is where a new one is entered.
 """
 
+from .._renamed import renamed_attributes
 from .frame import Check, Experiment, Figure, Missing, Report, Row, Run
 from .machines import record_machine
 from .points import PointFailed
 
 __all__ = ["Check", "Experiment", "Figure", "Missing", "PointFailed", "Report", "Row", "Run", "record_machine"]
+
+__getattr__ = renamed_attributes(__name__, {"use": "record_machine"})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from .._renamed import renamed_arguments
 from ..errors import InputError
 from .machines import Machine, recorded_machines
 
@@ -19,6 +20,7 @@ class PointFailed(RuntimeError):
     """A point's process died, or raised what is no `InputError`."""
 
 
+@renamed_arguments(arrived="on_result")
 def run_points(
     function: Callable[[Any], Any],
     points: Sequence[Any],

@@ -2,8 +2,9 @@
 """Points that have been measured, kept in a folder as they come: a run that is cut loses nothing, and experiments share
 them.
 
-A point is known by what it is measured with: the function and its module, the simulator, firmware, shipped machines,
-the point itself, and the files that it names. Whatever of these is another one makes it another point."""
+A point is known by what it is measured with: the function, all code of this package and of the function's module, the
+simulator, firmware, shipped machines, the point itself, and the files that it names. Whatever of these is another one
+makes it another point."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class ResultCache:
 
 
 def _files(value: Any) -> Iterator[Path]:
-    """Those that a point names, such as machines of one's own."""
+    """Those that a point names, such as machines of one's own, and the bases and plug-ins of these."""
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from _files(getattr(value, field.name))
@@ -71,16 +72,24 @@ def _files(value: Any) -> Iterator[Path]:
             yield from _files(item)
     elif isinstance(value, str) and 0 < len(value) < 1024 and "\n" not in value and Path(value).is_file():
         yield Path(value)
+        if value.endswith(".yaml"):
+            from .. import _fabricvp
+
+            yield from map(Path, _fabricvp.config_files(value))
 
 
 @functools.cache
 def _simulator() -> str:
-    """One hash over the simulator, the firmware that comes with it, and its machines."""
+    """One hash over the simulator, all code of this package, the firmware that comes with it, and its machines."""
     from .. import _fabricvp
 
     package = Path(__file__).resolve().parents[1]
     installed = Path(_fabricvp.__file__).resolve().parent
-    digest = hashlib.sha256(Path(_fabricvp.__file__).read_bytes())
+    digest = hashlib.sha256()
+    for file in (_fabricvp.__file__, _fabricvp.library_file()):
+        digest.update(Path(file).read_bytes())
+    for path in sorted(package.rglob("*.py")):
+        digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes() + b"\0")
     for folder, pattern in (("firmware", "*.elf"), ("configs", "*.yaml")):
         root = next((root / folder for root in (installed, package) if (root / folder).is_dir()), None)
         for path in sorted(root.glob(pattern)) if root else ():
@@ -90,9 +99,7 @@ def _simulator() -> str:
 
 @functools.cache
 def _code(module: str) -> str:
-    """One hash over a module, and over those of the experiments whose things it uses."""
-    names = {getattr(thing, "__module__", None) for thing in vars(sys.modules[module]).values()}
-    used = sorted(
-        name for name in names | {module} if name and name.startswith("fabricvp.experiments") or name == module
-    )
-    return hashlib.sha256("\n".join(inspect.getsource(sys.modules[name]) for name in used).encode()).hexdigest()
+    """A hash over a module that is not of this package, whose code `_simulator()` has."""
+    if module.partition(".")[0] == __name__.partition(".")[0]:
+        return ""
+    return hashlib.sha256(inspect.getsource(sys.modules[module]).encode()).hexdigest()

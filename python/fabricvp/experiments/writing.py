@@ -8,6 +8,7 @@ import csv
 import dataclasses
 import io
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,6 +63,7 @@ def write(
             **_origin(experiment, report, command, dict(options or {})),
             "rows": [_row(r) for r in report.rows],
             "checks": [dataclasses.asdict(c) for c in report.checks],
+            "tables": {s.name: _table(s) for s in report.sections if isinstance(s, Table)},
         }
         _put(
             folder / "result.json", (json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -87,6 +89,16 @@ def _origin(experiment: Experiment, report: Report, command: str, options: dict[
 def _row(row: Row) -> dict[str, Any]:
     """``missing`` is there where a figure is not."""
     return {name: value for name, value in dataclasses.asdict(row).items() if name != "missing" or value}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    """A figure that is not there is null."""
+    rows = [[_finite(_plain(value)) for value in line] for line in table.frame.itertuples(index=False)]
+    return {"columns": [str(name) for name in table.frame.columns], "rows": rows}
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _drawn(plot: Plot, kind: str) -> bytes:

@@ -33,12 +33,12 @@ KERNEL(endless, struct bad_arguments) {
     for (;;) gpu_pause();
 }
 
-/* Until somebody writes there. */
+/* Until another agent writes there. */
 KERNEL(await, struct bad_arguments) {
     while (!load_scoped_u32((const void*)args->at)) gpu_pause();
 }
 
-/* Writes the time and adds to the count in front of it: who was when? */
+/* Writes the time and adds to the count in front of it. */
 KERNEL(stamp, struct bad_arguments) {
     if (global_id(0)) return;
     volatile uint64_t* words = (volatile uint64_t*)args->at;

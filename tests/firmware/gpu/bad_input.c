@@ -145,7 +145,7 @@ static void packets(void) {
     packet("copy to nowhere", &copy, AQL_TYPE_VENDOR);
 }
 
-/* An adapter's completion that tells an error: the last word has the opcode, and belongs to whoever polls. */
+/* An adapter's completion with an error: the last word has the opcode, and belongs to the poller. */
 static void streams(void) {
     const uint64_t nowhere = buffer + GPU_PAGE, failed = (uint64_t)HCA_CQE_ERROR_SEND << 32;
     struct aql_stream_write w = {.operation = AQL_STREAM_WRITE};

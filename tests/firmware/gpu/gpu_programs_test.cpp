@@ -14,7 +14,7 @@
 #include "abi/gpu_links.h"
 #include "firmware/host/mmio_audit.h"
 #include "firmware/pcie/pci_audit.h"
-#include "platform/console.h"
+#include "platform/console/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
 
@@ -109,7 +109,7 @@ std::vector<std::string> unexplained_processor(const std::set<std::pair<std::uin
 TEST_CASE("whatever goes wrong ends in a record, an error for the host, and a GPU that goes on", "[bad_input]") {
     auto p = machine_with("gpu_bad_input.elf");
     CHECK(run(*p) == golden("bad_input"));
-    auto& core = p->hardware().nodes[0]->gpus[0]->core;
+    auto& core = p->hardware().nodes[0]->devices.gpus[0]->core;
     CHECK(core.dispatcher.faults.total() == 10);
     CHECK(core.launches.rejected.total() == 2);
     CHECK(core.launches.faults_dropped.total() == 0);
@@ -126,7 +126,7 @@ TEST_CASE("queues: places, barriers, order, priorities, scopes, interrupts by me
     auto p =
         machine_with("gpu_queues.elf", {{"node.gpus.0.compute_units", "1"}, {"node.host.interrupts", "aplic_imsic"}});
     CHECK(run(*p) == with(golden("queues"), "MSI-X"));
-    auto& gpu = *p->hardware().nodes[0]->gpus[0];
+    auto& gpu = *p->hardware().nodes[0]->devices.gpus[0];
     CHECK(dynamic_cast<gpu::gpu_device&>(gpu).system.atomics.total() > 40);  // completion signals in host memory
     CHECK(gpu.core.launches.doorbell_to_instruction.count() > 10);
 }
@@ -143,7 +143,7 @@ TEST_CASE("queues shared by several harts", "[queues_harts]") {
 TEST_CASE("copies: sizes, virtual addresses, faults, interrupts by messages", "[copies]") {
     auto p = machine_with("gpu_copies.elf", {{"node.host.interrupts", "aplic_imsic"}});
     CHECK(run(*p) == with(golden("copies"), "MSI-X"));
-    auto& gpu = *p->hardware().nodes[0]->gpus[0];
+    auto& gpu = *p->hardware().nodes[0]->devices.gpus[0];
     CHECK(gpu.host_interface.sdma.faults.total() == 7);
     CHECK(gpu.host_interface.sdma.stops.total() == 1);
     CHECK(gpu.host_interface.sdma.bytes_copied.total() > 4 << 20);
@@ -196,8 +196,8 @@ void touch_high_memory(const char* config, unsigned count, unsigned each) {
         CHECK(text.find(fmt::format("gpu{}       works at the end of {} memories: ok", i, count)) != std::string::npos);
     }
     auto& node = *p->hardware().nodes[0];
-    REQUIRE(node.gpus.size() == count);
-    for (auto& g : node.gpus) CHECK(g->core.memory.memory.size() == std::uint64_t{each} << 30);
+    REQUIRE(node.devices.gpus.size() == count);
+    for (auto& g : node.devices.gpus) CHECK(g->core.memory.memory.size() == std::uint64_t{each} << 30);
 }
 
 TEST_CASE("a GPU of 24 GiB", "[high_memory_24]") { touch_high_memory("gpu", 1, 24); }
@@ -210,17 +210,19 @@ void audit(const char* program, const char* append) {
         machine_with(program, {{"node.gpus.0.processor.harts", "2"}, {"node.host.interrupts", "aplic_imsic"}}, append);
     auto& node = *p->hardware().nodes[0];
     node.host.bus.record_touched(true);
-    for (auto& bus : node.gpus[0]->core.processor.bus) bus->record_touched(true);
+    for (auto& bus : node.devices.gpus[0]->core.processor.bus) bus->record_touched(true);
     run(*p);
     auto touched = node.host.bus.touched();
     test::pci_audit configuration(*node.pcie);
     CHECK(configuration.unexplained_configuration(touched.at("pcie.ecam")) == std::vector<std::string>{});
     CHECK(touched.at("pcie.mmio32").size() > 100);
-    CHECK(unexplained_memory(node.gpus, touched["pcie.mmio32"], VIRT_PCIE_MMIO32_BASE) == std::vector<std::string>{});
-    CHECK(unexplained_memory(node.gpus, touched["pcie.mmio64"], VIRT_PCIE_MMIO64_BASE) == std::vector<std::string>{});
+    CHECK(unexplained_memory(node.devices.gpus, touched["pcie.mmio32"], VIRT_PCIE_MMIO32_BASE) ==
+          std::vector<std::string>{});
+    CHECK(unexplained_memory(node.devices.gpus, touched["pcie.mmio64"], VIRT_PCIE_MMIO64_BASE) ==
+          std::vector<std::string>{});
     for (const auto* name : {"pcie.ecam", "pcie.mmio32", "pcie.mmio64"}) touched.erase(name);
     CHECK(test::unexplained(touched) == std::vector<std::string>{});
-    for (auto& bus : node.gpus[0]->core.processor.bus) {
+    for (auto& bus : node.devices.gpus[0]->core.processor.bus) {
         CHECK(bus->touched().size() > 10);
         CHECK(unexplained_processor(bus->touched()) == std::vector<std::string>{});
     }

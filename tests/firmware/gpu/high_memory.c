@@ -31,7 +31,7 @@ static bool worked(struct gpu_queue_handle* q, struct gpu_kernel kernel, unsigne
     return true;
 }
 
-/* The last word of the memory is there; what the BAR shows behind it is nobody's. */
+/* The last word of the memory is there; the BAR has no memory behind it. */
 static bool ends_where_it_says(const struct gpu* g) {
     const uint64_t pattern = UINT64_C(0x0123456789abcdef) + g->index;
     const uintptr_t end = g->memory + g->memory_bytes;

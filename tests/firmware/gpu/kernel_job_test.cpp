@@ -11,7 +11,7 @@
 
 #include "abi/gpu.h"
 #include "abi/kernel_job.h"
-#include "platform/console.h"
+#include "platform/console/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
 #include "unit/platform/temporary_folder.h"
@@ -140,7 +140,7 @@ TEST_CASE("a kernel from outside runs with its buffers and leaves the results", 
     CHECK(r.sums_are_right(what));
     CHECK(r.job().fault == 0);
     CHECK(r.job().nanoseconds > 1000);
-    CHECK(r.p->hardware().nodes[0]->gpus[0]->host_interface.sdma.bytes_copied.total() >= 3 * addition::bytes);
+    CHECK(r.p->hardware().nodes[0]->devices.gpus[0]->host_interface.sdma.bytes_copied.total() >= 3 * addition::bytes);
 }
 
 TEST_CASE("the first kernel of a file, on all GPUs together", "[kernel_job_all]") {

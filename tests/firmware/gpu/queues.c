@@ -10,7 +10,7 @@
 
 enum { PACKETS = 16 };
 
-static gpu_address log_at; /* of stamp: a count, then who came */
+static gpu_address log_at; /* of stamp: a count, then each stamp */
 
 static void check(const char* what, bool good) { console_printf("%-40s %s\n", what, good ? "ok" : "FAILED"); }
 
@@ -124,14 +124,14 @@ static void order(struct gpu_queue_handle* q) {
     check("both kernels ran", log_is(2, (const uint64_t[]){10, 11}));
 }
 
-/* A packet that is not written holds up those behind it, whoever rings. */
+/* A packet that is not written holds up those behind it, even if their doorbells ring. */
 static void unwritten(struct gpu_queue_handle* q) {
     clear_log();
     const gpu_address at = q->ring + (q->next & (q->packets - 1)) * 64;
     const uint64_t first = driver_launch(q, "stamp", 1, log_at, 21); /* its doorbell comes twice; that does no harm */
     gpu_wait(q, first);
     const gpu_address gap = at + 64 < q->ring + q->packets * 64 ? at + 64 : q->ring;
-    ++q->next; /* somebody else's place */
+    ++q->next; /* another producer's place */
     const uint64_t behind = driver_launch(q, "stamp", 1, log_at, 23);
     timer_wait(50);
     bool good = pending(q, behind);

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "firmware/host/mmio_audit.h"
-#include "platform/console.h"
+#include "platform/console/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "firmware/pcie/pci_audit.h"
-#include "platform/console.h"
+#include "platform/console/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/platform.h"
+#include "platform/common/input_error.h"
 
 namespace fabricvp::fuzz {
 

@@ -6,6 +6,7 @@
 #include <systemc>
 
 #include "common/mutator.h"
+#include "platform/common/input_error.h"
 #include "platform/elf_builder.h"
 #include "platform/loader/boot_plan.h"
 #include "platform/loader/elf_image.h"

@@ -142,7 +142,7 @@ private:
         run.detach();
     }
 
-    /// All-stop: nobody runs while the debugger holds the process.
+    /// All-stop: no hart runs while the debugger holds the process.
     void check(const fake_machine& machine, const gdb::run_control& run) {
         if (!run.attached() || run.running()) return;
         for (const auto& hart : machine.harts)

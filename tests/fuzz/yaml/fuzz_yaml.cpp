@@ -4,13 +4,17 @@
 //
 // usage: fuzz_yaml [rounds] [seed]
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include <systemc>
 
 #include "common/mutator.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
 #include "platform/config/config_printer.h"
-#include "platform/files.h"
-#include "platform/machine_params.h"
+#include "platform/config/machine_reader.h"
+#include "platform/params/machine_params.h"
 
 namespace {
 
@@ -78,7 +82,7 @@ bool yaml_round(std::uint64_t seed) {
     if (random.pick(200) == 0)
         text.insert(random.pick(text.size() + 1), std::string(random.pick(20'000), random.one_of(tokens).back()));
 
-    platform::overrides set;
+    std::vector<std::pair<std::string, std::string>> set;
     for (auto count = random.pick(4) / 2; count-- > 0;) {
         std::pair<std::string, std::string> pair = {random.one_of(keys), random.one_of(tokens)};
         random.mutate(random.pick(2) ? pair.first : pair.second, tokens);

@@ -6,7 +6,7 @@
 #include <systemc>
 
 #include "base/time.h"
-#include "platform/console.h"
+#include "platform/console/console.h"
 #include "platform/platform.h"
 
 int sc_main(int, char*[]) {

@@ -10,6 +10,8 @@ monitor qp 0x99
 #> no adapter of this node has a queue pair 0x99
 monitor qp 7x
 #> usage: monitor qp N
+monitor stats node0.hca0.sends
+#> stats: node0\.hca0\.sends is now called node0\.hca0\.send_queues
 break channel_send
 continue
 #> Thread 1 hit Breakpoint 1, channel_send

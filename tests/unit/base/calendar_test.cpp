@@ -400,7 +400,7 @@ TEST_CASE_METHOD(bench,
     CHECK(seen[4] == std::make_pair(t0 + 30_us + 1, std::string("b")));
 }
 
-TEST_CASE_METHOD(bench, "foreign code that nobody runs beside can start a chain of events") {
+TEST_CASE_METHOD(bench, "foreign code that runs alone can start a chain of events") {
     probe a{"a"};
     int rounds = 0;
     a.then = [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stations behind switches: who hears what, when, and what is refused.
+// Stations behind switches: which frames reach which station, when, and what is rejected.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -61,7 +61,7 @@ segment_params described(const std::vector<std::string>& switches,
     return p;
 }
 
-constexpr address everybody = 0xffff'ffff'ffff;
+constexpr address broadcast = 0xffff'ffff'ffff;
 
 /// a and b at s0, c and d at s1, between them a cable. What arrives at one time is handed over by path, whatever
 /// stations are called in a configuration: d stands before c.
@@ -134,7 +134,7 @@ TEST_CASE("a frame crosses links and switches in the time that they take") {
     const auto begin = calendar::current().now();
     m.a.send(m.c.own, 476);
     m.run();
-    CHECK(m.receivers() == "0111");  // nobody knows yet where c is
+    CHECK(m.receivers() == "0111");  // the bridge does not know yet where c is
     REQUIRE(m.c.heard.size() == 1);
     // Three links of 1.25 GB/s and 50 ns, and two switches that take 500 ns each when they have all of it.
     CHECK(m.c.heard[0].first - begin == 3 * (500 * 800 + 50'000) + 2 * 500'000);
@@ -154,7 +154,7 @@ TEST_CASE("switches learn where stations are, and clear those that are silent") 
     m.run();
     CHECK(m.receivers() == "1010");
     m.clear();
-    m.a.send(everybody);
+    m.a.send(broadcast);
     m.b.send(0x0100'5e00'0001);
     m.run();
     CHECK(m.receivers() == "1122");
@@ -184,19 +184,19 @@ TEST_CASE("switches learn where stations are, and clear those that are silent") 
     m.run();
     CHECK(s0.port_of(m.a.own) == s0.ports[0].get());
     m.clear();
-    // Addresses of groups are nobody's, even if somebody pretends.
+    // Addresses of groups belong to no station, even if a frame claims so.
     constexpr address group = 0x0100'5e00'0002;
     m.a.send_as(group, m.c.own);
     m.run();
     CHECK(s0.port_of(group) == nullptr);
-    CHECK(s0.port_of(everybody) == nullptr);
+    CHECK(s0.port_of(broadcast) == nullptr);
     m.clear();
 }
 
 TEST_CASE("a frame for a station on the link that it came by goes no further") {
     auto& m = all();
-    m.d.send(everybody);
-    m.c.send(everybody);
+    m.d.send(broadcast);
+    m.c.send(broadcast);
     m.run();
     m.clear();
     auto& s0 = *m.net.switches[0];
@@ -212,7 +212,7 @@ TEST_CASE("a frame for a station on the link that it came by goes no further") {
 
 TEST_CASE("what arrives at one time is handed over by the names of the receiving ends") {
     auto& m = all();
-    m.a.send(everybody);
+    m.a.send(broadcast);
     m.run();
     CHECK(m.order == std::vector<std::string>{"y_d", "z_c"});
     CHECK(m.c.heard[0].first == m.d.heard[0].first);
@@ -221,7 +221,7 @@ TEST_CASE("what arrives at one time is handed over by the names of the receiving
 
 TEST_CASE("what finds no room at a switch is dropped and counted") {
     auto& m = all();
-    m.d.send(everybody);
+    m.d.send(broadcast);
     m.run();
     m.clear();
     for (unsigned i = 0; i < 50; ++i)
@@ -236,14 +236,14 @@ TEST_CASE("what finds no room at a switch is dropped and counted") {
     m.clear();
 }
 
-TEST_CASE("a full memory of stations learns nobody new until one is forgotten") {
+TEST_CASE("a full memory of stations learns no new one until one is dropped") {
     auto& m = all();
     auto& s0 = *m.net.switches[0];
     m.net.reset();
     const auto pretend = [&](address who) {
         auto slice = allocate_slice(60);
         for (unsigned i = 0; i < 12; ++i)
-            slice.data()[i] = static_cast<std::uint8_t>((i < 6 ? everybody : who) >> 8 * (5 - i % 6));
+            slice.data()[i] = static_cast<std::uint8_t>((i < 6 ? broadcast : who) >> 8 * (5 - i % 6));
         m.a.port.send(make_frame(slice));
         m.run();
     };

@@ -62,7 +62,7 @@ inline interconnect_params noisy(interconnect_params p) {
     return p;
 }
 
-/// A generator in the place of each device, with requests of all kinds to everybody; each has a seed of its own.
+/// A generator in the place of each device, with requests of all kinds to all others; each has a seed of its own.
 inline interconnect_params generators(interconnect_params p, std::uint64_t requests) {
     unsigned n = 0;
     for (const auto& d : std::exchange(p.devices, {})) {

@@ -2,6 +2,8 @@
 // Links and switches that die under load: packets take other ways, or their accesses fail, each once; nothing vanishes.
 #include "unit/fabric/fabric_bench.h"
 
+#include "fabric/netcrafter/settings.h"
+
 #include <map>
 
 #include "base/fault.h"
@@ -26,7 +28,7 @@ interconnect_params four(bool ring) {
 
 interconnect_params stitched(interconnect_params p) {
     for (auto& s : p.switches) {
-        auto& n = s.netcrafter;
+        auto& n = netcrafter::use(s.stage);
         n.stitching = n.trimming = true;
         n.pooling = netcrafter::pooling_mode::selective;
         n.sequencing = netcrafter::sequencing_mode::page_tables;
@@ -52,7 +54,7 @@ void kill(const std::string& target) {
 
 constexpr unsigned packets = 300;
 
-/// Everyone reads from and writes to everyone else; something dies in the middle of it.
+/// Each device reads from and writes to all others; something dies in the middle of it.
 void stress_run(probed_fabric& f, const std::string& victim) {
     f.reset();
     for (unsigned i = 0; i < packets; ++i)

@@ -75,7 +75,7 @@ struct linked_gpus {
     }
     memory_machine& operator[](unsigned i) { return gpus[i]->machine; }
     fabric_port& port(unsigned i) { return gpus[i]->port; }
-    /// Maps the same page of GPU `home` at an address in everybody's tables.
+    /// Maps the same page of GPU `home` at an address in all tables.
     void share(unsigned home, std::uint64_t address, std::uint64_t offset,
                unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE) {
         for (auto& g : gpus) g->machine.map(address, (*this)[home].base() | offset, flags);

@@ -4,6 +4,8 @@
 // line.
 #include "unit/fabric/gpu_bench.h"
 
+#include "fabric/netcrafter/settings.h"
+
 #include "base/fault.h"
 
 using namespace fabricvp;
@@ -20,7 +22,7 @@ fabric::interconnect_params three(bool ring, bool netcrafter) {
         p.devices.push_back("gpu" + std::to_string(i));
         p.switches[i].name = "s" + std::to_string(i);
         p.switches[i].cluster = i;
-        auto& n = p.switches[i].netcrafter;
+        auto& n = fabric::netcrafter::use(p.switches[i].stage);
         n.stitching = n.trimming = netcrafter;
         if (netcrafter) n.pooling = fabric::netcrafter::pooling_mode::selective;
     }

@@ -3,6 +3,7 @@
 #include "unit/fabric/gpu_bench.h"
 
 #include "fabric/netcrafter/controller.h"
+#include "fabric/netcrafter/settings.h"
 #include "gpu/control/link_registers.h"
 
 using namespace fabricvp;
@@ -17,7 +18,7 @@ constexpr std::uint32_t all = GPU_LINK_STITCHING | GPU_LINK_TRIMMING | GPU_LINK_
 
 fabric::interconnect_params quad() {
     auto p = two_clusters();
-    for (auto& s : p.switches) s.netcrafter.trimming = true;
+    for (auto& s : p.switches) fabric::netcrafter::use(s.stage).trimming = true;
     p.links.back().reversible.policy = lane_policy_kind::milic2017;
     p.links.back().reversible.sample_time = {200'000};
     p.links.back().reversible.threshold = 0.3;
@@ -56,7 +57,7 @@ struct bench {
         return dynamic_cast<const fabric::netcrafter::controller&>(gpus.net.switches[cluster]->egress_of(slow));
     }
     link::lane_controller& lanes() { return *gpus.net.reversible[0]; }
-    link::programmable_policy& policy() { return *link::programmable_policy::of(gpus.net.links()[4].a->duplex()); }
+    link::programmable_policy& policy() { return gpus.net.links()[4].lanes->policy(); }
     /// Lines of GPU 2 to GPU 0, in order of their addresses.
     void load(unsigned lines) {
         auto& client = *gpus[0].clients[0];

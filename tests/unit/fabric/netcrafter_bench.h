@@ -16,13 +16,10 @@ namespace fabricvp::test {
 
 using namespace fabricvp::fabric;
 using netcrafter::cluster_queue;
-using netcrafter::follower;
 using netcrafter::pooling_mode;
 using netcrafter::sequencing_mode;
 using netcrafter::stitcher;
 using netcrafter::unstitcher;
-using netcrafter::wire_header;
-using netcrafter::wire_type;
 using netcrafter::wire_unit;
 using part_kind = netcrafter::wire_unit::part_kind;
 
@@ -124,7 +121,7 @@ struct sampler {
     }
 };
 
-/// What a packet says to whoever gets it, as far as the wire carries it.
+/// What a packet says to its receiver, as far as the wire carries it.
 struct contents {
     packet_class type;
     access_kind kind;
@@ -143,7 +140,7 @@ struct contents {
 inline contents contents_of(const packet& p) {
     contents c{p.type, p.kind,   p.source, p.destination, p.bytes, 0, p.valid_sectors,
                0,      p.status, p.tag,    p.line,        0,       0, {}};
-    const auto t = netcrafter::type_of(p);
+    const auto t = type_of(p);
     if (t == wire_type::read_request)
         c.needed = p.needed_sectors;
     else if (t != wire_type::write_line && t != wire_type::write_bare)
@@ -218,7 +215,7 @@ struct stitching_link {
     std::vector<packet_ptr> take(wire_unit& u, bool corrupted = false, const char* expected = nullptr) {
         for (auto& part : u.parts)
             if (part.record) splitmix64(*part.record, format);
-        unstitcher::packets out;
+        packet_list out;
         const char* wrong = receiver.take(u, corrupted, out);
         if (expected) {
             REQUIRE(wrong != nullptr);

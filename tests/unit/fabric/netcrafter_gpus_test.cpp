@@ -3,6 +3,7 @@
 #include "unit/fabric/gpu_bench.h"
 
 #include "fabric/netcrafter/controller.h"
+#include "fabric/netcrafter/settings.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;
@@ -13,7 +14,7 @@ namespace {
 fabric::interconnect_params quad(bool on) {
     auto p = two_clusters();
     for (auto& s : p.switches) {
-        auto& n = s.netcrafter;
+        auto& n = fabric::netcrafter::use(s.stage);
         n.stitching = n.trimming = on;
         if (on) n.pooling = fabric::netcrafter::pooling_mode::selective;
         if (on) n.sequencing = fabric::netcrafter::sequencing_mode::page_tables;

@@ -4,6 +4,7 @@
 #include "unit/fabric/fabric_bench.h"
 
 #include "fabric/netcrafter/controller.h"
+#include "fabric/netcrafter/settings.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;
@@ -24,7 +25,7 @@ netcrafter::parameters all_parts() {
 
 interconnect_params both(lane_policy_kind policy, ticks sample = 5'000'000) {
     auto p = quad();
-    for (auto& s : p.switches) s.netcrafter = all_parts();
+    for (auto& s : p.switches) netcrafter::use(s.stage) = all_parts();
     p.links.back().reversible.policy = policy;
     p.links.back().reversible.sample_time = {sample};
     return p;
@@ -53,7 +54,7 @@ interconnect_params stress(interconnect_params p) {
 interconnect_params tiny(interconnect_params p) {
     p.device.input.entries = 10;
     p.device.serving = 1;
-    for (auto& s : p.switches) s.input.entries = s.output_entries = s.netcrafter.entries = 10;
+    for (auto& s : p.switches) s.input.entries = s.output_entries = netcrafter::use(s.stage).entries = 10;
     return p;
 }
 

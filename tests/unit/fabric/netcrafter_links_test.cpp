@@ -4,6 +4,7 @@
 
 #include "base/fault.h"
 #include "fabric/netcrafter/controller.h"
+#include "fabric/netcrafter/settings.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;
@@ -15,7 +16,7 @@ namespace {
 
 interconnect_params with(const netcrafter::parameters& n) {
     auto p = quad();
-    for (auto& s : p.switches) s.netcrafter = n;
+    for (auto& s : p.switches) netcrafter::use(s.stage) = n;
     return p;
 }
 
@@ -74,7 +75,7 @@ void poison(const std::string& target) {
 
 }  // namespace
 
-TEST_CASE("a packet that nobody rides with pays the controller's latency, and its window if it must wait") {
+TEST_CASE("a packet without riders pays the controller's latency, and its window if it must wait") {
     auto& m = machines::get();
     CHECK(one_way(m.first, 0, 3, false) == alone + 1 * ns);
     CHECK(one_way(m.first, 0, 3, true) == alone + 1 * ns);
@@ -87,7 +88,7 @@ TEST_CASE("a packet that nobody rides with pays the controller's latency, and it
     CHECK(one_way(m.pools, 0, 1, false) == fast(16) + wire + pipeline + fast(16) + wire + device);
 }
 
-TEST_CASE("who rides arrives with who carries it, taken apart in the controller's latency") {
+TEST_CASE("a rider arrives with its carrier and is unstitched in the controller's latency") {
     auto& f = machines::get().pools;
     f.reset();
     auto &d0 = *f.probes[0], &d1 = *f.probes[1], &d2 = *f.probes[2];

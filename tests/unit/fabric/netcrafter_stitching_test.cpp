@@ -147,7 +147,7 @@ TEST_CASE("credits: head and riders take those of their own channel, an end for 
     }
 }
 
-TEST_CASE("what holds credits for all of its packet goes on, whoever lacks some") {
+TEST_CASE("what holds credits for all of its packet goes on, even if others lack some") {
     sampler s;
     stitching_link link(sequenced(sequencing_mode::page_tables, true));
     link.push(s.make(sample::line));
@@ -203,7 +203,7 @@ TEST_CASE("queues of a channel, and channels, take turns") {
     CHECK(first_six[1] == 2);
 }
 
-TEST_CASE("pooling waits one window from the arrival, and ends when somebody comes to ride") {
+TEST_CASE("pooling waits one window from the arrival, and ends when a rider comes") {
     sampler s;
     stitching_link link(with(pooling_mode::plain), {}, 32);
     link.push(s.make(sample::line), 100);
@@ -216,7 +216,7 @@ TEST_CASE("pooling waits one window from the arrival, and ends when somebody com
     CHECK(link.sender.pooled().waited == 1);
     CHECK(link.sender.pooled().found == 0);
     CHECK(link.sender.pooled().time == 32);
-    // Somebody comes, from the other channel; the head waits no longer, and neither does who rides.
+    // A rider comes, from the other channel; neither the head nor the rider waits any longer.
     link.push(s.make(sample::line), 200);
     CHECK_FALSE(link.next(200));
     link.push(s.make(sample::page_table), 210);

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<std::uint8_t> bytes_of(const packet& p, const wire_header& h) {
     std::vector<std::uint8_t> b(p.bytes);
-    netcrafter::serialise(p, h, b.data());
+    serialise(p, h, b.data());
     return b;
 }
 
@@ -35,20 +35,20 @@ TEST_CASE("the layout is as documented") {
     // A response of one sector is a header and that sector.
     p = s.make(sample::sector);
     p->valid_sectors = 1 << 3;
-    auto b = bytes_of(*p, {netcrafter::type_of(*p), follower::padding, 5, 0});
+    auto b = bytes_of(*p, {type_of(*p), follower::padding, 5, 0});
     CHECK((b[0] & 31) == 16 + 8);
     CHECK(b.size() == 20);
     CHECK(std::equal(b.begin() + 4, b.end(), p->data.begin() + 48));
     // An entry of a page table lies where an address would.
     p = s.make(sample::page_table_entry);
-    b = bytes_of(*p, {netcrafter::type_of(*p), follower::padding, 5, 0});
+    b = bytes_of(*p, {type_of(*p), follower::padding, 5, 0});
     CHECK(b.size() == 12);
     CHECK(std::equal(b.begin() + 4, b.end(), p->data.begin() + p->offset));
     // Sub-headers: what follows, size / 4, ID.
     std::uint8_t sub[4];
-    netcrafter::wire_format{16, 4}.put({follower::tail, 12, 0x1234}, sub);
+    wire_format{16, 4}.put({follower::tail, 12, 0x1234}, sub);
     CHECK((sub[0] | sub[1] << 8 | sub[2] << 16 | sub[3] << 24) == (2 | 3 << 2 | 0x1234 << 8));
-    netcrafter::wire_format{16, 2}.put({follower::packet, 4, 0x155}, sub);
+    wire_format{16, 2}.put({follower::packet, 4, 0x155}, sub);
     CHECK((sub[0] | sub[1] << 8) == (1 | 1 << 2 | 0x155 << 5));
 }
 
@@ -64,8 +64,8 @@ TEST_CASE("sizes are the published ones") {
     CHECK(size(sample::sector) == 20);
     for (unsigned k = 0; k < samples; ++k) {
         const auto p = s.make(static_cast<sample>(k));
-        CHECK(netcrafter::length_of(netcrafter::type_of(*p)) == p->bytes);
-        CHECK(netcrafter::class_of(netcrafter::type_of(*p)) == p->type);
+        CHECK(length_of(type_of(*p)) == p->bytes);
+        CHECK(class_of(type_of(*p)) == p->type);
     }
 }
 
@@ -172,7 +172,7 @@ delivery send(const std::vector<sample>& what, std::size_t unit, unsigned bit, u
                 if (!answer) part.record->line = part.record->needed_sectors = part.record->offset = 0;
                 part.record->operand = part.record->compare = 0xbad;
             }
-        unstitcher::packets out;
+        packet_list out;
         d.error |= link.receiver.take(*u, false, out) != nullptr;
         for (auto& q : out) d.packets.push_back(contents_of(*q));
     }
@@ -217,7 +217,7 @@ TEST_CASE("what a broken unit carried goes on poisoned, with its end that came b
         unsigned n = 0;
         std::set<unsigned> destinations;
         while (auto u = link.next()) {
-            unstitcher::packets out;
+            packet_list out;
             const bool this_one = n++ == broken;
             if (this_one && !corrupted) u->bytes[0] ^= 0x1f;
             link.receiver.take(*u, this_one && corrupted, out);

@@ -96,7 +96,7 @@ TEST_CASE("a table that goes round a ring is recognised") {
     CHECK(can_deadlock(t, round));
 }
 
-TEST_CASE("meshes and random graphs: everybody is reached, nothing can deadlock") {
+TEST_CASE("meshes and random graphs: every terminal is reached, nothing can deadlock") {
     std::uint64_t state = 1;
     const auto random = [&](std::size_t n) {
         state = state * 6364136223846793005u + 1442695040888963407u;

@@ -2,6 +2,8 @@
 // Patterns of traffic, what generators notice when the fabric goes wrong, and a fabric of a thousand of them.
 #include "unit/fabric/fabric_bench.h"
 
+#include "fabric/egress.h"
+
 using namespace fabricvp;
 using namespace fabricvp::test;
 
@@ -41,11 +43,11 @@ generator_params like(traffic_pattern pattern, std::uint64_t requests) {
 }
 
 /// Does something to the packets that it passes on.
-class meddler final : public egress {
+class meddler final : public egress_stage {
 public:
-    using deed = std::function<void(const packet_ptr&, egress&)>;
+    using deed = std::function<void(const packet_ptr&, egress_stage&)>;
     meddler(const char* name, deed d)
-        : egress(name), m_queue((std::string(name) + "_queue").c_str(), 0, 0), m_deed(std::move(d)) {}
+        : egress_stage(name), m_queue((std::string(name) + "_queue").c_str(), 0, 0), m_deed(std::move(d)) {}
     bool has_room(virtual_channel c, unsigned flits, unsigned to) const override {
         return m_queue.has_room(c, flits, to);
     }
@@ -59,6 +61,14 @@ public:
 private:
     fifo_egress m_queue;
     deed m_deed;
+};
+
+struct meddling final : stage_settings_of<meddling> {
+    meddler::deed deed;
+    void describe(parameter_visitor&) override {}
+    std::unique_ptr<egress_stage> make_egress(const char* name, const stage_place&) const override {
+        return std::make_unique<meddler>(name, deed);
+    }
 };
 
 struct fabrics {
@@ -80,31 +90,35 @@ struct fabrics {
         g.one_sector = 1;
         g.outstanding = 1;
         const auto once = [this](packet_class type, auto what) {
-            return [this, type, what](const char* name, const port&, std::uint64_t) {
-                return std::make_unique<meddler>(
-                    name, [this, type, what, done = false](const packet_ptr& p, egress& queue) mutable {
-                        if (done || p->type != type) return;
-                        done = true;
-                        ++deeds;
-                        what(p, queue);
-                    });
+            return [this, type, what, done = false](const packet_ptr& p, egress_stage& queue) mutable {
+                if (done || p->type != type) return;
+                done = true;
+                ++deeds;
+                what(p, queue);
             };
         };
         corrupting = make("corrupting", generators_on(2, 1, 1, g),
-                          once(packet_class::read_response, [](const packet_ptr& p, egress&) {
+                          once(packet_class::read_response, [](const packet_ptr& p, egress_stage&) {
                               p->data[16 * static_cast<unsigned>(__builtin_ctz(p->needed_sectors)) + 11] ^= 1;
                           }));
         repeating = make("repeating", generators_on(1, 2, 0, g),
-                         once(packet_class::read_response, [](const packet_ptr& p, egress& queue) {
+                         once(packet_class::read_response, [](const packet_ptr& p, egress_stage& queue) {
                              const auto again = make_packet();
                              static_cast<packet_fields&>(*again) = *p;
                              again->data = p->data;
                              queue.push(again);
                          }));
     }
-    static std::unique_ptr<interconnect> make(const char* name, const interconnect_params& p,
-                                              const egress_maker& maker = make_fifo_egress) {
-        auto net = std::make_unique<interconnect>(name, p, maker);
+    static std::unique_ptr<interconnect> make(const char* name, interconnect_params p, meddler::deed deed = {}) {
+        if (deed) {
+            [[maybe_unused]] static const bool added =
+                (add_stage_kind(make_stage_kind<meddling>("meddling", "does what a test says")), true);
+            for (auto& s : p.switches) {
+                s.stage.choose("meddling");
+                static_cast<meddling&>(s.stage.settings()).deed = deed;
+            }
+        }
+        auto net = std::make_unique<interconnect>(name, p);
         net->start();
         return net;
     }
@@ -122,7 +136,7 @@ std::uint64_t sum(const interconnect& net, counter generator::*what) {
 
 }  // namespace
 
-TEST_CASE("who sends to whom") {
+TEST_CASE("destinations of each pattern") {
     using p = traffic_pattern;
     CHECK(link::partners(p::uniform, some(4), 1) == list{2, 3, 0});
     CHECK(link::partners(p::all_to_all, some(4), 3) == list{0, 1, 2});

@@ -81,7 +81,7 @@ public:
     /// The node as the server takes it, with some RAM and ROM.
     gdb_process process();
     gdb_hooks hooks();
-    bool clean() const;  ///< no listener, break- or watchpoint left, everybody runs
+    bool clean() const;  ///< no listener, break- or watchpoint left, every hart runs
 
     std::vector<std::unique_ptr<fake_hart>> harts;
     std::string memory = std::string(size, '\0');

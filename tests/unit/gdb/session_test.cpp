@@ -246,7 +246,7 @@ TEST_CASE("threads step alone or while others run") {
         CHECK(first.x[5] == 0);
         CHECK(second.x[5] == 10);
     }
-    SECTION("nobody may run") { CHECK(b.ask("vCont;t").substr(0, 3) == "T02"); }
+    SECTION("no hart may run") { CHECK(b.ask("vCont;t").substr(0, 3) == "T02"); }
     SECTION("malformed") {
         for (const char* p : {"vCont", "vCont;", "vCont;x", "vCont;c:", "vCont;c:p9.1", "vCont;c:p1.7", "vCont;C",
                               "vCont;s:p1.1;", "vCont;cc", "vCont;c:p1.1x"}) {
@@ -288,7 +288,7 @@ TEST_CASE("the older resume packets") {
     }
 }
 
-TEST_CASE("an interrupt stops everybody") {
+TEST_CASE("an interrupt stops every hart") {
     bench b;
     b.session->interrupt();  // while stopped: nothing happens
     b.session->report_stop();

@@ -177,7 +177,7 @@ TEST_CASE("an interrupt is a line, high while a vector is pending") {
     CHECK_FALSE(b.line);
 }
 
-TEST_CASE("what a host writes, lanes read; a line comes once until somebody else writes to it") {
+TEST_CASE("what a host writes, lanes read; a line comes once until another agent writes to it") {
     bench& b = fresh();
     b.host.set(begin + 256, 7);
     const auto fetched = b.gpu.coherent.reads.total();
@@ -279,7 +279,7 @@ TEST_CASE("a reset clears what is under way") {
     CHECK_FALSE(b.line);
     CHECK(b.registers.read32(GPU_INTERRUPT) == 0);
     CHECK(b.memory.last_status == tlm::TLM_INCOMPLETE_RESPONSE);
-    if (b.device.pending) b.device.response();  // late, to somebody who has forgotten
+    if (b.device.pending) b.device.response();  // late, after the reset
     b.device.mute = false;
     b.watch.run_for(ms);
     CHECK(b.lanes.responses.empty());

@@ -56,7 +56,7 @@ struct bench {
     command_processor cp{"processor", {}, 0, m.system.router, m.system.l2_tlb, debug()};
     command_processor bare{"bare", without_cache(), 0, m.system.router, m.system.l2_tlb, debug()};
     elsewhere host{"host"};
-    line_listener others;  // lanes, the host, a NIC: whoever writes at L2
+    line_listener others;  // lanes, the host, a NIC: all that write at L2
 
     bench() { m.system.router.set_aperture(GPU_PA_SYSTEM, &host); }
     debug_memory debug() {

@@ -28,7 +28,7 @@ public:
     std::size_t depth = 64;           ///< accesses in the queue
     std::uint64_t read_only_from = ~std::uint64_t{0};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(size);
-    std::vector<access_client*> clients;  ///< who hears that there is space again
+    std::vector<access_client*> clients;  ///< called when there is space again
     unsigned invalidations = 0;
     std::uint64_t issued = 0, constants = 0;
 

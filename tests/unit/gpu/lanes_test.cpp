@@ -144,7 +144,7 @@ TEST_CASE("two dispatches are alive together, and end in their own time") {
     p.what.group = {64, 1, 1};
     auto second = p.b.kernel("tree", p.b.data);
     second.grid = second.group = {256, 1, 1};
-    static unsigned launched = 0;  // whoever subscribes stays subscribed
+    static unsigned launched = 0;  // a subscriber stays subscribed
     p.b.dispatches.on_launch([](const dispatch_run&) { ++launched; });
     const auto first = p.b.dispatches.submit(p.what);
     p.b.run(second);

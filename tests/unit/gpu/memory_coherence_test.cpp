@@ -16,8 +16,8 @@ gpu_memory_system_params small() {
     return p;
 }
 
-/// Takes requests to another GPU's memory there, after a delay that may reorder them; cuts off sectors that nobody
-/// needs.
+/// Takes requests to another GPU's memory there, after a delay that may reorder them; cuts off sectors that are not
+/// needed.
 class far_memory final : public line_target, private line_client {
 public:
     explicit far_memory(memory_router& there) : m_there(there) {}
@@ -112,7 +112,7 @@ TEST_CASE("without an acquire L1 shows stale data, with it the right ones") {
         m.store(0, at, 2);
         CHECK(m.load(1, at) == 1);  // its L1 still holds the line
         CHECK(m.load(2, at) == 2);
-        CHECK(m.load(0, at) == 2);  // the one who stored
+        CHECK(m.load(0, at) == 2);  // the one that stored
         SECTION("acquire") {
             m.clients[1]->memory.invalidate();
             CHECK(m.load(1, at) == 2);
@@ -292,10 +292,10 @@ TEST_CASE("reservations") {
     }
 }
 
-TEST_CASE("faults name their lanes and harm nobody else") {
+TEST_CASE("faults name their lanes and harm no others") {
     auto& m = fresh();
     m.map(base + 0x40000000, gpu0 | home, GPU_PTE_READ);
-    m.map(base + 0x40001000, std::uint64_t{0x40} << 48);         // an aperture that nobody answers for
+    m.map(base + 0x40001000, std::uint64_t{0x40} << 48);         // an aperture without a target
     m.map(base + 0x40002000, gpu0 | (std::uint64_t{64} << 20));  // beyond the memory
     m.map(base + 0x40003000, gpu0 | home, GPU_PTE_EXECUTE);
     const auto fault = [&](access_kind kind, std::uint64_t address) {

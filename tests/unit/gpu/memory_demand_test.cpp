@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that nobody has touched: walks wait until the driver has mapped them, and try again.
+// Unmapped pages: walks wait until the driver has mapped them, and try again.
 #include "unit/gpu/memory_bench.h"
 
 using namespace fabricvp;
@@ -19,7 +19,7 @@ memory_machine& fresh() { return after_reset<one_walker, 2>(); }
 
 std::uint64_t page(unsigned n) { return base + n * 0x1000; }
 
-/// Where the entry of a page of nobody lies.
+/// Where the entry of an unmapped page lies.
 std::uint64_t withdraw(memory_machine& m, unsigned n) {
     const auto at = m.map(page(n), m.base() | frames);
     m.poke<std::uint64_t>(at, GPU_PTE_DEMAND);
@@ -39,7 +39,7 @@ bool demanded(memory_machine& m, std::uint64_t& address) {
 
 }  // namespace
 
-TEST_CASE("a walk to a page of nobody waits for the driver, and others go on") {
+TEST_CASE("a walk to an unmapped page waits for the driver, and others go on") {
     auto& m = fresh();
     const auto entry = withdraw(m, 0);
     m.map(page(1), m.base() | (frames + 0x1000));
@@ -58,7 +58,7 @@ TEST_CASE("a walk to a page of nobody waits for the driver, and others go on") {
     CHECK_FALSE(demanded(m, asked));  // each once
     grant(m, entry, frames + 0x2000);
     m.run();
-    CHECK(m.clients[0]->done.empty());  // nobody has said so yet
+    CHECK(m.clients[0]->done.empty());  // not signalled yet
     m.system.gmmu.retry_demand_faults();
     m.run();
     REQUIRE(m.clients[0]->done.size() == 1);
@@ -68,7 +68,7 @@ TEST_CASE("a walk to a page of nobody waits for the driver, and others go on") {
     CHECK_FALSE(demanded(m, asked));
 }
 
-TEST_CASE("all lanes and units that touch a page of nobody wait for one walk; pages are asked for one by one") {
+TEST_CASE("all lanes and units that touch an unmapped page wait for one walk; pages are asked for one by one") {
     auto& m = fresh();
     const auto demand_faults = m.system.gmmu.demand_faults.value();
     const std::uint64_t entries[] = {withdraw(m, 0), withdraw(m, 1)};
@@ -92,7 +92,7 @@ TEST_CASE("all lanes and units that touch a page of nobody wait for one walk; pa
     grant(m, entries[0], frames + 0x4000);
     m.system.gmmu.retry_demand_faults();
     m.run();
-    REQUIRE(demanded(m, third));  // the other is still nobody's, and asked for again
+    REQUIRE(demanded(m, third));  // the other is still unmapped, and asked for again
     CHECK(third == page(1));
     for (auto& client : m.clients) CHECK(client->done.empty());
     grant(m, entries[1], frames + 0x5000);

@@ -44,7 +44,7 @@ TEST_CASE("locked lines stay, up to the cap of a set") {
     CHECK(holds(2));
 }
 
-TEST_CASE("lines of queues are locked by who fills them and unlocked by the command processor") {
+TEST_CASE("lines of queues are locked by their producers and unlocked by the command processor") {
     auto& m = fresh();
     auto& l2 = m.system.l2;
     auto& bank = l2.bank_of(home);

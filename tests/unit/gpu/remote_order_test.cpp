@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order of a wavefront's accesses to remote lines: who waits for whom, and that nobody else does.
+// Order of a wavefront's accesses to remote lines: which accesses wait for which, and that no others do.
 #include <catch2/catch.hpp>
 
 #include <memory>

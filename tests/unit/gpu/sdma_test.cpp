@@ -237,7 +237,7 @@ TEST_CASE("a failure in the middle ends the descriptor once its other pieces hav
     CHECK((b.get(COPY_ENGINE_STATUS, 4) & COPY_ENGINE_STATUS_BUSY) == 0);
 }
 
-TEST_CASE("a wrong ring stops its channel until it is disabled, and nobody else") {
+TEST_CASE("a wrong ring stops its channel until it is disabled, and no other channel") {
     bench& b = fresh();
     const auto wrong = [&](const char* what) {
         INFO(what);
@@ -285,7 +285,7 @@ TEST_CASE("disabling a channel in the middle of a copy drops it; what comes afte
     }
 }
 
-TEST_CASE("a reset drops everything; answers that come later meet nobody") {
+TEST_CASE("a reset drops everything, and completions that come later") {
     bench& b = fresh();
     for (std::uint32_t i = 0; i < 5000; ++i) b.host.bytes[0x100000 + i] = pattern(i);
     for (ticks after : {300'000, 1'200'000, 2'500'000, 9'000'000}) {
@@ -322,7 +322,7 @@ TEST_CASE("several pieces are under way at a time, but not more than asked for")
     CHECK(b.host.max_waiting <= sdma_engine_params{}.chunks);
 }
 
-TEST_CASE("an engine that nobody rings does nothing") {
+TEST_CASE("an engine without doorbells does nothing") {
     bench& b = fresh();
     b.set(COPY_ENGINE_CONTROL, 0, 4);
     b.wait();

@@ -166,7 +166,7 @@ TEST_CASE("datagrams, unreliable connections, shared queues") {
     qa->post(plain);
     bench.good_a();
 
-    // --- a queue that nobody empties is overrun; the doorbell record is asked first ---
+    // --- a queue that is not polled is overrun; the doorbell record is asked first ---
     const auto total = cqes.cqes.total();
     for (unsigned i = 0; i < 140; ++i) {
         qa->post(plain);

@@ -3,7 +3,7 @@
 #include "two_adapter_bench.h"
 
 #include "base/bus_log.h"
-#include "hca/debug_text.h"
+#include "hca/queues/debug_text.h"
 
 using namespace fabricvp;
 using namespace fabricvp::hca;
@@ -77,13 +77,13 @@ TEST_CASE("doorbells, entries and completions are logged as text") {
         CHECK(captured.count("qp 0x20 send queue failed: remote access error") == 1);
     }
     const auto before = bench.host.adapters[0]->doorbells.total();
-    qa->post(w);  // nobody asks any more
+    qa->post(w);  // not polled any more
     a.run();
     CHECK(bench.host.adapters[0]->doorbells.total() == before + 1);
 
     // --- a queue pair in words ---
     bench.connect({}, 0x22);
-    send_request s;  // nobody has posted a receive: it is sent again and again
+    send_request s;  // no receive is posted: it is sent again and again
     s.list = {{0, ra.key, 64}};
     qa->post(s);
     a.run();

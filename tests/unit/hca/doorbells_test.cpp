@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flood of doorbells: the adapter holds as many as it says, the rest waits in the buffers of the PCIe link and keeps
-// its credits, so that whoever rings waits as well. None is lost.
+// its credits, so that the poster waits as well. None is lost.
 #include "two_adapter_bench.h"
 
 using namespace fabricvp;

@@ -51,7 +51,7 @@ TEST_CASE("events, interrupts and the port of an HCA") {
     d.arm(q);
     d.run();
     CHECK(host.memory.interrupts.size() == 2);
-    // --- an event queue that nobody reads fills up, and stays as it is ---
+    // --- an event queue that is not read fills up, and stays as it is ---
     for (unsigned i = 0; i < 12; ++i) CHECK(d.command(i % 2 ? HCA_CLOSE_IB : HCA_INIT_IB, 1) == HCA_OK);
     d.run();
     for (unsigned i = 0; i < 8; ++i) CHECK(d.poll(q));

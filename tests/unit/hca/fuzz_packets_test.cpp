@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile packets: whoever sends them has queue pairs of every kind to talk to and knows all numbers and keys.
-// Requests, answers that nobody asked for, datagrams; headers that contradict each other; packets as bytes with some of
+// Fuzzed packets: their sender has queue pairs of every kind to send to and knows all numbers and keys.
+// Requests, unsolicited responses, datagrams; headers that contradict each other; packets as bytes with some of
 // them wrong. Whatever comes, the adapter reads and writes what the keys of its own domain allow, and no other byte;
 // nothing of another domain's goes out.
 #include "fuzz_bench.h"

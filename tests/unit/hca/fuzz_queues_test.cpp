@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile work queue entries, receive entries, doorbells and doorbell records. Whoever posts them owns some regions;
+// Fuzzed WQEs of send and receive queues, doorbells and doorbell records. Their poster owns some regions;
 // memory of others is full of one byte that stands nowhere else. It must never change, and never turn up where the
 // attacker can read. A round is a doorbell, for an entry or several.
 #include <algorithm>
@@ -31,7 +31,7 @@ public:
             foreign.push_back(
                 d->region(4096, 1, local_read | local_write, 0x3000'0000));  // local, but not for the other side
         }
-        std::memset(a.at(60 << 20), secret, 4 << 20);  // of nobody
+        std::memset(a.at(60 << 20), secret, 4 << 20);  // of no domain
         for (auto& d : {&a, &b})
             for (std::size_t i = 0; i < 2; ++i) {
                 const auto& f = foreign[(d == &a ? 0 : 2) + i];
@@ -53,7 +53,8 @@ public:
         }
         watch();
     }
-    /// What the adapters may touch: nothing of other domains, nothing of nobody's, and of the rest what it is for.
+    /// What the adapters may touch: nothing of other domains, nothing outside all domains, and of the rest what it is
+    /// for.
     void watch() {
         auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
         auto& memory = host.memory;
@@ -86,7 +87,7 @@ public:
         test::restart(*qps_a[i]);
         test::restart(*qps_b[i]);
     }
-    /// Nobody looks at completions here.
+    /// Completions are not checked here.
     void take_completions() {
         for (auto* q : {&*bench.cq_a, &*bench.cq_b}) {
             auto& d = q == &*bench.cq_a ? bench.a : bench.b;
@@ -194,12 +195,12 @@ public:
         for (std::size_t i = 0; i < foreign.size(); ++i) {
             auto& d = i < 2 ? bench.a : bench.b;
             const auto bytes_now = read(d, foreign[i], foreign[i].address, foreign[i].bytes);
-            // The attacker may use what is local to it in its own lists, but nobody writes these from the other side.
+            // The attacker may use what is local to it in its own lists, but the other side must not write these.
             if (i % 2 == 0)
                 REQUIRE(std::all_of(bytes_now.begin(), bytes_now.end(), [](std::uint8_t b) { return b == secret; }));
         }
-        const auto* nobody = bench.a.at(60 << 20);
-        REQUIRE(std::all_of(nobody, nobody + (4 << 20), [](std::uint8_t b) { return b == secret; }));
+        const auto* unowned = bench.a.at(60 << 20);
+        REQUIRE(std::all_of(unowned, unowned + (4 << 20), [](std::uint8_t b) { return b == secret; }));
     }
     bool leaked() {
         for (std::size_t i = 0; i < own.size(); ++i) {

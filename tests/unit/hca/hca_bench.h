@@ -30,7 +30,7 @@ public:
     using bus_target::bus_target;
 
     enum right : std::uint8_t { reads = 1, writes = 2 };
-    /// From now on every byte is watched: what nobody has permitted is a trespass.
+    /// From now on every byte is watched: an access without permission is a trespass.
     void watch() { m_rights.assign(size, 0); }
     /// Reads are of whole double words.
     void permit(std::uint64_t at, std::uint64_t bytes, unsigned rights) {
@@ -49,7 +49,7 @@ private:
             first_access_violation = fmt::format("{} of {} bytes at {:#x}", p.is_read() ? "read" : "write",
                                                  p.get_data_length(), p.get_address());
     }
-    std::vector<std::uint8_t> m_rights;  // by byte; empty: nobody watches
+    std::vector<std::uint8_t> m_rights;  // by byte; empty: none is watched
 
     outcome access(bus_payload& p, ticks& latency) override {
         latency += 60'000;

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "hca/icm.h"
+#include "hca/memory/icm.h"
 
 using namespace fabricvp;
 using fabricvp::hca::icm;

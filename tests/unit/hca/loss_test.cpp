@@ -8,32 +8,6 @@ using namespace fabricvp::hca::test;
 
 namespace {
 
-/// Sets the one argument `rate` of a fault.
-class rate_setter final : public parameter_visitor {
-public:
-    explicit rate_setter(const char* value) : m_value(value) {}
-
-private:
-    void visit(parameter& p) override {
-        if (std::string(p.name) == "rate") p.parse(m_value);
-    }
-    bool enter(const char*, const char*) override { return false; }
-    void leave() override {}
-    std::size_t enter_list(const char*, const char*, std::size_t n) override { return n; }
-    void enter_item(std::size_t) override {}
-    void leave_list() override {}
-    const char* m_value;
-};
-
-void inject_loss(two_adapter_bench& bench, const char* share) {
-    for (auto& adapter : bench.host.adapters) {
-        auto order = adapter->network.link.faults.loss.order();
-        rate_setter rate(share);
-        order->describe(rate);
-        order->apply();
-    }
-}
-
 /// Several requests under way: the last of them, above all, which nothing follows that would show a gap.
 void post_several(two_adapter_bench& bench, const driver::memory_region& ra, const driver::memory_region& rb) {
     std::uint64_t sum = 0, there = 0;

@@ -11,7 +11,6 @@
 using namespace fabricvp;
 using namespace fabricvp::hca;
 using namespace fabricvp::hca::test;
-using fabricvp::test::adapter;
 using fabricvp::test::ask;
 using fabricvp::test::change_port;
 using fabricvp::test::directed;
@@ -41,13 +40,13 @@ const std::vector<unsigned> to_s0 = {1}, to_s1 = {1, 2}, to_a = {1, 3}, to_b = {
 
 TEST_CASE("a subnet manager and adapters behind switches") {
     calendar timeline;
-    adapter manager("manager");
+    fabricvp::test::adapter manager("manager");
     std::optional<network::subnet> net;
     std::optional<network::mad> before;
     two_adapter_bench bench({}, [&](network::port& a, network::port& b) {
         net.emplace("net", tree(),
                     std::vector<network::subnet::adapter>{{"manager", &manager.link}, {"a", &a}, {"b", &b}});
-        // Nobody answers for an adapter whose port software has not taken into use.
+        // An adapter does not answer before software has taken its port into use.
         before = ask(manager, packet_of(directed(HCA_MAD_GET, HCA_MAD_NODE_INFO, 0, to_b)));
     });
     auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
@@ -56,7 +55,7 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     CHECK(host.adapters[1]->dropped.total() == 1);
     CHECK(host.adapters[1]->network.link.state() == network::port_state::initialize);
 
-    // --- who is there ---
+    // --- the nodes ---
     const auto get = [&](const std::vector<unsigned>& path, unsigned attribute, std::uint32_t modifier = 0) {
         const auto d = ask(manager, packet_of(directed(HCA_MAD_GET, attribute, modifier, path)));
         REQUIRE(d);

@@ -64,7 +64,7 @@ TEST_CASE("multicast datagrams") {
     REQUIRE(hash(b, first) == hash(b, chained));
     const auto head = hash(b, first);
     write_group(b, head, first, {0x21, 0x23}, 200);
-    write_group(b, 200, chained, {0x23, 0x25, 0x7f});  // the last one is nobody
+    write_group(b, 200, chained, {0x23, 0x25, 0x7f});  // the last one does not exist
     write_group(a, hash(a, chained), chained, {0x20});
 
     std::map<test_qp*, std::uint64_t> where;  // their next receive
@@ -108,7 +108,7 @@ TEST_CASE("multicast datagrams") {
     CHECK(!bench.wait(a, *cq_a, 1'000'000));
     CHECK(host.adapters[0]->multicast_unattached.total() == 1);  // its own copy
 
-    // --- a group behind another in the chain; a wrong Q_Key and a number that is nobody's get nothing; the sender is a
+    // --- a group behind another in the chain; a wrong Q_Key and an unknown number get nothing; the sender is a
     // member ---
     listen(second, b, rb, 12288);
     listen(stranger, b, rb, 16384);
@@ -125,7 +125,7 @@ TEST_CASE("multicast datagrams") {
     CHECK(!bench.wait(b, *cq_b, 5'000'000));
     CHECK(host.adapters[1]->dropped.total() >= 1);
 
-    // --- a group that nobody has; one without a global route header; tables that go round ---
+    // --- an unknown group; one without a global route header; tables that go round ---
     const auto multicast_unattached = host.adapters[1]->multicast_unattached.total();
     send(named(5, 6), 10);
     bench.good_a();

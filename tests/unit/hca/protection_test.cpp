@@ -71,7 +71,7 @@ TEST_CASE("protection of a reliable connection") {
     other.connect(qb->number, 2);
     qa->post_receive({{0, ra.key, 64}});
     a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 17u << 24 | HCA_OP_SEND,
-               qa->number << 8 | 2);  // not by somebody else's page
+               qa->number << 8 | 2);  // not by another owner's page
     a.run();
     CHECK(overflows(qa->number) == 0);
     CHECK(!poll(a, *cq_a, 0));
@@ -93,7 +93,7 @@ TEST_CASE("protection of a reliable connection") {
     w.opcode = HCA_OP_WRITE;
     w.list = {{0, ra.key, 100}};
     w.remote = rb.address;
-    w.rkey = rb.key + 0x100;  // nobody's
+    w.rkey = rb.key + 0x100;  // an unknown key
     CHECK(syndrome_of(w) == HCA_REMOTE_ACCESS);
     w.rkey = rb.key;
     w.remote = rb.address + rb.bytes - 99;
@@ -149,7 +149,7 @@ TEST_CASE("protection of a reliable connection") {
     CHECK(c->syndrome == HCA_REMOTE_INVALID_REQUEST);
     CHECK(snapshot() == before);
 
-    // --- nobody there: retries run out; receiver never ready: the same ---
+    // --- no responder: retries run out; receiver never ready: the same ---
     test_qp::settings hasty;
     hasty.timeout = 1;
     hasty.retries = 2;
@@ -174,7 +174,7 @@ TEST_CASE("protection of a reliable connection") {
     number += 2;
     auto& bad = host.adapters[0]->bad_doorbells;
     const auto rung = bad.total();
-    a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND, qa->number << 8 | 2);  // somebody else's page
+    a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND, qa->number << 8 | 2);  // another owner's page
     a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | 5u << 8 | HCA_OP_SEND,
                qa->number << 8 | 2);  // a counter that it has not
     a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND,

@@ -66,7 +66,7 @@ void try_communication(two_adapter_bench& bench) {
         b.run(10'000'000);
         CHECK(events(b, q).empty());
     }
-    // Whoever is in RTS already does not need to hear it.
+    // A queue pair in RTS already gets no such event.
     bench.connect({}, 0x60);
     qa->post(w);
     bench.good_a();
@@ -89,14 +89,14 @@ void try_draining(two_adapter_bench& bench) {
     const auto untouched = [&](unsigned i) { return read(b, rb, i * bytes, bytes) == nothing; };
 
     std::uint32_t number = 0x70;
-    for (const bool signalled : {false, true})  // without, nobody would ask for the last one's acknowledgement
+    for (const bool signalled : {false, true})  // without, no request would ask for the last one's acknowledgement
         for (const unsigned opcode : {HCA_OP_WRITE, HCA_OP_READ}) {
             INFO("signalled " << signalled << ", opcode " << opcode);
             for (unsigned i = 0; i < messages; ++i)
                 for (std::uint32_t at = 0; at < bytes; at += 1)
                     *(opcode == HCA_OP_WRITE ? b.byte(rb, i * bytes + at) : a.byte(ra, i * bytes + at)) = 0;
             fill(opcode == HCA_OP_WRITE ? a : b, opcode == HCA_OP_WRITE ? ra : rb, random);
-            const auto nobody = [&](unsigned i) {
+            const auto nowhere = [&](unsigned i) {
                 return opcode == HCA_OP_WRITE ? untouched(i) : read(a, ra, i * bytes, bytes) == nothing;
             };
             bench.connect({}, number);
@@ -123,7 +123,7 @@ void try_draining(two_adapter_bench& bench) {
             const auto done = static_cast<unsigned>(requester.messages.total() - before);
             CHECK(done >= 2);
             CHECK(done < messages);
-            for (unsigned i = 0; i < messages; ++i) CHECK((i < done ? arrived(i) : nobody(i)));
+            for (unsigned i = 0; i < messages; ++i) CHECK((i < done ? arrived(i) : nowhere(i)));
             if (signalled)
                 for (unsigned i = 0; i < done; ++i) bench.good_a();
             CHECK(!poll(a, *cq_a, 0));
@@ -137,8 +137,8 @@ void try_draining(two_adapter_bench& bench) {
             number += 2;
         }
 
-    // A write that has left, unsignalled and not the last one, behind which a read waits for another to end: nobody has
-    // asked for an acknowledgement of it, so the queue pair does now.
+    // A write that has left, unsignalled and not the last one, behind which a read waits for another to end: no packet
+    // has asked for an acknowledgement of it, so the queue pair does now.
     test_qp::settings one_read;
     one_read.log_reads = 0;
     bench.connect(one_read, number);
@@ -164,7 +164,7 @@ void try_draining(two_adapter_bench& bench) {
     CHECK(requester.timeouts.total() == 0);
     number += 2;
 
-    // Nothing is under way: drained at once. Nobody asks: nobody is told.
+    // Nothing is under way: drained at once. Without a request there is no event.
     REQUIRE(a.command(HCA_RTS2SQD_QP, qa->number | tell) == HCA_OK);
     a.run(1'000'000);
     CHECK(events(a, q) == std::vector<event>{{HCA_EVENT_SQ_DRAINED, qa->number}});

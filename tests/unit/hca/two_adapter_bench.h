@@ -58,6 +58,33 @@ struct two_adapter_bench {
     }
 };
 
+/// Sets the one argument `rate` of a fault.
+class rate_setter final : public parameter_visitor {
+public:
+    explicit rate_setter(const char* value) : m_value(value) {}
+
+private:
+    void visit(parameter& p) override {
+        if (std::string(p.name) == "rate") p.parse(m_value);
+    }
+    bool enter(const char*, const char*) override { return false; }
+    void leave() override {}
+    std::size_t enter_list(const char*, const char*, std::size_t n) override { return n; }
+    void enter_item(std::size_t) override {}
+    void leave_list() override {}
+    const char* m_value;
+};
+
+/// \param share of the packets that each adapter sends, 0 to 1
+inline void inject_loss(two_adapter_bench& bench, const char* share) {
+    for (auto& adapter : bench.host.adapters) {
+        auto order = adapter->network.link.faults.loss.order();
+        rate_setter rate(share);
+        order->describe(rate);
+        order->apply();
+    }
+}
+
 inline std::vector<std::uint8_t> read(driver& d, const driver::memory_region& r, std::uint64_t from,
                                       std::size_t bytes) {
     std::vector<std::uint8_t> all(bytes);

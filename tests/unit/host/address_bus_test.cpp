@@ -115,7 +115,7 @@ TEST_CASE("unmapped addresses answer an address error, logged once an initiator 
     CHECK(b.hart0.last_status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-TEST_CASE("pending answers find their way back to who asked") {
+TEST_CASE("pending responses are routed back to their requesters") {
     auto& b = fresh();
     const auto responses = b.hart1.responses;
     const auto others = b.hart0.responses;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that somebody shares with harts: time in the caches, and copies that end.
+// Memory that a device shares with harts: time in the caches, and copies that end.
 #include <catch2/catch.hpp>
 
 #include <utility>
@@ -72,7 +72,7 @@ TEST_CASE("bytes are those of the harts' memory, whose pages harts then reach in
     CHECK(b.dram.memory.marks(2) & sparse_memory::device);
 }
 
-TEST_CASE("a write ends everybody else's copies") {
+TEST_CASE("a write ends all other copies") {
     bench& b = fresh();
     const std::uint64_t value = 1;
     b.memory.write(base + 64, &value, sizeof value, &b.first);

@@ -172,7 +172,7 @@ TEST_CASE("allocator: no two blocks overlap, and all room comes back") {
     CHECK_THROWS(heap_free(arena + 160));
 }
 
-TEST_CASE("allocator: what is taken from the end was nobody's before, and never comes back") {
+TEST_CASE("allocator: what is taken from the end was never allocated before, and never comes back") {
     alignas(4096) static std::uint8_t arena[1 << 16];
     const auto at = reinterpret_cast<std::uintptr_t>(arena);
     heap_initialize(at, at + sizeof arena);

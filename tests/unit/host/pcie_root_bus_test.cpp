@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's windows into an empty PCI Express tree: what becomes of requests that nobody answers.
+// The host's windows into an empty PCI Express tree: what becomes of requests without a target.
 #include <catch2/catch.hpp>
 
 #include "host/address_bus.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets for groups: each member gets one, whoever sends, over a tree of switches; nothing is lost uncounted.
+// Packets for groups: each member gets one, from any sender, over a tree of switches; nothing is lost uncounted.
 #include "unit/network/network_bench.h"
 
 #include <map>
@@ -146,7 +146,7 @@ TEST_CASE("every member hears once, the sender not at all") {
     CHECK(value("net.packets.dropped") == 0);
 }
 
-TEST_CASE("a group that nobody has made is dropped and counted") {
+TEST_CASE("a packet for an unknown group is dropped and counted") {
     everything().a.send(for_group(to_nobody, 10, 1));
     run_all();
     CHECK(heard(10).empty());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links whose ends only exchange messages, as bytes, long after they were said: they do what whole links do.
+// Links whose ends only exchange messages, as bytes, long after they were sent: they do what whole links do.
 #include "unit/network/network_bench.h"
 
 #include <memory>
 #include <random>
 
-#include "network/far_end.h"
+#include "link/far_end.h"
+#include "network/link_message.h"
 #include "unit/network/packet_samples.h"
 
 using namespace fabricvp;
@@ -29,16 +30,16 @@ struct machines {
     calendar timeline;
     adapter a{"a", small()}, b{"b", small()}, cut_a{"cut_a", small()}, cut_b{"cut_b", small()};
     message_bytes in_flight;
-    far_end beyond_a{"beyond_a", cut_a.link, small(), 1, [this](const link_message& m) { append(in_flight, m); }};
-    far_end beyond_b{"beyond_b", cut_b.link, small(), 0, [this](const link_message& m) { append(in_flight, m); }};
+    far_end beyond_a{"beyond_a", cut_a.link, 1, [this](const auto& m) { append(in_flight, link_message{m}); }};
+    far_end beyond_b{"beyond_b", cut_b.link, 0, [this](const auto& m) { append(in_flight, link_message{m}); }};
     std::size_t messages = 0;
 
     machines() {
         link_params cable;
         cable.propagation = {flight};
         connect(a.link, b.link, cable);
-        connect(cut_a.link, beyond_a, cable);
-        connect(cut_b.link, beyond_b, cable);
+        connect(cut_a.link, beyond_a, small(), cable);
+        connect(cut_b.link, beyond_b, small(), cable);
         for (auto* end : {&a, &cut_a}) end->link.configure(1);
         for (auto* end : {&b, &cut_b}) end->link.configure(2);
     }
@@ -96,7 +97,7 @@ TEST_CASE("messages of links are the same behind the bytes") {
     std::vector<link_message> sent;
     for (const unsigned opcode : {0x00u, 0x04u, 0x0au, 0x0cu, 0x10u, 0x12u, 0x13u, 0x14u, 0x64u, 0x65u}) {
         link_message m;
-        m.what = link_message::kind::packet;
+        m.what = link::message_kind::packet;
         m.end = opcode;
         m.sent = random() >> 1;
         m.when = m.sent + 5;
@@ -107,9 +108,9 @@ TEST_CASE("messages of links are the same behind the bytes") {
         append(bytes, m);
     }
     link_message credits;
-    credits.what = link_message::kind::credits;
-    credits.lane = 3;
-    credits.blocks = 65;
+    credits.what = link::message_kind::credits;
+    credits.credit_class = 3;
+    credits.credits = {65};
     credits.end = 77;
     credits.sent = 123;
     credits.when = never - 1;
@@ -133,9 +134,9 @@ TEST_CASE("messages of links are the same behind the bytes") {
         if (p.payload) CHECK(std::equal(p.payload.data(), p.payload.data() + p.payload.length, q.payload.data()));
     }
     const auto got = take_message(bytes, at);
-    CHECK(got.what == link_message::kind::credits);
-    CHECK(got.lane == 3);
-    CHECK(got.blocks == 65);
+    CHECK(got.what == link::message_kind::credits);
+    CHECK(got.credit_class == 3);
+    CHECK(got.credits[0] == 65);
     CHECK(got.when == never - 1);
     CHECK(at == bytes.size());
     bytes.pop_back();

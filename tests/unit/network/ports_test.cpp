@@ -60,7 +60,7 @@ struct machines {
     calendar timeline;
     wire uneven{"uneven", slow(), narrow()}, plain{"plain"}, full{"full", small(), small()},
         managed{"managed", few_smps(), few_smps()}, flapping{"flapping", small(), small()}, twice{"twice"},
-        restarted{"restarted"};
+        restarted{"restarted"}, faulty{"faulty"};
     adapter fresh_a{"fresh_a"}, fresh_b{"fresh_b"};
     std::vector<std::pair<port_params, std::unique_ptr<wire>>> speeds;
 
@@ -238,7 +238,7 @@ TEST_CASE("a flap within a flap") {
     auto& w = all().twice;
     w.a.link.hold_down();
     w.a.link.start_training();
-    all().timeline.run_until(time() + 10_us + 5_ns);  // trained, but nobody knows yet
+    all().timeline.run_until(time() + 10_us + 5_ns);  // trained, but not reported yet
     w.a.link.hold_down();
     run_all();
     CHECK_FALSE(w.a.link.up());
@@ -266,6 +266,45 @@ TEST_CASE("a reset of one end is a flap for the other") {
     for (unsigned i = 0; i < 7; ++i) w.a.send(make_datagram(2, 4096, i));
     run_all();
     CHECK(w.b.received.size() == 7);  // 32 KiB
+}
+
+TEST_CASE("faults of a cable outlive resets of its ends") {
+    auto& w = all().faulty;
+    w.a.link.faults.drop.defaults.count = 2;
+    w.a.link.faults.drop.order()->apply();
+    w.a.reset();
+    run_all();
+    REQUIRE(w.a.link.up());
+    for (unsigned i = 0; i < 3; ++i) w.a.send(make_datagram(2, 64, i));
+    run_all();
+    CHECK(w.b.received.size() == 1);
+    w.a.link.faults.loss.defaults.rate = 1;
+    w.a.link.faults.loss.defaults.lasting = duration{1_ms};
+    w.a.link.faults.loss.order()->apply();
+    w.a.reset();
+    all().timeline.run_until(time() + 100_us);
+    REQUIRE(w.a.link.up());
+    w.a.send(make_datagram(2, 64));
+    run_all();
+    CHECK(w.b.received.size() == 1);
+    CHECK(time() >= 1_ms);
+    w.a.send(make_datagram(2, 64));
+    run_all();
+    CHECK(w.b.received.size() == 2);
+
+    w.a.link.faults.down.defaults.lasting = duration{1_ms};
+    const auto cut = time();
+    w.a.link.faults.down.order()->apply();
+    w.a.reset();
+    w.b.reset();
+    all().timeline.run_until(cut + 900_us);
+    CHECK_FALSE(w.a.link.up());
+    CHECK_FALSE(w.b.link.up());
+    run_all();
+    CHECK(w.a.link.up());
+    CHECK(time() > cut + 1_ms);
+    CHECK(w.a.link.faults.loss.injected.total() == 1);
+    CHECK(w.a.link.faults.down.injected.total() == 1);
 }
 
 TEST_CASE("arbitration of lanes") {

@@ -150,7 +150,7 @@ struct machines {
             "adapter", [](auto& d) { d.adapters.emplace_back().name = "node0.hca0"; },
             "there is no adapter 'node0.hca0'");
         reject(
-            "nobody", [](auto& d) { d.subnet_manager = manager_kind::guest; },
+            "unmanaged", [](auto& d) { d.subnet_manager = manager_kind::guest; },
             "it needs subnet_manager: configuration");
         reject(
             "loose", [](auto& d) { d.add_generator("loose", ""); }, "no link goes to the generator 'loose'");
@@ -158,7 +158,7 @@ struct machines {
         CHECK_THROWS_WITH(subnet("loop", ring(routing_kind::min_hop)), looped);
         CHECK_NOTHROW(subnet("square", square(false)));
         CHECK_THROWS_WITH(subnet("with_groups", square(true)),
-                          looped);  // their tree goes where nobody else's packets turn
+                          looped);  // their tree makes turns that no other packets make
         CHECK_NOTHROW(subnet("up_and_down", square(true, routing_kind::up_down)));
     }
     static void reject(const char* name, const std::function<void(description&)>& corrupt, const char* why) {
@@ -265,7 +265,7 @@ TEST_CASE("on links that err packets are lost, none twice, none out of order, no
 TEST_CASE("LIDs are those that are given, and the lowest free ones in order: adapters, generators, switches") {
     const auto& n = all().lids;
     for (const auto& [who, lid] :
-         std::map<std::string, unsigned>{{"a", 7}, {"b", 3}, {"c", 1}, {"d", 4}, {"hub", 2}, {"nobody", 0}})
+         std::map<std::string, unsigned>{{"a", 7}, {"b", 3}, {"c", 1}, {"d", 4}, {"hub", 2}, {"missing", 0}})
         CHECK(n.lid_of(who) == lid);
     auto& hub = *n.switches[0];
     CHECK(hub.route_of(2) == network_switch::own_port);
@@ -274,7 +274,7 @@ TEST_CASE("LIDs are those that are given, and the lowest free ones in order: ada
     CHECK(hub.route_of(5) == network_switch::no_port);
 }
 
-TEST_CASE("what arrives at one time is handed over in the order of the links' names, whoever sent first") {
+TEST_CASE("what arrives at one time is handed over in the order of the links' names, not of sending") {
     auto& t = all().ordered;
     for (const bool a_first : {false, true}) {
         t.c.received.clear();

@@ -312,7 +312,7 @@ TEST_CASE("a switch that dies loses what it holds, and nothing else is lost unco
           0);
 }
 
-TEST_CASE("invalid headers harm nobody") {
+TEST_CASE("invalid headers harm no other packet") {
     auto& s = all().invalid;
     std::mt19937_64 random(1);
     std::uint64_t sent = 0;

@@ -275,7 +275,7 @@ TEST_CASE("a device is pulled out and plugged in again") {
     CHECK_FALSE(b.express_of(slot.space, express::link_status) & 0x2000);
     CHECK(b.aer_of(slot.space, aer::uncorrectable_status) == aer::surprise_down);  // this slot is not for pulling out
     CHECK(b.configure(b.at(2, 0), false, 0, 4).second == 0xffffffff);
-    b.inject(engine.link.faults.retrain);  // nobody there to train with
+    b.inject(engine.link.faults.retrain);  // no partner to train with
     b.run(100 * us);
     CHECK_FALSE(engine.link.up());
 

@@ -11,7 +11,7 @@ using test::cs_storm_bench;
 
 namespace {
 
-/// Everyone to everyone, writes first, then reads of the same data back. \returns the time it took
+/// All to all, writes first, then reads of the same data back. \returns the time it took
 ticks all_to_all(calendar& timeline, cs_storm_bench& bench, std::uint64_t bytes) {
     constexpr std::uint64_t slot = 256 << 10;
     const auto begin = timeline.now();

@@ -38,7 +38,7 @@ TEST_CASE("transactions of host and devices") {
     };
     const auto bus_of = [](const copy_engine& e) { return std::uint64_t{e.dma.id} >> 8; };
 
-    // --- configuration: every level of the tree answers, and nobody else ---
+    // --- configuration: every level of the tree answers, and nothing else ---
     CHECK(configure(1 << 15, false, 0, 4).second == 0x1052fab0);  // root port 0
     CHECK(configure(std::uint64_t{root.bridges[0]->secondary()} << 20, false, 0, 4).second == 0x1050fab0);  // socket 0
     CHECK(configure(bus_of(engine) << 20, false, 0, 4).second == 0x1f00fab0);
@@ -141,7 +141,7 @@ TEST_CASE("transactions of host and devices") {
     bench.memory.bytes.read(0x40000, &after, 8);
     CHECK(after == 99);
 
-    // --- requests that nobody claims ---
+    // --- requests that no target claims ---
     auto nothing = allocate_slice(4);
     engine.dma.read(0x80'0000'0000, nothing, [&](request_status s) { status = s; });
     run();

@@ -3,13 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
 #include "platform/config/config_listing.h"
 #include "platform/config/config_printer.h"
 #include "platform/config/config_reader.h"
 #include "platform/config/config_reference.h"
 #include "platform/config/config_schema.h"
-#include "platform/config/nearest.h"
-#include "platform/machine_params.h"
+#include "platform/config/machine_reader.h"
+#include "platform/params/machine_params.h"
 #include "platform/platform.h"
 
 using namespace fabricvp;

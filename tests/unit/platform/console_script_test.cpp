@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "platform/common/input_error.h"
 #include "platform/console/console_script.h"
-#include "platform/platform.h"
 
 using namespace fabricvp;
 using namespace fabricvp::time_literals;
@@ -85,6 +85,72 @@ TEST_CASE("patterns are regular expressions") {
     CHECK_FALSE(d.script.done());
     d.prints(" (");
     CHECK(d.script.done());
+}
+
+TEST_CASE("a prompt stands at the start of a line") {
+    dialogue d("prompt \"=> \"\ncommand crc32\ncommand next\n");
+    d.prints("crc32\r\nCRC32 for 80000000 ... 8000000f ==> ecbb4b55\r\n");
+    CHECK(d.typed == "crc32\n");
+    d.prints("=> ");
+    CHECK(d.typed == "crc32\nnext\n");
+    d.prints("next\r\n==> \r\n\x1b[01;32m\x1b[K==> ");  // colours do not start a line, and do not end its start
+    CHECK_FALSE(d.script.done());
+    d.prints("\r\n\x1b[01;32m\x1b[K=> ");
+    CHECK(d.script.done());
+
+    dialogue early("expect x\nprompt \"=> \"\ncommand a\n");
+    early.prints("x==> y\n=> ");  // at once: the search in what came before agrees with the one by the byte
+    CHECK(early.script.done());
+    dialogue within("expect =\nprompt \"=> \"\ncommand a\n");
+    within.prints("==> ");
+    CHECK_FALSE(within.script.done());
+}
+
+TEST_CASE("patterns know lines and bytes") {
+    dialogue lines("expect /^login: $/\n");
+    lines.prints("last login: \n");
+    CHECK_FALSE(lines.script.done());
+    lines.prints("login: ");
+    CHECK(lines.script.done());
+
+    dialogue bytes("expect /\xe9.\\x80$/\n");
+    bytes.prints("\xe9\xff\x80");
+    CHECK(bytes.script.done());
+}
+
+TEST_CASE("a search takes linear time and a bounded stack, whatever the guest prints") {
+    for (const char* pattern : {"/a.*x/", "/(a|b)*x/", "/[^q]*x/", "/(a+)+x/", "/(a|aa)+$x/", "/(.*)(.*)(.*)x/"}) {
+        dialogue d(std::string("expect ") + pattern + "\n");
+        for (int i = 0; i < 10; ++i) d.prints(std::string(30'000, 'a'));
+        CHECK_FALSE(d.script.done());
+        d.prints("x\n");
+        CHECK(d.script.done() == (std::string(pattern) != "/(a|aa)+$x/"));
+    }
+}
+
+TEST_CASE("texts are found however much stands before them") {
+    dialogue d("expect one\nexpect two\nexpect three\n");
+    d.prints(std::string(1'000'000, '.') + "on");
+    d.prints("e" + std::string(1'000'000, '.') + "two");
+    CHECK_THAT(d.script.current_line(), StartsWith("s.script:3: "));
+    const std::string never_ending(1'000'000, 't');
+    d.prints(never_ending);
+    d.passes(10_s);
+    CHECK(d.script.failure().size() < 300);
+}
+
+TEST_CASE("what RE2 lacks is told in one line") {
+    CHECK_THAT(error_of("expect /a(?=b)/\n"),
+               Contains("'a(?=b)' is no regular expression (invalid perl operator: '(?='"));
+    CHECK_THAT(error_of("expect /(a)\\1/\n"), Contains("(invalid escape sequence: '\\1'"));
+    CHECK_THAT(error_of("expect /[^]*x/\n"), Contains("(missing ]: '[^]*x')"));
+    CHECK_THAT(error_of("expect /" + std::string(100'000, '(') + "/\n"), Contains("is no regular expression"));
+    CHECK_THAT(error_of("expect /" + std::string(100'000, '[') + "/\n"), Contains("is no regular expression"));
+    CHECK_THAT(error_of("expect /" + std::string(50'000, '(') + "a" + std::string(50'000, ')') + "/\n"),
+               Contains("is no regular expression"));
+    CHECK_THAT(error_of("expect /((a{100}){100}){100}/\n"), Contains("is no regular expression"));
+    CHECK_THAT(error_of("expect /" + std::string(10'000, 'a') + "/\n"), Contains("(pattern too large)"));
+    CHECK(error_of("expect /" + std::string(100'000, '(') + "/\n").size() < 300);
 }
 
 TEST_CASE("each line has its time") {

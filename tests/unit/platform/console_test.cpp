@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <boost/asio.hpp>
 
+#include "platform/common/input_error.h"
 #include "platform/console/line_console.h"
-#include "platform/platform.h"
 #include "temporary_folder.h"
 
 using namespace fabricvp;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "elf_builder.h"
+#include "platform/common/input_error.h"
 #include "platform/loader/boot_plan.h"
 #include "platform/loader/elf_image.h"
 #include "platform/loader/image_paths.h"

@@ -13,8 +13,10 @@
 #include "base/described_blocks.h"
 #include "base/fault.h"
 #include "child_process.h"
+#include "platform/common/input_error.h"
+#include "platform/config/machine_reader.h"
 #include "platform/machine.h"
-#include "platform/machine_params.h"
+#include "platform/params/machine_params.h"
 #include "platform/platform.h"
 
 using namespace fabricvp;
@@ -114,7 +116,7 @@ bool needs_no_key(const std::string& path) {
 /// Groups that stand for no block: parts of the parameters of the block around them.
 bool is_no_block(const std::string& key) {
     return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input))"
-                        R"(|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+)"
+                        R"(|node\d+\.fabric\.(packet|.*stage)|.*\.host\.caches\.\w+)"
                         R"(|network\.\w+\.port|node\d+\.\w+\.limits|node\d+\.energy\.\w+_core)");
 }
 
@@ -195,8 +197,8 @@ TEST_CASE("every parameter can be overridden by its path") {
                                               {"node.gpu1.memory.gmmu.walkers", "5"},
                                               {"node0.pcie.disk.queues", "4"},
                                               {"node0.fabric.g0.requests", "9"}});
-    CHECK(changed.nodes[0].gpus[0].core.memory.gmmu.walkers == 3);
-    CHECK(changed.nodes[0].gpus[1].core.memory.gmmu.walkers == 5);
+    CHECK(changed.nodes[0].devices.gpus[0].core.memory.gmmu.walkers == 3);
+    CHECK(changed.nodes[0].devices.gpus[1].core.memory.gmmu.walkers == 5);
     CHECK(changed.nodes[0].fabric.generators[0].requests == 9);
 }
 
@@ -240,7 +242,7 @@ TEST_CASE("a block's own key lies over what its list says, where it was written 
         "{compute_units_per_scalar_cache: "
         "2}}]\n";
     const auto gpus = [&](const platform::overrides& set) {
-        return read_machine_params(yaml, "m.yaml", set).nodes[0].gpus;
+        return read_machine_params(yaml, "m.yaml", set).nodes[0].devices.gpus;
     };
     CHECK(gpus({})[0].core.compute_units == 2);
     CHECK(gpus({})[0].core.compute_units_per_scalar_cache == 2);

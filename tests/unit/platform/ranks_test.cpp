@@ -2,8 +2,8 @@
 // Which rank has what, and what ranks hand to the first one.
 #include <catch2/catch.hpp>
 
-#include "platform/machine_params.h"
-#include "platform/platform.h"
+#include "platform/config/machine_reader.h"
+#include "platform/params/machine_params.h"
 #include "platform/ranks/partition.h"
 #include "platform/ranks/rank_part.h"
 

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "platform/files.h"
-#include "platform/platform.h"
-#include "platform/results.h"
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
+#include "platform/results/results.h"
 #include "temporary_folder.h"
 
 using namespace fabricvp;

@@ -4,7 +4,8 @@
 
 #include "abi/memory_map.h"
 #include "elf_builder.h"
-#include "platform/console.h"
+#include "platform/common/input_error.h"
+#include "platform/console/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
 #include "scripted_guest.h"

@@ -108,7 +108,7 @@ TEST_CASE("data beside code does not disturb it, and pages without code become f
     b.start(b.hart1, code + 0x1000);
     b.run(10 * microsecond);
     CHECK(b.memory.marks(page) == 0);
-    // And the code page of the other hart, which still runs there, keeps its mark though somebody writes beside it.
+    // And the code page of the other hart, which still runs there, keeps its mark though a store hits beside it.
     const auto kept = 1u;
     CHECK(b.memory.marks(kept) == sparse_memory::decoded);
     b.load(program(code + 0x3000) << sd(zero, a0, 0) << j(0));

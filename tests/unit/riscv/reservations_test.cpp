@@ -45,7 +45,7 @@ TEST_CASE("SC succeeds once after LR, at its address only") {
     CHECK(b.read(data + 8) == 0);
 }
 
-TEST_CASE("a reservation survives slices when nobody writes") {
+TEST_CASE("a reservation survives slices without a write") {
     auto& b = hart_bench::restart();
     start_slow_pair(b);
     CHECK(b.memory.marks((data - memory_base) >> 12) == sparse_memory::reserved);

@@ -234,7 +234,7 @@ def _conclude(run: Run, sizes: pandas.DataFrame, threads: pandas.DataFrame, bus:
     run.report.conclude(
         "One work-group, 64 bytes, there and back: " + ", ".join(f"{s} {us:.2f} µs" for s, us in one.items()) + ".",
         f"{many} work-groups: with 1, 2, 4, 8 threads the command processor takes {_list(at['ComP-Net'])} µs,"
-        f" threads of the host {_list(at['GHN'])} µs; lanes that post themselves"
+        f" host threads {_list(at['GHN'])} µs; lanes that post themselves"
         f" {float(at['GPU-native'].iloc[0]):.2f} µs.",
         f"With {max(BUS)} ns at each end of the link to the root complex the {best} come out first: "
         + ", ".join(f"{s} {us:.2f} µs" for s, us in slow.items())

@@ -35,7 +35,7 @@ EXPERIMENT = Experiment(
     "compnet-reduction",
     "Strong scaling of an all-reduce: who should perform the network?",
     "All nodes sum a vector of floats by a ring; its size stays while nodes are added. CPUs alone; GPUs with the host"
-    " networking between kernels; one kernel in which the command processor, threads of the host, or the lanes perform"
+    " networking between kernels; one kernel in which the command processor, host threads, or the lanes perform"
     " the network. Which takes how long, and how much energy? Every sum is checked to the bit.",
     study_of(__package__),
     _options,

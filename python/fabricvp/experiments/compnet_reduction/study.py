@@ -49,6 +49,22 @@ def study(run: Run) -> None:
         "Time on the clock of node 0's host, launches included, and mJ of all nodes, by part.",
         shown=80,
     )
+    run.report.table(
+        "launches",
+        pandas.DataFrame(
+            [
+                {
+                    "bytes": p.size,
+                    "nodes": p.nodes,
+                    "backend": p.backend,
+                    "driver_us": p.driver_us,
+                    "time_us": found[p].time * 1e6,
+                }
+                for p in launches
+            ]
+        ).round(4),
+        "Where a driver takes its time for each launch.",
+    )
     _checks(run, found, again, points[0])
     _conclude(run, frame)
 

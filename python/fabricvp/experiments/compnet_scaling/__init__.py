@@ -9,8 +9,8 @@ EXPERIMENT = Experiment(
     "compnet-scaling",
     "Command processors against larger GPUs: where do they saturate?",
     "Work-groups, one to 64 of them, send messages to those of another node and wait for answers. One to eight harts of"
-    " the command processor perform the requests, or the work-groups themselves; then the same with messages that"
-    " nobody answers. How many requests a second can a hart perform, from how many work-groups on is that too few, and"
+    " the command processor perform the requests, or the work-groups themselves; then the same with messages"
+    " without replies. How many requests a second can a hart perform, from how many work-groups on is that too few, and"
     " from where on are the lanes themselves faster?",
     study_of(__package__),
 )

@@ -15,7 +15,7 @@ EIGHT = 8  #: bytes, which travel in the request itself
 
 @dataclass(frozen=True)
 class Stream:
-    """Messages of one node that nobody answers."""
+    """Messages of one node without replies."""
 
     backend: str  #: `PROCESSOR` or `LANES`
     messages: int  #: of each work-group

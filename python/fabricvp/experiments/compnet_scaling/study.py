@@ -42,7 +42,7 @@ def study(run: Run) -> None:
         "scaling",
         frame.round(3),
         f"{EIGHT} bytes there and back; every work-group waits for its response before it sends again. µJ of both"
-        f" nodes, all parts. messages_per_us: of one node, {messages} by each work-group, which nobody answers.",
+        f" nodes, all parts. messages_per_us: of one node, {messages} by each work-group, without replies.",
         shown=80,
     )
     check = run.report.check

@@ -25,8 +25,8 @@ EXPERIMENT = Experiment(
     "NetCrafter × lanes × who performs the network × where its queues lie",
     "Two nodes of four GPUs each work on one problem: in every step, kernels work on data that are spread over the"
     " node's GPUs, and then each node gives the other one a part of what it has found. Inside a node NetCrafter and"
-    " reversible lanes help or not; between nodes the command processor, a thread of the host, the lanes, or the host"
-    " between kernels perform the network, with queue pairs in the GPU's memory or the host's. Which combination is"
+    " reversible lanes help or not; between nodes ComP-Net, GPU host networking, GPU-native or host-driven networking"
+    " performs the network, with queue pairs in the GPU's memory or the host's. Which combination is"
     " best for which problem, and why?",
     study_of(__package__),
     _options,

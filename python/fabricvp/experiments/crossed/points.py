@@ -30,7 +30,7 @@ QUICK = {
     "training": "work=training rows=4 columns=16",
 }
 OFF = {
-    f"node.fabric.switches.*.netcrafter.{key}": value
+    f"node.fabric.switches.*.stage.{key}": value
     for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))
 }
 REGIONS = {"jacobi": "grid", "spmv": "vector", "training": "training"}  #: as the firmware marks them

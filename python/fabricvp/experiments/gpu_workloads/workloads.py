@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fifteen workloads of NetCrafter's evaluation (ISCA 2025), and two with phases. `docs/workloads.md` says what each
-does."""
+"""The fifteen workloads of NetCrafter's evaluation (ISCA 2025), and two with phases. `docs/reference/workloads.md` says
+what each does."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class TrafficResult:
     samples: float
     requests: float  #: until the end
     responses: float
-    wrong: float  #: responses that failed, were corrupt or nobody's
+    wrong: float  #: responses that failed, were corrupted or unexpected
     in_flight: float  #: in the end
     window_s: float = 0.0
     lanes: list[float] = field(default_factory=list)  #: from left to right, in each window

@@ -9,12 +9,13 @@ Overrides = tuple[tuple[str, str], ...]
 
 
 def _parts(**values: str) -> Overrides:
-    return tuple((f"node.fabric.switches.*.netcrafter.{name}", value) for name, value in values.items())
+    stage = {"kind": "netcrafter", **values}
+    return tuple((f"node.fabric.switches.*.stage.{name}", value) for name, value in stage.items())
 
 
 def parts_of(point: str) -> Overrides:
-    """Of a point's parameters those of the controllers, by their names in the `netcrafter` group."""
-    return tuple((key.rpartition(".")[2], value) for key, value in POINTS.get(point, ()) if ".netcrafter." in key)
+    """Of a point's parameters those of the controllers, by their names in the `stage` group."""
+    return tuple((key.rpartition(".")[2], value) for key, value in POINTS.get(point, ()) if ".stage." in key)
 
 
 #: by name, in the order of the published figures; the ideal one is a machine of its own

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean, geometric_mean, median
 
 import pandas
@@ -10,10 +11,12 @@ import pandas
 from ..frame import Figure, Missing, Report
 from ..gpu_workloads.measure import Measured, as_record
 from .points import BASELINE, IDEAL, LABELS
-from .synthetic import MECHANISMS
+from .synthetic import MECHANISMS, TrafficResult
 
 ISCA = "NetCrafter, ISCA 2025"
 Runs = dict[tuple[str, str], Measured]  #: by workload and design point
+#: MiB of memory of published chips, beside which the paper sets a controller's
+AREAS = {"a GPU's L2 (MI250X)": 16, "a switch's buffers": 64}
 PUBLISHED = {IDEAL: (1.5, 2.3), "all": (1.16, 1.64)}  #: speed-ups: mean, largest
 
 
@@ -120,6 +123,18 @@ def add_rows(report: Report, found: Runs, gains: pandas.DataFrame) -> None:
                     None,
                     "of what the link would have carried",
                 )
+
+
+def add_overhead(report: Report, carried: Sequence[TrafficResult]) -> None:
+    """Adds the rows of what a controller takes in hardware, beside chips of today."""
+    memory = max((c.memory for c in carried), default=0.0)
+    if not memory:
+        return
+    report.row("memory of a controller", "B", memory, None, "cluster queue and stitching buffer")
+    for what, mebibytes in AREAS.items():
+        report.row(
+            f"memory of a controller, of {what}", "%", 100 * memory / (mebibytes << 20), None, f"{mebibytes} MiB"
+        )
 
 
 def verdict(found: Runs, gains: pandas.DataFrame) -> list[str]:

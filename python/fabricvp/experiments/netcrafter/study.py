@@ -14,7 +14,7 @@ from ..invariants import check_workloads
 from ..nodes import measured_nodes
 from .plots import bars, saved
 from .points import BASELINE, DEFAULT, IDEAL, POINTS, parts_of
-from .rows import Runs, add_rows, saved_share, speed_ups, verdict
+from .rows import Runs, add_overhead, add_rows, saved_share, speed_ups, verdict
 from .synthetic import MECHANISMS, FixedTraffic, TrafficResult, check_fixed_traffic, run_traffic
 
 QUICK = (
@@ -65,6 +65,7 @@ def study(run: Run) -> None:
     gains = speed_ups(found, names, points)
     _checks(run, {asked[m.point]: m for m in found.values()}, again, carried)
     add_rows(run.report, found, gains)
+    add_overhead(run.report, carried)
     run.report.conclude(*verdict(found, gains))
     run.report.plot("speedup", bars(gains.drop(columns=BASELINE)), f"Speed-up over {options.machine} by design point")
     if any(m.controllers for m in found.values()):

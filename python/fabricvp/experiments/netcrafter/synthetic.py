@@ -26,7 +26,7 @@ TIME = "20 ms"  #: of simulation, far more than the requests take
 
 @dataclass(frozen=True)
 class FixedTraffic:
-    """``parts`` are keys of a switch's `netcrafter` group with their values."""
+    """``parts`` are keys of a switch's `stage` with their values."""
 
     name: str
     parts: tuple[tuple[str, str], ...]
@@ -56,6 +56,7 @@ class TrafficResult:
     failed: float
     #: requests without a response, lines that came otherwise than they were sent, unexpected responses
     wrong: float
+    memory: float = 0.0  #: bytes of a controller: cluster queue and stitching buffer; 0 without controllers
 
 
 def run_traffic(point: FixedTraffic) -> TrafficResult:
@@ -65,7 +66,7 @@ def run_traffic(point: FixedTraffic) -> TrafficResult:
         2,
         inner={"lane_rate": "16 GB/s"},
         outer={"lane_rate": "2 GB/s"},
-        switch={"netcrafter": {key: _value(text) for key, text in point.parts}} if point.parts else None,
+        switch={"stage": {key: _value(text) for key, text in point.parts}} if point.parts else None,
     )
     with Platform.from_text(
         shape.traffic_machine(
@@ -94,6 +95,7 @@ def run_traffic(point: FixedTraffic) -> TrafficResult:
             + total("corrupt")
             + total("unexpected")
             + total("refused"),
+            max((values.get(f"{d.path}_egress.overhead.bytes", 0.0) for d in between), default=0.0),
         )
 
 

@@ -77,7 +77,7 @@ def _reach(sets: int, ways: int, cached: bool) -> Overrides:
 
 
 _WINDOWS = tuple(
-    Setting(f"{w} cycles", (("node.fabric.switches.*.netcrafter.window", f"{w} cycles"),), True)
+    Setting(f"{w} cycles", (("node.fabric.switches.*.stage.window", f"{w} cycles"),), True)
     for w in (8, 16, 32, 64, 128)
 )
 _TLBS = {"512": (32, 16), "1 K": (64, 16), "4 K": (256, 16), "all memory": (8192, 64)}
@@ -184,7 +184,7 @@ def seconds(point: Point) -> float:
 
 def _point(workload: str, setting: Setting, at: str, quick: bool) -> Point:
     own = POINTS.get(at, ())
-    given = () if setting.with_controllers and not any(".netcrafter." in key for key, _ in own) else setting.overrides
+    given = () if setting.with_controllers and not any(".stage." in key for key, _ in own) else setting.overrides
     given = tuple(pair for pair in given if pair not in _DEFAULTS)
     return Point(
         workload,
@@ -201,5 +201,5 @@ _DEFAULTS = {
     *_rates(128, 16),
     *_reach(32, 16, True),
     ("node.fabric.packet.flit", "16 B"),
-    ("node.fabric.switches.*.netcrafter.window", "32 cycles"),
+    ("node.fabric.switches.*.stage.window", "32 cycles"),
 }

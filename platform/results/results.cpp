@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/results/results.h"
+
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "platform/common/files.h"
+#include "platform/common/input_error.h"
+#include "platform/config/renamed_names.h"
+#include "platform/params/machine_params.h"
+#include "platform/results/outcome.h"
+
+namespace fabricvp {
+namespace {
+
+const std::map<std::string, statistic_notes>& platform_notes() {
+    static const std::map<std::string, statistic_notes> notes = {
+        {"sim.time_s", {"s", "simulated time"}},
+        {"sim.wall_s", {"s", "wall-clock time spent in run()"}},
+        {"sim.events", {"1", "calendar callbacks executed"}},
+        {"sim.instructions", {"1", "instructions retired by all harts"}},
+    };
+    return notes;
+}
+
+/// Of a node (node0.app.ok), or of all together.
+statistic_notes verdict_notes(const std::string& path) {
+    const auto dot = path.find('.');
+    const auto rest = dot != std::string::npos && node_index(path.substr(0, dot)) ? path.substr(dot + 1) : path;
+    if (rest == "app.ok") return {"1", "1: the applications' results are right, 0: one is wrong or a kernel faulted"};
+    if (rest == "tohost.test") return {"1", "0: passed, else the number of the failed test"};
+    return {};
+}
+
+/// Of one rank of a run (sim.rank0.windows).
+statistic_notes rank_notes(const std::string& path) {
+    if (path.compare(0, 8, "sim.rank") != 0) return {};
+    static const std::map<std::string, statistic_notes> notes = {
+        {"windows", {"1", "windows of simulated time that it ran without hearing from the others"}},
+        {"waited_s", {"s", "wall-clock time in which it waited for others"}},
+        {"user_s", {"s", "processor time of the process"}},
+        {"system_s", {"s", "processor time of the process in the operating system"}},
+        {"memory_bytes", {"B", "most memory that the process had"}},
+    };
+    const auto found = notes.find(path.substr(path.find('.', 8) + 1));
+    return found == notes.end() ? statistic_notes{} : found->second;
+}
+
+std::string csv_cell(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+}
+
+}  // namespace
+
+std::string number_text(double value) {
+    if (!std::isfinite(value)) return "null";
+    constexpr double exact = 9007199254740992.0;  // 2^53
+    if (value == std::floor(value) && std::abs(value) <= exact)
+        return fmt::format("{}", static_cast<std::int64_t>(value));
+    return fmt::format("{}", value);
+}
+
+std::string statistics_json(const statistics_snapshot& values) {
+    std::string out = "{";
+    const char* separator = "\n  ";
+    for (const auto& [path, value] : values) {
+        out += fmt::format("{}{}: {}", separator, nlohmann::json(path).dump(), number_text(value));
+        separator = ",\n  ";
+    }
+    return out + "\n}\n";
+}
+
+statistic_notes notes_of(const std::string& path) {
+    if (const auto known = platform_notes().find(path); known != platform_notes().end()) return known->second;
+    if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
+    if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
+    for (const auto* s : all_statistics()) {
+        const auto& own = s->path();
+        if (path == own || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '.'))
+            return {s->unit(), s->help()};
+    }
+    return {};
+}
+
+std::string regions_json(const std::vector<const std::vector<host::marker::region>*>& nodes) {
+    std::string out = "[";
+    const char* separator = "\n";
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        for (const auto& r : *nodes[i]) {
+            const auto seconds = [](ticks t) { return number_text(static_cast<double>(t) / ticks_per_second); };
+            out += fmt::format("{}{{\"node\": {}, \"label\": {}, \"from_s\": {}, \"to_s\": {}, \"statistics\": {}}}",
+                               separator, i, nlohmann::json(r.label).dump(), seconds(r.from), seconds(r.to),
+                               statistics_json(r.values));
+            separator = ",\n";
+        }
+    return out + "]\n";
+}
+
+std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& values) {
+    // notes_of() looks at all statistics each time; machines of many GPUs have tens of thousands.
+    std::unordered_map<std::string_view, const statistic*> known;
+    for (const auto* s : all_statistics()) known.emplace(s->path(), s);
+    const auto find_notes = [&](const std::string& path) -> statistic_notes {
+        if (const auto own = platform_notes().find(path); own != platform_notes().end()) return own->second;
+        if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
+        if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
+        for (auto end = path.size(); end != std::string::npos && end != 0; end = path.rfind('.', end - 1))
+            if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end())
+                return {s->second->unit(), s->second->help()};
+        return {};
+    };
+    std::map<std::string, statistic_notes> notes;
+    for (const auto& value : values) notes.emplace_hint(notes.end(), value.first, find_notes(value.first));
+    return notes;
+}
+
+std::string statistics_csv(const statistics_snapshot& values, const std::map<std::string, statistic_notes>& notes) {
+    std::string out = "path,value,unit,help\n";
+    for (const auto& [path, value] : values) {
+        const auto& known = notes.at(path);
+        out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(known.unit),
+                           csv_cell(known.help));
+    }
+    return out;
+}
+
+const char* name_of(run_outcome outcome) {
+    switch (outcome) {
+        case run_outcome::time_limit: return "time_limit";
+        case run_outcome::power_off: return "power_off";
+        case run_outcome::guest_failure: return "guest_failure";
+        case run_outcome::rejected: return "refused";
+        case run_outcome::breakpoint: return "breakpoint";
+        case run_outcome::event: return "event";
+        case run_outcome::interrupted: return "interrupted";
+        case run_outcome::idle: return "idle";
+        case run_outcome::watchdog: return "watchdog";
+    }
+    return "";
+}
+
+const char* name_of(node_state state) {
+    return state == node_state::running ? "running" : state == node_state::powered_off ? "powered_off" : "failed";
+}
+
+std::string run_json(const run_record& r) {
+    using json = nlohmann::ordered_json;
+    const auto seconds = [](ticks t) { return static_cast<double>(t) / ticks_per_second; };
+    json out = {{"complete", r.complete},
+                {"version", FABRICVP_VERSION},
+                {"command", r.command},
+                {"seed", r.seed},
+                {"until", r.until}};
+    if (r.result) {
+        out["outcome"] = name_of(r.result->outcome);
+        out["status"] = r.result->guest_status;
+        out["detail"] = r.result->detail;
+    }
+    if (r.complete) out["time_s"] = seconds(r.time);
+    for (std::size_t i = 0; i < r.nodes.size(); ++i) {
+        const auto& n = r.nodes[i];
+        json node = {{"node", fmt::format("node{}", i)}};
+        if (!n.app.empty()) node["app"] = n.app;
+        if (r.complete) {
+            node["outcome"] = name_of(n.outcome.state);
+            if (n.outcome.state != node_state::running) {
+                node["status"] = n.outcome.status;
+                node["detail"] = n.outcome.detail;
+                node["time_s"] = seconds(n.outcome.at);
+            }
+            if (n.test) node["tohost_test"] = *n.test;
+        }
+        out["nodes"].push_back(std::move(node));
+    }
+    return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+bool is_earlier_run(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder / "run.json", ignored)) return false;
+    const auto run = nlohmann::json::parse(read_file((folder / "run.json").string(), 1 << 24), nullptr, false);
+    return run.is_object() && has_earlier_names(run.value("version", ""));
+}
+
+statistics_snapshot read_statistics(const std::string& path) {
+    std::error_code ignored;
+    const bool folder = std::filesystem::is_directory(path, ignored);
+    if (const auto run = std::filesystem::path(path) / "run.json"; folder && std::filesystem::exists(run, ignored))
+        if (const auto parsed = nlohmann::json::parse(read_file(run.string(), 1 << 24), nullptr, false);
+            !parsed.is_object() || !parsed.value("complete", false))
+            throw input_error(run.string() + ": this run has not ended, or was killed: there are no results");
+    const auto file = folder ? (std::filesystem::path(path) / "stats.json").string() : path;
+    const auto parsed = nlohmann::json::parse(read_file(file, 1 << 28), nullptr, false);
+    if (!parsed.is_object()) throw input_error(file + ": not a file of statistics (a JSON object of numbers)");
+    const bool earlier = folder && is_earlier_run(path);
+    statistics_snapshot values;
+    for (const auto& [key, value] : parsed.items()) {
+        if (!value.is_number() && !value.is_null())
+            throw input_error(fmt::format("{}: '{}' is not a number", file, key));
+        values[earlier ? current_path(key) : key] = value.is_null() ? std::nan("") : value.get<double>();
+    }
+    return values;
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `fabricvp docs`: figures of pages, from results of experiments.
+
+A page has its tables and plots between markers:
+
+    <!-- result: EXPERIMENT NAME -->
+    a table, or ![a plot](FILE.png)
+    <!-- end -->
+
+What a page shows is kept beside it, in results/EXPERIMENT.json: each table with where its figures come from."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .arguments import ArgumentParser
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .experiments.page_tables import PageTable
+
+MARKED = re.compile(
+    r"^<!-- result: (?P<experiment>[\w-]+) (?P<name>\w+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL
+)
+BEGIN, END = re.compile(r"^<!-- result: .*-->$", re.MULTILINE), re.compile(r"^<!-- end -->$", re.MULTILINE)
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
+
+
+def main(argv: list[str]) -> int:
+    """`fabricvp docs refresh DIR`: 0, or `InputError`."""
+    parser = ArgumentParser(
+        "docs",
+        "Writes the figures of an experiment's result.json into the pages that show them: tables and plots between"
+        " markers.",
+        "fabricvp docs refresh results",
+    )
+    parser.add_argument("action", metavar="refresh", choices=["refresh"], help="rewrite tables and plots")
+    parser.add_argument("results", metavar="DIR", help="a folder of `fabricvp experiment --out`")
+    parser.add_argument(
+        "--pages", metavar="DIR", default="docs/experiments", help="the folder of the pages (default: %(default)s)"
+    )
+    given = parser.parse_args(argv)
+    for line in refresh(Path(given.results), Path(given.pages)):
+        print(line, file=sys.stderr if line.startswith("left ") else sys.stdout)
+    return 0
+
+
+def refresh(results: Path, pages: Path) -> list[str]:
+    """Rewrites what pages show of this experiment; gives a line for each file that changed, and for each figure that
+    the result does not have, which stays as it was. Raises `InputError`."""
+    result = read_result(results)
+    experiment = str(result["experiment"])
+    if not pages.is_dir():
+        raise InputError(f"{pages}: there is no such folder; --pages names the folder of the pages")
+    store = pages / "results" / f"{experiment}.json"
+    kept: dict[str, Any] = read_store(store) if store.exists() else {"experiment": experiment, "tables": {}}
+    plain, made = tables_of(result)
+    tables = {**plain, **made}
+    plain = {name: table for name, table in plain.items() if name not in made}
+    origin = origin_of(result, results)
+    lines, found = [], False
+    for page in sorted(pages.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        check_markers(page, text)
+
+        def written(match: re.Match[str], page: Path = page) -> str:
+            nonlocal found
+            if match["experiment"] != experiment:
+                return match[0]
+            found = True
+            name, picture = match["name"], PICTURE.search(match["body"])
+            if picture:
+                drawn, shown = results / f"{name}.png", page.parent / picture[1]
+                if not drawn.exists():
+                    lines.append(f"left {shown}: {results} has no plot {name}")
+                elif not shown.exists() or shown.read_bytes() != drawn.read_bytes():
+                    shutil.copyfile(drawn, shown)
+                    lines.append(str(shown))
+                return match[0]
+            if name not in tables or name in plain and not _alike(tables[name], kept["tables"].get(name)):
+                lines.append(f"left {page}: {results} has no table {name}")
+                return match[0]
+            table = tables[name]
+            kept["tables"][name] = {
+                "origin": origin,
+                "columns": list(table.columns),
+                "rows": [list(r) for r in table.rows],
+            }
+            return f"<!-- result: {experiment} {name} -->\n\n{table.markdown()}\n\n<!-- end -->"
+
+        new = MARKED.sub(written, text)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            lines.append(str(page))
+    if not found:
+        raise InputError(f"{pages}: no page shows figures of {experiment}")
+    store.parent.mkdir(exist_ok=True)
+    stored = store_text(kept)
+    if not store.exists() or store.read_text(encoding="utf-8") != stored:
+        store.write_text(stored, encoding="utf-8")
+        lines.append(str(store))
+    return lines
+
+
+def check_markers(page: Path, text: str) -> None:
+    """Raises `InputError` for a marker that is not closed, or not written as the others."""
+    whole = {match.start() for match in MARKED.finditer(text) if not BEGIN.search(match["body"])}
+    for begin in BEGIN.finditer(text):
+        if begin.start() not in whole:
+            line = text.count("\n", 0, begin.start()) + 1
+            raise InputError(
+                f"{page}:{line}: '{begin[0]}' must be '<!-- result: EXPERIMENT NAME -->', with '<!-- end -->' behind"
+                " its table or plot"
+            )
+    if len(END.findall(text)) != len(whole):
+        raise InputError(f"{page}: more '<!-- end -->' than results")
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    """The result.json of an experiment's folder. Raises `InputError`."""
+    result = _read_json(folder / "result.json")
+    if not isinstance(result.get("experiment"), str) or not isinstance(result.get("tables"), dict):
+        raise InputError(f"{folder / 'result.json'}: is not the result of `fabricvp experiment` of this version")
+    return result
+
+
+def read_store(file: Path) -> dict[str, Any]:
+    """What a page shows: results/EXPERIMENT.json. Raises `InputError`."""
+    kept = _read_json(file)
+    if not isinstance(kept.get("tables"), dict):
+        raise InputError(f"{file}: has no tables")
+    return kept
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise InputError(f"{file}: is not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{file}: is not an object")
+    return found
+
+
+def _alike(table: PageTable, kept: dict[str, Any] | None) -> bool:
+    """True if a page may show the result's own table: it does, or has none yet."""
+    return kept is None or list(table.columns) == kept["columns"]
+
+
+def tables_of(result: dict[str, Any]) -> tuple[dict[str, PageTable], dict[str, PageTable]]:
+    """The tables of a result as they are, and those made of them for the experiment's page. Raises `InputError`."""
+    import pandas
+
+    from .experiments.page_tables import as_it_is, page_tables
+
+    try:
+        frames = {name: pandas.DataFrame(t["rows"], columns=t["columns"]) for name, t in result["tables"].items()}
+        return {name: as_it_is(frame) for name, frame in frames.items()}, page_tables(result["experiment"], frames)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"result.json of {result['experiment']}: tables are not as this version writes them ({error})"
+        ) from None
+
+
+def origin_of(result: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Where figures come from."""
+    when = datetime.datetime.fromtimestamp((folder / "result.json").stat().st_mtime, datetime.UTC)
+    names = ("version", "command", "config_sha256")
+    return {"date": when.date().isoformat(), **{name: result[name] for name in names if name in result}}
+
+
+def shown_table(table: dict[str, Any]) -> PageTable:
+    """A table of results/EXPERIMENT.json."""
+    from .experiments.page_tables import PageTable
+
+    return PageTable(table["columns"], table["rows"])
+
+
+def store_text(kept: dict[str, Any]) -> str:
+    """JSON with a line for each line of a table, so that differences can be read."""
+
+    def plain(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    tables = []
+    for name, table in kept["tables"].items():
+        rows = ",\n".join(f"        {plain(row)}" for row in table["rows"])
+        head = "".join(f'      "{key}": {plain(table[key])},\n' for key in ("origin", "columns"))
+        tables.append(f'    {plain(name)}: {{\n{head}      "rows": [\n{rows}\n      ]\n    }}')
+    return f'{{\n  "experiment": {plain(kept["experiment"])},\n  "tables": {{\n' + ",\n".join(tables) + "\n  }\n}\n"

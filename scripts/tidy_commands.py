@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tidy_commands.py BUILD: writes BUILD/tidy/compile_commands.json, the build's commands as clang-tidy can read them.
+The build's compiler has precompiled headers of its own, which clang takes for broken ones of its kind."""
+
+import json
+import pathlib
+import shlex
+import sys
+
+COMPILER_ONLY = {"-Winvalid-pch", "-fpch-preprocess"}
+
+
+def readable(command):
+    """The command without what names or serves precompiled headers: sources include what they use."""
+    words, kept = iter(shlex.split(command)), []
+    for word in words:
+        if word == "-include":
+            header = next(words)
+            if "cmake_pch" not in header:
+                kept += [word, header]
+        elif word not in COMPILER_ONLY:
+            kept.append(word)
+    return shlex.join(kept)
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    for entry in commands:
+        entry["command"] = readable(entry["command"])
+    (build / "tidy").mkdir(exist_ok=True)
+    (build / "tidy" / "compile_commands.json").write_text(json.dumps(commands, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of pages: each table stands in docs/experiments/results, and `fabricvp docs refresh` writes new ones."""
+
+import json
+import re
+import shutil
+
+import pytest
+from conftest import REPOSITORY
+from fabricvp.docs_command import MARKED, PICTURE, check_markers, main, read_store, shown_table
+from fabricvp.errors import InputError
+
+PAGES = REPOSITORY / "docs/experiments"
+EXPERIMENT_PAGES = [page for page in sorted(PAGES.glob("*.md")) if page.name != "README.md"]
+TABLE = re.compile(r"^\|.*\n\|[-|: ]+\|\n(?:\|.*\n?)*", re.MULTILINE)
+INPUTS = "<!-- inputs -->\n\n"  # in front of a table that says what was set, not what was measured
+
+
+def shown(page):
+    """(experiment, table, body) of each table between markers."""
+    return [
+        (match["experiment"], match["name"], match["body"])
+        for match in MARKED.finditer(page.read_text())
+        if not PICTURE.search(match["body"])
+    ]
+
+
+@pytest.mark.parametrize("page", EXPERIMENT_PAGES, ids=lambda page: page.stem)
+def test_tables_are_those_of_the_results(page):
+    check_markers(page, page.read_text())
+    assert shown(page)
+    for experiment, name, body in shown(page):
+        table = read_store(PAGES / "results" / f"{experiment}.json")["tables"][name]
+        assert body.strip() == shown_table(table).markdown(), f"{page.name}: {name}"
+        assert table["origin"]["command"].startswith(f"fabricvp experiment {experiment}")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", table["origin"]["date"])
+
+
+@pytest.mark.parametrize("page", EXPERIMENT_PAGES, ids=lambda page: page.stem)
+def test_no_table_and_no_plot_is_outside_of_markers(page):
+    rest = MARKED.sub("", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL))
+    for match in TABLE.finditer(rest):
+        assert rest[: match.start()].endswith(INPUTS), f"{page.name}: no result is named for\n{match[0][:200]}"
+    assert not re.search(r"!\[[^\]]*\]\([^)]*\.png\)", rest)
+
+
+def test_every_stored_table_is_shown():
+    pages = {(experiment, name) for page in EXPERIMENT_PAGES for experiment, name, _ in shown(page)}
+    stored = {(file.stem, name) for file in (PAGES / "results").glob("*.json") for name in read_store(file)["tables"]}
+    assert stored == pages
+
+
+@pytest.fixture
+def pages(tmp_path):
+    folder = tmp_path / "pages"
+    shutil.copytree(PAGES, folder)
+    return folder
+
+
+def result(folder, experiment="scale", tables=None):
+    """A result as `fabricvp experiment` leaves it."""
+    folder.mkdir()
+    frame = {
+        "columns": ["pattern", "devices", "packet_hops", "ns_per_hop", "events_per_hop", "KiB_per_device"],
+        "rows": [
+            ["uniform", 4, 10, 17.31, 1.25, 1209.4],
+            ["gups", 4, 10, 1226.0, 1.5, None],
+            ["gups", 16, 10, 5, 1.0, 2.6],
+        ],
+    }
+    (folder / "result.json").write_text(
+        json.dumps(
+            {
+                "experiment": experiment,
+                "version": "1.2.3",
+                "command": "fabricvp experiment scale --quick",
+                "tables": {"scale": frame} if tables is None else tables,
+            }
+        )
+    )
+    return folder
+
+
+def test_refresh_rewrites_tables_and_plots(pages, tmp_path, capsys):
+    results = result(tmp_path / "results")
+    (results / "cost.png").write_bytes(b"another plot")
+    prose = MARKED.sub("", (pages / "scale.md").read_text())
+    assert main(["refresh", str(results), "--pages", str(pages)]) == 0
+    text = (pages / "scale.md").read_text()
+    assert MARKED.sub("", text) == prose
+    assert "| calendar events a packet-hop | uniform | `gups` |\n|---|---|---|\n| 4 devices | 1.250 | 1.500 |" in text
+    assert "| 16 | | 1.000 |" in text and "| KiB a device | 4 | 16 |" in text
+    assert "| generators (uniform) | 1,209 | |" in text and "| players of `gups` | – | 3 |" in text
+    assert (pages / "scale_cost.png").read_bytes() == b"another plot"
+    for _, name, body in shown(pages / "scale.md"):
+        table = read_store(pages / "results/scale.json")["tables"][name]
+        assert body.strip() == shown_table(table).markdown()
+        assert table["origin"]["version"] == "1.2.3" and "commit" not in table["origin"]
+    assert capsys.readouterr().out.splitlines() == [
+        str(pages / name) for name in ("scale_cost.png", "scale.md", "results/scale.json")
+    ]
+    assert main(["refresh", str(results), "--pages", str(pages)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_what_a_result_lacks_stays(pages, tmp_path, capsys):
+    before = (pages / "rdma.md").read_text()
+    results = result(tmp_path / "results", "rdma", {"latency": {"columns": ["a"], "rows": [[1]]}})
+    assert main(["refresh", str(results), "--pages", str(pages)]) == 0
+    left = capsys.readouterr().err.splitlines()
+    assert len(left) == 8 and all(line.startswith("left ") for line in left)
+    assert (pages / "rdma.md").read_text() == before
+
+
+def test_a_new_page_shows_tables_as_they_are(pages, tmp_path):
+    (pages / "mine.md").write_text("# Mine\n\n<!-- result: mine numbers -->\n<!-- end -->\n")
+    results = result(
+        tmp_path / "results", "mine", {"numbers": {"columns": ["a", "b"], "rows": [[1, 2.5], ["x", None]]}}
+    )
+    assert main(["refresh", str(results), "--pages", str(pages)]) == 0
+    assert "\n| a | b |\n|---|---|\n| 1 | 2.5 |\n| x | – |\n\n<!-- end -->" in (pages / "mine.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "text, error",
+    [
+        ("<!-- result: scale events -->\n| a |\n", ":1: '<!-- result: scale events -->' must be"),
+        ("\n<!-- result: scale -->\n<!-- end -->\n", ":2: '<!-- result: scale -->' must be"),
+        ("<!-- result: scale a -->\n<!-- result: scale b -->\n<!-- end -->\n", ":1: "),
+        ("<!-- end -->\n", "more '<!-- end -->' than results"),
+    ],
+)
+def test_markers_that_are_wrong(pages, tmp_path, text, error):
+    (pages / "wrong.md").write_text(text)
+    with pytest.raises(InputError) as caught:
+        main(["refresh", str(result(tmp_path / "results")), "--pages", str(pages)])
+    assert error in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "contents, error",
+    [
+        (None, "cannot be read"),
+        ("[", "is not JSON"),
+        ("[]", "is not an object"),
+        ('{"experiment": "scale"}', "is not the result of"),
+        ('{"experiment": "scale", "tables": {"scale": {"columns": ["a"], "rows": [[1]]}}}', "tables are not as"),
+        ('{"experiment": "unknown", "tables": {}}', "no page shows figures of unknown"),
+    ],
+)
+def test_results_that_are_none(pages, tmp_path, contents, error):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    if contents is not None:
+        (folder / "result.json").write_text(contents)
+    with pytest.raises(InputError) as caught:
+        main(["refresh", str(folder), "--pages", str(pages)])
+    assert error in str(caught.value) and "\n" not in str(caught.value)

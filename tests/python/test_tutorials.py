@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tutorials are worked through as printed."""
+
+import pytest
+import tutorials
+from conftest import REPOSITORY
+
+PAGES = sorted((REPOSITORY / "docs" / "tutorials").glob("[!R]*.md"))
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_a_reader_gets_what_the_page_shows(page, tmp_path):
+    wrong = []
+    tutorials.work_through(
+        page.read_text(),
+        tmp_path,
+        lambda command, expected, printed: wrong.append("\n".join([f"$ {command}", *printed, "-- shown:", *expected])),
+    )
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("expected", "same"),
+    [
+        (["a", "b 0.5 MIPS"], True),
+        (["a", "…", "b…"], True),
+        (["…", "b…"], True),
+        (["a", "…"], True),
+        (["…"], True),
+        (["b 7 MIPS"], False),
+        (["a"], False),
+        ([], False),
+        (["a", "…", "c"], False),
+        (["a b", "…"], False),
+    ],
+)
+def test_what_is_printed_is_compared(expected, same):
+    assert tutorials.matches(expected, ["a", "b 7 MIPS"]) == same
+
+
+@pytest.mark.parametrize(
+    ("printed", "same"),
+    [
+        ("write bytes=4096 time_ns=2700 at 0x80001b20", True),
+        ("write bytes=4096 time_ns=2900 at 0x80002b20", True),
+        ("write bytes=4096 time_ns=3700 at 0x80001b20", False),
+        ("write bytes=8192 time_ns=2700 at 0x80001b20", False),
+        ("write bytes=4096 time_ns=2700 at 12345678", False),
+        ("read bytes=4096 time_ns=2700 at 0x80001b20", False),
+    ],
+)
+def test_figures_may_be_off_by_a_fifth(printed, same):
+    assert tutorials.agree("write bytes=4096 time_ns=2700 at 0x80001b20", printed) == same
+
+
+def test_pages_do_not_see_the_make_that_runs_the_tests(tmp_path, monkeypatch):
+    monkeypatch.setenv("MAKELEVEL", "1")
+    monkeypatch.setenv("MAKEFLAGS", "w")
+    page = '```make title="Makefile"\nall:\n\t@echo made\n```\n\n```console\n$ make\nmade\n```\n'
+    assert tutorials.work_through(page, tmp_path, lambda *about: None) == page
+
+
+def test_a_page_with_other_output_fails_and_is_rewritten(tmp_path):
+    page = '```c title="a.txt"\ntext\n```\n\n```console\n$ cat a.txt\nother\n$ echo $((1 + 2))\n3\n```\n'
+    wrong = []
+    renewed = tutorials.work_through(page, tmp_path, lambda *about: wrong.append(about))
+    assert wrong == [("cat a.txt", ["other"], ["text"])]
+    assert renewed == page.replace("other", "text")
