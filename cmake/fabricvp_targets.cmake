@@ -19,6 +19,14 @@ function(fabricvp_unity target)
   set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP "${first}")
 endfunction()
 
+# fabricvp_groups(TARGET "files" …): one group an argument.
+function(fabricvp_groups target)
+  foreach(group IN LISTS ARGN)
+    separate_arguments(group)
+    fabricvp_unity(${target} ${group})
+  endforeach()
+endfunction()
+
 # fabricvp_module(NAME SOURCES … [DEPENDS modules…] [LIBRARIES targets…])
 function(fabricvp_module name)
   cmake_parse_arguments(module "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
