@@ -3,9 +3,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-deep bench check format docs clean linux
+.PHONY: help setup build demo test test-deep fuzz bench check format docs clean linux
 
 JOBS ?= $(shell nproc)
+MINUTES ?= 30
 BUILD := build/release
 
 help:  ## this text
@@ -23,6 +24,7 @@ help:  ## this text
 	@echo "  PYTHON=PATH         the Python (at least 3.11) that .venv is made with"
 	@echo "  PARTS=\"NAME ...\"    of test-deep: only these parts (make test-deep PARTS=list names them)"
 	@echo "  ONLY=\"NAME ...\"     of bench: only these measurements"
+	@echo "  MINUTES=N SEED=N    of fuzz: how long in all (default: 30), and the first seed (default: random)"
 	@echo
 	@echo "afterwards:"
 	@echo "  .venv/bin/fabricvp run configs/uboot.yaml    the machine's console on this terminal"
@@ -49,6 +51,13 @@ test:  ## format, lint, then build and run all quick tests: units, firmware, sys
 test-deep:  ## long tests: sanitizers, SystemC 3.0, long fuzz and differential, bare Debian 12 (an hour or more)
 	@scripts/setup.sh build test deep
 	@scripts/test_deep.sh $(PARTS)
+
+fuzz:  ## all fuzzers under address and undefined-behaviour sanitizers, for MINUTES, from random seeds
+	@scripts/setup.sh build test
+	@scripts/build.sh $(JOBS)
+	@cmake --preset sanitize -DFABRICVP_TESTS=ON >/dev/null
+	@cmake --build build/sanitize --parallel $(JOBS) --target fuzzers
+	@scripts/fuzz.sh build/sanitize/bin $(MINUTES) $(SEED)
 
 bench:  ## measure the speed of the simulator beside QEMU's; writes build/bench.json
 	@scripts/setup.sh build test bench

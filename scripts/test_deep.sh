@@ -9,7 +9,7 @@ jobs=${JOBS:-$(nproc)}
 all=(sanitize fuzz hca_fuzz differential systemc3 linux install browser tidy bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
-    [fuzz]="long fuzzing of the ELF loader, the YAML reader and the GDB packets under the sanitizers"
+    [fuzz]="an hour of all fuzzers under the sanitizers, from seed 1 on"
     [hca_fuzz]="10^8 rounds (HCA_FUZZ) of invalid commands, packets and queues for the RDMA adapter under the sanitizers"
     [differential]="10^8 random instructions on our hart and on QEMU"
     [systemc3]="all C++ tests on SystemC 3.0"
@@ -30,7 +30,7 @@ sanitizer_build() {
 export ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 
 part_sanitize() { sanitizer_build && ctest --test-dir build/sanitize --output-on-failure --no-tests=error --parallel "$jobs"; }
-part_fuzz() { sanitizer_build && scripts/deep/fuzz.sh build/sanitize/bin; }
+part_fuzz() { scripts/build.sh "$jobs" && sanitizer_build fuzzers && scripts/fuzz.sh build/sanitize/bin 60 1; }
 part_hca_fuzz() { sanitizer_build test_hca_fuzz_{commands,packets,queues} && scripts/deep/hca_fuzz.sh build/sanitize/bin "$jobs"; }
 part_differential() {
     scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON &&
