@@ -14,7 +14,8 @@ base/bus.h base/calendar.h base/clock_domain.h base/fault.h base/foreign_initiat
 base/model.h base/parameters.h base/quantity.h base/random_streams.h base/registers.h base/sparse_memory.h base/spans.h
 base/statistics.h base/time.h base/trace.h base/wire.h fabric/packet.h fabric/stage.h host/device_kind.h
 host/host_device.h host/register_target.h link/lane_policy.h pcie/device_kind.h pcie/endpoint.h pcie/function.h
-platform/console.h platform/machine.h platform/platform.h platform/results.h
+platform/console/console.h platform/machine.h platform/params/machine_params.h platform/platform.h platform/plugin.h
+platform/results/results.h
 """.split()
 INCLUDE = re.compile(r'^\s*#\s*include\s+"((?:fabricvp/)?[a-z_/0-9]+/[a-z_0-9]+\.h)"', re.MULTILINE)
 DOXYFILE = """
@@ -27,7 +28,7 @@ GENERATE_LATEX = NO
 XML_PROGRAMLISTING = NO
 EXTRACT_ALL = YES
 AUTOLINK_SUPPORT = NO
-ENABLE_PREPROCESSING = NO
+ENABLE_PREPROCESSING = YES
 QUIET = YES
 WARN_IF_UNDOCUMENTED = NO
 WARN_IF_DOC_ERROR = YES
@@ -38,8 +39,14 @@ FREE = ("define", "enum", "typedef", "var", "func")
 
 
 def headers() -> list[Path]:
-    """Existing files of models/ and platform/, those of a folder together."""
+    """Existing files of models/ and platform/, those of a folder together.
+
+    Raises FileNotFoundError for one of HEADERS that has moved.
+    """
     names = set(HEADERS)
+    moved = [name for name in HEADERS if not any((REPOSITORY / top / name).is_file() for top in ("models", "."))]
+    if moved:
+        raise FileNotFoundError(f"HEADERS names {', '.join(moved)}")
     for top in ("examples", "python/fabricvp/templates", "docs"):
         for file in (REPOSITORY / top).rglob("*"):
             if file.suffix in (".h", ".cpp", ".md"):
