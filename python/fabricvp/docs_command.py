@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ from .arguments import ArgumentParser
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from .experiments.page_tables import PageTable
+    from .experiments.page_layout import PageTable
 
 MARKED = re.compile(
     r"^<!-- result: (?P<experiment>[\w-]+) (?P<name>\w+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL
@@ -159,11 +160,14 @@ def tables_of(result: dict[str, Any]) -> tuple[dict[str, PageTable], dict[str, P
     """The tables of a result as they are, and those made of them for the experiment's page. Raises `InputError`."""
     import pandas
 
-    from .experiments.page_tables import as_it_is, page_tables
+    from .experiments.page_layout import Result, as_it_is
+    from .experiments.page_tables import page_tables
 
     try:
         frames = {name: pandas.DataFrame(t["rows"], columns=t["columns"]) for name, t in result["tables"].items()}
-        return {name: as_it_is(frame) for name, frame in frames.items()}, page_tables(result["experiment"], frames)
+        rows = {"rows": pandas.DataFrame(result["rows"])} if "rows" in result else {}
+        made = page_tables(result["experiment"], Result(rows | frames))
+        return {name: as_it_is(frame) for name, frame in frames.items()}, made
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"result.json of {result['experiment']}: tables are not as this version writes them ({error})"
@@ -173,13 +177,28 @@ def tables_of(result: dict[str, Any]) -> tuple[dict[str, PageTable], dict[str, P
 def origin_of(result: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Where figures come from."""
     when = datetime.datetime.fromtimestamp((folder / "result.json").stat().st_mtime, datetime.UTC)
-    names = ("version", "command", "config_sha256")
-    return {"date": when.date().isoformat(), **{name: result[name] for name in names if name in result}}
+    known: dict[str, Any] = {n: result[n] for n in ("version", "command", "config_sha256") if n in result}
+    if "command" in known:
+        known["command"] = without_places(str(known["command"]))
+    return {"date": when.date().isoformat(), **known}
+
+
+def without_places(command: str) -> str:
+    """A command of an experiment without what its figures do not depend on: processes, and folders of one machine."""
+    kept, words = [], shlex.split(command)
+    while words:
+        word = words.pop(0)
+        option, equals, _ = word.partition("=")
+        if option in ("--out", "--jobs", "--result-cache"):
+            words = words if equals else words[1:]
+        else:
+            kept.append(word)
+    return shlex.join([*kept, "--out", "results"])
 
 
 def shown_table(table: dict[str, Any]) -> PageTable:
     """A table of results/EXPERIMENT.json."""
-    from .experiments.page_tables import PageTable
+    from .experiments.page_layout import PageTable
 
     return PageTable(table["columns"], table["rows"])
 

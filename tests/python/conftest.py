@@ -9,12 +9,14 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import fabricvp
 import guests
 import pytest
+from fabricvp.docs_command import tables_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
@@ -146,6 +148,31 @@ class ExperimentRun:
         self.measured = {figure: row.get("measured") for figure, row in self.rows.items()}
 
 
+def check_page_tables(folder: Path) -> None:
+    """What a page is made of is in a quick result, too: each of its tables that the result has anything of can be made,
+    with the page's columns and rows, of which a quick run takes some, at other sizes."""
+    result = json.loads((folder / "result.json").read_text())
+    stored = json.loads((REPOSITORY / "docs/experiments/results" / f"{result['experiment']}.json").read_text())[
+        "tables"
+    ]
+    made = tables_of(result)[1]
+    if not any(result["options"].get(key) for key in ("only", "no_sweeps", "no_sizes", "points", "patterns")):
+        assert made.keys() == stored.keys()
+
+    def names(texts: Iterable[str]) -> set[str]:
+        return {re.sub(r"[\d.,]*\d( [KMG]i?)?B?\b", "N", text) for text in texts}
+
+    for name, table in made.items():
+        known = stored[name]
+        assert names(table.columns) <= names(known["columns"]), name
+        assert all(len(row) == len(table.columns) for row in table.rows) and table.rows, name
+        rows, expected = (names(row[0] for row in lines) for lines in (table.rows, known["rows"]))
+        assert rows & expected and (len(rows - expected) == 0 or result["experiment"] == "scale"), (
+            name,
+            rows - expected,
+        )
+
+
 @pytest.fixture
 def refreshed(tmp_path):
     """Writes the results of `found` into a copy of the pages: gives tables of the experiment that the copy shows now,
@@ -195,6 +222,7 @@ def experiment(tmp_path):
         found = ran.result["checks"]
         assert ran.result["experiment"] == name and all(c["ok"] for c in found)
         assert checks is None or len(found) == checks, found
+        check_page_tables(tmp_path / "found")
         return ran
 
     return run

@@ -7,12 +7,15 @@ import shutil
 
 import pytest
 from conftest import REPOSITORY
-from fabricvp.docs_command import MARKED, PICTURE, check_markers, main, read_store, shown_table
+from fabricvp.docs_command import MARKED, PICTURE, check_markers, main, read_store, shown_table, without_places
 from fabricvp.errors import InputError
+from fabricvp.experiments.page_layout import NoTable, Result, times_on
+from fabricvp.experiments.page_tables import PAGE_TABLES, page_tables
+from fabricvp.experiments.registry import EXPERIMENTS
 
 PAGES = REPOSITORY / "docs/experiments"
 EXPERIMENT_PAGES = [page for page in sorted(PAGES.glob("*.md")) if page.name != "README.md"]
-TABLE = re.compile(r"^\|.*\n\|[-|: ]+\|\n(?:\|.*\n?)*", re.MULTILINE)
+TABLE = re.compile(r"^ *\|.*\n *\|[-|: ]+\|\n(?: *\|.*\n?)*", re.MULTILINE)
 INPUTS = "<!-- inputs -->\n\n"  # in front of a table that says what was set, not what was measured
 
 
@@ -44,10 +47,43 @@ def test_no_table_and_no_plot_is_outside_of_markers(page):
     assert not re.search(r"!\[[^\]]*\]\([^)]*\.png\)", rest)
 
 
+@pytest.mark.parametrize("page", EXPERIMENT_PAGES, ids=lambda page: page.stem)
+def test_sentences_are_short(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    prose = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "<!--", "![", "#"))]
+    sentences = [s for line in prose for s in re.split(r"(?<=[.!?])[*_]*\s+(?=[A-Z*`_(\[])", line)]
+    assert [s for s in sentences if len(s.split()) > 35] == []
+
+
 def test_every_stored_table_is_shown():
     pages = {(experiment, name) for page in EXPERIMENT_PAGES for experiment, name, _ in shown(page)}
     stored = {(file.stem, name) for file in (PAGES / "results").glob("*.json") for name in read_store(file)["tables"]}
     assert stored == pages
+
+
+def test_every_experiment_makes_the_tables_of_its_page():
+    assert set(PAGE_TABLES) == set(EXPERIMENTS)
+    made = {(experiment, name) for experiment, tables in PAGE_TABLES.items() for name in tables}
+    assert made == {(experiment, name) for page in EXPERIMENT_PAGES for experiment, name, _ in shown(page)}
+
+
+def test_a_page_lacks_only_what_a_result_lacks():
+    assert page_tables("scale", Result()) == {} and page_tables("unknown", Result()) == {}
+    with pytest.raises(NoTable):
+        Result()["sizes"]
+
+
+def test_a_span_that_no_part_of_a_path_has_is_an_error():
+    path = (("cable", r"link: "), ("adapter", r"hca\d: "))
+    assert times_on(path, ["hca0", "link", "hca1"], ["read", "wire", "write"], [1, 2, 4]) == [2, 5]
+    for component in "switch0", "hca0: link":
+        with pytest.raises(ValueError, match="belongs to [02] parts"):
+            times_on(path, [component], ["wire"], [1])
+
+
+def test_an_origin_has_no_places():
+    given = "fabricvp experiment scale --jobs 3 --out /home/a/b --devices 4 16 --result-cache=c --quick"
+    assert without_places(given) == "fabricvp experiment scale --devices 4 16 --quick --out results"
 
 
 @pytest.fixture
@@ -105,7 +141,7 @@ def test_refresh_rewrites_tables_and_plots(pages, tmp_path, capsys):
 
 def test_what_a_result_lacks_stays(pages, tmp_path, capsys):
     before = (pages / "rdma.md").read_text()
-    results = result(tmp_path / "results", "rdma", {"latency": {"columns": ["a"], "rows": [[1]]}})
+    results = result(tmp_path / "results", "rdma", {"other": {"columns": ["a"], "rows": [[1]]}})
     assert main(["refresh", str(results), "--pages", str(pages)]) == 0
     left = capsys.readouterr().err.splitlines()
     assert len(left) == 8 and all(line.startswith("left ") for line in left)

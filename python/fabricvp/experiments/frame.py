@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -224,3 +224,10 @@ class Experiment:
     question: str  #: what it is to find out, in a sentence or two
     run: Callable[[Run], None]
     add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+    machine: str = ""  #: that the title speaks of: the default of the option --machine
+    other_title: str = ""  #: with another machine, for which {machine} stands
+
+    def title_with(self, options: Mapping[str, Any]) -> str:
+        """The title of a run with these options."""
+        machine = options.get("machine") or self.machine
+        return self.title if machine == self.machine else self.other_title.format(machine=machine)

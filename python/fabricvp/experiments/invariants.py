@@ -23,12 +23,13 @@ def check_workloads(report: Report, runs: Mapping[str, Measured], again: Measure
     report.check("a second run is the same", same, f"{name}, every figure")
 
 
-def check_conservation(report: Report, runs: Mapping[str, Measured]) -> None:
-    """Adds the check that packets that were sent have arrived, or their device was told that they failed, once each."""
+def check_conservation(report: Report, runs: Mapping[str, Measured], prefix: str = "") -> None:
+    """Adds the check that packets that were sent have arrived, or their device was told that they failed, once each;
+    ``prefix`` begins its name."""
     lost = [f"{name}: {text}" for name, m in runs.items() if (text := conservation_error(m))]
     sent, failed = (sum(m.packets_of_devices.get(kind, 0.0) for m in runs.values()) for kind in ("sent", "failed"))
     report.check(
-        "sent = delivered + reported as failed",
+        f"{prefix}sent = delivered + reported as failed",
         not lost,
         "; ".join(lost)
         or f"{sent:,.0f} packets between GPUs in the measured parts, {failed:,.0f} failed; "

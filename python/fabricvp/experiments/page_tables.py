@@ -1,99 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that pages of docs/experiments show, made of the tables of an experiment's `result.json`. `fabricvp docs
-refresh` writes them into the pages."""
+"""The tables that pages of docs/experiments show, made of an experiment's `result.json`. `fabricvp docs refresh` writes
+them into the pages. An experiment with long ones has them in a module `pages` of its package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from .writing import number
+from .compnet_training import pages as compnet_training
+from .crossed import pages as crossed
+from .gpu_workloads import pages as gpu_workloads
+from .gpurdma import pages as gpurdma
+from .gpurdma_ordering import pages as gpurdma_ordering
+from .lanes import pages as lanes
+from .netcrafter import pages as netcrafter
+from .netcrafter_sensitivity import pages as netcrafter_sensitivity
+from .page_layout import BACKENDS, EMPTY, Frames, NoTable, PageTable, bytes_of, fixed, pivoted, significant
+from .pcie_congestion import pages as pcie_congestion
+from .rdma import pages as rdma
+from .replay import pages as replay
+from .what_if import pages as what_if
 
 if TYPE_CHECKING:
     import pandas
 
-#: Tables of a result by name.
-Frames = Mapping[str, "pandas.DataFrame"]
-#: The order of rows, and of what a reader looks for first.
-BACKENDS = ("CPU only", "HDN", "GDS", "GHN", "GHN, APU", "ComP-Net", "GPU-native")
-EMPTY = ""
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table as a page shows it: every cell is text."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    def markdown(self) -> str:
-        """The table's lines."""
-        lines = [self.columns, None, *self.rows]
-        return "\n".join("|" + "---|" * len(self.columns) if row is None else _line(row) for row in lines)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
-
-
-def significant(digits: int) -> Callable[[float], str]:
-    """Writes a figure with that many digits, zeros at the end included."""
-
-    def written(value: float) -> str:
-        if value != value:
-            return "–"
-        if abs(value) >= 10 ** (digits - 1):
-            return f"{value:,.0f}"
-        return f"{value:#.{digits}g}".rstrip(".")
-
-    return written
-
-
-def fixed(places: int) -> Callable[[float], str]:
-    """Writes a figure with that many places behind the point."""
-    return lambda value: "–" if value != value else f"{value:,.{places}f}"
-
-
-def pivoted(
-    frame: pandas.DataFrame,
-    heading: str,
-    rows: str,
-    columns: str,
-    value: str,
-    written: Callable[[float], str],
-    order: Iterable[Any] = (),
-    row_name: Callable[[Any], str] = str,
-    column_name: Callable[[Any], str] = str,
-    missing: str = EMPTY,
-) -> PageTable:
-    """A line for each value of ``rows``, a column for each of ``columns``, in ``order`` or as they come."""
-    known = {(r, c): v for r, c, v in zip(frame[rows], frame[columns], frame[value])}
-    across = list(dict.fromkeys(frame[columns]))
-    down = list(dict.fromkeys(frame[rows]))
-    wanted = list(order)
-    down.sort(key=lambda name: wanted.index(name) if name in wanted else len(wanted))
-    cells = [[written(known[r, c]) if (r, c) in known else missing for c in across] for r in down]
-    return PageTable((heading, *map(column_name, across)), [(row_name(r), *line) for r, line in zip(down, cells)])
-
-
-def as_it_is(frame: pandas.DataFrame) -> PageTable:
-    """All columns of a table of the result."""
-    return PageTable(
-        [str(c) for c in frame.columns], [[number(v) for v in line] for line in frame.itertuples(index=False)]
-    )
-
 
 def _cpus(backend: str) -> str:
     return "CPUs alone" if backend == "CPU only" else backend
-
-
-def _bytes(size: int) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size} {unit}"
-        size //= 1024
-    return f"{size} GiB"
 
 
 def _jacobi(value: str, scale: float, with_driver: bool) -> Callable[[Frames], PageTable]:
@@ -132,7 +65,7 @@ def _jacobi(value: str, scale: float, with_driver: bool) -> Callable[[Frames], P
 def _latency_sizes(frames: Frames) -> PageTable:
     frame = frames["sizes"]
     frame = frame[frame["bytes"].isin([8, 64, 1024, 4096, 65536])]
-    return pivoted(frame, "round trip, µs", "backend", "bytes", "round_trip_us", significant(3), column_name=_bytes)
+    return pivoted(frame, "round trip, µs", "backend", "bytes", "round_trip_us", significant(3), column_name=bytes_of)
 
 
 def _latency_distance(frames: Frames) -> PageTable:
@@ -212,7 +145,7 @@ def _reduction(value: str, heading: str, with_launches: bool) -> Callable[[Frame
         first = {size: min(part["nodes"]) for size, part in frame.groupby("bytes")}
         found = pivoted(
             frame, heading, "backend", "at", value, significant(3), BACKENDS, _cpus,
-            lambda at: f"{_bytes(at[0])}: {at[1]} nodes" if at[1] == first[at[0]] else str(at[1]),
+            lambda at: f"{bytes_of(at[0])}: {at[1]} nodes" if at[1] == first[at[0]] else str(at[1]),
         )  # fmt: skip
         if not with_launches:
             return found
@@ -227,24 +160,6 @@ def _reduction(value: str, heading: str, with_launches: bool) -> Callable[[Frame
         return PageTable(found.columns, rows)
 
     return table
-
-
-def _speed_ups(frames: Frames) -> PageTable:
-    """A line for each workload, a column for each design point but the baseline."""
-    frame = frames["speedups"]
-    points = [c for c in frame.columns if c not in ("workload", "baseline")]
-    rows = [(f"`{line['workload']}`", *(f"{line[p]:.3f}" for p in points)) for _, line in frame.iterrows()]
-    for name, mean in (
-        ("arithmetic mean", lambda s: s.mean()),
-        ("geometric mean", _geometric),
-        ("median", lambda s: s.median()),
-    ):
-        rows.append((name, *(f"{mean(frame[p]):.3f}" for p in points)))
-    return PageTable(("workload", *(p.replace("-", " ") for p in points)), rows)
-
-
-def _geometric(series: pandas.Series) -> float:
-    return float(series.prod() ** (1 / len(series)))
 
 
 def _scale(value: str, heading: str, written: Callable[[float], str]) -> Callable[[Frames], PageTable]:
@@ -288,15 +203,59 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "round_trips": _scaling("round_trip_us", "round trip, µs", "requests a second, at most"),
         "streams": _scaling("messages_per_us", "million messages a second without replies"),
     },
-    "netcrafter": {"speed_ups": _speed_ups},
+    "compnet-training": {"all_reduces": compnet_training.all_reduces, "speed_ups": compnet_training.speed_ups},
+    "crossed": {"summary": crossed.summary, "settings": crossed.settings},
+    "gpu-workloads": {
+        "workloads": gpu_workloads.workloads,
+        "syr2k_rows": gpu_workloads.syr2k_rows,
+        "tlb_reach": gpu_workloads.tlb_reach,
+    },
+    "gpurdma-matvec": {"matvec": gpurdma.matvec},
+    "gpurdma-modern": {"latency": gpurdma.modern_latency, "rates": gpurdma.modern_rates},
+    "gpurdma-ordering": {
+        "kept_lines": gpurdma_ordering.kept_lines,
+        "overtaking": gpurdma_ordering.overtaking,
+        "load": gpurdma_ordering.load,
+    },
+    "gpurdma-pingpong": {"pingpong": gpurdma.pingpong},
+    "gpurdma-placement": {"placement": gpurdma.placement, "steps": gpurdma.steps, "stages": gpurdma.stages},
+    "gpurdma-throughput": {
+        "bandwidth": gpurdma.bandwidth,
+        "posting": gpurdma.posting,
+        "rates": gpurdma.throughput_rates,
+    },
+    "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates},
+    "lanes": {"synthetic": lanes.synthetic, "workloads": lanes.workloads, "sample_times": lanes.sample_times},
+    "netcrafter": {"speed_ups": netcrafter.speed_ups},
+    "netcrafter-sensitivity": {
+        "parts": netcrafter_sensitivity.parts,
+        "window": netcrafter_sensitivity.window,
+        "links": netcrafter_sensitivity.links,
+        "tlbs": netcrafter_sensitivity.tlbs,
+        "placement": netcrafter_sensitivity.placement,
+    },
+    "pcie-congestion": {
+        "parameters": pcie_congestion.parameters,
+        "errors": pcie_congestion.errors,
+        "schedules": pcie_congestion.schedules,
+    },
+    "rdma": {"latency": rdma.latency, "message_rate": rdma.message_rate, "spans": rdma.spans, "memory": rdma.memory},
+    "replay": {"errors": replay.errors},
     "scale": {
         "events": _scale("events_per_hop", "calendar events a packet-hop", fixed(3)),
         "processor_time": _scale("ns_per_hop", "processor time of a packet-hop, ns", fixed(0)),
         "memory": _scale_memory,
     },
+    "what-if": {"means": what_if.means, "published_ratio": what_if.published_ratio},
 }
 
 
 def page_tables(experiment: str, frames: Frames) -> dict[str, PageTable]:
-    """The tables of the experiment's page."""
-    return {name: make(frames) for name, make in PAGE_TABLES.get(experiment, {}).items()}
+    """The tables of the experiment's page that can be made of this result."""
+    made = {}
+    for name, make in PAGE_TABLES.get(experiment, {}).items():
+        try:
+            made[name] = make(frames)
+        except NoTable:  # made with options that leave something out
+            continue
+    return made

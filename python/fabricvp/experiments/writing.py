@@ -46,6 +46,7 @@ def write(
     """Writes everything; result.json last. ``options`` are all of the experiment, those that were not given included.
     Raises `InputError` if a file cannot be written."""
     images: dict[str, bytes] = {}
+    title = experiment.title_with(options or {})
     try:
         for section in report.sections:
             if isinstance(section, Table):
@@ -58,7 +59,7 @@ def write(
                 images[section.name] = section.svg.encode()
                 _put(folder / f"{section.name}.svg", images[section.name])
         _put(folder / "table.csv", _rows_as_csv(report))
-        _put(folder / "index.html", _page(experiment, report, images, command, wall_s).encode())
+        _put(folder / "index.html", _page(experiment, title, report, images, command, wall_s).encode())
         result = {
             **_origin(experiment, report, command, dict(options or {})),
             "rows": [_row(r) for r in report.rows],
@@ -164,7 +165,9 @@ def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else value
 
 
-def _page(experiment: Experiment, report: Report, images: dict[str, bytes], command: str, wall_s: float) -> str:
+def _page(
+    experiment: Experiment, title: str, report: Report, images: dict[str, bytes], command: str, wall_s: float
+) -> str:
     """index.html, from page.html.jinja beside this file."""
     pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined)
     pages.filters["figure"] = lambda value: number(_plain(value))
@@ -172,6 +175,7 @@ def _page(experiment: Experiment, report: Report, images: dict[str, bytes], comm
     kinds = {Text: "text", Table: "table", SvgFigure: "drawing", Plot: "plot"}
     return pages.get_template("page.html.jinja").render(
         experiment=experiment,
+        title=title,
         report=report,
         plots=[section for section in report.sections if isinstance(section, Plot)],
         sections=[(kinds[type(section)], section) for section in report.sections],

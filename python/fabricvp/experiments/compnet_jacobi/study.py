@@ -75,7 +75,7 @@ def study(run: Run) -> None:
     run.report.plot("sizes", plots.sizes(frame), "Time of an iteration by the size of a node's part of the grid")
     run.report.table(
         "sizes",
-        frame.round(3),
+        frame.round(6),
         f"{BUS} ns at each end of the link to the root complex; the adapter beside the GPU, below a switch.",
         shown=80,
     )
@@ -138,7 +138,7 @@ def _cores(run: Run, found: dict[Point, Result]) -> None:
             )
     run.report.table(
         "cores",
-        pandas.DataFrame(lines).round(3),
+        pandas.DataFrame(lines).round(6),
         f"What cores retire in a cycle while their caches hit, {CORES_SIZE}².",
         shown=40,
     )

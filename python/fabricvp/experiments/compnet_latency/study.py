@@ -74,7 +74,7 @@ def _sizes(run: Run, found: dict[str, Result]) -> pandas.DataFrame:
     run.report.plot(
         "sizes", plots.sizes(frame), "Round trip of a message between two work-groups, by who performs the request"
     )
-    run.report.table("sizes", frame.round(3), "One work-group on each node, one service thread.", shown=60)
+    run.report.table("sizes", frame.round(6), "One work-group on each node, one service thread.", shown=60)
     return frame
 
 
@@ -154,7 +154,7 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Result]) -> pandas.Data
     )
     run.report.table(
         "threads",
-        frame.round(3),
+        frame.round(6),
         "64 bytes. Every work-group waits for its response before it sends again. uJ_a_request: the cores of service"
         " threads alone; uJ_of_all: both nodes, all parts.",
         shown=60,
@@ -177,7 +177,7 @@ def _bus(run: Run, found: dict[tuple[str, int], Result]) -> pandas.DataFrame:
             )
     run.report.table(
         "bus",
-        frame.round(3),
+        frame.round(6),
         "What a TLP takes to be processed by the root port and by the switch's upstream port. The adapter is beside the"
         " GPU, below the switch.",
     )
@@ -200,7 +200,7 @@ def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Result]) 
         )
     run.report.table(
         "cores",
-        pandas.DataFrame(lines).round(3),
+        pandas.DataFrame(lines).round(6),
         "What cores retire in a cycle while their caches hit: one thread serves, 64 bytes.",
         shown=60,
     )

@@ -67,7 +67,7 @@ def _by_load(run: Run, found: dict[Point, Result]) -> pandas.DataFrame:
     run.report.plot("traffic", plots.by_load(frame, "memory_GB_s", "HBM, GB/s"), "Traffic of the GPU's memory")
     run.report.table(
         "loads",
-        frame.round(3),
+        frame.round(6),
         "By work-groups that stream. evicted: lines of queues that the L2 gave up for others.",
         shown=60,
     )
@@ -80,7 +80,7 @@ def _by_cap(run: Run, found: dict[Point, Result]) -> None:
         run.report.row(f"residency, {name}", "1", f.residency, None, f"{f.locks:.0f} locks, {f.refusals:.0f} refused")
     run.report.table(
         "caps",
-        pandas.DataFrame([_line(p, f) for p, f in found.items()]).round(3),
+        pandas.DataFrame([_line(p, f) for p, f in found.items()]).round(6),
         "By the number of ways of a set that may be locked (node.gpu0.memory.l2.locked_ways).",
     )
 

@@ -45,7 +45,7 @@ def study(run: Run) -> None:
     )
     run.report.table(
         "reduction",
-        frame.round(4),
+        frame.round(6),
         "Time on the clock of node 0's host, launches included, and mJ of all nodes, by part.",
         shown=80,
     )
@@ -62,7 +62,7 @@ def study(run: Run) -> None:
                 }
                 for p in launches
             ]
-        ).round(4),
+        ).round(6),
         "Where a driver takes its time for each launch.",
     )
     _checks(run, found, again, points[0])

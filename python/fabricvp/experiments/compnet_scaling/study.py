@@ -40,7 +40,7 @@ def study(run: Run) -> None:
     run.report.plot("round_trips", plots.round_trips(frame), "Round trips by the number of work-groups")
     run.report.table(
         "scaling",
-        frame.round(3),
+        frame.round(6),
         f"{EIGHT} bytes there and back; every work-group waits for its response before it sends again. µJ of both"
         f" nodes, all parts. messages_per_us: of one node, {messages} by each work-group, without replies.",
         shown=80,

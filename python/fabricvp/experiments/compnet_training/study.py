@@ -32,7 +32,7 @@ def study(run: Run) -> None:
         for driver in ((0, LAUNCH) if s in KERNEL_BOUNDARY else (0,))
     ]
     found = dict(zip(points, run.map("machines", measure, points, lambda p: p.cost, str)))
-    frame = _curves(found)
+    frame = _curves(found, nodes)
     table = _project(run, frame, nodes)
     run.report.plot("sizes", plots.sizes(frame), f"An all-reduce on {nodes} nodes by size: the faster of ring and tree")
     run.report.plot(
@@ -41,11 +41,11 @@ def study(run: Run) -> None:
         "Projected speed-up of training over host-driven networking (HDN), and its bound (line)",
     )
     run.report.table(
-        "allreduce", frame.round(3), "Inside of a running kernel; between kernels, launches included.", shown=80
+        "allreduce", frame.round(6), "Inside of a running kernel; between kernels, launches included.", shown=80
     )
     run.report.table(
         "workloads",
-        table.round(4),
+        table.round(6),
         "s: how many times as fast the all-reduces of a minibatch are as the baseline's.",
         shown=80,
     )
@@ -70,13 +70,14 @@ def study(run: Run) -> None:
     _conclude(run, table)
 
 
-def _curves(found: dict[Point, Result]) -> pandas.DataFrame:
+def _curves(found: dict[Point, Result], nodes: int) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
         backend = f"{p.backend}, {p.driver_us} µs a launch" if p.backend in KERNEL_BOUNDARY else p.backend
         lines.append(
             {
                 "backend": backend,
+                "nodes": nodes,
                 "bytes": p.size,
                 "algorithm": p.algorithm,
                 "time_us": (f.time if f.inside is None else f.inside) * 1e6,

@@ -47,11 +47,11 @@ def study(run: Run) -> None:
         f"Time of a step, mean of {min(STEPS.values())} or more: the best at the bottom",
     )
     run.report.table(
-        "gains", gains.round(2), "What each setting saves against another one, all else being the same.", shown=40
+        "gains", gains.round(6), "What each setting saves against another one, all else being the same.", shown=40
     )
     run.report.table(
         "combinations",
-        frame.sort_values(["workload", "step_us"], kind="stable").round(3),
+        frame.sort_values(["workload", "step_us"], kind="stable").round(6),
         "All combinations, the best first.",
         shown=80,
     )

@@ -10,14 +10,14 @@ from ..frame import Experiment, study_of
 if TYPE_CHECKING:
     import argparse
 
+MACHINE = "netcrafter_quad"
+
 
 def _options(parser: argparse.ArgumentParser) -> None:
     from .workloads import WORKLOADS
 
     parser.add_argument(
-        "--machine",
-        default="netcrafter_quad",
-        help="configuration with a slow link between clusters (default: %(default)s)",
+        "--machine", default=MACHINE, help="configuration with a slow link between clusters (default: %(default)s)"
     )
     parser.add_argument("--ideal", default="netcrafter_quad_ideal", help="the same without (default: %(default)s)")
     parser.add_argument(
@@ -27,7 +27,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--no-spans", action="store_true", help="do not record where the latency of loads goes (faster)"
     )
     parser.add_argument(
-        "--no-sizes", action="store_true", help="do not run the four most sensitive workloads at smaller sizes"
+        "--no-sizes",
+        action="store_true",
+        help="do not run the four most sensitive workloads at smaller sizes, nor closer looks at syr2k, gups and atax",
     )
     parser.add_argument(
         "--placement",
@@ -54,8 +56,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "gpu-workloads",
     "Workloads on four GPUs in two clusters",
-    "How much does the slow link between clusters cost, what travels over it, and how much of that is of use: page"
-    " tables, padding, bytes that no load needs?",
+    "How much do slow links between clusters cost, what travels over them, and how much of that is of use: page tables,"
+    " padding, bytes that no load needs?",
     study_of(__package__),
     _options,
+    machine=MACHINE,
+    other_title="Workloads on {machine}",
 )

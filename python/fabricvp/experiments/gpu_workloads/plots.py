@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from .attribution import REACHES, Attribution
@@ -59,7 +60,11 @@ def draw(
 def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, str]]:
     yield (
         "needed",
-        _stacked({name: {f"≤ {n} bytes": m.needed[n] for n in NEEDED} for name, m in slow.items()}, {}, "% of lines"),
+        _stacked(
+            {name: {f"≤ {n} bytes": m.needed[n] for n in NEEDED} for name, m in slow.items()},
+            _shades("Purples", [f"≤ {n} bytes" for n in NEEDED]),
+            "% of lines",
+        ),
         "Bytes needed of each line that comes from the other cluster",
     )
     yield (
@@ -69,7 +74,7 @@ def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, 
                 name: {f"{p} % padding": sum(m.flits[c, p] for c in CLASSES) for p in PADDINGS}
                 for name, m in slow.items()
             },
-            {},
+            _shades("Oranges", [f"{p} % padding" for p in PADDINGS]),
             "% of flits",
         ),
         "Padding of the flits between clusters",
@@ -77,7 +82,9 @@ def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, 
     yield (
         "classes",
         _stacked(
-            {name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()}, {}, "% of packets"
+            {name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()},
+            dict(zip((c.replace("_", " ") for c in CLASSES), colormaps["Set2"].colors)),
+            "% of packets",
         ),
         "Packets between clusters by class",
     )
@@ -88,13 +95,17 @@ def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, 
     )
 
 
-def against_size(frame: pandas.DataFrame) -> Figure:
+def against_size(frame: pandas.DataFrame, colors: dict[str, str] | None = None) -> Figure:
     """A line for each workload of the columns workload, size, slowdown; sizes as parts of its largest."""
     figure = Figure(figsize=(7, 3.4), layout="constrained")
     axes = figure.subplots()
     for name, rows in frame.groupby("workload", sort=False):
         axes.plot(
-            rows["size"] / rows["size"].max(), rows["slowdown"], marker="o", label=f"{name}, up to {rows['size'].max()}"
+            rows["size"] / rows["size"].max(),
+            rows["slowdown"],
+            marker="o",
+            label=f"{name}, up to {rows['size'].max()}",
+            color=colors[name] if colors else None,
         )
     axes.set_xscale("log", base=2)
     axes.axhline(1, color="grey", linewidth=0.8)
@@ -134,6 +145,11 @@ def _attribution(found: dict[str, Attribution]) -> Figure:
     return figure
 
 
+def _shades(colormap: str, names: list[str]) -> dict[str, Any]:
+    """Light to dark, for quantities in their order."""
+    return {name: colormaps[colormap](0.25 + 0.7 * i / max(1, len(names) - 1)) for i, name in enumerate(names)}
+
+
 def _nanoseconds(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns" if seconds < 9.95e-6 else f"{seconds * 1e6:.3g} µs"
 
@@ -150,7 +166,7 @@ def _bars(series: dict[str, dict[str, float]], label: str, line: float | None = 
     return figure
 
 
-def _stacked(parts: dict[str, dict[str, float]], colours: dict[str, str], label: str) -> Figure:
+def _stacked(parts: dict[str, dict[str, float]], colours: dict[str, Any], label: str) -> Figure:
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     axes = figure.subplots()
     names = list(parts)

@@ -15,6 +15,7 @@ from ..invariants import check_workloads
 from ..nodes import measured_nodes
 from . import plots
 from .attribution import records
+from .closer import look_closer
 from .measure import NO_CLUSTERS, PLACES, Measured, Point, as_record, for_table, measure
 from .tables import by_gpu, padding
 from .workloads import PUBLISHED, WORKLOADS
@@ -53,12 +54,14 @@ def study(run: Run) -> None:
     _checks(run, found, again)
     _rows(run, names, slow, slowdown)
     table = pandas.DataFrame([for_table(as_record(m)) for m in found])
+    defaults = apps()
+    table.insert(2, "size", [m.point.size or defaults[m.point.workload].size for m in found])
     table.insert(
-        3, "slowdown", [slowdown[m.point.workload] if m.point.machine == options.machine else 1.0 for m in found]
+        4, "slowdown", [slowdown[m.point.workload] if m.point.machine == options.machine else 1.0 for m in found]
     )
     report.table(
         "workloads",
-        table.round(3),
+        table.round(6),
         "Every workload on both machines. Shares are of lines read, written or changed by atomics behind L1 caches,"
         " page tables apart.",
     )
@@ -86,6 +89,7 @@ def study(run: Run) -> None:
         )
     if not options.no_sizes:
         _against_size(run, nodes, slow, slowdown)
+        look_closer(run, names, nodes)
     for name, svg_figure, caption in plots.draw(slow, ideal, slowdown):
         report.plot(name, svg_figure, caption)
     for name, m in slow.items():
@@ -145,7 +149,7 @@ def _against_size(
     wrong = [_sized_name(m.point) for m in found.values() if not m.correct]
     run.report.check("results at smaller sizes are right", not wrong, ", ".join(wrong) or f"{len(found)} runs")
     frame = pandas.DataFrame(rows)
-    run.report.table("sizes", frame.round(3), "The workloads that the slow link costs most, against their size.")
+    run.report.table("sizes", frame.round(6), "The workloads that the slow link costs most, against their size.")
     run.report.plot("sizes", plots.against_size(frame), "Slow-down against size, as a part of the largest")
 
 

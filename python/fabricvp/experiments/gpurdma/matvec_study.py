@@ -93,7 +93,7 @@ def study(run: Run) -> None:
     )
     run.report.table(
         "matvec",
-        frame.round(3),
+        frame.round(6),
         f"{GROUPS} work-groups of {ITEMS} work-items; the master waits for all results before it sends the next batch.",
     )
     check = run.report.check

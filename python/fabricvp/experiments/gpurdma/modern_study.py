@@ -180,7 +180,7 @@ def _tables(run: Run, found: dict[Key, Result]) -> None:
         plots.modern(frame),
         "Messages a second of one lane by entries a doorbell, and bandwidth by size, on both machines",
     )
-    run.report.table("modern", frame.round(4), "All runs. `batch`: one lane, by entries a doorbell.", shown=80)
+    run.report.table("modern", frame.round(6), "All runs. `batch`: one lane, by entries a doorbell.", shown=80)
 
 
 def _conclude(run: Run, found: dict[Key, Result]) -> None:

@@ -55,7 +55,7 @@ def study(run: Run) -> None:
         lines.append({"answered_by": who, "bytes": f.bytes, "us": f.each * US, "gbps": gbps})
     run.report.table(
         "throughput",
-        pandas.DataFrame(lines).round(3),
+        pandas.DataFrame(lines).round(6),
         "Batches from the master's host memory to the worker's GPU memory and back; bytes both ways by the time from"
         " sending to the last notification.",
     )

@@ -138,7 +138,7 @@ def _tables(run: Run, found: dict[tuple[str, str, str], Result]) -> None:
     )
     run.report.table(
         "placement",
-        steps.round(3),
+        steps.round(6),
         "Time a message, by the lane's steps; `message`: of it, from the store to the doorbell until the completion is"
         " in memory.",
     )
@@ -151,7 +151,7 @@ def _tables(run: Run, found: dict[tuple[str, str, str], Result]) -> None:
     )
     run.report.table(
         "spans",
-        stages.round(2),
+        stages.round(6),
         "Where the time from the store to the doorbell until the completion is in memory goes; mean of a run's"
         " messages.",
         shown=60,

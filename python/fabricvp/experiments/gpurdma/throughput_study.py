@@ -201,7 +201,7 @@ def _tables(run: Run, found: dict[tuple[str, int], Result], below: dict[tuple[st
     )
     run.report.table(
         "throughput",
-        pandas.DataFrame(lines(found, "switch") + lines(below, "root")).round(4),
+        pandas.DataFrame(lines(found, "switch") + lines(below, "root")).round(6),
         "The second of two runs; of messages above 4 KiB the first.",
         shown=130,
     )

@@ -57,7 +57,7 @@ def study(run: Run) -> None:
     )
     run.report.table(
         "what_if",
-        frame.round(3),
+        frame.round(6),
         "Every tree, generation and placement. Payload lies in the GPU, doorbell records with their queue.",
         shown=30,
     )

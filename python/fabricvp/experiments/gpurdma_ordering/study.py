@@ -85,7 +85,7 @@ def _quiet(run: Run, found: dict[tuple[object, ...], Result]) -> None:
         lines.append(line)
     run.report.table(
         "stale",
-        pandas.DataFrame(lines).round(1),
+        pandas.DataFrame(lines).round(6),
         "Rounds in which the kernel reads words of an earlier round that L1 has kept, %, by what tells it that data"
         " have come and how it reads them. The flag itself is read bypassing L1.",
     )
@@ -109,7 +109,7 @@ def _busy(run: Run, found: dict[tuple[object, ...], Result]) -> None:
             )
     run.report.table(
         "early",
-        pandas.DataFrame(lines).round(1),
+        pandas.DataFrame(lines).round(6),
         "Rounds in which the flag is seen before the data, %, while 59 wavefronts keep the data's bank of L2 busy, by"
         " when writes from outside are seen (`host_interface.peer_writes`).",
     )
@@ -136,7 +136,7 @@ def _loads(run: Run, found: dict[tuple[object, ...], Result], loads: tuple[int, 
     run.report.plot("load", figure, "How often a flag written apart overtakes its data, by load on the data's bank")
     run.report.table(
         "load",
-        frame.round(2),
+        frame.round(6),
         "The same in figures; mean wait of requests for the bank, and reads bypassing L1 until all words of such a"
         " round were right.",
     )
@@ -168,7 +168,7 @@ def _repairs(run: Run, found: dict[tuple[object, ...], Result]) -> None:
             )
     run.report.table(
         "fence",
-        pandas.DataFrame(lines).round(2),
+        pandas.DataFrame(lines).round(6),
         "The repair at the writer: it reads from the GPU's memory between data and flag. A round goes from posting"
         " until the writer knows that the kernel has looked.",
     )
@@ -188,7 +188,7 @@ def _costs(run: Run, found: dict[tuple[object, ...], Result], sizes: tuple[int, 
         )
     run.report.table(
         "crc",
-        pandas.DataFrame(lines).round(2),
+        pandas.DataFrame(lines).round(6),
         "Reading and comparing data without and with the CRC, bypassing L1, on an idle GPU.",
     )
     run.report.row(

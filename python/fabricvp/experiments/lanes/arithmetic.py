@@ -154,7 +154,7 @@ def synthetic(run: Run) -> dict[tuple[str, str], list[TrafficResult]]:
             )
     run.report.table(
         "synthetic",
-        pandas.DataFrame(rows).round(4),
+        pandas.DataFrame(rows).round(6),
         "What the saturated direction carries, over what it carries on fixed lanes. Turns and samples: in"
         " the part that is measured.",
     )

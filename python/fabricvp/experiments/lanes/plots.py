@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from .points import DOUBLED, SAMPLE_TIMES, SWITCH_TIMES, sample_point, switch_point
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from ..gpu_workloads.measure import Measured
     from .synthetic import TrafficResult
 
+#: Of design points and of directions: each colour has one meaning on the page. Workloads have those of a map.
+COLORS = {DOUBLED: "#7f7f7f", "milic2017": "#4a6fa5", "symmetric": "#b3541e", "predictive": "#1b7f5c"}
+DIRECTIONS = {"from it": "#c9a227", "to it": "#7d5ba6"}
 FULL = 64e9  #: bytes a second of a direction whose lanes have not turned
 
 
@@ -26,13 +30,7 @@ def bars(gains: pandas.DataFrame) -> Figure:
     axes = figure.subplots()
     places, width = numpy.arange(len(gains)), 0.8 / len(gains.columns)
     for i, at in enumerate(gains.columns):
-        axes.bar(
-            places + (i - (len(gains.columns) - 1) / 2) * width,
-            gains[at],
-            width,
-            label=at,
-            color="tab:red" if at == DOUBLED else None,
-        )
+        axes.bar(places + (i - (len(gains.columns) - 1) / 2) * width, gains[at], width, label=at, color=COLORS[at])
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
     axes.set_ylabel("speed-up")
@@ -51,12 +49,13 @@ def timeline(fixed: Measured, reversed_run: Measured) -> Figure:
             "from it": next(d for d in fixed.load if d.startswith(f"{gpu} → ")),
             "to it": next(d for d in fixed.load if d.endswith(f" → {gpu}")),
         }
-        for (label, direction), colour in zip(directions.items(), ("tab:orange", "tab:blue")):
+        for label, direction in directions.items():
+            colour = DIRECTIONS[label]
             values = fixed.load[direction]
             left.plot(
                 [1e6 * fixed.window_s * i for i in range(len(values))],
                 [100 * v / fixed.window_s / FULL for v in values],
-                colour,
+                color=colour,
                 linewidth=0.9,
                 label=label,
             )
@@ -65,7 +64,7 @@ def timeline(fixed: Measured, reversed_run: Measured) -> Figure:
             right.step(
                 [1e6 * reversed_run.window_s * i for i in range(len(lanes))],
                 lanes,
-                colour,
+                color=colour,
                 linewidth=0.9,
                 where="post",
                 label=label,
@@ -84,7 +83,7 @@ def timeline(fixed: Measured, reversed_run: Measured) -> Figure:
         left.set_ylim(0, 105)
         right.set_ylabel("lanes")
         right.set_ylim(0, 16)
-    panels[0, 0].set_title("lanes do not turn: utilisation", fontsize="medium")
+    panels[0, 0].set_title("fixed lanes: utilisation", fontsize="medium")
     panels[0, 1].set_title("milic2017 policy: lanes", fontsize="medium")
     panels[0, 0].legend(fontsize="x-small")
     for panel in panels[-1]:
@@ -99,7 +98,11 @@ def oscillation(what: str, carried: dict[str, TrafficResult]) -> Figure:
     for panel, (policy, c) in zip(panels, carried.items()):
         shown = int((c.traffic.begin_us + c.traffic.length_us) * 1e-6 / c.window_s)
         panel.step(
-            [1e6 * c.window_s * i for i in range(len(c.lanes[:shown]))], c.lanes[:shown], where="post", linewidth=0.9
+            [1e6 * c.window_s * i for i in range(len(c.lanes[:shown]))],
+            c.lanes[:shown],
+            color=COLORS[policy],
+            where="post",
+            linewidth=0.9,
         )
         panel.set_ylabel("lanes")
         panel.set_title(
@@ -120,13 +123,13 @@ def sweeps(gains: pandas.DataFrame) -> Figure:
         (panels[1], SWITCH_TIMES, switch_point, "SwitchTime, cycles"),
     ):
         values = [v for v in values if name(v) in gains]
-        for workload in gains.index:
+        for workload, color in zip(gains.index, colormaps["Set2"].colors):
             panel.plot(
                 values,
                 [gains.loc[workload, name(v)] for v in values],
-                linewidth=0.8,
-                alpha=0.7,
+                linewidth=0.9,
                 marker=".",
+                color=color,
                 label=workload,
             )
         panel.plot(

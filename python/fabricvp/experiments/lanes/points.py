@@ -41,6 +41,8 @@ SWEPT = (  #: is run with other sample and switch times even if its lanes do not
 )
 
 FIXED, DOUBLED = "fixed", "doubled"
+#: Mean speed-ups of the study.
+PUBLISHED_MEANS = {DOUBLED: 1.5, "milic2017": 1.15}
 POLICIES = ("milic2017", "symmetric", "predictive")
 SAMPLE_TIMES = (1, 2, 5, 20, 100)  #: thousands of cycles of 1 GHz, that is µs
 SWITCH_TIMES = (10, 100, 200, 500)  #: cycles of 1 GHz, that is ns

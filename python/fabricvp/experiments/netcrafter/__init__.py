@@ -10,15 +10,15 @@ from ..frame import Experiment, study_of
 if TYPE_CHECKING:
     import argparse
 
+MACHINE = "netcrafter_quad"
+
 
 def _options(parser: argparse.ArgumentParser) -> None:
     from ..gpu_workloads.workloads import PUBLISHED
     from .points import POINTS
 
     parser.add_argument(
-        "--machine",
-        default="netcrafter_quad",
-        help="configuration with a slow link between clusters (default: %(default)s)",
+        "--machine", default=MACHINE, help="configuration with a slow link between clusters (default: %(default)s)"
     )
     parser.add_argument("--ideal", default="netcrafter_quad_ideal", help="the same without (default: %(default)s)")
     parser.add_argument(
@@ -55,4 +55,6 @@ EXPERIMENT = Experiment(
     " all-fast fabric?",
     study_of(__package__),
     _options,
+    machine=MACHINE,
+    other_title="NetCrafter on {machine}",
 )

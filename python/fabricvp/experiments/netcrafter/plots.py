@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING
 import numpy
 from matplotlib.figure import Figure
 
+from .points import IDEAL
+
 if TYPE_CHECKING:
     import pandas
 
     from ..gpu_workloads.measure import Measured
 
+#: What a part of NetCrafter gains and what it saves have one colour on the page.
 _MECHANISMS = {"stitching": "tab:blue", "ends": "tab:cyan", "trimming": "tab:orange"}
+_POINTS = {
+    IDEAL: "tab:gray",
+    "sector-cache": "tab:brown",
+    "stitching": _MECHANISMS["stitching"],
+    "pooling": "tab:purple",
+    "selective-pooling": "tab:pink",
+    "trimming": _MECHANISMS["trimming"],
+    "sequencing": "tab:green",
+    "data-first": "tab:olive",
+    "all": "tab:red",
+}
 
 
 def bars(gains: pandas.DataFrame) -> Figure:
@@ -22,7 +36,7 @@ def bars(gains: pandas.DataFrame) -> Figure:
     axes = figure.subplots()
     places, width = numpy.arange(len(gains)), 0.85 / len(gains.columns)
     for i, at in enumerate(gains.columns):
-        axes.bar(places + (i - (len(gains.columns) - 1) / 2) * width, gains[at], width, label=at)
+        axes.bar(places + (i - (len(gains.columns) - 1) / 2) * width, gains[at], width, label=at, color=_POINTS[at])
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
     axes.set_ylabel("speed-up")

@@ -10,14 +10,13 @@ import pandas
 
 from ..frame import Figure, Missing, Report
 from ..gpu_workloads.measure import Measured, as_record
-from .points import BASELINE, IDEAL, LABELS
+from .points import BASELINE, IDEAL, LABELS, PUBLISHED
 from .synthetic import MECHANISMS, TrafficResult
 
 ISCA = "NetCrafter, ISCA 2025"
 Runs = dict[tuple[str, str], Measured]  #: by workload and design point
 #: MiB of memory of published chips, beside which the paper sets a controller's
 AREAS = {"a GPU's L2 (MI250X)": 16, "a switch's buffers": 64}
-PUBLISHED = {IDEAL: (1.5, 2.3), "all": (1.16, 1.64)}  #: speed-ups: mean, largest
 
 
 def speed_ups(found: Runs, names: list[str], points: list[str]) -> pandas.DataFrame:

@@ -74,12 +74,12 @@ def study(run: Run) -> None:
         )
     run.report.table(
         "speedups",
-        gains.round(3).rename_axis("workload").reset_index(),
+        gains.round(6).rename_axis("workload").reset_index(),
         "Run time of the kernels at the baseline over that at each point.",
     )
     run.report.table(
         "runs",
-        pandas.DataFrame([_line(at, m) for (_, at), m in found.items()]).round(3),
+        pandas.DataFrame([_line(at, m) for (_, at), m in found.items()]).round(6),
         "Every run. Saved flits are a share of what the link would have carried without the controllers.",
         shown=200,
     )

@@ -61,7 +61,7 @@ def table(wanted: list[Case], found: dict[Point, Measured]) -> pandas.DataFrame:
                 "size": m.point.size,
                 "point": at,
                 "kernels_us": round(1e6 * m.kernels_s, 3),
-                "speed_up": round(base.kernels_s / m.kernels_s, 4),
+                "speed_up": round(base.kernels_s / m.kernels_s, 6),
                 **{
                     key: None if record[key] is None else round(record[key], 3)
                     for key in (

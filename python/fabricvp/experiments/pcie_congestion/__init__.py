@@ -10,12 +10,14 @@ from ..frame import Experiment, study_of
 if TYPE_CHECKING:
     import argparse
 
+MACHINE = "cs_storm"
+
 
 def _options(parser: argparse.ArgumentParser) -> None:
     from ...arguments import number
 
     parser.add_argument(
-        "--machine", default="cs_storm", help="configuration with the tree, of 8 copy engines (default: %(default)s)"
+        "--machine", default=MACHINE, help="configuration with the tree, of 8 copy engines (default: %(default)s)"
     )
     parser.add_argument(
         "--graphs",
@@ -39,4 +41,6 @@ EXPERIMENT = Experiment(
     " halo exchange worth there?",
     study_of(__package__),
     _options,
+    machine=MACHINE,
+    other_title="PCIe congestion: closed form against {machine}",
 )

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from .calibration import Lengths
 
+#: Of forms and of orders: each colour has one meaning on the page.
 _COLORS = dict(zip(FORMS, ("#b3541e", "#4a6fa5", "#1b7f5c")))
+_ORDERS = {"best": "#c9a227", "natural": "#8a94a3", "worst": "#7d5ba6"}
+_INK = "#1c2430"  #: of what is no form and no order
 
 
 def _figure(columns: int, height: float = 3.4) -> tuple[Figure, list]:
@@ -89,7 +92,7 @@ def lengths(found: Lengths) -> Figure:
     kib = [size / 1024 for size in found.sizes]
     last = found.factors[-1]
     for k in range(len(last)):
-        axes[0].plot(kib, [f[k] / last[k] for f in found.factors], color="#4a6fa5", alpha=0.4, linewidth=0.9)
+        axes[0].plot(kib, [f[k] / last[k] for f in found.factors], color=_INK, alpha=0.4, linewidth=0.9)
     axes[0].axhspan(0.95, 1.05, color="#e8eef5", zorder=0)
     axes[0].set(
         xscale="log",
@@ -97,7 +100,7 @@ def lengths(found: Lengths) -> Figure:
         ylabel="factor / that of the longest messages",
         title="every probe communication",
     )
-    axes[1].plot(kib[:-1], [100 * max(found.moves(i)) for i in range(len(kib) - 1)], marker="o", color="#b3541e")
+    axes[1].plot(kib[:-1], [100 * max(found.moves(i)) for i in range(len(kib) - 1)], marker="o", color=_INK)
     axes[1].axhline(1, color="#9aa5b1", linewidth=0.8)
     axes[1].set(
         xscale="log",
@@ -112,14 +115,13 @@ def lengths(found: Lengths) -> Figure:
 def schedules(times: dict[str, dict[str, list[float]]], sizes: tuple[int, ...]) -> Figure:
     """Exchange times of the orders, by message size."""
     figure, axes = _figure(len(times))
-    colors = {"best": "#1b7f5c", "natural": "#4a6fa5", "worst": "#b3541e"}
     for axis, (title, by_order) in zip(axes, times.items()):
         for offset, (name, seconds) in enumerate(by_order.items()):
             axis.bar(
                 [i + 0.27 * (offset - 1) for i in range(len(sizes))],
                 [1e6 * t for t in seconds],
                 0.25,
-                color=colors[name],
+                color=_ORDERS[name],
                 label=name,
             )
         axis.set_xticks(range(len(sizes)), [f"{size // 1000} KB" for size in sizes])

@@ -179,7 +179,7 @@ def _families(run: Run, place: NodeRef, shape: congestion.Tree, measured: calibr
     report.text("Error by family", *page_text.FAMILIES)
     report.table(
         "families",
-        by_family.round(3),
+        by_family.round(6),
         "Error of the predicted time of a communication, in %; regular families are complete up to relabelling, "
         "random ones a sample.",
         60,
@@ -195,7 +195,7 @@ def _families(run: Run, place: NodeRef, shape: congestion.Tree, measured: calibr
         plots.predicted(frame, size, measured.bandwidth),
         "Every communication: predicted and simulated. Shaded: ±10 %.",
     )
-    report.table("kinds", by_kind.round(3), "Random graphs: error by what a communication shares with others.", 60)
+    report.table("kinds", by_kind.round(6), "Random graphs: error by what a communication shares with others.", 60)
     frame = (
         frame.assign(worst=frame["max-min, two rates"].abs())
         .sort_values("worst", ascending=False, kind="stable")
@@ -312,7 +312,7 @@ def _schedules(run: Run, place: NodeRef, shape: congestion.Tree, measured: calib
     report.text("COSMO's halo exchange", *page_text.SCHEDULES)
     report.table(
         "schedules",
-        pandas.DataFrame(lines).round(3),
+        pandas.DataFrame(lines).round(6),
         "One halo exchange on the tree by order, size and how senders wait.",
     )
     report.plot("schedules", plots.schedules(times, schedule.SIZES), "One halo exchange on the tree.")

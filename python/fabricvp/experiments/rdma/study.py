@@ -172,7 +172,7 @@ def _latencies(run: Run, found: dict[str, Result]) -> None:
     )
     run.report.table(
         "latency",
-        frame.round(3),
+        frame.round(6),
         "Latency by verb and size; write and send: half of the round trip of two messages; others: from posting to"
         " completion.",
         shown=90,
@@ -223,7 +223,7 @@ def _bandwidth(run: Run, found: Result) -> None:
     run.report.plot("bandwidth", plots.bandwidth(frame), "Bandwidth and message rate by size, one queue pair")
     run.report.table(
         "bandwidth",
-        frame.round(3),
+        frame.round(6),
         "Requests one a doorbell, not inline, a completion for 16 of them, 128 in flight.",
         shown=90,
     )
@@ -281,7 +281,7 @@ def _spans(run: Run, found: dict[str, Result]) -> None:
     )
     run.report.table(
         "spans",
-        frame.round(2),
+        frame.round(6),
         "Mean over 64 messages. Stages of PCIe are those of the doorbell, of reads of the entry and of payload, and of"
         " the completion.",
         shown=120,
@@ -318,7 +318,7 @@ def _places(run: Run, found: dict[str, Result]) -> None:
             )
     run.report.table(
         "places",
-        pandas.DataFrame(lines).round(3),
+        pandas.DataFrame(lines).round(6),
         "Queues, completions, doorbell records and payload in host memory or in the memory of a GPU beside the HCA.",
         shown=80,
     )
@@ -378,8 +378,8 @@ def _conclude(run: Run, found: dict[str, Result]) -> None:
     )
     run.report.conclude(
         f"A write of 2 bytes takes {cable['write', 2] * US:.2f} µs one way over a cable, a send"
-        f" {cable['send', 2] * US:.2f}, a read {cable['read', 2] * US:.2f} and back (published: .81–.93, .92–.97,"
-        f" 1.74–1.79). Without inline data 8 bytes take {slow['write', 8] * US:.2f} µs.",
+        f" {cable['send', 2] * US:.2f}, a read {cable['read', 2] * US:.2f} and back (published: 0.81–0.93,"
+        f" 0.92–0.97, 1.74–1.79). Without inline data 8 bytes take {slow['write', 8] * US:.2f} µs.",
         f"One hart posts {plain:.1f} million writes a second one by one with the payload fetched, {best:.1f} million"
         f" with 16 inline writes a doorbell and a completion for 16, and {many:.1f} million over eight queue pairs"
         " (published for a Connect-IB: 6.8, 17.6, and 27.4 over four).",

@@ -10,12 +10,14 @@ from ..frame import Experiment, study_of
 if TYPE_CHECKING:
     import argparse
 
+MACHINE = "netcrafter_quad"
+
 
 def _options(parser: argparse.ArgumentParser) -> None:
     from ..gpu_workloads.workloads import PUBLISHED
 
     parser.add_argument(
-        "--machine", default="netcrafter_quad", help="configuration over whose fabric is played (default: %(default)s)"
+        "--machine", default=MACHINE, help="configuration over whose fabric is played (default: %(default)s)"
     )
     parser.add_argument(
         "--recorded", default="netcrafter_quad_ideal", help="where recordings are made (default: %(default)s)"
@@ -31,4 +33,6 @@ EXPERIMENT = Experiment(
     "How far is the time of a replay from that of the software itself, and how much less work is it for the host?",
     study_of(__package__),
     _options,
+    machine=MACHINE,
+    other_title="Recordings played over {machine}",
 )

@@ -85,7 +85,7 @@ def study(run: Run) -> None:
     )
     run.report.table(
         "replay",
-        table.round(3),
+        table.round(6),
         "Simulated time of the kernels, executed and played, and what both cost the host. Requests and flits of the"
         " replay are shares of what was executed: code prefetches are left out.",
         40,

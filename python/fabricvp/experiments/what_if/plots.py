@@ -10,6 +10,9 @@ from matplotlib.figure import Figure
 
 from .points import DESIGNS
 
+#: A design has one colour on the page.
+COLORS = dict(zip(DESIGNS, ("#7f7f7f", "#4a6fa5", "#c9a227", "#1b7f5c")))
+
 if TYPE_CHECKING:
     import pandas
 
@@ -23,7 +26,15 @@ def bars(gains: pandas.DataFrame) -> Figure:
     for i, design in enumerate(DESIGNS[1:]):
         by = gains.groupby("ratio", sort=False)[design]
         mean, low, high = (getattr(by, f)().to_numpy() for f in ("mean", "min", "max"))
-        axes.bar(places + (i - 1) * 0.27, mean, 0.27, label=design, yerr=[mean - low, high - mean], capsize=3)
+        axes.bar(
+            places + (i - 1) * 0.27,
+            mean,
+            0.27,
+            label=design,
+            color=COLORS[design],
+            yerr=[mean - low, high - mean],
+            capsize=3,
+        )
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(places, [f"{r}:1" for r in ratios])
     axes.set_xlabel("bandwidth inside : between clusters")
@@ -57,7 +68,7 @@ def utilisation(gains: pandas.DataFrame) -> Figure:
     places = numpy.arange(len(here))
     for i, design in enumerate(DESIGNS):
         at = places + (i - 1.5) * 0.2
-        axes.bar(at, here[f"{design}: busier_%"], 0.18, color=f"C{i}", label=design)
+        axes.bar(at, here[f"{design}: busier_%"], 0.18, color=COLORS[design], label=design)
         axes.hlines(here[f"{design}: other_%"], at - 0.09, at + 0.09, color="black", linewidth=1.2)
     axes.set_xticks(places, list(here["workload"]), rotation=30, ha="right")
     axes.set_ylabel("% of the time; line: the other direction")

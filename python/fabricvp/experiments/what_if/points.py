@@ -11,6 +11,7 @@ from ..netcrafter.points import POINTS
 MACHINE = "netcrafter_quad"
 INNER = 16  #: GB/s a lane inside of a cluster
 RATIOS = (8, 4, 2, 1)  #: inside : between; 8 is the published machine
+CLEAR = 0.005  #: differences that count as such
 NEITHER, NETCRAFTER, LANES, BOTH = DESIGNS = ("neither", "NetCrafter", "lanes", "both")
 
 

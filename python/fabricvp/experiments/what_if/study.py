@@ -13,6 +13,7 @@ from ..invariants import check_workloads
 from . import plots
 from .points import (
     BOTH,
+    CLEAR,
     DESIGNS,
     LANES,
     MACHINE,
@@ -26,7 +27,6 @@ from .points import (
 )
 
 Runs = dict[tuple[str, int, str], Measured]  #: by workload, ratio and design
-CLEAR = 0.005  #: differences that count as such
 
 
 def study(run: Run) -> None:
@@ -76,7 +76,7 @@ def study(run: Run) -> None:
     )
     run.report.table(
         "gains",
-        gains.round(4),
+        gains.round(6),
         "Every workload at every ratio: speed-ups over neither, what both gain over the better one and over the"
         " product, shares of the time that the directions of the slow link are busy, turns of its lanes, flits saved.",
         shown=60,

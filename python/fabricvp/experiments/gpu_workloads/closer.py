@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two closer looks at workloads: `syr2k` by the length of its rows, and `gups` and `atax` by the reach of the TLBs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas
+
+from ..frame import Run
+from ..invariants import check_conservation
+from .measure import Measured, Point, as_record, for_table, measure
+
+#: Rows of `syr2k`: those of 256 words lie in few sets of an L1.
+ROWS, QUICK_ROWS = (128, 192, 240, 256, 272, 320), (64, 80)
+THRASHING, WAYS = 256, 16  #: the size that is run with an L1 of more ways, too
+#: Sizes by workload: (default, with --quick); and entries of a GPU's TLB: (sets, ways).
+SIZES = {"gups": (1 << 21, 1 << 16), "atax": (1024, 256)}
+ENTRIES = {"512": (32, 16), "1,024": (64, 16), "4,096": (256, 16), "all memory": (8192, 64)}
+QUICK_ENTRIES = ("512", "all memory")
+
+
+def look_closer(run: Run, names: list[str], nodes: dict[str, int | None]) -> None:
+    """Adds the tables `syr2k_rows` and `tlb_reach` for those of their workloads that are among ``names``."""
+    options = run.options
+    base = Point("", options.machine, placement=options.placement, dispatch=options.dispatch)
+
+    def point(name: str, machine: str, size: int, overrides: tuple[tuple[str, str], ...] = ()) -> Point:
+        return dataclasses.replace(
+            base, workload=name, machine=machine, size=size, overrides=overrides, node=nodes[machine]
+        )
+
+    more = (("node.gpus.*.memory.unit.l1.ways", str(WAYS)),)
+    rows = [(n, ()) for n in (QUICK_ROWS if run.quick else ROWS)]
+    if not run.quick:
+        rows.insert(rows.index((THRASHING, ())) + 1, (THRASHING, more))
+    pairs = {
+        (n, changed): [point("syr2k", machine, n, changed) for machine in (options.machine, options.ideal)]
+        for n, changed in rows
+        if "syr2k" in names
+    }
+    entries = {e: size for e, size in ENTRIES.items() if not run.quick or e in QUICK_ENTRIES}
+    reach = {
+        (e, name): point(name, options.machine, sizes[run.quick], _reach(*entries[e]))
+        for e in entries
+        for name, sizes in SIZES.items()
+        if name in names
+    }
+    asked = [*(p for pair in pairs.values() for p in pair), *reach.values()]
+    if not asked:
+        return
+    found = dict(zip(asked, run.map("closer looks", measure, asked, name=_name)))
+    if pairs:
+        lines = [_row(n, changed, *(found[p] for p in pair)) for (n, changed), pair in pairs.items()]
+        run.report.table("syr2k_rows", pandas.DataFrame(lines).round(6), "`syr2k` by the length of its rows.")
+    if reach:
+        lines = [_reached(e, name, found[p]) for (e, name), p in reach.items()]
+        run.report.table(
+            "tlb_reach",
+            pandas.DataFrame(lines).round(6),
+            f"By entries of a GPU's TLB, on {options.machine}: the kernels' time; page tables' packets and flits, and"
+            " flits of which 25 or 75 % are padding, of those between clusters.",
+        )
+    wrong = [_name(p) for p, m in found.items() if not m.correct]
+    run.report.check("results of closer looks are right", not wrong, ", ".join(wrong) or f"{len(found)} runs")
+    check_conservation(run.report, {_name(p): m for p, m in found.items()}, "closer looks: ")
+
+
+def _name(point: Point) -> str:
+    changed = ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in point.overrides)
+    return f"{point.workload} of {point.size} on {point.machine}" + (f", {changed}" if changed else "")
+
+
+def _reach(sets: int, ways: int) -> tuple[tuple[str, str], ...]:
+    return ("node.gpus.*.memory.l2_tlb.sets", str(sets)), ("node.gpus.*.memory.l2_tlb.ways", str(ways))
+
+
+def _row(rows: int, changed: tuple[tuple[str, str], ...], slow: Measured, ideal: Measured) -> dict[str, object]:
+    return {
+        "rows": rows,
+        "l1_ways": WAYS if changed else 0,  # 0: as the machine has
+        "slow_us": slow.kernels_s * 1e6,
+        "ideal_us": ideal.kernels_s * 1e6,
+        "l1_misses": slow.l1_misses,
+        "transactions": slow.transactions,
+    }
+
+
+def _reached(entries: str, name: str, m: Measured) -> dict[str, object]:
+    record = for_table(as_record(m))
+    return {
+        "entries": entries,
+        "workload": name,
+        "size": m.point.size,
+        "kernels_us": record["kernels_us"],
+        "packets_%": record["page_table_%_of_slow_packets"],
+        "flits_%": record["page_table_%_of_slow_flits"],
+        "padded_%": record["flits_padded_25_or_75_%"],
+    }

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of experiments: titles, wide tables, verdicts, and colours that mean the same in all plots of a page."""
+
+import pandas
+import pytest
+from fabricvp.experiments.frame import Experiment, Report
+from fabricvp.experiments.lanes import plots as lanes_plots
+from fabricvp.experiments.lanes.conclusion import percent, verdict
+from fabricvp.experiments.lanes.points import DOUBLED, FIXED, POLICIES
+from fabricvp.experiments.lanes.synthetic import Traffic, TrafficResult
+from fabricvp.experiments.netcrafter import plots as netcrafter_plots
+from fabricvp.experiments.netcrafter.points import POINTS
+from fabricvp.experiments.netcrafter_sensitivity import plan
+from fabricvp.experiments.netcrafter_sensitivity import plots as sensitivity_plots
+from fabricvp.experiments.pcie_congestion import plots as congestion_plots
+from fabricvp.experiments.registry import EXPERIMENTS, find
+from fabricvp.experiments.what_if import plots as what_if_plots
+from fabricvp.experiments.what_if.points import DESIGNS
+from fabricvp.experiments.writing import write
+from matplotlib.colors import to_hex
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_title_names_the_machine_that_was_measured(name):
+    experiment = find(name)
+    assert experiment.title_with({}) == experiment.title_with({"machine": experiment.machine}) == experiment.title
+    if experiment.machine:
+        title = experiment.title_with({"machine": "other.yaml"})
+        assert "other.yaml" in title and "four GPUs" not in title
+
+
+def test_a_page_has_the_title_of_its_machine_and_headings_that_wrap(tmp_path):
+    report = Report()
+    report.table("wide", pandas.DataFrame({"page_table_%_of_slow_packets": [1.5]}), "a table")
+    trial = Experiment("trial", "Four GPUs", "What?", lambda run: None, machine="quad", other_title="GPUs of {machine}")
+    for machine, title in (("quad", "Four GPUs"), ("pair.yaml", "GPUs of pair.yaml")):
+        write(tmp_path, trial, report, "fabricvp experiment trial", 1.0, {"machine": machine})
+        page = (tmp_path / "index.html").read_text()
+        assert f"<title>{title}</title>" in page and f"<h1>{title}</h1>" in page
+    assert "<th>page table % of slow packets</th>" in page
+    assert (tmp_path / "wide.csv").read_text().startswith("page_table_%_of_slow_packets\n")
+
+
+class Busy:
+    def __init__(self, *busy):
+        self.busy = dict(enumerate(busy))
+
+
+def concluded(gains):
+    names = list(gains.index)
+    return verdict(gains, {(name, FIXED): Busy(0.1, 0.9) for name in names}, names)
+
+
+def test_a_verdict_has_no_range_without_a_difference():
+    same = pandas.DataFrame({at: {"sp_like": 1.00001, "pagerank": 0.99999} for at in (DOUBLED, *POLICIES)})
+    first, second = concluded(same)
+    assert "does not change the kernels' speed." in first and "from" not in first and "+0.0" not in first + second
+    assert "the best" not in second and "do not differ" in second
+    differ = same.copy()
+    differ.loc["pagerank", "milic2017"] = 1.1
+    first, second = concluded(differ)
+    assert "by +5.0 % on average, from 0.0 % (sp_like) to +10.0 % (pagerank)" in first
+    assert "milic2017 is the best on average" in second
+    one = concluded(differ.loc[["pagerank"]])[0]
+    assert "Over 1 workload with" in one and "changes the kernels' speed by +10.0 % on each" in one
+
+
+@pytest.mark.parametrize("gain, text", [(1.0, "0.0 %"), (0.99999, "0.0 %"), (1.00001, "0.0 %"), (0.99, "-1.0 %")])
+def test_nothing_has_no_sign(gain, text):
+    assert percent(gain) == text
+
+
+def colours(figure):
+    """Colour by label, of all bars and lines of a figure."""
+    found = {}
+    for axes in figure.axes:
+        for container in axes.containers:
+            if container.get_label() and hasattr(container, "patches") and container.patches:
+                found.setdefault(container.get_label(), set()).add(to_hex(container.patches[0].get_facecolor()))
+        for line in axes.get_lines():
+            if not line.get_label().startswith("_"):
+                found.setdefault(line.get_label(), set()).add(to_hex(line.get_color()))
+    assert all(len(each) == 1 for each in found.values())
+    return {label: each.pop() for label, each in found.items()}
+
+
+def test_lanes_have_one_colour_each():
+    gains = pandas.DataFrame({at: {"spmv": 1.0, "gups": 1.1} for at in (DOUBLED, *POLICIES)})
+    bars = colours(lanes_plots.bars(gains))
+    carried = {
+        p: TrafficResult(Traffic("t", p, 4, (), 0, 2), 1, (1, 1), 0, 1, 0, 0, 0, 0, 1e-6, [8, 9]) for p in POLICIES
+    }
+    shown = [to_hex(axes.get_lines()[0].get_color()) for axes in lanes_plots.oscillation("t", carried).axes]
+    assert [bars[p] for p in POLICIES] == shown and len({*bars.values(), *lanes_plots.DIRECTIONS.values()}) == 6
+    workloads = colours(lanes_plots.sweeps(gains))
+    assert not {workloads["spmv"], workloads["gups"]} & {*bars.values(), *lanes_plots.DIRECTIONS.values()}
+
+
+def test_designs_have_one_colour_each():
+    line = {"workload": "gups", "ratio": 8, **{d: 1.0 for d in DESIGNS}}
+    line |= {f"{d}: {which}": 50.0 for d in DESIGNS for which in ("busier_%", "other_%")}
+    frame = pandas.DataFrame([line])
+    bars, busy = colours(what_if_plots.bars(frame)), colours(what_if_plots.utilisation(frame))
+    assert len(set(busy.values())) == len(DESIGNS) and all(busy[d] == bars[d] for d in DESIGNS[1:])
+
+
+def test_parts_of_netcrafter_have_one_colour_each():
+    gains = pandas.DataFrame({at: {"gups": 1.0} for at in POINTS})
+    bars = colours(netcrafter_plots.bars(gains))
+    assert len(set(bars.values())) == len(POINTS)
+    for part in "stitching", "trimming":
+        assert bars[part] == to_hex(netcrafter_plots._MECHANISMS[part])
+    assert to_hex(netcrafter_plots._MECHANISMS["ends"]) not in bars.values()
+
+
+def test_workloads_have_one_colour_in_all_sweeps():
+    def drawn(sweep, workloads):
+        lines = [
+            {"setting": s.name, "workload": w, "size": 1, "point": at, "speed_up": 1.0}
+            for w in workloads
+            for s in plan.SWEEPS[sweep].settings or [plan.Setting("1")]
+            for at in ("baseline", *plan.SWEEPS[sweep].points)
+        ]
+        return colours(sensitivity_plots.draw(pandas.DataFrame(lines), plan.SWEEPS[sweep]))
+
+    shown = [drawn(sweep, plan.SWEEPS[sweep].workloads) for sweep in ("parts", "rates", "tlb", "policies", "size")]
+    by_workload = {}
+    for found in shown:
+        for label, colour in found.items():
+            by_workload.setdefault(label.partition(",")[0], set()).add(colour)
+    assert by_workload.keys() == plan.SIZES.keys() and all(len(each) == 1 for each in by_workload.values())
+
+
+def test_orders_are_no_forms():
+    orders = {name: [1e-6] * 2 for name in ("best", "natural", "worst")}
+    shown = colours(congestion_plots.schedules({"2d, in steps": orders}, (40_000, 254_000)))
+    assert not set(shown.values()) & set(congestion_plots._COLORS.values())
