@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "base/rejection.h"
 #include "fabric/egress.h"
 
@@ -85,8 +85,7 @@ void fabric_switch::packet_unpacked(port& at, const packet_ptr& p) {
 }
 
 void fabric_switch::packet_malformed(port& at, const char* why) {
-    ++malformed;
-    log(log_level::warning, *this, "what came by {} is no packets: {}", at.basename(), why);
+    count_warning(malformed, *this, "what came by {} is no packets: {}", at.basename(), why);
 }
 
 void fabric_switch::accept(port& at, const packet_ptr& p) {

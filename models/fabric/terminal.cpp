@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "fabric/egress.h"
 
 namespace fabricvp::fabric {
@@ -110,7 +110,7 @@ void terminal::transmit() {
 }
 
 void terminal::packet_malformed(port&, const char* why) {
-    log(log_level::warning, *this, "what came by the link is no packets: {}", why);
+    count_warning(malformed, *this, "what came by the link is no packets: {}", why);
 }
 
 /// A response has left: the next request of its channel may be served.

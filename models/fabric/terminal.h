@@ -60,6 +60,7 @@ public:
     counter held{*this, "held", "1", "requests of others that waited because too many were being served"};
     counter packets_sent{*this, "packets_sent", "1", "requests and responses handed over to the fabric"};
     counter packets_received{*this, "packets_received", "1", "requests and responses of others that arrived"};
+    counter malformed{*this, "malformed", "1", "what came by the link and is no packets"};
     counter packets_failed{*this, "packets_failed", "1",
                            "packets of this device's accesses that were lost, of which it was told"};
     histogram round_trip{*this, "round_trip", "ps", "from handing over a request to its response"};

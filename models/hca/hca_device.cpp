@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 #include "base/random_streams.h"
 #include "base/trace_flow.h"
@@ -243,12 +244,9 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
     if (good) return;
     if (bus_log_channel.open())
         bus_log_channel.line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
-    if (bad_doorbells.total() == 0)
-        log(log_level::warning, *this,
-            "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's; further ones are only "
-            "counted",
-            high, low, which, uar);
-    ++bad_doorbells;
+    count_warning(bad_doorbells, *this,
+                  "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's", high, low, which,
+                  uar);
 }
 
 void hca_device::clear_contexts() {

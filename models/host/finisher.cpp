@@ -3,7 +3,7 @@
 
 #include "abi/finisher.h"
 #include "abi/memory_map.h"
-#include "base/log.h"
+#include "base/counted_warning.h"
 
 namespace fabricvp::host {
 
@@ -28,7 +28,7 @@ void finisher::execute(std::uint64_t written) {
         case FINISHER_RESET:
             if (on_reset) on_reset();
             break;
-        default: log(log_level::warning, *this, "unknown command {:#x} ignored", written);
+        default: count_warning(unknown_commands, *this, "unknown command {:#x} ignored", written);
     }
 }
 

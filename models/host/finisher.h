@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "base/statistics.h"
 #include "host/register_target.h"
 
 namespace fabricvp::host {
@@ -11,6 +12,7 @@ namespace fabricvp::host {
 class finisher final : public register_target {
 public:
     device_register command;
+    counter unknown_commands{*this, "unknown_commands", "1", "commands that mean nothing, and were ignored"};
 
     /// The guest powers off; status 0 is a clean end, others are its failure code.
     std::function<void(int status)> on_power_off;

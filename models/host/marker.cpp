@@ -2,7 +2,8 @@
 #include "host/marker.h"
 
 #include "abi/memory_map.h"
-#include "base/log.h"
+#include "base/counted_warning.h"
+#include "base/quantity.h"
 
 namespace fabricvp::host {
 
@@ -10,6 +11,8 @@ void marker_params::describe(parameter_visitor& v) {
     v.field(
         "scope", scope,
         "path of the block whose statistics marks reset and dump; empty: the machine, or of several nodes the own one");
+    v.field("region_memory", region_memory,
+            "memory of the simulator for dumped regions, about; those that it has no room for are lost, and counted");
 }
 
 marker::marker(const sc_core::sc_module_name& name, const marker_params& p)
@@ -29,6 +32,7 @@ marker::marker(const sc_core::sc_module_name& name, const marker_params& p)
 void marker::reset() {
     m_label.clear();
     m_regions.clear();
+    m_region_bytes = 0;
     m_from = now();
     register_target::reset();
 }
@@ -46,6 +50,25 @@ void marker::end(const std::string& text) {
     execute(MARKER_COMMAND_DUMP);
 }
 
+/// Each region holds all statistics of the scope: a guest that dumps in a loop would fill the host's memory.
+void marker::keep_region() {
+    constexpr std::uint64_t node_bytes = 96;  // of a map's node with its key and value, beside a long key's characters
+    region r{m_label, m_from, now(), {}};
+    std::uint64_t bytes = sizeof r + m_label.size();
+    if (m_region_bytes + bytes <= params.region_memory) {
+        r.values = snapshot_statistics(params.scope);
+        for (const auto& value : r.values) bytes += node_bytes + value.first.size();
+    }
+    if (m_region_bytes + bytes > params.region_memory) {
+        count_warning(regions_lost, *this, "a region is lost: dumped regions fill their memory (region_memory {})",
+                      quantity_text(parameter_kind::byte_size, params.region_memory));
+        return;
+    }
+    m_region_bytes += bytes;
+    m_regions.push_back(std::move(r));
+    regions_dumped.set(m_regions.size());
+}
+
 void marker::execute(std::uint64_t written) {
     command.set(0);
     switch (written) {
@@ -55,14 +78,13 @@ void marker::execute(std::uint64_t written) {
             if (on_mark) on_mark(kind::reset, m_label);
             break;
         case MARKER_COMMAND_DUMP:
-            m_regions.push_back({m_label, m_from, now(), snapshot_statistics(params.scope)});
-            regions_dumped.set(m_regions.size());
+            keep_region();
             if (on_mark) on_mark(kind::dump, m_label);
             break;
         case MARKER_COMMAND_NOTE:
             if (on_mark) on_mark(kind::note, m_label);
             break;
-        default: log(log_level::warning, *this, "unknown command {:#x} ignored", written);
+        default: count_warning(unknown_commands, *this, "unknown command {:#x} ignored", written);
     }
 }
 

@@ -14,6 +14,7 @@ namespace fabricvp::host {
 
 struct marker_params {
     std::string scope;
+    byte_size region_memory{512 << 20};
     void describe(parameter_visitor& v);
 };
 
@@ -34,6 +35,8 @@ public:
     device_register command;
     device_register label;
     device_register regions_dumped;
+    counter unknown_commands{*this, "unknown_commands", "1", "commands that mean nothing, and were ignored"};
+    counter regions_lost{*this, "regions_lost", "1", "regions that there was no memory for (region_memory)"};
 
     /// Called inside the calendar callback of the guest's access, after the device has done its part.
     std::function<void(kind, const std::string& label)> on_mark;
@@ -48,12 +51,14 @@ public:
     const std::vector<region>& regions() const { return m_regions; }
 
 private:
+    void keep_region();
     void execute(std::uint64_t command);
     void add_to_label(char c);
 
     std::string m_label;
     ticks m_from = 0;
     std::vector<region> m_regions;
+    std::uint64_t m_region_bytes = 0;  ///< that m_regions take, about
 };
 
 }  // namespace fabricvp::host

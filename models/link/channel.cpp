@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "base/random_streams.h"
 
 namespace fabricvp::link {
@@ -110,11 +110,10 @@ channel::transmission channel::send(ticks earliest, ticks tail_ready, std::uint6
         m_free += params.replay_latency;
         m_busy_since = m_free;
         if (++failures % params.replays_before_retrain == 0) {
-            ++retrains;
             m_free += params.retrain_time;
             m_busy_since = m_free;
             p.lost = failures >= max_trainings_per_packet * params.replays_before_retrain;
-            log(log_level::warning, *this, "{} failed attempts at one packet: the link trains again", failures);
+            count_warning(retrains, *this, "{} failed attempts at one packet: the link trains again", failures);
             if (p.lost) return p;
         }
     }

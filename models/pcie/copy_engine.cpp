@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "base/register_words.h"
 
 namespace fabricvp::pcie {
@@ -93,8 +93,8 @@ void copy_engine::store(std::size_t c, std::uint64_t address, const buffer_slice
 }
 
 void copy_engine::stopped(std::size_t c) {
-    log(log_level::warning, *this,
-        "channel {} stops: the ring registers are wrong or a descriptor could not be fetched", c);
+    count_warning(stops, *this, "channel {} stops: the ring registers are wrong or a descriptor could not be fetched",
+                  c);
 }
 
 void copy_engine::interrupt_message(std::size_t c, unsigned vector) {

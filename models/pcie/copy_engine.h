@@ -35,6 +35,7 @@ public:
     copy_channels channels;
 
     counter descriptors{*this, "descriptors", "1", "descriptors executed"};
+    counter stops{*this, "stops", "1", "channels that stopped because of their ring"};
     counter bytes_copied{*this, "bytes_copied", "B", "bytes copied"};
     counter bytes_received{*this, "bytes_received", "B", "bytes written into this engine's memory by others"};
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 #include "pcie/bridge.h"
 #include "pcie/completion.h"
@@ -293,8 +294,7 @@ void endpoint::memory_request(const tlp_ptr& t) {
         return;
     }
     if (!hit) {
-        ++unsupported;
-        log(log_level::warning, *this, "no BAR claims {:#x} + {}", t->address, t->bytes);
+        count_warning(unsupported, *this, "no BAR claims {:#x} + {}", t->address, t->bytes);
         reject(t, aer::unsupported_request, completion_status::unsupported_request);
         return;
     }

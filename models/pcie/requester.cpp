@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 
 namespace fabricvp::pcie {
 
@@ -253,8 +253,7 @@ void requester::check_deadlines() {
             if (m_tags[t].quarantined) {
                 free_tag(t);
             } else {
-                ++timeouts;
-                log(log_level::warning, *this, "no completion for tag {}", t);
+                count_warning(timeouts, *this, "no completion for tag {}", t);
                 if (on_timeout) on_timeout(m_tags[t].address);
                 finish_tag(t, request_status::timeout, true);
             }

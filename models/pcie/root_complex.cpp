@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 #include "pcie/completion.h"
 #include "pcie/configuration_access.h"
@@ -169,8 +170,7 @@ void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
 }
 
 void root_complex::reject(const tlp& t, unsigned ingress, completion_status status) {
-    ++unsupported;
-    log(log_level::warning, *this, "root port {}: {:#x} of {:04x} is refused", ingress, t.address, t.requester);
+    count_warning(unsupported, *this, "root port {}: {:#x} of {:04x} is rejected", ingress, t.address, t.requester);
     const bool posted = t.flow() == flow_class::posted;
     bridges[ingress]->errors.uncorrectable(
         status == completion_status::completer_abort ? aer::completer_abort : aer::unsupported_request, &t,

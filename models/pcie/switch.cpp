@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 #include "pcie/completion.h"
 #include "pcie/configuration_access.h"
@@ -212,15 +213,15 @@ void pcie_switch::accept(const tlp_ptr& t, unsigned ingress) {
             inject(make_completion(*t, id, completion_status::unsupported_request));
         return;
     }
-    ++unsupported;
     auto& reporter = bridge_at(ingress < ports() ? ingress : 0).errors;
     const bool posted = t->flow() == flow_class::posted;
     const auto weight = posted ? error_reporter::weight::full : error_reporter::weight::advisory;
     if (t->is_completion()) {
+        ++unsupported;
         reporter.uncorrectable(aer::unexpected_completion, t.get(), weight);
         return;
     }
-    log(log_level::warning, *this, "nothing claims {:#x}", t->address);
+    count_warning(unsupported, *this, "nothing claims {:#x}", t->address);
     reporter.uncorrectable(aer::unsupported_request, t.get(), weight);
     if (t->flow() == flow_class::non_posted)
         inject(make_completion(*t, static_cast<std::uint16_t>(upstream.primary() << 8),

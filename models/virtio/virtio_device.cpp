@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 
 namespace fabricvp::virtio {
 
@@ -169,8 +169,7 @@ void virtio_device::write_status(std::uint8_t wanted) {
 
 void virtio_device::needs_reset(const char* why) {
     if (m_status & VIRTIO_STATUS_NEEDS_RESET) return;
-    ++broken;
-    log(log_level::warning, *this, "needs a reset: {}", why);
+    count_warning(broken, *this, "needs a reset: {}", why);
     for (auto& q : m_queues) q.stop();
     m_status |= VIRTIO_STATUS_NEEDS_RESET;
     device_status.set(m_status);

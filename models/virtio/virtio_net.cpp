@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "base/random_streams.h"
 
 namespace fabricvp::virtio {
@@ -116,11 +116,8 @@ void virtio_net::send_ready() {
     while (!m_sending.empty() && m_sending.front().ready <= now()) {
         auto& s = m_sending.front();
         if (!s.bytes) {
-            if (malformed.total() == 0)
-                log(log_level::warning, *this,
-                    "the driver's frame of {} bytes cannot be sent; further ones are only counted",
-                    s.chain.readable_bytes - header);
-            ++malformed;
+            count_warning(malformed, *this, "the driver's frame of {} bytes cannot be sent",
+                          s.chain.readable_bytes - header);
         } else {
             if (port.connected() && !port.has_space()) return;
             ++frames_sent;

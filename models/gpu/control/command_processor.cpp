@@ -7,7 +7,7 @@
 
 #include "abi/gpu_queue_lines.h"
 #include "base/clock_domain.h"
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "base/trace.h"
 #include "gpu/control/fault_number.h"
 #include "riscv/timebase.h"
@@ -146,9 +146,7 @@ void command_processor::update_doorbells() {
 
 void command_processor::assign(unsigned queue, std::uint64_t hart) {
     if (hart >= harts.size()) {
-        if (!std::exchange(m_warned_of_hart, true))
-            log(log_level::warning, *this, "queue {} keeps its hart: there is no hart {}; further ones are not told",
-                queue, hart);
+        count_warning(rejected_assignments, *this, "queue {} keeps its hart: there is no hart {}", queue, hart);
         hart = m_hart_of[queue];
     }
     const auto bit = std::uint64_t{1} << queue;

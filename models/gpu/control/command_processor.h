@@ -42,6 +42,7 @@ public:
         hart_queues, lines_begin, lines_bytes, lines_lock;
 
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
+    counter rejected_assignments{*this, "rejected_assignments", "1", "queues assigned to a hart that does not exist"};
     histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
 
     std::vector<std::unique_ptr<cp_bus>> bus;
@@ -96,7 +97,6 @@ private:
     std::array<ticks, GPU_QUEUES> m_rung_at{};
     std::uint64_t m_rung = 0;                          // doorbells not yet cleared
     std::array<std::uint8_t, GPU_QUEUES> m_hart_of{};  // what queue_hart says, as long as it says something that exists
-    bool m_warned_of_hart = false;
     bool m_running = false;
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 
 namespace fabricvp::gpu {
 
@@ -111,8 +111,7 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.acquire = acquire.get(h) != 0;
     d.cookie = std::uint64_t{h} << 32 | cookie;
     if (const char* why = m_target.rejection_reason(d)) {
-        ++rejected;
-        log(log_level::warning, *this, "launch rejected: {}", why);
+        count_warning(rejected, *this, "launch rejected: {}", why);
         add_fault(GPU_FAULT_RESOURCES, cookie, {});
         finish(h, cookie, GPU_FAULT_RESOURCES);
         return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 #include "gpu/control/fault_number.h"
 #include "gpu/memory/translation.h"
@@ -153,13 +154,9 @@ void sdma_engine::end_chunk(std::uint32_t number, memory_fault fault) {
 void sdma_engine::finish(std::size_t c, std::uint32_t fault) {
     auto& ch = m_channels[c];
     ch.busy = false;
-    if (fault != GPU_FAULT_NONE) {
-        if (faults.total() == 0)
-            log(log_level::warning, *this,
-                "channel {}: copy of {} bytes from {:#x} to {:#x} failed (fault {}); further ones are only counted", c,
-                ch.work.length, ch.work.source, ch.work.destination, fault);
-        ++faults;
-    }
+    if (fault != GPU_FAULT_NONE)
+        count_warning(faults, *this, "channel {}: copy of {} bytes from {:#x} to {:#x} failed (fault {})", c,
+                      ch.work.length, ch.work.source, ch.work.destination, fault);
     ++descriptors;
     latency.add(now() - ch.began);
     std::uint32_t code = COPY_ENGINE_DONE;

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "abi/gpu.h"
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "base/trace.h"
 
 namespace fabricvp::gpu {
@@ -152,8 +152,8 @@ void dispatcher::group_finished(compute_unit&, dispatch_run& run) {
 void dispatcher::lane_faulted(dispatch_run& run, const fault_record& record) {
     if (run.aborted) return;
     run.fault = record;
-    ++faults;
-    log(log_level::warning, *this,
+    count_warning(
+        faults, *this,
         "dispatch {}{} aborted: {}{}{} at pc {:#x}, address {:#x}, work-group {},{},{} lane {} (compute unit {}, "
         "wavefront {})",
         run.number, name_of ? fmt::format(" ({})", name_of(run.what)) : "", describe(record.kind),

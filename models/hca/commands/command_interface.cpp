@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 
 namespace fabricvp::hca {
@@ -37,9 +38,7 @@ void command_interface::go() {
         (m_queue.size() >= std::size_t{1} << params.log_in_flight || !hca_get(word, HCA_HCR_EVENT))) {
         // GO was 1, or there are more by events than software was told; it does not wait for what it has not seen
         // begin.
-        if (failed.total() == 0)
-            log(log_level::warning, *this, "a command was begun while others filled the HCA; it is ignored");
-        ++failed;
+        count_warning(failed, *this, "a command was begun while others filled the HCA; it is ignored");
         return;
     }
     waiting w;

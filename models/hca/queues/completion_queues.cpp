@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "base/trace_flow.h"
 #include "hca/queues/debug_text.h"
 
@@ -188,9 +188,8 @@ void completion_queues::write(queue& q, const completion_queue_entry& e, violati
 }
 
 void completion_queues::fail(queue& q, unsigned syndrome) {
-    log(log_level::warning, *this, "completion queue {:#x} {}", q.number,
-        syndrome == HCA_CQ_OVERRUN ? "is full" : "cannot be written");
-    ++overruns;
+    count_warning(overruns, *this, "completion queue {:#x} {}", q.number,
+                  syndrome == HCA_CQ_OVERRUN ? "is full" : "cannot be written");
     q.status = syndrome == HCA_CQ_OVERRUN ? HCA_STATUS_OVERFLOW : HCA_STATUS_WRITE_FAILED;
     q.writing = false;
     dropped += q.waiting.size();

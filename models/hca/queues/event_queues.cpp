@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 
 namespace fabricvp::hca {
@@ -101,7 +102,7 @@ void event_queues::pump(unsigned number) {
 void event_queues::write_next(unsigned number) {
     auto& q = m_queues[number];
     if (q.producer - q.consumer >= 1u << q.log_size) {
-        log(log_level::warning, *this, "event queue {} is full", number);
+        count_warning(overflows, *this, "event queue {} is full", number);
         q.status = HCA_STATUS_OVERFLOW;
         dropped += q.waiting.size();
         q.waiting.clear();
@@ -123,7 +124,7 @@ void event_queues::write(unsigned number, const event_queue_entry& e, violation 
     auto& q = m_queues[number];
     q.writing = false;
     if (v != violation::none || where.size() != 1) {
-        log(log_level::warning, *this, "the buffer of event queue {} cannot be written", number);
+        count_warning(write_failures, *this, "the buffer of event queue {} cannot be written", number);
         q.status = HCA_STATUS_WRITE_FAILED;
         dropped += q.waiting.size() + 1;
         q.waiting.clear();
@@ -165,8 +166,8 @@ void event_queues::set_consumer(unsigned number, std::uint32_t counter) {
     if (q.producer - counter <= 1u << q.log_size)
         q.consumer = counter;
     else
-        log(log_level::warning, *this, "consumer counter {} of event queue {} is none that it can have", counter,
-            number);
+        count_warning(bad_consumers, *this, "consumer counter {} of event queue {} is none that it can have", counter,
+                      number);
 }
 
 void event_queues::reset() {

@@ -40,6 +40,9 @@ public:
 
     counter events{*this, "events", "1", "events written"};
     counter dropped{*this, "dropped", "1", "events that no queue was there for, or had no room for"};
+    counter overflows{*this, "overflows", "1", "events that found their queue full"};
+    counter write_failures{*this, "write_failures", "1", "events that could not be written into their queue"};
+    counter bad_consumers{*this, "bad_consumers", "1", "consumer counters of software that its queue cannot have"};
     counter interrupts{*this, "interrupts", "1", "interrupts raised"};
 
     event_queues(const sc_core::sc_module_name& name, const wiring& w);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "hca/queues/debug_text.h"
 
 namespace fabricvp::hca {
@@ -146,7 +146,7 @@ void receive_queues::fetch_shared(std::uint32_t srqn, std::uint32_t serial) {
                     if (!current) return complete_waiter(srqn, consume_status::failed, nullptr);
                     if (!ok) {
                         current->failed = true;
-                        log(log_level::warning, *this, "entries of shared receive queue {:#x} cannot be read", srqn);
+                        count_warning(failures, *this, "entries of shared receive queue {:#x} cannot be read", srqn);
                         m_eqs.post(event_queue_entry(HCA_EVENT_SRQ_CATASTROPHIC_ERROR).set(HCA_EQE_NUMBER, srqn));
                         return complete_waiter(srqn, consume_status::failed, nullptr);
                     }

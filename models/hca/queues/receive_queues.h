@@ -35,6 +35,7 @@ public:
     const receive_queue_params params;
 
     counter fetches{*this, "fetches", "1", "reads of receive WQEs, several at a time where they lie behind each other"};
+    counter failures{*this, "failures", "1", "reads of shared receive queues that failed"};
     counter consumed{*this, "consumed", "1", "receive WQEs taken"};
     counter empty{*this, "empty", "1", "times that no entry was posted"};
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "abi/hca.h"
-#include "base/log.h"
+#include "base/counted_warning.h"
 #include "hca/queues/debug_text.h"
 
 namespace fabricvp::hca {
@@ -149,7 +149,7 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low,
 
 /// A doorbell told of more entries than its ring holds: those that wait may have been written over.
 void send_queues::overrun(queue_pair& q) {
-    log(log_level::warning, *this, "queue pair {:#x} is posted beyond its ring", q.attributes.number);
+    count_warning(overruns, *this, "queue pair {:#x} is posted beyond its ring", q.attributes.number);
     m_eqs.post(event_queue_entry(HCA_EVENT_WQ_CATASTROPHIC_ERROR).set(HCA_EQE_NUMBER, q.attributes.number));
     m_qps.fail(q);
 }
@@ -195,12 +195,7 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
     s.fetching = false;
     if (q.attributes.state == HCA_QP_ERR) return m_adapter.wqes_ready(q);
     const auto stride = q.attributes.sq.stride();
-    if (!ok) {
-        if (failures.total() == 0)
-            log(log_level::warning, *this,
-                "send WQEs of queue pair {:#x} cannot be read; further failures are only counted", q.attributes.number);
-        ++failures;
-    }
+    if (!ok) count_warning(failures, *this, "send WQEs of queue pair {:#x} cannot be read", q.attributes.number);
     for (std::uint32_t i = 0; i < count; ++i) {
         auto& b = s.batches.front();
         const auto* wqe = bytes.data() + std::size_t{i} * stride;

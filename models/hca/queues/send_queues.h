@@ -37,6 +37,7 @@ public:
     span_stage doorbell_span{*this, "doorbell"};  ///< from its arrival until its entries are fetched
     span_stage fetch_span{*this, "fetch"};        ///< of entries
 
+    counter overruns{*this, "overruns", "1", "doorbells that told of more send WQEs than the ring holds"};
     counter failures{*this, "failures", "1", "reads of send WQEs that failed"};
 
     send_queues(const sc_core::sc_module_name& name, const send_queue_params& params, const wiring& w);

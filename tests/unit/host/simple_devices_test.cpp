@@ -19,7 +19,7 @@ namespace {
 struct bench {
     calendar cal{"calendar"};
     host::finisher finisher{"finisher"};
-    host::marker marker{"marker", host::marker_params{}};
+    host::marker marker{"marker", {{}, byte_size{64 << 10}}};
     host::pcie_root_bus pcie{"pcie"};
     host::boot_rom rom{"rom"};
     test::bus_master to_finisher{"to_finisher"}, to_marker{"to_marker"}, to_rom{"to_rom"};
@@ -27,6 +27,7 @@ struct bench {
     std::vector<int> statuses;
     unsigned resets = 0;
     unsigned log_lines = 0;
+    std::string last_line;
 
     bench() {
         to_finisher.socket.bind(finisher.bus);
@@ -38,7 +39,10 @@ struct bench {
         to_mmio64.socket.bind(pcie.mmio64.bus);
         finisher.on_power_off = [this](int s) { statuses.push_back(s); };
         finisher.on_reset = [this] { ++resets; };
-        set_log_sink([this](log_level, const std::string&, const std::string&) { ++log_lines; });
+        set_log_sink([this](log_level, const std::string&, const std::string& message) {
+            ++log_lines;
+            last_line = message;
+        });
         cal.run_until(0);
     }
     void label(const std::string& text) {
@@ -73,6 +77,10 @@ TEST_CASE("finisher") {
     CHECK(b.statuses.size() == 3);
     CHECK(b.log_lines == 1);
     CHECK(b.to_finisher.read32(FINISHER_COMMAND) == 0);
+    for (int i = 0; i < 2000; ++i) b.to_finisher.write32(FINISHER_COMMAND, 0x4321);  // a guest in a loop
+    CHECK(b.log_lines == 1);
+    CHECK(b.last_line == "unknown command 0x1234 ignored; further ones are only counted (finisher.unknown_commands)");
+    CHECK(b.finisher.unknown_commands.value() == 2001);
     // Half a word carries a command too, as drivers of syscon do on 16-bit buses.
     b.to_finisher.write<std::uint16_t>(FINISHER_COMMAND, FINISHER_PASS);
     CHECK(b.statuses.back() == 0);
@@ -121,8 +129,9 @@ TEST_CASE("marker: reset opens a region, dump closes it under its label") {
     b.label(std::string(200, 'x'));
     b.to_marker.write32(MARKER_COMMAND, MARKER_COMMAND_DUMP);
     CHECK(b.marker.regions().back().label == std::string(MARKER_LABEL_LENGTH, 'x'));
-    b.to_marker.write32(MARKER_COMMAND, 99);
+    for (int i = 0; i < 2000; ++i) b.to_marker.write32(MARKER_COMMAND, 99);
     CHECK(b.log_lines == 1);
+    CHECK(b.marker.unknown_commands.value() == 2000);
     b.marker.reset();
     CHECK(b.marker.regions().empty());
     CHECK(b.to_marker.read32(MARKER_REGIONS) == 0);
@@ -157,4 +166,19 @@ TEST_CASE("boot ROM holds the reset code and the fw_dynamic information, and can
     b.to_rom.write32(0, 0);
     CHECK(b.to_rom.last_status == tlm::TLM_COMMAND_ERROR_RESPONSE);
     CHECK(b.to_rom.read32(0) == 0x297);
+}
+
+TEST_CASE("marker: a guest that dumps in a loop fills its part of the memory and no more") {
+    auto& b = fresh();
+    for (int i = 0; i < 2000; ++i) b.to_marker.write32(MARKER_COMMAND, MARKER_COMMAND_DUMP);
+    const auto kept = b.marker.regions().size();
+    CHECK(kept > 1);
+    CHECK(kept < 1000);
+    CHECK(b.marker.regions_lost.value() == 2000 - kept);
+    CHECK(b.to_marker.read32(MARKER_REGIONS) == kept);
+    CHECK(b.log_lines == 1);
+    CHECK(b.last_line.find("region_memory 64 KiB") != std::string::npos);
+    b.marker.reset();  // there is room again
+    b.to_marker.write32(MARKER_COMMAND, MARKER_COMMAND_DUMP);
+    CHECK(b.marker.regions().size() == 1);
 }

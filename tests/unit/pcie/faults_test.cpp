@@ -2,6 +2,7 @@
 // Resets, links that fail, and what the error registers say about it. One bench for all, put right after each case.
 #include <catch2/catch.hpp>
 
+#include "base/log.h"
 #include "cs_storm_bench.h"
 
 using namespace fabricvp;
@@ -247,6 +248,22 @@ TEST_CASE("errors are recorded by severity and mask, and travel to the root port
     machine.engines[0]->dma.read(cs_storm_bench::engine_base(1), data, {});
     b.run(10 * us);
     CHECK(port.space.read(root_aer + aer::root_status, 4) == 0);
+    // Repeated requests fill no log: each place logs the first, and counts.
+    unsigned lines = 0;
+    const auto old = set_log_sink([&](log_level, const std::string&, const std::string&) { ++lines; });
+    const auto refused_by_root = machine.root.unsupported.total();
+    const auto command = port.space.get(0x04, 2);
+    port.space.set(0x04, 2, command & ~0x4u);  // no bus master
+    for (int i = 0; i < 2000; ++i) {
+        machine.engines[0]->dma.read(cs_storm_bench::engine_base(1), data, {});
+        machine.engines[0]->dma.read(0x50000, data, {});
+        b.run(10 * us);
+    }
+    set_log_sink(old);
+    CHECK(engine.unsupported.total() >= 2000);
+    CHECK(machine.root.unsupported.total() >= refused_by_root + 2000);
+    CHECK(lines <= 2);
+    port.space.set(0x04, 2, command);
     space.write(aer_at + aer::uncorrectable_severity, 4, 0x00462030);
     b.recover();
 }
