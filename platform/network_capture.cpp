@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include "platform/common/files.h"
 #include "platform/common/input_error.h"
 
 namespace fabricvp {
@@ -32,10 +33,12 @@ network_capture::network_capture(network::subnet* n, const std::string& file, co
     };
     if (!m_network.tap(chosen, nullptr))
         throw input_error(fmt::format("no port of the network has a name such as {}", filter));
-    m_file = std::fopen(file.c_str(), "wb");
-    if (!m_file) throw input_error(fmt::format("{}: {}", file, std::strerror(errno)));
+    check_writable(file);
     const auto sink = [this](const void* bytes, std::size_t size) {
-        m_failed |= std::fwrite(bytes, 1, size, m_file) != size;
+        if (!m_file)
+            m_early.append(static_cast<const char*>(bytes), size);
+        else
+            m_failed |= std::fwrite(bytes, 1, size, m_file) != size;
     };
     network::packet_tap* tap = nullptr;
     if (ends_in(file, ".csv")) {
@@ -53,7 +56,16 @@ network_capture::~network_capture() {
     if (m_file) std::fclose(m_file);
 }
 
+void network_capture::open() {
+    if (m_file) return;
+    m_file = std::fopen(m_name.c_str(), "wb");
+    if (!m_file) throw_unwritable(m_name, errno);
+    m_failed |= std::fwrite(m_early.data(), 1, m_early.size(), m_file) != m_early.size();
+    m_early.clear();
+}
+
 void network_capture::flush() {
+    open();
     if (std::fflush(m_file) != 0 || m_failed)
         throw input_error(fmt::format("{}: the capture could not be written whole", m_name));
 }

@@ -21,12 +21,15 @@ public:
     network_capture(const network_capture&) = delete;
     network_capture& operator=(const network_capture&) = delete;
 
+    /// Opens the file, as a run begins: what was in it stays if the run is rejected before. \throws input_error
+    void open();
     /// Brings what was captured into the file. \throws input_error if it could not be written
     void flush();
 
 private:
     network::subnet& m_network;
     std::string m_name;
+    std::string m_early;  ///< what comes before open()
     std::FILE* m_file = nullptr;
     bool m_failed = false;
     std::unique_ptr<network::packet_capture> m_capture;

@@ -101,6 +101,7 @@ void platform::load_binary(std::size_t node, const std::string& path, std::uint6
 }
 
 run_result platform::run_until(ticks limit) {
+    if (m->capture) m->capture->open();
     auto result = m->run(limit);
     if (m->capture) m->capture->flush();
     return result;
@@ -196,7 +197,7 @@ void platform::write_results(const std::string& folder) {
     if (std::any_of(regions.begin(), regions.end(), [](const auto* r) { return !r->empty(); }))
         files.emplace_back("regions.json", regions_json(regions));
     for (const auto& [i, part] : nodes) {
-        files.emplace_back(fmt::format("console.node{}.log", i), part->console);
+        if (!m->contexts[i].serial->end_log()) files.emplace_back(fmt::format("console.node{}.log", i), part->console);
         if (!part->input.empty()) files.emplace_back(fmt::format("console.node{}.input", i), part->input);
     }
     std::map<std::size_t, const std::vector<host::marker::region>*> regions_of_nodes;
@@ -213,7 +214,6 @@ void platform::write_results(const std::string& folder) {
         files.emplace_back("trace.json", ranks::merged_trace(m->rank_parts));
     write_files(folder, files, copies);
     write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(true)));
-    for (auto& a : m->contexts) a.serial->end_log();
     if (alone) m->rank_parts.clear();
 }
 
@@ -240,6 +240,8 @@ void platform::reset(std::size_t node) {
 const node_outcome& platform::outcome(std::size_t node) const { return m->contexts.at(node).outcome; }
 
 bool platform::has(std::size_t node) const { return m->hardware->nodes.at(node) != nullptr; }
+
+bool platform::owes_result(std::size_t node) const { return m->owes_result(node); }
 
 std::string platform::failure_message() const { return m->failure_message(); }
 

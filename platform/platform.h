@@ -75,6 +75,8 @@ public:
     /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application)
     /// and has not, or a script was not done. One line about it; empty otherwise.
     std::string failure_message() const;
+    /// The node's guest is to give a verdict (tohost, a GPU application), and has not yet.
+    bool owes_result(std::size_t node) const;
     /// Ends run_until() soon; the only member that may be called from a signal handler or another thread.
     void request_stop();
     /// Ends run_until() with run_outcome::event; for conditions that callers watch on the simulation thread.

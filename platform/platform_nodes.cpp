@@ -133,6 +133,12 @@ void platform::implementation::add_verdicts(statistics_snapshot& values) const {
     if (some && (all_reported || !right)) values["app.ok"] = right;
 }
 
+/// In a word: by what was simulated, by a time limit, or from outside.
+std::string ended_by(const run_result& r) {
+    if (r.outcome == run_outcome::time_limit) return "time";
+    return r.outcome == run_outcome::interrupted && r.detail != input_wait_message ? "interrupted" : "guest";
+}
+
 std::string platform::implementation::failure_message() const {
     const bool by_nodes = ending && ending->outcome == run_outcome::power_off;  // they have said all there is to say
     const bool in_time = ending && ending->outcome != run_outcome::time_limit;
@@ -163,6 +169,11 @@ void platform::implementation::serve_scripts() {
     if (some && all_done && !finishes) end(run_outcome::event, "the script is done");
 }
 
+bool platform::implementation::owes_result(std::size_t i) const {
+    const auto& a = contexts[i];
+    return determines_end(i) && !ended(a) && (a.images.tohost || !app_of(a.images).empty());
+}
+
 run_record platform::implementation::record(bool complete) const {
     run_record r;
     r.complete = complete;
@@ -171,6 +182,7 @@ run_record platform::implementation::record(bool complete) const {
     r.until = params.simulation.until;
     r.time = hardware->timeline.now();
     if (complete) r.result = ending;
+    if (ending) r.ended = ended_by(*ending);
     for (const auto& a : contexts) r.nodes.push_back({a.outcome, app_of(a.images), a.test});
     return r;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings of what GPUs send to each other, and machines that play them.
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -194,6 +195,11 @@ void platform::record(const std::string& file) {
         throw input_error(fmt::format("--record {}: {}", fabricvp::quoted(file), e.what()));
     }
     m->recorder_path = file;
+    m->services.push_back([this] {  // between slices, since the recorder writes amid callbacks
+        if (m->recorder && m->recorder->error())
+            throw input_error(fmt::format("--record {}: cannot be written: {}", fabricvp::quoted(m->recorder_path),
+                                          std::strerror(m->recorder->error())));
+    });
     n.host.marker.on_mark = [this, next = std::move(n.host.marker.on_mark)](host::marker::kind k,
                                                                             const std::string& label) {
         auto& r = *m->recorder;

@@ -41,6 +41,8 @@ inline ticks next_slice_end(ticks now) {
 }
 inline constexpr const char* input_wait_message = "the guests wait for input, and no console can give any";
 
+std::string ended_by(const run_result& result);
+
 /// What surrounds one node.
 struct node_context {
     image_set images;                                ///< as configured, paths resolved when loaded
@@ -126,6 +128,7 @@ struct platform::implementation {
     void end_by_nodes();
     void add_verdicts(statistics_snapshot& values) const;
     std::string failure_message() const;
+    bool owes_result(std::size_t node) const;
     run_record record(bool complete) const;
     /// Lets scripts look at their consoles, and ends the run with them.
     void serve_scripts();

@@ -86,12 +86,18 @@ trace_recording::~trace_recording() {
 trace::summary trace_recording::stop() {
     if (!m_running) return {};
     m_running = false;
-    return trace::stop();
+    return m_summary = trace::stop();
 }
 
 std::string trace_recording::finished() {
     stop();
-    return m_temporary >= 0 ? fmt::format("/proc/self/fd/{}", m_temporary) : m_path;
+    std::error_code ignored;
+    const auto path = m_temporary >= 0 ? fmt::format("/proc/self/fd/{}", m_temporary) : m_path;
+    if (const auto size = std::filesystem::file_size(path, ignored); size < m_summary.bytes)
+        throw input_error(
+            fmt::format("trace: only {} of {} bytes could be written into {}", size, m_summary.bytes,
+                        m_temporary >= 0 ? std::filesystem::temp_directory_path(ignored).string() : m_path));
+    return path;
 }
 
 }  // namespace fabricvp

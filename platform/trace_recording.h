@@ -28,6 +28,7 @@ public:
     /// Ends the recording; harmless if it has ended.
     trace::summary stop();
     /// Ends the recording and says where the trace can be read now; a temporary one has no other name.
+    /// \throws input_error if it could not be written whole
     std::string finished();
 
 private:
@@ -43,6 +44,7 @@ private:
     std::string m_path;
     std::vector<track> m_tracks;
     bool m_running = false;
+    trace::summary m_summary;
 };
 
 }  // namespace fabricvp

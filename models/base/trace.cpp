@@ -125,7 +125,8 @@ public:
                                             m_options.max_bytes);
         else if (m_summary.events == 0)
             m_summary.warning = why_empty();
-        if (!m_summary.warning.empty()) log_message(log_level::warning, "trace", m_summary.warning);
+        if (!m_summary.warning.empty() && !failed && closed)
+            log_message(log_level::warning, "trace", m_summary.warning);
         return m_summary;
     }
 

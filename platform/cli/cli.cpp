@@ -131,6 +131,7 @@ const std::vector<std::string>& cli_results() { return cli::g_results; }
 
 int cli_main(const std::vector<std::string>& arguments) {
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, and says so
     cli::occupy_standard_streams();
     try {
         const int status = cli::dispatch(arguments);

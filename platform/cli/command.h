@@ -64,7 +64,7 @@ std::optional<image_set> kernel_images(const options::variables_map& given);
 void load_images(platform& p, const options::variables_map& given);
 
 /// \param complaint what is wrong with a run that ended by itself or by a time limit; empty if nothing is
-int exit_status(const run_result& result, const std::string& failure_message);
+int exit_status(const platform& p, const run_result& result, const std::string& failure_message);
 /// One line on standard error.
 void report(const platform& p, const run_result& result, const std::string& failure_message);
 /// Values of --time; never unless given. \throws input_error

@@ -49,7 +49,7 @@ int replay(const options::variables_map& given) {
     progress.reset();
     if (given.count("out")) write_results(*p, text_option(given, "out"));
     const auto failure_message = p->failure_message();
-    const int exit = exit_status(result, failure_message);
+    const int exit = exit_status(*p, result, failure_message);
     if (!quiet || exit == status::guest_failed) {
         const auto values = p->statistics();
         fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s\n",

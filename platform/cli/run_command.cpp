@@ -57,6 +57,28 @@ void start_trace(platform& p, const options::variables_map& given) {
     p.start_trace(from, to, text_option(given, "trace-filter"), max);
 }
 
+bool owes_result(const platform& p) {
+    for (std::size_t i = 0; i < p.node_count(); ++i)
+        if (p.owes_result(i)) return true;
+    return false;
+}
+
+void configure_consoles(platform& p, const options::variables_map& given) {
+    console_options o;
+    if (given.count("console-limit"))
+        o.max_file_bytes =
+            quantity<byte_size>(text_option(given, "console-limit"), parameter_kind::byte_size, "--console-limit");
+    o.interrupt_key = owes_result(p);
+    for (std::size_t i = 0; i < p.node_count(); ++i) p.serial(i).configure(o);
+}
+
+/// Where keys go, which is not to be guessed.
+void explain_keys(bool interrupt_key) {
+    std::fputs(interrupt_key ? "fabricvp: Ctrl-C ends the run, a second one at once\n"
+                             : "fabricvp: keys go to the guest, Ctrl-C too; Ctrl-] ends the run\n",
+               stderr);
+}
+
 bool attach_consoles(platform& p, const options::variables_map& given, bool quiet) {
     std::vector<std::string> wanted(p.node_count(), "none");
     wanted[0] = "stdio";
@@ -82,6 +104,8 @@ options::options_description run_options() {
         "write stats.json, stats.csv, topology.json, config.resolved.yaml and console logs there, and pictures of the "
         "machine")("console", options::value<arguments>()->value_name("WHERE"),
                    "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
+        "console-limit", options::value<std::string>()->value_name("SIZE"),
+        "end files of consoles, console.nodeN.log too, before they grow larger (default 256 MiB)")(
         "script", options::value<arguments>()->value_name("FILE"),
         "let a script speak with the guest: lines with expect, type, command, prompt, timeout, finish")(
         "replay", options::value<arguments>()->value_name("FILE"),
@@ -159,6 +183,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
         check_with_ranks(given);
         limit = time_limit(given);
         p = prepare(given, &communicator);
+        configure_consoles(*p, given);
         for (const auto& [node, where] : by_node(given, "console", *p))
             if (p->has(node)) p->serial(node).attach(where);
         if (first && given.count("out")) p->open_results(text_option(given, "out"));
@@ -195,7 +220,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
         return status::ok;  // the first one says how it ended
     }
     const auto failure_message = p->failure_message();
-    const int exit = exit_status(result, failure_message);
+    const int exit = exit_status(*p, result, failure_message);
     try {
         if (given.count("out")) write_results(*p, given["out"].as<std::string>());
     } catch (const input_error&) {
@@ -260,9 +285,11 @@ int run(const options::variables_map& given) {
     }
     p->end_when_guests_wait();
     const signal_scope signals(*p);
-    const bool on_terminal = attach_consoles(*p, given, quiet);
-    if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
+    configure_consoles(*p, given);
     if (given.count("record")) p->record(text_option(given, "record"));
+    const bool on_terminal = attach_consoles(*p, given, quiet);
+    if (on_terminal && !quiet && isatty(STDIN_FILENO)) explain_keys(owes_result(*p));
+    if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
     std::optional<progress_line> progress;
     if (const bool terminal = isatty(STDERR_FILENO); !quiet && !(terminal && on_terminal && isatty(STDOUT_FILENO))) {
         progress.emplace(*p, limit, terminal);
@@ -277,7 +304,7 @@ int run(const options::variables_map& given) {
         if (!quiet) fmt::print(stderr, "fabricvp: {}\n", told);
     }
     const auto failure_message = p->failure_message();
-    const int exit = exit_status(result, failure_message);
+    const int exit = exit_status(*p, result, failure_message);
     conclude(*p, result, failure_message, exit, quiet);
     return exit;
 }
@@ -290,13 +317,13 @@ ticks time_limit(const options::variables_map& given) {
                : never;
 }
 
-int exit_status(const run_result& result, const std::string& failure_message) {
+int exit_status(const platform& p, const run_result& result, const std::string& failure_message) {
     switch (result.outcome) {
         case run_outcome::power_off:
         case run_outcome::time_limit: return failure_message.empty() ? status::ok : status::guest_failed;
         case run_outcome::event: return failure_message.empty() ? status::ok : status::guest_failed;
         case run_outcome::rejected: return status::bad_input;
-        case run_outcome::interrupted: return signal_scope::seen() ? status::interrupted : status::ok;
+        case run_outcome::interrupted: return signal_scope::seen() || owes_result(p) ? status::interrupted : status::ok;
         default: return status::guest_failed;
     }
 }

@@ -7,7 +7,8 @@
 
 namespace fabricvp::cli {
 
-/// Makes Ctrl-C, SIGTERM and the end of the terminal (SIGHUP) end the run in order, for its lifetime.
+/// Makes Ctrl-C, SIGTERM, the end of the terminal (SIGHUP) and of processor time (SIGXCPU) end the run in order, for
+/// its lifetime.
 class signal_scope {
 public:
     explicit signal_scope(platform& p);
@@ -17,7 +18,7 @@ public:
 
 private:
     struct sigaction m_interrupt {
-    }, m_terminate{}, m_hang_up{};
+    }, m_terminate{}, m_hang_up{}, m_processor_time{};
 };
 
 }  // namespace fabricvp::cli

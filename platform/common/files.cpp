@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -50,13 +51,14 @@ private:
 
     template <class Fill>
     void write(Fill fill) {
+        errno = 0;
         std::ofstream out(m_temporary, std::ios::binary | std::ios::trunc);
         if (out) fill(out);
         out.close();
         if (out) return;
         const auto why = errno;
         remove();
-        throw input_error(fmt::format("{}: cannot write: {}", m_final.string(), std::strerror(why)));
+        throw_unwritable(m_final.string(), why ? why : EIO);
     }
 
     void remove() {
@@ -86,6 +88,27 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
 }
 
 void write_file(const std::string& path, const std::string& contents) { pending_file(path, contents).publish(); }
+
+void throw_unwritable(const std::string& path, int error) {
+    throw input_error(fmt::format("{}: cannot write: {}", path, std::strerror(error)));
+}
+
+void check_writable(const std::string& path) {
+    std::error_code ignored;
+    const auto status = fs::status(path, ignored);
+    if (fs::is_directory(status)) throw_unwritable(path, EISDIR);
+    if (fs::exists(status)) {
+        const int file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (file < 0 && errno == ENXIO) throw input_error(path + ": cannot write: nothing reads this FIFO");
+        if (file < 0) throw_unwritable(path, errno);
+        ::close(file);
+        return;
+    }
+    auto folder = fs::path(path).parent_path();
+    if (folder.empty()) folder = ".";
+    if (!fs::is_directory(folder, ignored)) throw_unwritable(path, ENOENT);
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_unwritable(path, errno);
+}
 
 void make_folder(const std::string& folder) {
     std::error_code error;

@@ -22,6 +22,11 @@ void write_file(const std::string& path, const std::string& contents);
 void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files,
                  const std::map<std::string, std::string>& copies = {});
 
+/// Whether output can go there, without opening or creating it: not a folder, no FIFO without a reader, in a folder
+/// that takes files. \throws input_error
+void check_writable(const std::string& path);
+[[noreturn]] void throw_unwritable(const std::string& path, int error);
+
 /// Makes a folder, with those around it. \throws input_error if it is not there then
 void make_folder(const std::string& folder);
 

@@ -12,6 +12,12 @@
 
 namespace fabricvp {
 
+/// Of consoles that are attached afterwards.
+struct console_options {
+    std::uint64_t max_file_bytes = std::uint64_t{256} << 20;  ///< a file ends there
+    bool interrupt_key = false;  ///< Ctrl-C of a terminal is the simulator's, not the guest's
+};
+
 class console {
 public:
     virtual ~console() = default;
@@ -31,6 +37,8 @@ public:
     virtual void replay(const std::string& recording, const std::string& name) = 0;
     /// Loopback port of "tcp:…", 0 where there is none.
     virtual std::uint16_t port() const = 0;
+    /// Before attach().
+    virtual void configure(const console_options& options) = 0;
 };
 
 }  // namespace fabricvp

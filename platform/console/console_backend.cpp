@@ -2,34 +2,16 @@
 #include "platform/console/console_backend.h"
 
 #include <algorithm>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "platform/common/input_error.h"
+#include "platform/console/file_console.h"
 #include "platform/console/stdio_console.h"
 #include "platform/console/tcp_console.h"
 
 namespace fabricvp {
 namespace {
-
-/// Writes what the guest prints into a file.
-class file_console final : public console_backend {
-public:
-    explicit file_console(const std::string& path) : m_file(path, std::ios::binary | std::ios::trunc) {
-        if (!m_file) throw input_error(fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
-    }
-    void write(std::string_view text) override { m_file << text; }
-    std::string poll() override {
-        m_file.flush();
-        return {};
-    }
-    bool may_type() const override { return false; }
-
-private:
-    std::ofstream m_file;
-};
 
 std::uint16_t parse_port(const std::string& text) {
     const bool digits = !text.empty() && text.size() <= 5 &&
@@ -46,13 +28,14 @@ bool starts_with(const std::string& text, const std::string& prefix) {
 
 }  // namespace
 
-std::unique_ptr<console_backend> make_console_backend(const std::string& where, const std::string& so_far) {
+std::unique_ptr<console_backend> make_console_backend(const std::string& where, const std::string& so_far,
+                                                      const console_options& options) {
     std::unique_ptr<console_backend> backend;
     if (where == "none") return nullptr;
     if (where == "stdio") {
-        backend = std::make_unique<stdio_console>();
+        backend = std::make_unique<stdio_console>(options.interrupt_key);
     } else if (starts_with(where, "file:") && where.size() > 5) {
-        backend = std::make_unique<file_console>(where.substr(5));
+        backend = std::make_unique<file_console>(where.substr(5), options.max_file_bytes);
     } else if (starts_with(where, "tcp:")) {
         return std::make_unique<tcp_console>(parse_port(where.substr(4)), so_far);
     } else {

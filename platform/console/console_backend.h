@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "platform/console/console.h"
+
 namespace fabricvp {
 
 /// The far end of a serial line. Nothing here blocks.
@@ -19,6 +21,8 @@ public:
     virtual bool may_type() const = 0;
     /// True once the person asked to leave.
     virtual bool wants_quit() const { return false; }
+    /// No more is written. \throws input_error if something could not be
+    virtual void close() {}
     /// In a forked child: clears what is not sent yet, and leaves terminal and connections to the parent.
     virtual void abandon() {}
     /// Loopback port, 0 where there is none.
@@ -26,6 +30,7 @@ public:
 };
 
 /// "stdio", "file:PATH", "tcp:PORT" or "none" (null). `so_far` is what the guest printed already. \throws input_error
-std::unique_ptr<console_backend> make_console_backend(const std::string& where, const std::string& so_far);
+std::unique_ptr<console_backend> make_console_backend(const std::string& where, const std::string& so_far,
+                                                      const console_options& options);
 
 }  // namespace fabricvp

@@ -41,18 +41,27 @@ void line_console::type(std::string_view text) {
 }
 
 void line_console::attach(const std::string& where) {
-    auto backend = make_console_backend(where, m_output);
-    m_backend = std::move(backend);
+    auto backend = make_console_backend(where, m_output, m_options);
+    std::swap(m_backend, backend);
     m_forwarded = m_output.size();
+    if (backend) backend->close();
 }
 
 void line_console::log_into(const std::string& path) {
-    m_log = make_console_backend("file:" + path, m_output);
+    m_log = make_console_backend("file:" + path, m_output, m_options);
     m_log->poll();
     m_logged = m_output.size();
 }
 
+bool line_console::end_log() {
+    const auto log = std::move(m_log);
+    if (log && m_logged < m_output.size()) log->write(std::string_view(m_output).substr(m_logged));
+    if (log) log->close();
+    return log != nullptr;
+}
+
 void line_console::abandon() {
+    if (m_log) m_log->abandon();
     m_log.reset();
     if (m_backend) m_backend->abandon();
     m_backend.reset();

@@ -22,6 +22,7 @@ public:
     void attach(const std::string& where) override;
     std::string recorded_input() const override;
     void replay(const std::string& recording, const std::string& name) override;
+    void configure(const console_options& options) override { m_options = options; }
     std::uint16_t port() const override { return m_backend ? m_backend->port() : 0; }
 
     /// When replay() wants to type next; `never` if it does not.
@@ -29,7 +30,8 @@ public:
 
     /// Writes what is printed into a file as it comes, beginning with what was printed before. \throws input_error
     void log_into(const std::string& path);
-    void end_log() { m_log.reset(); }
+    /// Completes the log. \returns whether there is one \throws input_error
+    bool end_log();
     /// From now on what the other end types is ignored, since a script does.
     void mute_input() { m_replaying = true; }
 
@@ -50,6 +52,7 @@ private:
     };
 
     std::string m_name;
+    console_options m_options;
     std::function<void(std::string_view)> m_send;
     std::function<ticks()> m_now;
     std::string m_output;

@@ -21,7 +21,7 @@ constexpr char ctrl_bracket = 0x1d;
 termios g_cooked;
 volatile bool g_raw = false;
 
-bool enter_raw_mode() {
+bool enter_raw_mode(bool interrupts) {
     if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &g_cooked) != 0) return false;
     if (tcgetpgrp(STDIN_FILENO) != getpgrp()) return false;  // in the background: touching it would stop us
     static const bool registered = (std::atexit(restore_terminal), true);
@@ -29,6 +29,10 @@ bool enter_raw_mode() {
     auto raw = g_cooked;
     cfmakeraw(&raw);
     raw.c_oflag |= OPOST;
+    if (interrupts) {
+        raw.c_lflag |= ISIG;
+        raw.c_cc[VQUIT] = raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+    }
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0) return false;
     g_raw = true;
     return true;
@@ -42,7 +46,9 @@ void restore_terminal() {
     tcsetattr(STDIN_FILENO, TCSANOW, &g_cooked);
 }
 
-stdio_console::stdio_console() : m_terminal(enter_raw_mode()) { m_input_ended = isatty(STDIN_FILENO) && !m_terminal; }
+stdio_console::stdio_console(bool interrupts) : m_terminal(enter_raw_mode(interrupts)) {
+    m_input_ended = isatty(STDIN_FILENO) && !m_terminal;
+}
 
 stdio_console::~stdio_console() {
     try {

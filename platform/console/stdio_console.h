@@ -9,7 +9,8 @@ namespace fabricvp {
 /// key; Ctrl-] or Ctrl-A x asks to leave, Ctrl-A Ctrl-A types Ctrl-A. The end of a pipe ends the input, not the run.
 class stdio_console final : public console_backend {
 public:
-    stdio_console();
+    /// \param interrupts Ctrl-C interrupts this process, and is not the guest's
+    explicit stdio_console(bool interrupts = false);
     ~stdio_console() override;
 
     void write(std::string_view text) override;

@@ -160,6 +160,7 @@ std::string run_json(const run_record& r) {
                 {"seed", r.seed},
                 {"until", r.until}};
     if (r.result) {
+        out["ended"] = r.ended;
         out["outcome"] = name_of(r.result->outcome);
         out["status"] = r.result->guest_status;
         out["detail"] = r.result->detail;

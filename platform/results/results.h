@@ -47,6 +47,7 @@ struct run_record {
     std::uint64_t seed = 1;
     std::string until;
     ticks time = 0;
+    std::string ended;                 ///< how: guest, time or interrupted
     std::optional<run_result> result;  ///< how run_until() ended last
     std::vector<node> nodes;
 };

@@ -191,7 +191,8 @@ class Gpu:
         So the node must not run anything else, and the first launch boots it.
 
         Raises `KernelFault` where a lane goes wrong, `InputError` for what cannot be launched, `GuestStopped` at the
-        limit, `TypeError` and `ValueError` for arguments that are none."""
+        limit (the next launch then resets the node and boots it again), `TypeError` and `ValueError` for arguments
+        that are none."""
         items = to_3d(grid, "grid")
         arguments = Arguments(args, buffers or {}, outputs)
         jobs = self._platform.nodes[self._node].kernel_jobs

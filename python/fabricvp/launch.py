@@ -132,6 +132,7 @@ class Jobs:
     def __init__(self, node: Node) -> None:
         self._node, self._platform, self._core = node, node._platform, node._core
         self._disk: tuple[int, int] | None = None
+        self._unfinished = False  # the driver still waits for a kernel whose launch was given up
 
     def run(
         self,
@@ -150,6 +151,7 @@ class Jobs:
             os.fspath(elf), kernel, items, group, lds, bytes(arguments.block), arguments.buffers, gpu
         )
         self._begin(job, max_job_bytes)
+        self._unfinished = True
         start, _ = self._disk or (0, 0)
         started, statistics = self._platform.now, {}
         while True:
@@ -167,6 +169,7 @@ class Jobs:
             if "job ended" in result.detail:
                 break
             statistics = self._platform.statistics.snapshot(f"node{index}.")
+        self._unfinished = False
         state, fault, nanoseconds = _fabricvp.read_kernel_job(
             self._node.memory.read(start, _fabricvp.kernel_job_head()[0])
         )
@@ -202,6 +205,9 @@ class Jobs:
                 f"a job of {len(job)} bytes, and the RAM disk has {end - start}: give the first launch"
                 f" max_job_bytes={len(job)}"
             )
+        if self._unfinished:  # GPUs and driver begin anew; otherwise the old kernel's end would be taken for this one's
+            self._node.reset()
+            self._node.console.skip()
         head, at = _fabricvp.kernel_job_head()
         memory = self._node.memory
         memory.write(start + head, job[head:])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import enum
 import json
 import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -76,12 +77,18 @@ class RunResult:
     nodes: tuple[NodeOutcome, ...] = ()
 
 
-def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pandas.DataFrame:
+def read_results(
+    *folders: str | os.PathLike[str], regions: bool = False, interrupted: bool = False
+) -> pandas.DataFrame:
     """Statistics of finished runs (`run --out`, `Platform.write_results()`): one column a folder, one row a path.
 
     With ``regions``, the columns are those of the regions of interest that firmware has marked: by folder, node
     ("node0") and label, numbered where a node marked a label several times ("kernels", "kernels#2"); `time_s` is how
     long each lasted. A region's statistics count from its beginning, those of other nodes in the meantime among them.
+
+    Runs that were interrupted (Ctrl-C, Ctrl-], a limit of processor time) are left out with a warning. With
+    ``interrupted``, they are there, and the columns have a second level `ended`: "guest", "time" (`--time`) or
+    "interrupted" ("" where run.json does not say). With ``regions`` it is the last level.
 
     Results of earlier versions get the present names of statistics. Raises `InputError` if a folder holds no
     stats.json, or if its run has not ended.
@@ -91,18 +98,32 @@ def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pan
     columns: dict[object, pandas.Series] = {}
     for folder in folders:
         _check_complete(folder)
-        name, values = os.fspath(folder), _read(folder, "stats.json")
+        name, values, ended = os.fspath(folder), _read(folder, "stats.json"), _ended(folder)
+        if ended == "interrupted" and not interrupted:
+            warnings.warn(f"{name}: left out, since the run was interrupted (interrupted=True shows it)", stacklevel=2)
+            continue
+        level = (ended,) if interrupted else ()
         if not isinstance(values, dict):
             raise InputError(f"{os.path.join(folder, 'stats.json')}: holds no statistics")
         if regions:
             columns |= {
-                (name, *key): pandas.Series(_renamed(folder, each), dtype=float)
+                (name, *key, *level): pandas.Series(_renamed(folder, each), dtype=float)
                 for key, each in _regions(folder).items()
             }
         else:
-            columns[name] = pandas.Series(_renamed(folder, values), dtype=float)
+            columns[(name, *level) if interrupted else name] = pandas.Series(_renamed(folder, values), dtype=float)
     frame = pandas.DataFrame(columns).rename_axis("path")
-    return frame.rename_axis(["run", "node", "region"], axis="columns") if regions and columns else frame
+    if not columns or not (regions or interrupted):
+        return frame
+    levels = ["run", *(["node", "region"] if regions else []), *(["ended"] if interrupted else [])]
+    return frame.rename_axis(levels, axis="columns")
+
+
+def _ended(folder: str | os.PathLike[str]) -> str:
+    """How the run ended: guest, time or interrupted; empty if run.json does not say."""
+    if not os.path.exists(os.path.join(folder, "run.json")):
+        return ""
+    return str(_read(folder, "run.json").get("ended", ""))
 
 
 def _renamed(folder: str | os.PathLike[str], values: dict[str, float]) -> dict[str, float]:

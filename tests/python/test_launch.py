@@ -94,6 +94,12 @@ def test_faults_and_limits_are_reported_and_survived(elf):
             gpu.launch(elf, 64, ["sum", numpy.zeros(50 << 20, numpy.uint8)], {"sum": 8}, kernel="add")
         with pytest.raises(fabricvp.GuestStopped, match="time_limit"):
             gpu.launch(elf, 64, [numpy.zeros(1, "<u8")], kernel="forever", limit="3 ms")
+        # The next one is not told of the old one's end, and the GPU works again.
+        with pytest.raises(fabricvp.InputError, match="no such kernel"):
+            gpu.launch(elf, 64, [numpy.zeros(1, "<u8")], kernel="missing")
+        total = gpu.launch(elf, 8, [numpy.zeros(1, "<u8"), numpy.arange(8, dtype="<u4")], kernel="add")
+        assert total.buffers[0][0] == 28
+        assert platform.now < 10
 
 
 @pytest.mark.timeout(200)

@@ -84,3 +84,17 @@ def test_no_trace_is_left_in_the_temporary_folder(tmp_path):
             [sys.executable, "-c", script + end], cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=600
         )
         assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_interrupted_runs_are_left_out_unless_asked_for(tmp_path):
+    for ended in ("guest", "time", "interrupted"):
+        folder = tmp_path / ended
+        folder.mkdir()
+        (folder / "run.json").write_text(json.dumps({"complete": True, "version": "0.3.0", "ended": ended}))
+        (folder / "stats.json").write_text('{"sim.time_s": 1}')
+    folders = [str(tmp_path / ended) for ended in ("guest", "time", "interrupted")]
+    with pytest.warns(UserWarning, match="interrupted: left out"):
+        assert list(fabricvp.read_results(*folders).columns) == folders[:2]
+    shown = fabricvp.read_results(*folders, interrupted=True)
+    assert shown.columns.names == ["run", "ended"]
+    assert list(shown.columns) == list(zip(folders, ["guest", "time", "interrupted"]))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console on a terminal: raw while the machine runs, as it was afterwards."""
 
+import json
 import os
 import pty
 import select
@@ -10,7 +11,7 @@ import termios
 import time
 
 import command
-from command import CommandTest, print_text
+from command import DRAM, CommandTest, print_text
 from runs_test import ECHO
 
 
@@ -22,10 +23,11 @@ class Terminal(CommandTest):
         self.addCleanup(os.close, self.slave)
         self.before = termios.tcgetattr(self.slave)
 
-    def start(self):
-        config = self.machine(print_text("ready\n") + ECHO)
+    def start(self, *more):
+        code = (print_text("ready\n") + ECHO).ljust(0x1008, b"\0")
+        config = self.machine(code, symbols=[("tohost", DRAM + 0x1000)])
         process = subprocess.Popen(
-            [command.FABRICVP, "run", config, "--out", str(self.folder / "out")],
+            [command.FABRICVP, "run", config, "--out", str(self.folder / "out"), *more],
             stdin=self.slave,
             stdout=self.slave,
             stderr=subprocess.PIPE,
@@ -53,7 +55,20 @@ class Terminal(CommandTest):
         os.write(self.master, b"\x1d")
         self.assertEqual(process.wait(command.TIMEOUT_S), 0)
         self.assertEqual(termios.tcgetattr(self.slave), self.before)
-        self.assertIn(b"the console was closed", process.stderr.read())
+        told = process.stderr.read()
+        self.assertIn(b"the console was closed", told)
+        self.assertTrue(told.startswith(b"fabricvp: keys go to the guest, Ctrl-C too; Ctrl-] ends the run\n"), told)
+
+    def test_ctrl_c_ends_a_run_that_is_to_give_a_result(self):
+        """As do those of --app, --program and --kernel-elf."""
+        for keys in (b"\x03", b"\x1d"):
+            process = self.start("--tohost")
+            os.write(self.master, b"a" + keys)
+            self.assertEqual(process.wait(command.TIMEOUT_S), 130)
+            self.assertEqual(termios.tcgetattr(self.slave), self.before)
+            self.assertIn(b"fabricvp: Ctrl-C ends the run, a second one at once\n", process.stderr.read())
+            run = json.loads((self.folder / "out/run.json").read_text())
+            self.assertEqual((run["complete"], run["ended"]), (True, "interrupted"))
 
     def test_ctrl_a_x_leaves(self):
         process = self.start()

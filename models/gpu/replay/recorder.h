@@ -28,6 +28,7 @@ public:
     /// Writes the file. \throws recording_error
     void finish(recording_head head);
     std::uint64_t bytes() const { return m_file.bytes(); }
+    int error() const { return m_file.error(); }  ///< errno of what cannot be written; 0 otherwise
     /// Requests to other GPUs that no access or walk of a recorded wavefront has made.
     std::uint64_t unattributed() const { return m_head.unattributed; }
     std::uint64_t transactions() const { return m_first + m_live.size() - 1; }

@@ -181,8 +181,8 @@ recording_writer::~recording_writer() {
 }
 
 void recording_writer::raw(const std::string& bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), m_file) != bytes.size())
-        throw recording_error(fmt::format("cannot be written: {}", std::strerror(errno)));
+    // Most blocks are written amid a callback, which must not throw: finish() tells.
+    if (!m_error && std::fwrite(bytes.data(), 1, bytes.size(), m_file) != bytes.size()) m_error = errno ? errno : EIO;
     m_written += bytes.size();
 }
 
@@ -272,10 +272,10 @@ void recording_writer::finish(const recording_head& head, const std::vector<laun
     std::string e;
     for (const auto n : {m_transaction_count, m_walk_count, m_stream_count}) put(e, n);
     block('E', e);
-    const bool failed = std::fclose(m_file) != 0;
+    if (std::fclose(m_file) != 0 && !m_error) m_error = errno;
     m_file = nullptr;
-    if (failed || std::rename(m_part.c_str(), m_path.c_str()) != 0) {
-        const int why = errno;
+    if (m_error || std::rename(m_part.c_str(), m_path.c_str()) != 0) {
+        const int why = m_error ? m_error : errno;
         std::remove(m_part.c_str());
         throw recording_error(fmt::format("cannot be written: {}", std::strerror(why)));
     }

@@ -28,6 +28,8 @@ public:
     /// \throws recording_error if it cannot be written
     void finish(const recording_head& head, const std::vector<launch>& launches, const std::vector<host_event>& host);
     std::uint64_t bytes() const { return m_written; }
+    /// Why it cannot be written any more (errno); 0 while it can. finish() throws then.
+    int error() const { return m_error; }
 
 private:
     void block(char letter, const std::string& contents);
@@ -36,6 +38,7 @@ private:
 
     std::string m_path, m_part;
     std::FILE* m_file = nullptr;
+    int m_error = 0;
     std::string m_transactions, m_walks, m_streams;
     std::uint64_t m_transaction_count = 0, m_walk_count = 0, m_stream_count = 0, m_written = 0;
     std::uint64_t m_line = 0;

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that cannot be written, limits of the system, and how run.json says that a run ended."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+
+import command
+from command import FOREVER, UART, CommandTest, _word, finish, li, print_text
+
+# Prints for ever: sb t1,0(t0); j -4
+NOISE = li(5, UART) + li(6, ord("x")) + _word(0x00628023) + _word(0xFFDFF06F)
+
+
+class Limits(CommandTest):
+    def assert_unwritable(self, result, path, why):
+        self.assertEqual(result.returncode, 2, result.errors)
+        self.assertEqual(result.errors, f"fabricvp: {path}: cannot write: {why}\n")
+
+    def record(self, folder="out"):
+        return json.loads((self.folder / folder / "run.json").read_text())
+
+    def limited(self, *arguments, **limits):
+        """Runs the command under limits of the system."""
+
+        def limit():
+            for name, value in limits.items():
+                resource.setrlimit(getattr(resource, name), (value, resource.RLIM_INFINITY))
+
+        return subprocess.run(
+            [command.FABRICVP, *arguments],
+            capture_output=True,
+            timeout=command.TIMEOUT_S,
+            cwd=self.folder,
+            preexec_fn=limit,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def test_a_console_file_on_a_full_disk(self):
+        config = self.machine(print_text("lost") + finish())
+        result = self.run_command("run", config, "--console", "file:/dev/full", "--out", "out")
+        self.assert_unwritable(result, "/dev/full", "No space left on device")
+        self.assertIs(self.record()["complete"], False)
+
+    def test_a_limit_of_file_sizes(self):
+        config = self.machine(NOISE)
+        for console in ("file:log", "none"):  # the second fills the log in the folder
+            result = self.limited(
+                "run", config, "--console", console, "--out", "out", "--time", "1s", "--quiet", RLIMIT_FSIZE=20_000
+            )
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(b"cannot write: File too large\n", result.stderr)
+            self.assertIs(self.record()["complete"], False)
+
+    def test_a_trace_that_the_disk_has_no_room_for(self):
+        config = self.machine(NOISE)
+        arguments = ["run", config, "--console", "none", "--out", "out", "--time", "20ms", "--quiet", "--trace"]
+        result = self.limited(*arguments, RLIMIT_FSIZE=40_000)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertRegex(result.stderr, rb"^fabricvp: [^\n]+\n$")
+        self.assertIs(self.record()["complete"], False)
+
+    def test_a_limit_of_processor_time(self):
+        result = self.limited("run", self.machine(NOISE), "--console", "none", "--out", "out", RLIMIT_CPU=2)
+        self.assertEqual(result.returncode, 130, result.stderr)
+        self.assertEqual((self.record()["complete"], self.record()["ended"]), (True, "interrupted"))
+        self.assertTrue((self.folder / "out/stats.json").exists())
+
+    def test_a_fifo_that_nothing_reads(self):
+        os.mkfifo(self.folder / "pipe")
+        result = self.run_command("run", self.machine(finish()), "--console", "file:pipe", timeout=60)
+        self.assert_unwritable(result, "pipe", "nothing reads this FIFO")
+
+    def test_a_rejected_run_leaves_the_console_file(self):
+        config = self.machine(print_text("new") + finish())
+        self.write("log", "old")
+        for more in (["--record", "x"], ["--capture", "x"], ["--script", "none"], ["--console", "node1=none"]):
+            result = self.run_command("run", config, "--console", "file:log", *more)
+            self.assertEqual(result.returncode, 2, result.errors)
+            self.assertEqual((self.folder / "log").read_text(), "old", more)
+        self.succeed("run", config, "--console", "file:log")
+        self.assertEqual((self.folder / "log").read_text(), "new")
+
+    def test_a_console_file_ends_at_its_limit(self):
+        arguments = ["--console", "file:log", "--console-limit", "10KiB", "--time", "10ms", "--out", "out"]
+        result = self.succeed("run", self.machine(NOISE), *arguments)
+        for log in ("log", "out/console.node0.log"):
+            text = (self.folder / log).read_text()
+            self.assertTrue(text.startswith("x" * 10240 + "\n["), log)
+            self.assertLess(len(text), 10400)
+            self.assertEqual(result.errors.count(f": {log} has reached its limit of 10 KiB"), 1, result.errors)
+        self.assertEqual(self.run_command("run", "bare", "--console-limit", "many").returncode, 2)
+
+    def test_how_runs_end(self):
+        self.succeed("run", self.machine(finish()), "--out", "out")
+        self.assertEqual(self.record()["ended"], "guest")
+        self.succeed("run", self.machine(FOREVER), "--time", "1ms", "--out", "out")
+        self.assertEqual(self.record()["ended"], "time")
+
+    def test_a_second_interrupt_ends_at_once(self):
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", self.machine(print_text("ready") + FOREVER), "--out", str(self.folder / "out")],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.read(5), b"ready")
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 130)
+
+
+if __name__ == "__main__":
+    command.main()
