@@ -15,6 +15,7 @@ import fabricvp
 import pandas
 from fabricvp import congestion, result_lines
 from fabricvp.conditions import Marker
+from fabricvp.drawing import busiest_traffic, carried_bytes, fabric_svg, read_topology
 from fabricvp.experiments import Experiment, Report, machines
 from fabricvp.experiments.writing import write
 from matplotlib.figure import Figure
@@ -235,6 +236,19 @@ def _report(
         )
 
 
+def _draw_traffic(report: Report, folder: Path) -> None:
+    """Adds a picture for each node whose fabric carried anything, of its regions with most bytes."""
+    for number, node in enumerate(read_topology(folder)["nodes"]):
+        traffic = busiest_traffic(node["fabric"])
+        if carried_bytes(traffic) > 0:
+            during = f'the regions "{traffic["region"]}"' if traffic["region"] else "the whole run"
+            report.svg_figure(
+                f"traffic_node{number}",
+                fabric_svg(node["fabric"], traffic),
+                f"What the fabric of node {number} carried during {during}",
+            )
+
+
 def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | None = None) -> Report:
     """Boots and runs the machine, and leaves `LEFT` in the folder."""
     started, options = time.monotonic(), {**OPTIONS, **(options or {})}
@@ -259,12 +273,7 @@ def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | Non
     _report(report, texts, regions, outcome, found, options)
     report.add_machines(machines.recorded_machines())
     report.svg_figure("topology", (folder / "machine.svg").read_text(), "The machine")
-    for number, file in enumerate(("fabric.svg", "fabric.node1.svg")):
-        report.svg_figure(
-            f"traffic_node{number}",
-            (folder / file).read_text(),
-            f"What the fabric of node {number} has carried while kernels were measured",
-        )
+    _draw_traffic(report, folder)
     write(
         folder,
         Experiment("cluster", "Two nodes of four GPUs", "Everything at work together, started by U-Boot.", None),

@@ -311,11 +311,13 @@ def busiest_traffic(graph: Graph, region: str | None = None) -> Traffic:
         known = ", ".join(interval["region"] for interval in labels) or "none"
         raise InputError(f"no region of interest '{region}': there are {known}")
 
-    def carried(interval: Traffic) -> float:
-        return float(sum(d["bytes"] for link in interval["links"] for d in link if d))
+    best = max(labels, key=lambda interval: (carried_bytes(interval), interval["seconds"]), default=whole)
+    return best if carried_bytes(best) > 0 else whole
 
-    best = max(labels, key=lambda interval: (carried(interval), interval["seconds"]), default=whole)
-    return best if carried(best) > 0 else whole
+
+def carried_bytes(traffic: Traffic) -> float:
+    """What all links carried in an interval, both directions."""
+    return float(sum(d["bytes"] for link in traffic["links"] for d in link if d))
 
 
 def _interval_name(traffic: Traffic) -> str:

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import pandas
 import pytest
 from conftest import REPOSITORY
+from fabricvp.experiments.frame import SvgFigure
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 import cluster_demo  # noqa: E402
@@ -55,6 +56,16 @@ def test_what_netcrafter_does_is_explained_by_counters(demo):
         assert on["packets"] > 1.2 * plain["packets"] and on["l1_misses"] > plain["l1_misses"]
         assert plain["flits_trimmed"] == 0 < on["flits_trimmed"]
     assert [sentence.partition(":")[0] for sentence in report.verdict] == ["gups", "spmv"]
+
+
+def test_pictures_of_fabrics_show_traffic(demo):
+    folder, report, _ = demo
+    drawn = {s.name: s for s in report.sections if isinstance(s, SvgFigure) and s.name.startswith("traffic")}
+    assert drawn.keys() == {"traffic_node0", "traffic_node1"}
+    for section in drawn.values():
+        assert section.caption.endswith('during the regions "kernels"')
+        between_clusters = re.findall(r"[→←] ([0-9.]+ [kMG]?B), [0-9]+ % of", section.svg)
+        assert between_clusters and all(amount.endswith(("kB", "MB")) for amount in between_clusters)
 
 
 class _Page(HTMLParser):
@@ -122,4 +133,5 @@ def test_a_part_that_fails_is_reported(tmp_path):
     assert not report.ok
     assert {c.name for c in report.checks if c.ok} == set()
     assert "BROKEN" in (tmp_path / "index.html").read_text()
+    assert [s.name for s in report.sections if isinstance(s, SvgFigure)] == ["topology"]  # no fabric carried anything
     assert "scheme=cpu: one of compnet, ghn, gpu_native, hdn" in (tmp_path / "console.node0.log").read_text()
