@@ -2,12 +2,24 @@
 #include "gpu/kernels/arguments.h"
 #include "programs/apps/app.h"
 
-/* Elements are small integers, so that every sum is exact in single precision whatever its order. */
+/* Elements are small integers, so that every sum is exact in single precision whatever its order. The reference
+ * multiplies a random vector r instead of matrices (Freivalds): C·r = A·(B·r), whose sums double precision holds
+ * exactly. No element of r is 0, so a single wrong element of C always shows. */
+static void times(double* to, const float* m, const double* r, uint32_t n) {
+    for (uint32_t row = 0; row < n; ++row) {
+        const float* at = m + (uint64_t)row * n;
+        double sum = 0;
+        for (uint32_t k = 0; k < n; ++k) sum += (double)at[k] * r[k];
+        to[row] = sum;
+    }
+}
+
 bool app_mm(struct app* app) {
     const uint32_t n = (uint32_t)(app->size + 15) & ~15u;
     const uint64_t bytes = (uint64_t)n * n * sizeof(float);
     float *a = app_host(app, bytes), *b = app_host(app, bytes), *c = app_host(app, bytes);
-    int32_t* expected = app_host(app, (uint64_t)n * sizeof *expected);
+    double *r = app_host(app, n * sizeof *r), *br = app_host(app, n * sizeof *br),
+           *abr = app_host(app, n * sizeof *abr), *cr = app_host(app, n * sizeof *cr);
     for (uint64_t i = 0; i < (uint64_t)n * n; ++i) {
         a[i] = (float)((int)(app_random(app) % 17) - 8);
         b[i] = (float)((int)(app_random(app) % 17) - 8);
@@ -18,16 +30,11 @@ bool app_mm(struct app* app) {
     const struct gpu_grid grid = {.items = {n, n, 1}, .group = {16, 16, 1}};
     if (!app_run(app, app_kernel(app, "mm"), &grid, &arguments, sizeof arguments)) return false;
     app_download(app, c, arguments.c, bytes);
-    for (uint32_t row = 0; row < n; ++row) {
-        for (uint32_t column = 0; column < n; ++column) expected[column] = 0;
-        for (uint32_t k = 0; k < n; ++k) {
-            const int32_t factor = (int32_t)a[(uint64_t)row * n + k];
-            for (uint32_t column = 0; column < n; ++column)
-                expected[column] += factor * (int32_t)b[(uint64_t)k * n + column];
-        }
-        for (uint32_t column = 0; column < n; ++column)
-            if (c[(uint64_t)row * n + column] != (float)expected[column])
-                return app_mismatch(app, "element", (uint64_t)row * n + column);
-    }
+    for (uint32_t i = 0; i < n; ++i) r[i] = (double)((int)(app_random(app) % (1 << 15)) * 2 + 1 - (1 << 15));
+    times(br, b, r, n);
+    times(abr, a, br, n);
+    times(cr, c, r, n);
+    for (uint32_t row = 0; row < n; ++row)
+        if (cr[row] != abr[row]) return app_mismatch(app, "row", row);
     return true;
 }
