@@ -4,7 +4,11 @@
 # GDB shall step by asking for it. Left to itself it sets breakpoints behind instructions, which other wavefronts hit.
 set osabi none
 
+# GDB tells the platform which thread is meant when it reads registers, so `lane` first has it read one anew: after
+# `thread N` all of them may be in its cache, and the lane of another wavefront would be shown.
 define lane
+  maintenance flush register-cache
+  set $lane_read_at = $pc
   if $argc == 0
     monitor lane
   else

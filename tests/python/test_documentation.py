@@ -109,3 +109,15 @@ def test_public_names_have_docstrings():
         if callable(getattr(fabricvp, name)) and not inspect.getdoc(getattr(fabricvp, name)):
             missing.append(name)
     assert not missing
+
+
+def test_the_debugging_dialogue_is_one_that_the_tests_hold():
+    """tests/system/gdb runs it; here: the page's commands are those of the script, in their order."""
+    page = (REPOSITORY / "docs/reference/gpu.md").read_text()
+    script = (REPOSITORY / "tests/system/gdb/gpu_page.gdb").read_text().splitlines()
+    tried = [line for line in script if line and not line.startswith(("#", "set "))]
+    shown = [
+        re.sub(r"build/release/firmware|scripts(?=/)", lambda m: "@FIRMWARE@" if "build" in m[0] else "@SCRIPTS@", line)
+        for line in re.findall(r"^\(gdb\) (.*)$", page, re.MULTILINE)
+    ]
+    assert [line.replace("127.0.0.1:@PORT@", ":7777") for line in tried] == shown

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of experiments: titles, wide tables, verdicts, and colours that mean the same in all plots of a page."""
 
+import ast
+import re
+from pathlib import Path
+
 import pandas
 import pytest
+from fabricvp import experiments
 from fabricvp.experiments.frame import Experiment, Report
 from fabricvp.experiments.lanes import plots as lanes_plots
 from fabricvp.experiments.lanes.conclusion import percent, verdict
@@ -39,6 +44,18 @@ def test_a_page_has_the_title_of_its_machine_and_headings_that_wrap(tmp_path):
         assert f"<title>{title}</title>" in page and f"<h1>{title}</h1>" in page
     assert "<th>page table % of slow packets</th>" in page
     assert (tmp_path / "wide.csv").read_text().startswith("page_table_%_of_slow_packets\n")
+
+
+def test_figures_in_words_have_a_digit_before_the_point():
+    folder = Path(experiments.__file__).parent
+    texts = [
+        node.value
+        for file in sorted(folder.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert len(texts) > 1000
+    assert [text for text in texts if re.search(r"[\s(–−]\.\d", text)] == []
 
 
 class Busy:

@@ -116,6 +116,8 @@ class Apps(CommandTest):
                 result, folder = run.result()
                 self.assertEqual(result.returncode, 0, result.text + result.errors)
                 self.assertRegex(result.text, rf"(?m)^{name} +ok\r?$")
+                self.assertRegex(result.text, r"(?m)^# kernels time_us=[1-9]")
+                self.assertIn("kernels", {r["label"] for r in json.loads((folder / "regions.json").read_text())})
                 values = statistics(folder)
                 self.assertEqual(values["app.ok"], 1)
                 for figure in "wavefront_instructions", "l1.transactions":

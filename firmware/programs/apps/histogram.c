@@ -17,7 +17,10 @@ bool app_histogram(struct app* app) {
     const struct histogram_arguments a = {app_buffer(app, bytes), app_buffer(app, bin_bytes), words, WORDS_A_LANE};
     app_upload(app, a.from, from, bytes);
     app_upload(app, a.bins, bins, bin_bytes);
-    if (!app_run_1d(app, app_kernel(app, "histogram"), lanes, GROUP, &a, sizeof a)) return false;
+    app_measure_begin(app);
+    const bool ran = app_run_1d(app, app_kernel(app, "histogram"), lanes, GROUP, &a, sizeof a);
+    app_measure_end(app);
+    if (!ran) return false;
     app_download(app, bins, a.bins, bin_bytes);
     const uint8_t* samples = (const uint8_t*)from;
     for (uint64_t i = 0; i < bytes; ++i) ++expected[samples[i]];

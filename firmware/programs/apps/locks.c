@@ -14,7 +14,10 @@ bool app_locks(struct app* app) {
     app_upload(app, shared, app_host(app, 128), 128);
     app_upload(app, mailbox, app_host(app, waves * 64), waves * 64);
     app_upload(app, received, results, (waves + 1) * 8);
-    if (!app_run_1d(app, app_kernel(app, "locks"), lanes, 64, &a, sizeof a)) return false;
+    app_measure_begin(app);
+    const bool ran = app_run_1d(app, app_kernel(app, "locks"), lanes, 64, &a, sizeof a);
+    app_measure_end(app);
+    if (!ran) return false;
     uint64_t counter[8];
     app_download(app, results, received, waves * 8);
     gpu_read(app->node, counter, a.counter, 8);

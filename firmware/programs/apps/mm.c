@@ -28,7 +28,10 @@ bool app_mm(struct app* app) {
     app_upload(app, arguments.a, a, bytes);
     app_upload(app, arguments.b, b, bytes);
     const struct gpu_grid grid = {.items = {n, n, 1}, .group = {16, 16, 1}};
-    if (!app_run(app, app_kernel(app, "mm"), &grid, &arguments, sizeof arguments)) return false;
+    app_measure_begin(app);
+    const bool ran = app_run(app, app_kernel(app, "mm"), &grid, &arguments, sizeof arguments);
+    app_measure_end(app);
+    if (!ran) return false;
     app_download(app, c, arguments.c, bytes);
     for (uint32_t i = 0; i < n; ++i) r[i] = (double)((int)(app_random(app) % (1 << 15)) * 2 + 1 - (1 << 15));
     times(br, b, r, n);

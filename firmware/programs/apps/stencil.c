@@ -24,10 +24,14 @@ bool app_stencil(struct app* app) {
     gpu_address buffer[2] = {app_buffer(app, bytes), app_buffer(app, bytes)};
     app_upload(app, buffer[0], grid, bytes);
     const struct gpu_grid launch = {.items = {n, n, 1}, .group = {64, 4, 1}};
-    for (unsigned s = 0; s < STEPS; ++s) {
+    bool ran = true;
+    app_measure_begin(app);
+    for (unsigned s = 0; s < STEPS && ran; ++s) {
         const struct stencil_arguments a = {buffer[s % 2], buffer[1 - s % 2], n, n};
-        if (!app_run(app, app_kernel(app, "stencil"), &launch, &a, sizeof a)) return false;
+        ran = app_run(app, app_kernel(app, "stencil"), &launch, &a, sizeof a);
     }
+    app_measure_end(app);
+    if (!ran) return false;
     app_download(app, result, buffer[STEPS % 2], bytes);
     for (unsigned s = 0; s < STEPS; s += 2) {
         step(other, grid, n);

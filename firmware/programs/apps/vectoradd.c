@@ -13,7 +13,10 @@ bool app_vectoradd(struct app* app) {
                                                   app_buffer(app, bytes), n};
     app_upload(app, arguments.a, a, bytes);
     app_upload(app, arguments.b, b, bytes);
-    if (!app_run_1d(app, app_kernel(app, "vectoradd"), n, 256, &arguments, sizeof arguments)) return false;
+    app_measure_begin(app);
+    const bool ran = app_run_1d(app, app_kernel(app, "vectoradd"), n, 256, &arguments, sizeof arguments);
+    app_measure_end(app);
+    if (!ran) return false;
     app_download(app, c, arguments.c, bytes);
     for (uint64_t i = 0; i < n; ++i)
         if (c[i] != a[i] + b[i]) return app_mismatch(app, "element", i);

@@ -35,7 +35,7 @@ CX3_READ = ("public perftest note 2023: ConnectX-3 FDR (MT4099), MTU 2048, typic
 CX3_WRITE = ("public lab notes 2026: ConnectX-3, 40 Gb RoCEv2, direct cable, typical", 0.85)
 CX5_WRITE = ("public note 2026: ConnectX-5, RoCE 100 G, direct cable, 8 B, typical", 0.99)
 CX5_SEND = ("public note 2026: ConnectX-5, RoCE 100 G, direct cable, 8 B", 0.92)
-INLINE_SAVES = ("perftest issue 131, 2022, mlx5: write 1.32 − .93 µs (with BlueFlame)", 0.39)
+INLINE_SAVES = ("perftest issue 131, 2022, mlx5: write 1.32 − 0.93 µs (with BlueFlame)", 0.39)
 SWITCH = ("InfiniBand switches: < 130 ns (Quantum), < 150 ns (Quantum-2)", 0.13)
 PCIE_SWITCH = (
     "PEX89048 product page: 115 ns a crossing; a write's request and payload cross it, and so do the responses",
