@@ -19,7 +19,8 @@ _start:
     .word   0
 enter:
     csrw    mie, zero
-    csrw    mstatus, zero
+    li      t0, 1 << 13     # FS = initial: main() may use floats; harts without them ignore it
+    csrw    mstatus, t0
     csrw    mscratch, a0
     .option push
     .option norelax

@@ -39,6 +39,27 @@ def test_a_new_project_builds_and_runs(kind, command, tmp_path):
 
 
 @pytest.mark.timeout(600)
+def test_firmware_with_floats(command, tmp_path):
+    """main() and what other harts run may use them from the first instruction on."""
+    assert command("new", "firmware", "mine").returncode == 0
+    (tmp_path / "mine" / "main.c").write_text(
+        """#include "lib/console.h"
+#include "lib/harts.h"
+static volatile float of_hart[64];
+static void add(void* unused) { (void)unused; of_hart[hart_id()] = of_hart[hart_id()] * 2.0f + 1.5f; }
+int main(void) {
+    volatile double half = 0.5;
+    harts_run(add, 0);
+    console_printf("halves: %d, %d\\n", (int)(half * 84), (int)(of_hart[0] * 4));
+    return 0;
+}
+"""
+    )
+    done = make(tmp_path / "mine")
+    assert done.returncode == 0 and "halves: 42, 6" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(600)
 def test_a_device_in_cpp(command, tmp_path):
     """As a plug-in, and built into a program of its own."""
     assert command("new", "device", "mine").returncode == 0
