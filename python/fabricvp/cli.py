@@ -63,7 +63,14 @@ def _error_text(error: BaseException) -> str:
         return f"out of memory{f': {error}' if str(error) else ''}"
     if isinstance(error, OSError) and error.filename is None and error.strerror:
         return f"standard output: cannot write: {error.strerror}"
-    return str(error).partition("\n")[0]
+    return _one_line(str(error).partition("\n")[0])
+
+
+def _one_line(text: str) -> str:
+    """Text with what a terminal would not print as `\\xNN`: names that users give may hold anything."""
+    return "".join(
+        c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode(errors="surrogateescape")) for c in text
+    )
 
 
 def _discard_output() -> None:
@@ -97,7 +104,7 @@ def _draw(folders: list[str]) -> None:
         try:
             draw_run(Path(folder))
         except InputError as error:
-            print(f"fabricvp: {error}", file=sys.stderr)
+            print(f"fabricvp: {_one_line(str(error))}", file=sys.stderr)
 
 
 def _python_command(name: str, *arguments: str) -> int:
@@ -107,7 +114,7 @@ def _python_command(name: str, *arguments: str) -> int:
     try:
         return int(getattr(importlib.import_module(module), function)(list(arguments)))
     except InputError as error:
-        print(f"fabricvp {name}: {error}", file=sys.stderr)
+        print(f"fabricvp {name}: {_one_line(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

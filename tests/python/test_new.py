@@ -127,6 +127,8 @@ def test_from_an_installation(tmp_path):
         (["new", "kernel", "int"], "'int' is no name"),
         (["new", "kernel", "../x"], "is no name"),
         (["new", "kernel", "there"], "is there already"),
+        *((["new", kind, "a\nb"], r"'a\x0ab' is no name") for kind in SAYS),
+        (["new", "a\x1b[2Jb", "x"], r"'a\x1b[2Jb'"),
         (["new", "kernel", "x", "--in", "/proc/nowhere"], "cannot be written"),
         (["sdk", "please"], "please"),
     ],
