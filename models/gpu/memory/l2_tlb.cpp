@@ -55,7 +55,7 @@ void l2_tlb::translate(std::uint32_t space, std::uint64_t virtual_page, unsigned
     j.access = access;
 }
 
-void l2_tlb::look_up(job& j) {
+void l2_tlb::dispatch(job& j) {
     if (m_waiting.empty() && try_look_up(j)) return;
     ++mshr_stalls;
     m_waiting.push_back(&j);

@@ -53,7 +53,7 @@ public:
 private:
     struct job {
         explicit job(l2_tlb& u) : unit(u) {}
-        void look_up() { unit.look_up(*this); }
+        void dispatch() { unit.dispatch(*this); }
         l2_tlb& unit;
         std::uint32_t space = 0;
         std::uint64_t page = 0;
@@ -63,7 +63,7 @@ private:
         std::uint64_t cookie = 0;
         ticks looked_up = 0;
         job* next = nullptr;  // of those that wait for the same walk
-        calendar_event lookup{method<&job::look_up>, this};
+        calendar_event lookup{method<&job::dispatch>, this};
     };
     struct mshr {
         std::uint32_t space = 0;
@@ -73,7 +73,7 @@ private:
     };
 
     job& make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie, ticks departure);
-    void look_up(job& j);
+    void dispatch(job& j);
     bool try_look_up(job& j);
     void respond(job& j, const translation& t);
     void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) override;
