@@ -148,14 +148,14 @@ void instruction_cache::line_done(line_request& request) {
 
 void instruction_cache::response_received(unsigned index, memory_fault fault) {
     m_misses[index].fault = fault;
-    m_finished.emplace_back(now() + m_clock_domain.span(params.latency), index);
+    m_finished.push_back({now() + m_clock_domain.span(params.latency), index});
     if (!m_finish.scheduled()) schedule(m_finish, m_finished.front().first);
 }
 
 void instruction_cache::finish() {
     while (!m_finished.empty() && m_finished.front().first <= now()) {
         auto& m = m_misses[m_finished.front().second];
-        m_finished.erase(m_finished.begin());
+        m_finished.pop_front();
         if (m.fault == memory_fault::none && m.generation == m_generation) keep(m);
         m.request.reset();
         m.in_flight = false;

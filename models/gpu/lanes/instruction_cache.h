@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/growing_ring.h"
 #include "base/large_pages.h"
 #include "base/model.h"
 #include "base/parameters.h"
@@ -117,7 +118,7 @@ private:
     std::vector<page> m_pages;
     std::size_t m_next_page = 0;
     std::vector<miss> m_misses;
-    std::vector<std::pair<ticks, unsigned>> m_finished;  // misses whose responses have come, oldest first
+    growing_ring<std::pair<ticks, unsigned>> m_finished;  // misses whose responses have come, oldest first
     pool<line_request> m_requests;
     std::uint32_t m_clock = 0, m_generation = 0;
     calendar_event m_finish{method<&instruction_cache::finish>, this};

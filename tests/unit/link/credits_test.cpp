@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/credits.h"
+
+#include <algorithm>
+#include <deque>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+using namespace fabricvp;
+using link::credit_account;
+
+TEST_CASE("credits count from the time at which they are back") {
+    credit_account a(4);
+    REQUIRE(a.covers(4, 0));
+    a.consume(4);
+    CHECK_FALSE(a.covers(1, 0));
+    CHECK(a.covered_at(1) == never);
+    a.replenish(1, 10);
+    a.replenish(1, 10);
+    a.replenish(2, 20);
+    CHECK(a.covered_at(2) == 10);
+    CHECK(a.covered_at(3) == 20);
+    CHECK_FALSE(a.covers(1, 9));
+    CHECK(a.available(10) == 2);
+    CHECK(a.covers(4, 20));
+    CHECK(a.covered_at(4) == 0);
+}
+
+TEST_CASE("dropped credits are missing as soon as they come back") {
+    credit_account a(8);
+    a.consume(6);
+    a.drop(5, 0);  // two at once, three of those in use
+    CHECK(a.available(0) == 0);
+    a.replenish(2, 5);
+    a.replenish(4, 6);
+    CHECK(a.available(5) == 0);
+    CHECK(a.available(6) == 3);
+    a.reset();
+    CHECK(a.available(0) == 8);
+    CHECK(a.covered_at(9) == never);
+}
+
+// Hundreds are on their way back at a time, so the ring in which they wait wraps and grows between uses.
+TEST_CASE("an account with many returns on their way agrees with one that looks at each") {
+    std::mt19937_64 random(7);
+    constexpr std::uint64_t initial = 4096;
+    credit_account a(initial);
+    struct returning {
+        ticks when;
+        std::uint64_t amount;
+    };
+    std::deque<returning> under_way;
+    std::uint64_t available = initial, in_use = 0;
+    ticks now = 0, last = 0;
+    std::size_t most = 0;
+    for (unsigned step = 0; step < 20000; ++step) {
+        now += random() % 3;
+        while (!under_way.empty() && under_way.front().when <= now) {
+            available += under_way.front().amount;
+            under_way.pop_front();
+        }
+        const auto amount = 1 + random() % 8;
+        const bool covered = available >= amount;
+        REQUIRE(a.covers(amount, now) == covered);
+        if (!covered) {
+            auto sum = available;
+            const auto enough = std::find_if(under_way.begin(), under_way.end(),
+                                             [&](const returning& r) { return (sum += r.amount) >= amount; });
+            REQUIRE(a.covered_at(amount) == (enough == under_way.end() ? never : enough->when));
+        } else {
+            REQUIRE(a.covered_at(amount) == 0);
+            a.consume(amount);
+            available -= amount;
+            in_use += amount;
+        }
+        if (in_use && random() % 4) {
+            const auto freed = 1 + random() % std::min<std::uint64_t>(in_use, 4);
+            last = std::max(last + random() % 3, now + 300);
+            a.replenish(freed, last);
+            under_way.push_back({last, freed});
+            in_use -= freed;
+            most = std::max(most, under_way.size());
+        }
+    }
+    CHECK(most > 64);
+}
