@@ -112,15 +112,11 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
     transmit_packet(*p, transmission.head_arrival);
 }
 
-ticks port::arrival_time(packet& p, ticks) {
+/// When what an ingress stage takes, or a stage has made, is due.
+ticks port::staged_arrival_time(packet& p) {
     for_each_packet(p, [this](packet& each) { m_occupied[port_traits::class_of(each)] += each.flits; });
-    if (ingress)
-        p.due = m_owner.packet_announced(*this, p, ingress->announced(p));
-    else if (p.carried)
-        p.due = m_owner.packet_announced(*this, p, {p.destination, true, 0, 0});
-    else
-        p.due = m_owner.packet_announced(*this, p);
-    return p.due;
+    const auto plan = ingress ? ingress->announced(p) : arrival_plan{p.destination, true, 0, 0};
+    return p.due = m_owner.packet_announced(*this, p, plan);
 }
 
 void port::take_out(const packet_ptr& p) {

@@ -144,7 +144,12 @@ private:
     friend class link::port<port_traits>;
     friend void connect(port& a, port& b);
 
-    ticks arrival_time(packet& p, ticks head);
+    ticks arrival_time(packet& p, ticks) {
+        if (ingress || p.carried) return staged_arrival_time(p);
+        m_occupied[port_traits::class_of(p)] += p.flits;
+        return p.due = m_owner.packet_announced(*this, p);
+    }
+    ticks staged_arrival_time(packet& p);
     void arrived(const packet_ptr& p) {
         if (ingress || p->carried) return take_out(p);
         m_owner.packet_arrived(*this, p);
