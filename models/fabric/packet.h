@@ -9,8 +9,8 @@
 
 #include <tlm>
 
-#include "base/access_kind.h"
 #include "base/large_pages.h"
+#include "base/line_operation.h"
 #include "base/parameters.h"
 #include "base/pool.h"
 #include "base/spans.h"
@@ -75,7 +75,6 @@ struct packet_format {
 /// What every block on the way looks at comes first, in one cache line.
 struct packet_fields {
     packet_class type = packet_class::read_request;
-    access_kind kind = access_kind::read;  ///< of a request; it goes in the nearest class: see set_request()
     access_status status = access_status::ok;
     virtual_channel vc = virtual_channel::request;  ///< follows from the type
     std::uint8_t route = 0;                         ///< in the switch it is in: the port by which it leaves
@@ -88,21 +87,11 @@ struct packet_fields {
     ticks head = 0, tail = 0;       ///< on the link it is on: arrival of its first flit and of its last byte
     ticks due = 0;                  ///< when the block it is in may pass it on
 
-    ticks injected_at = 0;  ///< when its access was handed to the fabric
-    std::uint32_t tag = 0;  ///< the requester's own: the ID of the header
-    std::uint8_t size = 0;  ///< atomics: 4 or 8, at `offset`
-    std::uint8_t offset = 0;
-    std::uint8_t operation = 0;   ///< atomics: the two ends' own numbering
-    std::uint8_t scope = 0;       ///< the two ends' own numbering
-    std::uint64_t epoch = 0;      ///< the requester's own: which of its lives between resets
-    std::uint64_t line = 0;       ///< physical address
-    std::uint64_t byte_mask = 0;  ///< writes: bit n, byte n
-    std::uint64_t operand = 0, compare = 0, owner = 0;
-    bool succeeded = false;  ///< store_conditional, lock, unlock
-    std::uint8_t needed_sectors =
-        0xf;  ///< reads: 16-byte sectors that the requester wants; three spare bits of the address
+    ticks injected_at = 0;           ///< when its access was handed to the fabric
+    std::uint32_t tag = 0;           ///< the requester's own: the ID of the header
+    bool succeeded = false;          ///< store_conditional, lock, unlock
     std::uint8_t valid_sectors = 0;  ///< read responses: sectors that are carried
-    bool sectored = false;           ///< reads: for a sector cache, which takes the needed sectors alone
+    std::uint64_t epoch = 0;         ///< the requester's own: which of its lives between resets
 };
 
 struct packet;
@@ -110,7 +99,8 @@ using packet_ptr = pooled_ptr<packet>;
 
 class stage_data;
 
-struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
+/// Its line operation goes in the class that is nearest to its `kind`: see set_request().
+struct alignas(64) packet : pooled<packet>, packet_fields, line_operation, on_large_pages {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
     span_trail spans;
     /// Not null: this is no packet of its own but what a stage sends over a link as one. The packet holds a reference.

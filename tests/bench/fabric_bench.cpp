@@ -73,7 +73,7 @@ struct client final : access_client {
             auto a = unit.make_access();
             const auto r = random();
             a->kind = r % 10 < 3 ? access_kind::write : access_kind::read;
-            a->bytes = 4;
+            a->size = 4;
             a->address_space = 1;
             a->mask = ~lane_mask{0};
             a->client = this;

@@ -59,7 +59,7 @@ struct client final : access_client {
             ++depth;
             auto a = unit.make_access();
             a->kind = what.kind;
-            a->bytes = 4;
+            a->size = 4;
             a->operation = atomic_extension::operation::add;
             a->address_space = 1;
             a->mask = ~lane_mask{0};

@@ -190,7 +190,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     simd_busy += duration;
     s.registers[w.position] = &c.storage->registers;
     s.rows[w.position] = c.ahead;
-    s.operands = {c.op.rs1, c.op.access == access_kind::read ? std::uint8_t{0} : c.op.rs2};
+    s.operands = {c.op.rs1, c.op.memory.kind == access_kind::read ? std::uint8_t{0} : c.op.rs2};
     s.running = &w;
     schedule_in(s.event, duration);
 }
@@ -239,7 +239,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
         case lane_stop::scoreboard: wait_for_registers(w); break;
         case lane_stop::memory:
             w.to_issue = c.op_lanes;
-            if (c.op.access == access_kind::atomic && c.op.rd != lane_registers::sink) c.schedule.spend(8);
+            if (c.op.memory.kind == access_kind::atomic && c.op.rd != lane_registers::sink) c.schedule.spend(8);
             if (!m_queue.empty())
                 end_issue(w, issued::blocked);
             else

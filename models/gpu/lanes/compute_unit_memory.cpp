@@ -21,7 +21,7 @@ constexpr unsigned code_aperture = aperture(GPU_CODE_BASE), lds_aperture = apert
 constexpr std::uint64_t row_bit(unsigned row) { return std::uint64_t{1} << row; }
 constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
 
-bool reads_only(const lane_op& o) { return o.access == access_kind::read; }
+bool reads_only(const lane_op& o) { return o.memory.kind == access_kind::read; }
 
 constexpr std::uint64_t offset_in(const lane_op& o) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate));
@@ -37,22 +37,22 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     alignas(64) lane_registers::row address;
     const auto range = m_engine.operations().addresses(address, r[o.rs1], offset_in(o), c.op_lanes);
     const std::uint64_t size = w.group->lds.bytes.size();
-    if (range.min < GPU_LDS_BASE || range.max - GPU_LDS_BASE >= size || o.bytes > size - (range.max - GPU_LDS_BASE) ||
-        (range.bits & (o.bytes - 1u)))
+    if (range.min < GPU_LDS_BASE || range.max - GPU_LDS_BASE >= size ||
+        o.memory.size > size - (range.max - GPU_LDS_BASE) || (range.bits & (o.memory.size - 1u)))
         return false;
     for (auto& a : address) a -= GPU_LDS_BASE;
     alignas(64) lane_registers::row data;
     if (!reads_only(o)) data = r[o.rs2];
     const auto ready = lds.access(w.group->lds, o, c.op_lanes, address, data, w.slot, at);
-    if (o.access == access_kind::write) return true;
+    if (o.memory.kind == access_kind::write) return true;
     m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
-    if (o.access == access_kind::store_conditional) {
+    if (o.memory.kind == access_kind::store_conditional) {
         for (lane_mask left = c.op_lanes; left; left &= left - 1)
             if (data[lowest(left)] != 0) {
                 c.schedule.rotate();
                 break;
             }
-    } else if (o.access == access_kind::atomic && o.rd != lane_registers::sink) {
+    } else if (o.memory.kind == access_kind::atomic && o.rd != lane_registers::sink) {
         c.schedule.spend(8);
     }
     if (o.rd == lane_registers::sink) return true;
@@ -98,7 +98,7 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, lane_mas
         }
         case lds_aperture: {  // all inside would not have come here
             for (lane_mask left = mask; left; left &= left - 1)
-                if (address[lowest(left)] - GPU_LDS_BASE + a.bytes > w.group->lds.bytes.size()) {
+                if (address[lowest(left)] - GPU_LDS_BASE + a.size > w.group->lds.bytes.size()) {
                     lane = lowest(left);
                     break;
                 }
@@ -124,9 +124,9 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
             for (lane_mask left = mask; left; left &= left - 1)
                 if (aperture(address[lowest(left)]) != aperture(range.min)) mask &= ~row_bit(lowest(left));
         }
-        if (range.bits & (o.bytes - 1u)) {
+        if (range.bits & (o.memory.size - 1u)) {
             for (lane_mask left = w.to_issue; left; left &= left - 1)
-                if (const auto lane = lowest(left); address[lane] & (o.bytes - 1u)) {
+                if (const auto lane = lowest(left); address[lane] & (o.memory.size - 1u)) {
                     fault(w, lane_fault::memory, memory_fault::misaligned, lane, c.op_pc, address[lane]);
                     return issued::faulted;
                 }
@@ -141,10 +141,7 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
                 continue;
             }
         }
-        a.kind = o.access;
-        a.scope = o.scope;
-        a.bytes = o.bytes;
-        a.operation = o.operation;
+        a.set_operation(o.memory);
         a.mask = mask;
         a.address_space = c.address_space;
         a.pc = c.op_pc;
@@ -160,7 +157,7 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
         if (!reads_only(o)) a.data = r[o.rs2];
         w.to_issue &= ~mask;
         ++w.accesses;
-        if (o.access == access_kind::write) {
+        if (o.memory.kind == access_kind::write) {
             ++w.stores;
         } else if (o.rd != lane_registers::sink) {
             if (!(c.pending & row_bit(o.rd))) w.loaded_at[o.rd] = 0;
@@ -170,7 +167,7 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
         }
         ++memory_instructions;
         if (w.observer) {
-            const int row = o.access == access_kind::write ? -1 : o.rd == lane_registers::sink ? 0 : o.rd;
+            const int row = o.memory.kind == access_kind::write ? -1 : o.rd == lane_registers::sink ? 0 : o.rd;
             w.observer->issued(a, row, now(), worked(w));
         }
         m_memory.issue(access);

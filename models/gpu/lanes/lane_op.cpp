@@ -124,8 +124,8 @@ constexpr load_format integer_format() {
 
 template <class T>
 void describe(lane_op& o, access_kind kind, load_format format) {
-    o.access = kind;
-    o.bytes = sizeof(T);
+    o.memory.kind = kind;
+    o.memory.size = sizeof(T);
     o.format = format;
 }
 
@@ -158,7 +158,7 @@ void describe_access(lane_op& o) {
 #define AMO(name) \
     case opcode::name: \
         describe<sem::name##_type>(o, access_kind::atomic, integer_format<sem::name##_type>()); \
-        o.operation = operation_of(sem::name##_operation); \
+        o.memory.operation = operation_of(sem::name##_operation); \
         break;
         AMO(amoswap_w) AMO(amoadd_w) AMO(amoxor_w) AMO(amoand_w) AMO(amoor_w) AMO(amomin_w) AMO(amomax_w)
         AMO(amominu_w) AMO(amomaxu_w) AMO(amoswap_d) AMO(amoadd_d) AMO(amoxor_d) AMO(amoand_d) AMO(amoor_d)
@@ -167,9 +167,9 @@ void describe_access(lane_op& o) {
                 // clang-format on
                 default : break;
     }
-    const bool plain = o.access == access_kind::read || o.access == access_kind::write;
+    const bool plain = o.memory.kind == access_kind::read || o.memory.kind == access_kind::write;
     const bool scoped = o.op == opcode::lane_load_w || o.op == opcode::lane_load_d;
-    o.scope = plain && !scoped ? memory_scope::plain : memory_scope::agent;
+    o.memory.scope = plain && !scoped ? memory_scope::plain : memory_scope::agent;
 }
 
 /// Rows that an operand may mean; x0 is never waited for.

@@ -45,12 +45,8 @@ struct lane_op {
     std::uint8_t rd = lane_registers::sink, rs1 = 0, rs2 = 0, rs3 = 0;
     lane_kind kind = lane_kind::illegal;
     riscv::timing_class timing = riscv::timing_class::alu;
-    // Of memory instructions.
-    access_kind access = access_kind::read;
-    load_format format = load_format::none;
-    std::uint8_t bytes = 0;
-    memory_scope scope = memory_scope::plain;
-    atomic_extension::operation operation = atomic_extension::operation::add;
+    load_format format = load_format::none;  ///< of memory instructions
+    memory_operation memory;                 ///< of memory instructions
 };
 
 inline constexpr unsigned line_instructions = line_bytes / 4;

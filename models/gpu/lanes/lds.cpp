@@ -44,9 +44,9 @@ ticks local_data_share::access(lds_block& block, const lane_op& o, lane_mask mas
 }
 
 std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets) {
-    const unsigned words = o.bytes == 8 ? 2 : 1;
+    const unsigned words = o.memory.size == 8 ? 2 : 1;
     const auto together = static_cast<unsigned>(std::max<std::uint64_t>(1, params.banks / words));
-    const bool exclusive = o.access != access_kind::read && o.access != access_kind::write;
+    const bool exclusive = o.memory.kind != access_kind::read && o.memory.kind != access_kind::write;
     std::uint64_t total = 0, min = 0;
     for (unsigned first = 0; first < wavefront_lanes; first += together) {
         const unsigned behind = std::min(first + together, wavefront_lanes);
@@ -57,7 +57,7 @@ std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const l
             // Neighbours want neighbouring words (or bytes of one), as they mostly do.
             bool in_order = true;
             for (unsigned lane = first; lane < behind; ++lane)
-                in_order &= offsets[lane] == offsets[first] + std::uint64_t{lane - first} * o.bytes;
+                in_order &= offsets[lane] == offsets[first] + std::uint64_t{lane - first} * o.memory.size;
             if (in_order) {
                 ++total;
                 ++min;
@@ -116,16 +116,16 @@ void local_data_share::perform(lds_block& block, const lane_op& o, lane_mask mas
                                lane_registers::row& data, std::uint32_t wavefront) {
     auto& reservations = block.reservations;
     auto* const bytes = block.bytes.data();
-    if (o.access == access_kind::read) {
-        switch (o.bytes) {
+    if (o.memory.kind == access_kind::read) {
+        switch (o.memory.size) {
             case 1: return load_lanes<std::uint8_t>(bytes, mask, offsets, data);
             case 2: return load_lanes<std::uint16_t>(bytes, mask, offsets, data);
             case 4: return load_lanes<std::uint32_t>(bytes, mask, offsets, data);
             default: return load_lanes<std::uint64_t>(bytes, mask, offsets, data);
         }
     }
-    if (o.access == access_kind::write && reservations.empty()) {
-        switch (o.bytes) {
+    if (o.memory.kind == access_kind::write && reservations.empty()) {
+        switch (o.memory.size) {
             case 1: return store_lanes<std::uint8_t>(bytes, mask, offsets, data);
             case 2: return store_lanes<std::uint16_t>(bytes, mask, offsets, data);
             case 4: return store_lanes<std::uint32_t>(bytes, mask, offsets, data);
@@ -144,20 +144,20 @@ void local_data_share::perform(lds_block& block, const lane_op& o, lane_mask mas
         const auto granule = static_cast<std::uint32_t>(offsets[lane] / 8);
         const auto load = [&] {
             std::uint64_t v = 0;
-            std::memcpy(&v, at, o.bytes);
+            std::memcpy(&v, at, o.memory.size);
             return v;
         };
         const auto own = [&](const lds_block::reservation& r) { return r.wavefront == wavefront && r.lane == lane; };
-        switch (o.access) {
+        switch (o.memory.kind) {
             case access_kind::read:  // see above
             case access_kind::lock:  // of lines alone
             case access_kind::unlock: break;
             case access_kind::write:
-                std::memcpy(at, &data[lane], o.bytes);
+                std::memcpy(at, &data[lane], o.memory.size);
                 broken(granule);
                 break;
             case access_kind::atomic:
-                data[lane] = perform_atomic(o.operation, at, o.bytes, data[lane]);
+                data[lane] = perform_atomic(o.memory.operation, at, o.memory.size, data[lane]);
                 broken(granule);
                 break;
             case access_kind::load_reserved:
@@ -170,7 +170,7 @@ void local_data_share::perform(lds_block& block, const lane_op& o, lane_mask mas
                 const bool holds = mine != reservations.end() && mine->granule == granule;
                 if (mine != reservations.end()) reservations.erase(mine);
                 if (holds) {
-                    std::memcpy(at, &data[lane], o.bytes);
+                    std::memcpy(at, &data[lane], o.memory.size);
                     broken(granule);
                 }
                 data[lane] = holds ? 0 : 1;

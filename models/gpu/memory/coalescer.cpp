@@ -34,8 +34,8 @@ bool follows(const std::uint64_t* address, lane_mask mask, std::uint64_t origin,
 bool is_sequence(const vector_access& a) {
     const auto first = static_cast<unsigned>(__builtin_ctzll(a.mask)),
                last = 63 - static_cast<unsigned>(__builtin_clzll(a.mask));
-    if (a.address[last] - a.address[first] != std::uint64_t{last - first} * a.bytes) return false;
-    return follows(a.address.data(), a.mask, a.address[first] - std::uint64_t{first} * a.bytes, a.bytes);
+    if (a.address[last] - a.address[first] != std::uint64_t{last - first} * a.size) return false;
+    return follows(a.address.data(), a.mask, a.address[first] - std::uint64_t{first} * a.size, a.size);
 }
 
 /// Lanes first…last of a sequence, those between that take no part included: what they get or give is masked elsewhere.
@@ -97,15 +97,15 @@ unsigned coalescer::split_sequence(const vector_access& a, transactions& to) {
     for (lane_mask rest = a.mask; rest;) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
         const std::uint64_t first = a.address[lane], line = first & line_mask;
-        const auto room = static_cast<unsigned>((line + line_bytes - first) / a.bytes);
-        const unsigned lanes = std::min(room, wavefront_lanes - lane), bytes = lanes * a.bytes;
+        const auto room = static_cast<unsigned>((line + line_bytes - first) / a.size);
+        const unsigned lanes = std::min(room, wavefront_lanes - lane), bytes = lanes * a.size;
         const lane_mask reach = (lanes == 64 ? ~lane_mask{0} : (lane_mask{1} << lanes) - 1) << lane, own = rest & reach;
         std::uint64_t covered = bytes_of(0, bytes);
         if (own != reach) {
-            const std::uint64_t element = (std::uint64_t{1} << a.bytes) - 1;
+            const std::uint64_t element = (std::uint64_t{1} << a.size) - 1;
             covered = 0;
             for (lane_mask left = own >> lane; left; left &= left - 1)
-                covered |= element << static_cast<unsigned>(__builtin_ctzll(left)) * a.bytes;
+                covered |= element << static_cast<unsigned>(__builtin_ctzll(left)) * a.size;
         }
         to[count++] = {line, own, covered << (first - line)};
         rest &= ~reach;
@@ -140,7 +140,7 @@ unsigned coalescer::split(vector_access& a, transactions& to) {
             }
         }
         to[last].lanes |= lane_mask{1} << i;
-        to[last].bytes |= bytes_at(address, a.bytes);
+        to[last].bytes |= bytes_at(address, a.size);
     }
     return count;
 }
@@ -150,7 +150,7 @@ unsigned coalescer::split_lanes(vector_access& a, transactions& to) {
     unsigned count = 0;
     for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-        to[count++] = {a.address[i] & line_mask, lane_mask{1} << i, bytes_at(a.address[i], a.bytes)};
+        to[count++] = {a.address[i] & line_mask, lane_mask{1} << i, bytes_at(a.address[i], a.size)};
     }
     return count;
 }
@@ -160,14 +160,14 @@ unsigned coalescer::split_by_lane(vector_access& a, transactions& to, unsigned t
     unsigned next = transaction;
     for (lane_mask rest = to[transaction].lanes; rest; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-        to[next] = {line, lane_mask{1} << i, bytes_at(a.address[i], a.bytes)};
+        to[next] = {line, lane_mask{1} << i, bytes_at(a.address[i], a.size)};
         next = total++;
     }
     return total - 1;
 }
 
 void coalescer::scatter(vector_access& a, const access_transaction& transaction, const std::uint8_t* line) {
-    switch (a.bytes) {
+    switch (a.size) {
         case 1: return scatter_words<std::uint8_t>(a, transaction.lanes, line);
         case 2: return scatter_words<std::uint16_t>(a, transaction.lanes, line);
         case 4: return scatter_words<std::uint32_t>(a, transaction.lanes, line);
@@ -176,7 +176,7 @@ void coalescer::scatter(vector_access& a, const access_transaction& transaction,
 }
 
 void coalescer::gather(const vector_access& a, const access_transaction& transaction, std::uint8_t* line) {
-    switch (a.bytes) {
+    switch (a.size) {
         case 1: return gather_words<std::uint8_t>(a, transaction.lanes, line);
         case 2: return gather_words<std::uint16_t>(a, transaction.lanes, line);
         case 4: return gather_words<std::uint32_t>(a, transaction.lanes, line);

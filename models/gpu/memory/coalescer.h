@@ -21,7 +21,7 @@ class coalescer {
 public:
     using transactions = std::array<access_transaction, wavefront_lanes>;
 
-    /// \returns how many pieces. Every address must be aligned to `access.bytes`.
+    /// \returns how many pieces. Every address must be aligned to `access.size`.
     unsigned split(vector_access& access, transactions& to);
     /// One piece a lane (atomics are performed one by one).
     static unsigned split_lanes(vector_access& access, transactions& to);

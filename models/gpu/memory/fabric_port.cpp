@@ -54,35 +54,21 @@ void fabric_port::send(const line_request_ptr& request) {
     auto& to = m_terminal->cluster_of(peer) == m_terminal->cluster() ? same_cluster : other_cluster;
     const auto tag = m_waiting.insert(request);
     const auto p = fabric::make_packet();
-    p->kind = r.kind;
+    p->set_operation(r);
     p->destination = static_cast<std::uint16_t>(peer);
     p->tag = tag;
     p->epoch = m_epoch;
-    p->line = r.line;
-    p->scope = static_cast<std::uint8_t>(r.scope);
-    p->owner = r.owner;
     switch (r.kind) {
         case access_kind::read:
             ++(r.page_table ? to.page_table_reads : to.reads);
-            p->needed_sectors = r.needed_sectors;
-            p->sectored = r.sectored;
-            if (r.page_table) p->offset = r.offset;
             if (!r.page_table && r.needed_sectors)
                 ++to.needing[static_cast<unsigned>(__builtin_popcount(r.needed_sectors)) - 1];
             break;
         case access_kind::write:
             ++to.writes;
-            p->byte_mask = r.byte_mask;
             p->data = r.data;
             break;
-        default:
-            ++to.atomics;
-            p->size = r.size;
-            p->offset = r.offset;
-            p->operation = static_cast<std::uint8_t>(r.operation);
-            p->operand = r.operand;
-            p->compare = r.compare;
-            break;
+        default: ++to.atomics; break;
     }
     if (span_recorder::on())
         request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
@@ -117,31 +103,13 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
     if (p->status != fabric::access_status::ok) return respond(*p, memory_fault::poisoned);
     auto request = m_requests.make();
     line_request& r = *request;
-    r.kind = p->kind;
-    r.scope = static_cast<memory_scope>(p->scope);
+    r.set_operation(*p);
     r.page_table = p->type == fabric::packet_class::page_table_request;
-    r.line = p->line;
-    r.owner = p->owner;
-    switch (r.kind) {
-        case access_kind::read:
-            ++(r.page_table ? incoming_page_table_reads : incoming_reads);
-            r.needed_sectors = p->needed_sectors;
-            r.sectored = p->sectored;
-            if (r.page_table) r.offset = p->offset;
-            break;
-        case access_kind::write:
-            ++incoming_writes;
-            r.byte_mask = p->byte_mask;
-            r.data = p->data;
-            break;
-        default:
-            ++incoming_writes;
-            r.size = p->size;
-            r.offset = p->offset;
-            r.operation = static_cast<atomic_extension::operation>(p->operation);
-            r.operand = p->operand;
-            r.compare = p->compare;
-            break;
+    if (r.kind == access_kind::read) {
+        ++(r.page_table ? incoming_page_table_reads : incoming_reads);
+    } else {
+        ++incoming_writes;
+        if (r.kind == access_kind::write) r.data = p->data;
     }
     if (auto* o = memory_observer::attached()) o->arrived(p->source, p->tag, now());
     r.client = this;

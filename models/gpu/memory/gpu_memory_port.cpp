@@ -79,7 +79,6 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     r->committed = t->committed;
     r->at_service = t->at_service;
     r->line = line;
-    r->owner = 0;
     r->byte_mask = bytes_of(first, bytes);
     r->offset = static_cast<std::uint8_t>(first);
     r->client = this;

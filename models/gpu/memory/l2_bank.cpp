@@ -170,7 +170,7 @@ bool l2_bank::serve(const line_request_ptr& request) {
             done += m_atomic;
         }
     }
-    const ticks arrived = r.timer.arrival_time();
+    const ticks arrived = r.arrival_time();
     queueing += start - arrived;
     if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
     r.spans.add(m_lookup_span, span_kind::service, start, start + m_latency);

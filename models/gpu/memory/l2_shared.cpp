@@ -53,7 +53,7 @@ bool l2_bank::serve_shared(const line_request_ptr& request) {
     at = m_tags.find(index);
     if (m_queue_lines.holds(key)) watch(r, at, hit);
     perform_shared(r, key, at);
-    const ticks arrived = r.timer.arrival_time();
+    const ticks arrived = r.arrival_time();
     queueing += start - arrived;
     if (span_recorder::on()) {
         if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);

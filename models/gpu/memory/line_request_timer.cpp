@@ -8,7 +8,7 @@
 namespace fabricvp::gpu {
 
 void line_request_timer::arrive() {
-    const line_request_ptr request(&m_request, false);  // takes over the reference of launch()
+    const line_request_ptr request(static_cast<line_request*>(this), false);  // takes over the reference of launch()
     m_arrive(m_target, request);
 }
 
@@ -30,7 +30,7 @@ void line_request_scheduler::adopt(line_request_timer& f) {
 
 void line_request_scheduler::schedule(const line_request_ptr& request, ticks when, line_request_timer::delivery arrive,
                                       void* target) {
-    line_request_timer& f = request->timer;
+    line_request_timer& f = *request;
     if (f.m_scheduler != this) adopt(f);
     intrusive_ptr_add_ref(request.get());
     f.m_arrive = arrive;
@@ -56,7 +56,7 @@ void line_request_scheduler::cancel() {
         f.unlink();
         if (!f.m_timer.scheduled()) continue;
         calendar::current().cancel(f.m_timer);
-        dropped.emplace_back(&f.m_request, false);
+        dropped.emplace_back(static_cast<line_request*>(&f), false);
     }
 }
 

@@ -10,14 +10,16 @@ namespace fabricvp::gpu {
 class line_request;
 class line_request_scheduler;
 
-/// The timer of a line request: what happens to it next, and when. A request is in one place at a time, so it needs
-/// one.
+/// The timer of a line request, which is its base: what happens to it next, and when. A request is in one place at a
+/// time, so it needs one.
 class line_request_timer {
 public:
-    explicit line_request_timer(line_request& request) : m_request(request) {}
-    ~line_request_timer() { unlink(); }
     /// When the last launch ended or will end.
     ticks arrival_time() const { return m_arrival_time; }
+
+protected:
+    line_request_timer() = default;
+    ~line_request_timer() { unlink(); }
 
 private:
     friend class line_request_scheduler;
@@ -25,7 +27,6 @@ private:
     void arrive();
     void unlink();
 
-    line_request& m_request;
     calendar_event m_timer{method<&line_request_timer::arrive>, this};
     ticks m_arrival_time = 0;
     line_request_scheduler* m_scheduler = nullptr;  // where it was launched last

@@ -9,9 +9,8 @@
 
 #include "abi/gpu_apertures.h"
 #include "abi/gpu_isa.h"
-#include "base/access_kind.h"
-#include "base/bus.h"
 #include "base/large_pages.h"
+#include "base/line_operation.h"
 #include "base/pool.h"
 #include "base/spans.h"
 #include "base/time.h"
@@ -24,9 +23,6 @@ inline constexpr unsigned line_bytes = 64;
 inline constexpr unsigned sector_bytes = 16;
 inline constexpr unsigned line_sectors = line_bytes / sector_bytes;
 using lane_mask = std::uint64_t;
-
-/// How far an access must be seen. `plain` is an ordinary load or store, which L1 serves.
-enum class memory_scope : std::uint8_t { plain, agent, system };
 
 /// Why a lane's access failed; the first is no fault.
 enum class memory_fault : std::uint8_t {
@@ -55,15 +51,11 @@ protected:
     ~access_client() = default;
 };
 
-/// One memory instruction of one wavefront.
-class vector_access : public pooled<vector_access>, public on_large_pages {
+/// One memory instruction of one wavefront. Every lane's address is naturally aligned to its size.
+class vector_access : public pooled<vector_access>, public memory_operation, public on_large_pages {
 public:
-    access_kind kind = access_kind::read;
-    memory_scope scope = memory_scope::plain;
-    std::uint8_t bytes = 4;  ///< 1, 2, 4, 8; every lane's address is naturally aligned
-    bool constant = false;   ///< read-only apertures (code, kernel arguments): the scalar cache serves it
-    bool scratch = false;    ///< lanes' private memory, counted apart
-    atomic_extension::operation operation = atomic_extension::operation::add;
+    bool constant = false;  ///< read-only apertures (code, kernel arguments): the scalar cache serves it
+    bool scratch = false;   ///< lanes' private memory, counted apart
     lane_mask mask = 0;
     std::uint32_t address_space = 0;
     std::uint64_t pc = 0;                                            ///< for faults and traces
@@ -111,45 +103,34 @@ protected:
 };
 
 /// One access to (part of) one line at its point of coherence.
-class line_request : public pooled<line_request>, public on_large_pages {
+class line_request : public pooled<line_request>,
+                     public line_request_timer,  // of the block that the request is in
+                     public line_operation,
+                     public on_large_pages {
 public:
     // What every block touches lies together, in the lines that the calendar has prefetched with the timer.
-    line_request_timer timer{*this};  ///< of the block that the request is in
-    access_kind kind = access_kind::read;
-    memory_scope scope = memory_scope::plain;
     bool page_table = false;  ///< a page-table walk's read
     memory_fault fault = memory_fault::none;
-    std::uint8_t needed_sectors = 0xf;  ///< reads: bit n, sector n; set by the requester
-    std::uint8_t valid_sectors = 0;     ///< of the response; all unless a trimmer cut it
-    bool sectored = false;              ///< reads: for a sector cache, which takes the needed sectors alone
-    bool exact = false;     ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
-    std::uint8_t size = 0;  ///< atomics: 4 or 8, at `offset`
-    std::uint8_t offset = 0;
-    atomic_extension::operation operation = atomic_extension::operation::add;
-    bool succeeded = false;   ///< store_conditional, lock
-    bool committed = false;   ///< a write whose bytes are in memory already: it takes its time only
-    bool at_service = false;  ///< a write that commits when the bank gets to it, not when it arrives there
-    std::uint64_t line = 0;   ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
-    line_client* client = nullptr;
-    std::uint64_t cookie = 0;       ///< the client's own
+    std::uint8_t valid_sectors = 0;  ///< of the response; all unless a trimmer cut it
+    bool exact = false;             ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
+    bool succeeded = false;         ///< store_conditional, lock
+    bool committed = false;         ///< a write whose bytes are in memory already: it takes its time only
+    bool at_service = false;        ///< a write that commits when the bank gets to it, not when it arrives there
     std::uint32_t observer_id = 0;  ///< the memory_observer's own; 0: not observed
-    void* context = nullptr;        ///< the client's own
+    line_client* client = nullptr;
+    std::uint64_t cookie = 0;  ///< the client's own
+    void* context = nullptr;   ///< the client's own
     ticks issued = 0;
     ticks done = 0;  ///< the bank's own: when a write that waits to commit is to be answered
     alignas(64) std::array<std::uint8_t, line_bytes> data;
-    std::uint64_t byte_mask = 0;             ///< writes, exact reads: bit n, byte n
-    std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
-    std::uint64_t owner = 0;                 ///< of a reservation: unique in the node
     span_list spans;
 
     void recycle() {
-        page_table = succeeded = committed = sectored = exact = at_service = false;
+        set_operation(line_operation());
+        page_table = succeeded = committed = exact = at_service = false;
         fault = memory_fault::none;
-        needed_sectors = 0xf;
         valid_sectors = 0;
         observer_id = 0;
-        scope = memory_scope::plain;
-        byte_mask = 0;
         client = nullptr;
         context = nullptr;
         spans.clear();

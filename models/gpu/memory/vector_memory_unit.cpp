@@ -243,21 +243,18 @@ bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks 
     const access_transaction& p = s.transactions[transaction];
     auto request = m_pools.requests.make();
     line_request& r = *request;
-    r.scope = a.scope;
+    r.set_operation(a);
     r.line = p.line;
     r.client = this;
     r.context = &s;
     r.cookie = m_epoch << 8 | transaction;
-    r.owner = 0;
     if (a.kind == access_kind::write) {
         ++stores;
-        r.kind = access_kind::write;
         r.byte_mask = p.bytes;
         coalescer::gather(a, p, r.data.data());
         l1.store(p.line, r.data.data(), p.bytes);
     } else if (a.kind == access_kind::read) {
         ++scoped_loads;
-        r.kind = access_kind::read;
         r.needed_sectors = sectors_of(p.bytes);
         r.exact = s.exact >> transaction & 1;
         if (r.exact) r.byte_mask = p.bytes;
@@ -265,10 +262,7 @@ bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks 
     } else {
         ++atomics;
         const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
-        r.kind = a.kind;
-        r.size = a.bytes;
         r.offset = static_cast<std::uint8_t>(a.address[lane] % line_bytes);
-        r.operation = a.operation;
         r.operand = a.data[lane];
         r.owner = owner_of(a, p.lanes);
         l1.bypass(p.line);
@@ -279,7 +273,7 @@ bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks 
         o->requested(m_router.where() - GPU_PA_GPU0, memory_observer::no_cache, a, r);
         o->waits(a, transaction, r.observer_id);
     }
-    if (trace::on() && r.kind == access_kind::write && s.exact >> transaction & 1 && a.bytes == sizeof(std::uint64_t) &&
+    if (trace::on() && r.kind == access_kind::write && s.exact >> transaction & 1 && a.size == sizeof(std::uint64_t) &&
         where(p.line) == GPU_PA_SYSTEM) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
         trace::note_store(*this, offset_of(p.line) + a.address[lane] % line_bytes, a.data[lane], at, r.issued);

@@ -26,7 +26,7 @@ bench& instance() {
 vector_access_ptr make(unsigned bytes, lane_mask mask) {
     auto a = instance().accesses.make();
     a->kind = fabricvp::access_kind::read;
-    a->bytes = static_cast<std::uint8_t>(bytes);
+    a->size = static_cast<std::uint8_t>(bytes);
     a->mask = mask;
     return a;
 }
@@ -39,7 +39,7 @@ std::vector<access_transaction> expected(const vector_access& a) {
         auto at = std::find_if(all.begin(), all.end(), [&](const access_transaction& p) { return p.line == line; });
         if (at == all.end()) at = all.insert(all.end(), {line, 0, 0});
         at->lanes |= lane_mask{1} << lane;
-        for (unsigned i = 0; i < a.bytes; ++i) at->bytes |= std::uint64_t{1} << (a.address[lane] % 64 + i);
+        for (unsigned i = 0; i < a.size; ++i) at->bytes |= std::uint64_t{1} << (a.address[lane] % 64 + i);
     }
     return all;
 }
@@ -64,15 +64,15 @@ unsigned check(vector_access& a) {
         for (unsigned lane = 0; lane < 64; ++lane) a.data[lane] = 0x123456789abcdef0u * (lane + 3);
         coalescer::gather(a, want[n], out);
         for (unsigned lane = 0; lane < 64; ++lane)
-            if (want[n].lanes >> lane & 1) std::memcpy(reference + a.address[lane] % 64, &a.data[lane], a.bytes);
+            if (want[n].lanes >> lane & 1) std::memcpy(reference + a.address[lane] % 64, &a.data[lane], a.size);
         for (unsigned i = 0; i < 64; ++i)
             if (want[n].bytes >> i & 1) REQUIRE(out[i] == reference[i]);
         coalescer::scatter(a, want[n], line);
         for (unsigned lane = 0; lane < 64; ++lane) {
             if (!(want[n].lanes >> lane & 1)) continue;
             std::uint64_t value = 0;
-            std::memcpy(&value, line + a.address[lane] % 64, a.bytes);
-            REQUIRE(a.data[lane] == truncated(value, a.bytes));
+            std::memcpy(&value, line + a.address[lane] % 64, a.size);
+            REQUIRE(a.data[lane] == truncated(value, a.size));
         }
     }
     return count;

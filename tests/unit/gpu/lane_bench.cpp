@@ -40,7 +40,7 @@ void test_memory::perform(vector_access& a) {
     for (lane_mask left = a.mask; left; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
         const auto address = a.address[lane];
-        REQUIRE(address % a.bytes == 0);
+        REQUIRE(address % a.size == 0);
         const bool writes = a.kind != access_kind::read && a.kind != access_kind::load_reserved;
         const auto fault = address < base || address >= base + size ? memory_fault::unmapped
                            : writes && address >= read_only_from    ? memory_fault::read_only
@@ -58,15 +58,15 @@ void test_memory::perform(vector_access& a) {
                 i = i->second == address / 8 ? m_reservations.erase(i) : std::next(i);
         };
         std::uint64_t old = 0;
-        std::memcpy(&old, at, a.bytes);
+        std::memcpy(&old, at, a.size);
         switch (a.kind) {
             case access_kind::read: a.data[lane] = old; break;
             case access_kind::write:
-                std::memcpy(at, &a.data[lane], a.bytes);
+                std::memcpy(at, &a.data[lane], a.size);
                 broken();
                 break;
             case access_kind::atomic:
-                a.data[lane] = perform_atomic(a.operation, at, a.bytes, a.data[lane]);
+                a.data[lane] = perform_atomic(a.operation, at, a.size, a.data[lane]);
                 broken();
                 break;
             case access_kind::load_reserved:
@@ -78,7 +78,7 @@ void test_memory::perform(vector_access& a) {
                 const bool holds = mine != m_reservations.end() && mine->second == address / 8;
                 if (mine != m_reservations.end()) m_reservations.erase(mine);
                 if (holds) {
-                    std::memcpy(at, &a.data[lane], a.bytes);
+                    std::memcpy(at, &a.data[lane], a.size);
                     broken();
                 }
                 a.data[lane] = holds ? 0 : 1;

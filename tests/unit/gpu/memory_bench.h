@@ -31,7 +31,7 @@ public:
     vector_access_ptr make(access_kind kind, unsigned bytes, std::uint32_t wavefront = 0) {
         auto a = memory.make_access();
         a->kind = kind;
-        a->bytes = static_cast<std::uint8_t>(bytes);
+        a->size = static_cast<std::uint8_t>(bytes);
         a->address_space = 1;
         a->wavefront = wavefront;
         a->client = this;

@@ -35,16 +35,8 @@ public:
 private:
     void arrive(const line_request_ptr& r) {
         auto copy = m_pool.make();
-        copy->kind = r->kind;
-        copy->line = r->line;
-        copy->byte_mask = r->byte_mask;
+        copy->set_operation(*r);
         copy->data = r->data;
-        copy->size = r->size;
-        copy->offset = r->offset;
-        copy->operation = r->operation;
-        copy->operand = r->operand;
-        copy->compare = r->compare;
-        copy->owner = r->owner;
         copy->client = this;
         intrusive_ptr_add_ref(r.get());
         copy->context = r.get();
