@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that find each other over the network: every node runs this program, and the LIDs of their adapters are 1, 2,
- * …. Datagrams carry control messages; the first queue pair of an adapter has the same number
- * everywhere. */
+ * …. A reliable queue pair for each other rank carries control messages, whatever the network loses; datagrams
+ * (hello.c) tell its number. */
 #ifndef FABRICVP_DRIVERS_BOOTSTRAP_BOOTSTRAP_H
 #define FABRICVP_DRIVERS_BOOTSTRAP_BOOTSTRAP_H
 
@@ -18,19 +18,16 @@ struct bootstrap {
     struct communicator comm; /* rank: the adapter's LID - 1 */
     unsigned log_mtu;
     struct verbs_cq control_cq;
-    struct verbs_qp control;
+    struct verbs_qp hello_qp; /* for datagrams; as the adapter's first, it has the same number everywhere */
     struct verbs_mr control_mr;
     uint8_t* control_memory;
-    uint32_t tag[BOOTSTRAP_MAX_RANKS]; /* of the last exchange with each */
-    struct bootstrap_message {
-        uint32_t tag;
-        uint8_t data[BOOTSTRAP_MESSAGE_BYTES];
-    } inbox[BOOTSTRAP_MAX_RANKS][2]; /* received messages, by tag; a rank is at most one ahead */
+    struct bootstrap_peer* peers; /* by rank (peer.h) */
+    unsigned failed_peers;
 };
 
 /* Opens adapter `adapter` of this node, of `count` in all. Panics if it cannot. */
 void bootstrap_init(struct bootstrap* bootstrap, unsigned count);
-/* Gives `mine` to another one and takes what it gives: both call it. No more than BOOTSTRAP_MESSAGE_BYTES. */
+/* Gives `local` to another rank and takes what it gives: both call it. No more than BOOTSTRAP_MESSAGE_BYTES. */
 void bootstrap_exchange(struct bootstrap* bootstrap, unsigned with, const void* local, void* remote, size_t bytes);
 /* Between two looks at what does not change so soon. */
 static inline void bootstrap_poll_delay(void) {
