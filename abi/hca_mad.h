@@ -46,6 +46,7 @@ enum {
 enum {
     HCA_MAD_CLASS_PORT_INFO = 0x0001, /* performance */
     HCA_MAD_PORT_COUNTERS = 0x0012,
+    HCA_MAD_PORT_COUNTERS_EXTENDED = 0x001d,
     HCA_MAD_NODE_DESCRIPTION = 0x0010, /* subnet management */
     HCA_MAD_NODE_INFO = 0x0011,
     HCA_MAD_SWITCH_INFO = 0x0012,
@@ -121,12 +122,41 @@ enum {
     HCA_SWITCH_ENFORCED_PKEYS = HCA_HALF(14, 0, 16)
 };
 
+/* ClassPortInfo of performance management. */
+enum {
+    HCA_CLASS_CAPABILITIES = HCA_HALF(2, 0, 16),
+    HCA_PERFORMANCE_ALL_PORTS = 1 << 8, /* port 255 is all of them */
+    HCA_PERFORMANCE_EXTENDED = 1 << 10  /* PortCountersExtended, without counts of unicast and multicast packets */
+};
+
 /* PortCounters; data in units of 4 bytes. */
 enum {
+    HCA_COUNTER_PORT = HCA_BYTE(1, 0, 8),
+    HCA_COUNTER_SELECT = HCA_HALF(2, 0, 16), /* those that a Set writes: a bit each, in the order that follows */
+    HCA_COUNTER_SYMBOL_ERRORS = HCA_HALF(4, 0, 16),
+    HCA_COUNTER_LINK_RECOVERIES = HCA_BYTE(6, 0, 8),
+    HCA_COUNTER_LINK_DOWNS = HCA_BYTE(7, 0, 8),
+    HCA_COUNTER_RECEIVE_ERRORS = HCA_HALF(8, 0, 16),
+    HCA_COUNTER_REMOTE_PHYSICAL_ERRORS = HCA_HALF(10, 0, 16),
+    HCA_COUNTER_RELAY_ERRORS = HCA_HALF(12, 0, 16),
+    HCA_COUNTER_TRANSMIT_DISCARDS = HCA_HALF(14, 0, 16),
+    HCA_COUNTER_TRANSMIT_CONSTRAINT_ERRORS = HCA_BYTE(16, 0, 8),
+    HCA_COUNTER_RECEIVE_CONSTRAINT_ERRORS = HCA_BYTE(17, 0, 8),
+    HCA_COUNTER_INTEGRITY_ERRORS = HCA_BYTE(19, 4, 4),
+    HCA_COUNTER_BUFFER_OVERRUNS = HCA_BYTE(19, 0, 4),
+    HCA_COUNTER_MANAGEMENT_DROPS = HCA_HALF(22, 0, 16), /* VL15Dropped */
     HCA_COUNTER_SENT = HCA_WORD(24),
     HCA_COUNTER_RECEIVED = HCA_WORD(28),
     HCA_COUNTER_PACKETS_SENT = HCA_WORD(32),
     HCA_COUNTER_PACKETS_RECEIVED = HCA_WORD(36)
+};
+
+/* PortCountersExtended: port and selection as above, then offsets of 64 bits each. */
+enum {
+    HCA_EXTENDED_SENT = 8,
+    HCA_EXTENDED_RECEIVED = 16,
+    HCA_EXTENDED_PACKETS_SENT = 24,
+    HCA_EXTENDED_PACKETS_RECEIVED = 32
 };
 
 #endif

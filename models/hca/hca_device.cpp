@@ -93,6 +93,7 @@ void hca_device::initial_port() {
     network::set_capability_fields(port, params.network.link);
     port.lanes_operational = port.lanes_supported;
     port.mtu_active = port.mtu_supported;
+    network.performance.clear();
 }
 
 void hca_device::interrupt(unsigned number) {

@@ -96,6 +96,7 @@ struct packet_transit {
     std::uint8_t hops = 0;         ///< links crossed
     std::uint8_t route = 0;        ///< in the switch it is in: the port by which it leaves
     corruption corrupted = corruption::none;
+    bool bad_end = false;  ///< a port has seen that its VCRC is wrong, and passed it on, marked, before it knew
     local_route_header lrh;
     ticks head = 0, tail = 0;      ///< on the link it is on: arrival of the local route header, and of its last byte
     std::uint32_t link_epoch = 0;  ///< of the port whose buffer it is in

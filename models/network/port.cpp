@@ -129,11 +129,11 @@ void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
         ++packets_offered;
     }
     p->lrh.vl = static_cast<std::uint8_t>(lane);
-    if (!m_up) return drop(*p, drop_reason::link_down);
+    if (!m_up) return discard(*p, drop_reason::link_down);
     const bool is_management = lane == management_lane;
     if (!is_management && (m_state != port_state::active || lane >= m_data_lanes))
-        return drop(*p, drop_reason::inactive);
-    if (p->payload.length > m_mtu) return drop(*p, drop_reason::too_long);
+        return discard(*p, drop_reason::inactive);
+    if (p->payload.length > m_mtu) return discard(*p, drop_reason::too_long);
     auto& queue = m_queues[lane];
     queue.push_back({p, tail_ready});
     m_filled |= 1u << lane;
@@ -195,7 +195,7 @@ void port::send_from(unsigned lane) {
     const bool lost = faults.any() && faults.apply(*p);
     if (tap) tap->packet_sent(*this, *p, transmission.begin);
     if (!lost) return transmit_packet(*p, p->head);
-    drop(*p, drop_reason::injected);
+    discard(*p, drop_reason::injected);
     // Both ends keep count of what has been sent, so the credits come back.
     const auto back = p->tail + params.credit_latency + m_cable.propagation;
     if (lane != management_lane) credits_returned(lane, port_traits::credits_of(*p), back);
@@ -207,6 +207,8 @@ void port::deliver(const packet_ptr& p) {
     if (!p) return process_signals();
     if (!m_up) return drop(*p, drop_reason::link_down);
     p->link_epoch = m_epoch;
+    errors.bytes_received += p->wire_bytes - 2u;
+    if (p->corrupted == corruption::link) count_corrupted(*p);
     const bool is_management = p->lrh.vl == management_lane;
     if (is_management && ++m_management > params.management_packets) {
         release(*p, now());
@@ -235,7 +237,28 @@ void port::release(packet& p, ticks when) {
     return_credits(p, when, params.credit_latency + m_cable.propagation);
 }
 
-void port::drop(const packet&, drop_reason why) { ++m_dropped[static_cast<unsigned>(why)]; }
+void port::count_corrupted(packet& p) {
+    if (p.bad_end) {
+        ++errors.remote_physical_errors;
+        return;
+    }
+    ++errors.symbol_errors;
+    ++errors.receive_errors;
+    p.bad_end = true;
+}
+
+void port::drop(const packet& p, drop_reason why) {
+    ++m_dropped[static_cast<unsigned>(why)];
+    if (why == drop_reason::no_route) ++errors.relay_errors;
+    if (why == drop_reason::management_full)
+        ++(p.lrh.vl == management_lane ? errors.management_drops : errors.transmit_discards);
+    if (why == drop_reason::link_down || why == drop_reason::inactive) ++errors.receive_errors;
+}
+
+void port::discard(const packet&, drop_reason why) {
+    ++m_dropped[static_cast<unsigned>(why)];
+    ++errors.transmit_discards;
+}
 
 std::size_t port::waiting() const {
     return std::accumulate(m_queues.begin(), m_queues.end(), std::size_t{0},
@@ -318,7 +341,10 @@ void port::go_down() {
     m_up = m_credit_starved = false;
     ++m_epoch;
     ++link_downs;
-    m_dropped[static_cast<unsigned>(drop_reason::link_down)] += clear_arrivals() + waiting();
+    const auto cut_off = clear_arrivals();
+    errors.receive_errors += cut_off;
+    errors.transmit_discards += waiting();
+    m_dropped[static_cast<unsigned>(drop_reason::link_down)] += cut_off + waiting();
     for (auto& q : m_queues) q.clear();
     m_filled = m_management = 0;
     clear_waits();

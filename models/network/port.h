@@ -68,6 +68,17 @@ enum class drop_reason : std::uint8_t {
 inline constexpr unsigned drop_reasons = 8;
 const char* name_of(drop_reason r);
 
+/// What performance management says of a port beside its statistics, as hardware counts it.
+struct port_errors {
+    std::uint64_t symbol_errors = 0;           ///< packets that arrived with wrong bits
+    std::uint64_t receive_errors = 0;          ///< packets that were corrupted on this link, or cut off
+    std::uint64_t remote_physical_errors = 0;  ///< packets that had been marked bad before this link
+    std::uint64_t relay_errors = 0;            ///< packets for which a switch has no way on
+    std::uint64_t transmit_discards = 0;       ///< packets that were to be sent and were not
+    std::uint64_t management_drops = 0;        ///< on virtual lane 15, for lack of buffers
+    std::uint64_t bytes_received = 0;
+};
+
 class port;
 
 /// The block behind a port.
@@ -124,6 +135,8 @@ public:
     counter link_downs{*this, "link_downs", "1", "times the link went down"};
 
     port_faults faults{*this};
+
+    port_errors errors;
 
     /// Where time goes: behind others in a queue or without credits; serialisation of the local route header, wire, and
     /// the rest of the packet where it ends.
@@ -188,6 +201,8 @@ public:
 
     /// Counts a packet that does not get on; the caller releases it.
     void drop(const packet& p, drop_reason why);
+    /// The same of one that was to be sent by this port.
+    void discard(const packet& p, drop_reason why);
     const counter& dropped(drop_reason why) const { return m_dropped[static_cast<unsigned>(why)]; }
     /// Of packets in its queues.
     std::size_t waiting() const;
@@ -225,6 +240,7 @@ private:
     void transmit();
     unsigned next_lane();
     void send_from(unsigned lane);
+    void count_corrupted(packet& p);
     static buffers room_of(const port_params& p);
     bool joined() const { return m_other.has_value(); }
     void update_link();

@@ -13,19 +13,28 @@ constexpr unsigned forwarding_capacity = first_multicast_lid, block_entries = 64
 constexpr unsigned multicast_capacity = 1024, multicast_entries = 32, position_ports = 16;
 constexpr unsigned device = 0xb924;  // as an InfiniScale III says
 
+std::vector<const port*> ports_of(const network_switch& s) {
+    std::vector<const port*> all;
+    for (const auto& p : s.ports) all.push_back(p.get());
+    return all;
+}
+
 }  // namespace
 
 switch_agent::switch_agent(const sc_core::sc_module_name& name, network_switch& owner, std::uint64_t guid,
                            duration latency)
-    : model(name), m_switch(owner), m_latency(latency), m_node{HCA_NODE_SWITCH, 0, device, 0, guid, guid, guid,
-                                                               owner.name()} {
+    : model(name),
+      m_switch(owner),
+      m_latency(latency),
+      m_node{HCA_NODE_SWITCH, 0, device, 0, guid, guid, guid, owner.name()},
+      m_performance(ports_of(owner), true) {
     m_switch.on_management = [this](unsigned input, const packet_ptr& p) { receive(input, p); };
     clear();
 }
 
 void switch_agent::receive(unsigned input, const packet_ptr& p) {
     task t{std::max(now(), p->tail) + m_latency, input, p, {}};
-    const bool good = holds_mad(*p) && p->bth.destination_qp == 0 && p->lrh.vl == management_lane;
+    const bool good = holds_mad(*p) && (p->bth.destination_qp == 0) == (p->lrh.vl == management_lane);
     if (good) std::copy_n(p->payload.data(), t.data.size(), t.data.begin());
     m_switch.ports[input - 1]->release(*p, std::max(now(), p->tail));
     if (!good) {
@@ -48,6 +57,7 @@ void switch_agent::work() {
 }
 
 void switch_agent::handle(task& t) {
+    if (t.packet->bth.destination_qp == 1) return handle_general(t);
     const auto type = hca_get(t.data.data(), HCA_MAD_CLASS);
     auto step = type == HCA_MAD_SUBNET ? route_step::here : route_step::nowhere;
     unsigned output = t.input;
@@ -65,14 +75,29 @@ void switch_agent::handle(task& t) {
     if (step == route_step::nowhere || (method != HCA_MAD_GET && method != HCA_MAD_SET))
         ++discarded;
     else
-        send_response(t, method == HCA_MAD_SET);
+        send_response(t, subnet(method == HCA_MAD_SET, hca_get(t.data.data(), HCA_MAD_ATTRIBUTE),
+                                hca_get(t.data.data(), HCA_MAD_MODIFIER), t.input, t.data.data() + HCA_MAD_DATA));
 }
 
-void switch_agent::send_response(task& t, bool set) {
+/// Queue pair 1: performance management, and a status for all else, so that who asks need not wait.
+void switch_agent::handle_general(task& t) {
     auto* d = t.data.data();
+    const auto method = hca_get(d, HCA_MAD_METHOD);
+    ++m_switch.local_packets;
+    if (method & HCA_MAD_RESPONSE || method == HCA_MAD_TRAP || method == HCA_MAD_TRAP_REPRESS) {
+        ++discarded;
+        return;
+    }
+    unsigned status = HCA_MAD_BAD_CLASS;
+    if (hca_get(d, HCA_MAD_CLASS) == HCA_MAD_PERFORMANCE)
+        status = method == HCA_MAD_GET || method == HCA_MAD_SET
+                     ? m_performance.process(method == HCA_MAD_SET, hca_get(d, HCA_MAD_ATTRIBUTE), d + HCA_MAD_DATA)
+                     : unsigned{HCA_MAD_BAD_METHOD};
+    send_response(t, status);
+}
+
+void switch_agent::send_response(task& t, unsigned status) {
     ++requests;
-    const auto status =
-        subnet(set, hca_get(d, HCA_MAD_ATTRIBUTE), hca_get(d, HCA_MAD_MODIFIER), t.input, d + HCA_MAD_DATA);
     unsigned output = m_switch.route_of(t.packet->lrh.slid);
     const auto p = make_response(*t.packet, t.data, status, m_own.lid, output);
     if (output < 1 || output > m_switch.ports.size()) {
@@ -209,6 +234,7 @@ void switch_agent::clear() {
     m_own.physical_state = HCA_PORT_LINK_UP;
     m_own.mtu_supported = m_own.mtu_active = mtu_code(m_switch.params.port.mtu);
     m_ports.clear();
+    m_performance.clear();
     m_top = 0;
     m_life_time = 0;
     m_changed = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subnet management agent of a switch (InfiniBand Architecture Specification, volume 1, chapter 14): passes
+// The management agents of a switch (InfiniBand Architecture Specification, volume 1, chapters 14 and 16): passes
 // directed-route management packets on, and answers those that end here: node, switch and port information, forwarding
-// tables, SL to VL and arbitration tables, P_Keys.
+// tables, SL to VL and arbitration tables, P_Keys; and by queue pair 1, what its ports count.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "base/model.h"
 #include "base/statistics.h"
 #include "network/management.h"
+#include "network/performance.h"
 #include "network/switch.h"
 
 namespace fabricvp::network {
@@ -46,7 +47,8 @@ private:
 
     void work();
     void handle(task& t);
-    void send_response(task& t, bool set);
+    void handle_general(task& t);
+    void send_response(task& t, unsigned status);
     unsigned subnet(bool set, unsigned attribute, std::uint32_t modifier, unsigned input, std::uint8_t* data);
     unsigned switch_info(bool set, std::uint8_t* data);
     unsigned port_info(bool set, unsigned number, unsigned input, std::uint8_t* data);
@@ -59,6 +61,7 @@ private:
     network_switch& m_switch;
     const duration m_latency;
     node_attributes m_node;
+    performance_agent m_performance;
     port_attributes m_own;                 // port 0
     std::vector<port_attributes> m_ports;  // the others, once a request has asked
     std::uint16_t m_top = 0;

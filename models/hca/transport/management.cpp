@@ -26,7 +26,8 @@ bool management::process_mad(const std::uint8_t* request, std::uint8_t* response
         m_adapter.update_port_info();
         if (method == HCA_MAD_GET || set) status = subnet(set, attribute, modifier, response + HCA_MAD_DATA);
     } else if (management_class == HCA_MAD_PERFORMANCE) {
-        if (method == HCA_MAD_GET || set) status = performance(set, attribute, response);
+        if (method == HCA_MAD_GET || set)
+            status = m_network.performance.process(set, attribute, response + HCA_MAD_DATA);
     } else {
         status = HCA_MAD_BAD_CLASS;
     }
@@ -83,28 +84,6 @@ network::packet_ptr management::process_mad(const network::packet& request) {
     if (directed && network::follow_route(data.data(), 1, 0, output) != network::route_step::here) return nullptr;
     if (!process_mad(data.data(), response.data(), true)) return nullptr;
     return network::make_response(request, response, hca_get(response.data(), HCA_MAD_STATUS), port.lid, output);
-}
-
-unsigned management::performance(bool set, unsigned attribute, std::uint8_t* mad) {
-    auto* d = mad + HCA_MAD_DATA;
-    if (attribute == HCA_MAD_CLASS_PORT_INFO && !set) {
-        std::memset(d, 0, HCA_MAD_SIZE - HCA_MAD_DATA);
-        d[0] = d[1] = 1;       // base and class version
-        hca_put32(d + 4, 18);  // response time
-        return 0;
-    }
-    if (attribute != HCA_MAD_PORT_COUNTERS) return HCA_MAD_BAD_ATTRIBUTE;
-    if (set) return HCA_MAD_BAD_METHOD;  // counters are those of the statistics, which requests do not clear
-    const auto saturated = [](std::uint64_t n) {
-        return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 0xffff'ffff));
-    };
-    std::memset(d, 0, HCA_MAD_SIZE - HCA_MAD_DATA);
-    d[1] = 1;  // port
-    hca_set(d, HCA_COUNTER_SENT, saturated(m_network.link.bytes_sent.total() / 4));
-    hca_set(d, HCA_COUNTER_RECEIVED, saturated(m_network.bytes_received.total() / 4));
-    hca_set(d, HCA_COUNTER_PACKETS_SENT, saturated(m_network.link.packets_sent.total()));
-    hca_set(d, HCA_COUNTER_PACKETS_RECEIVED, saturated(m_network.packets_received.total()));
-    return 0;
 }
 
 }  // namespace fabricvp::hca

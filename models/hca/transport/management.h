@@ -31,7 +31,6 @@ public:
 
 private:
     unsigned subnet(bool set, unsigned attribute, std::uint32_t modifier, std::uint8_t* data);
-    unsigned performance(bool set, unsigned attribute, std::uint8_t* mad);
     unsigned set_port(const std::uint8_t* data);
 
     adapter& m_adapter;

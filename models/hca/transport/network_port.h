@@ -13,6 +13,7 @@
 #include "base/statistics.h"
 #include "hca/queues/queue_pairs.h"
 #include "hca/wiring.h"
+#include "network/performance.h"
 #include "network/port.h"
 
 namespace fabricvp::hca {
@@ -31,6 +32,7 @@ public:
     const network_port_params params;
 
     network::port link;
+    network::performance_agent performance{{&link}, false};
 
     counter packets_sent{*this, "packets_sent", "1", "packets handed to the link, and those that turned round"};
     counter packets_received{*this, "packets_received", "1", "packets that arrived"};

@@ -175,6 +175,7 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     CHECK(manager.received[0].packet->lrh.slid == 2);
     d[1] = HCA_MAD_PERFORMANCE;
     hca_set(d.data(), HCA_MAD_ATTRIBUTE, HCA_MAD_PORT_COUNTERS);
+    hca_set(&d[64], HCA_COUNTER_PORT, 1);
     auto counters = packet_of(d, 2, 3);
     counters->bth.destination_qp = 1;
     counters->deth = {0x8001'0000, 77};
@@ -182,6 +183,15 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     REQUIRE(response);
     CHECK(manager.received[0].packet->bth.destination_qp == 77);
     CHECK(hca_get(&(*response)[64], HCA_COUNTER_PACKETS_RECEIVED) >= 5);
+    d[3] = HCA_MAD_SET;
+    hca_set(&d[64], HCA_COUNTER_SELECT, 0xffff);
+    counters = packet_of(d, 2, 3);
+    counters->bth.destination_qp = 1;
+    counters->deth = {0x8001'0000, 77};
+    response = ask(manager, counters);
+    REQUIRE(response);
+    CHECK(hca_get(response->data(), HCA_MAD_STATUS) == 0);
+    CHECK(hca_get(&(*response)[64], HCA_COUNTER_PACKETS_RECEIVED) == 0);
     // Responses and traps get no response.
     d[1] = HCA_MAD_SUBNET;
     d[3] = HCA_MAD_GET_RESPONSE;
