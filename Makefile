@@ -64,7 +64,7 @@ bench:  ## measure the speed of the simulator beside QEMU's; writes build/bench.
 	@scripts/build.sh $(JOBS) -DFABRICVP_TESTS=ON
 	@.venv/bin/python tests/bench/bench.py $(ONLY)
 
-linux:  ## fetch Debian 13's riscv64 kernel and make a busybox initramfs, into build/linux
+linux:  ## fetch Debian's riscv64 kernel and make a busybox initramfs, into build/linux (LINUX_SUITE=NAME)
 	@scripts/setup.sh build linux
 	@scripts/linux.sh
 

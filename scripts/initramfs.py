@@ -19,7 +19,9 @@ import tempfile
 
 # In the order in which they must be loaded.
 MODULES = ["virtio_blk", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4"]
-RDMA_MODULES = ["ib_core", "ib_uverbs", "ib_umad", "ib_mthca"]
+# Modules that a kernel may have as parts of others: ib_uverbs needs ib_uverbs_support from Linux 7 on.
+OPTIONAL_MODULES = {"ib_uverbs_support"}
+RDMA_MODULES = ["ib_core", "ib_uverbs_support", "ib_uverbs", "ib_umad", "ib_mthca"]
 NETWORK_MODULES = ["failover", "net_failover", "virtio_net"]
 RDMA_TOOLS = [
     "ibv_devinfo",
@@ -142,6 +144,9 @@ def rdma_entries(root, programs):
         found |= libraries(root, program)
     orders = {"rdma": RDMA_MODULES, "network": NETWORK_MODULES}
     modules = {name: kernel_module(root, name) for order in orders.values() for name in order}
+    for name in [name for name in OPTIONAL_MODULES if modules[name] is None]:
+        del modules[name]
+    orders = {kind: [name for name in order if name in modules] for kind, order in orders.items()}
     if missing := [name for name, data in modules.items() if data is None]:
         sys.exit(f"initramfs: the kernel has no modules {', '.join(missing)}")
     folder = provider.relative_to(root).parent

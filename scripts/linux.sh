@@ -1,12 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/linux/Image and build/linux/initramfs.cpio: Debian 13's riscv64 kernel, and a busybox that gives a shell
+# Makes build/linux/Image and build/linux/initramfs.cpio: Debian's riscv64 kernel, and a busybox that gives a shell
 # on the console, with lspci and the kernel's modules for virtio disks and ext4; and initramfs_rdma.cpio, the same with modules,
 # libraries and tools of RDMA, and a subnet manager. Exit status 3, and one line saying why, where they cannot be had. Nothing of it is part of the project.
+#   LINUX_SUITE=NAME           the Debian suite; else trixie, or stable where trixie cannot be had
+#   LINUX_IMAGE=FILE           a kernel of one's own in place of Debian's, which the modules must belong to
+#   LINUX_INITRAMFS=FILE       an initramfs of one's own, for both; with LINUX_IMAGE, nothing is fetched
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=build/linux
-if [ "${1:-}" != --again ] && [ -s $out/Image ] && [ -s $out/initramfs.cpio ] && [ -s $out/initramfs_rdma.cpio ] &&
+for given in "${LINUX_IMAGE:-}" "${LINUX_INITRAMFS:-}"; do
+    [ -z "$given" ] || [ -r "$given" ] || { echo "linux: $given (LINUX_IMAGE, LINUX_INITRAMFS) cannot be read" >&2; exit 2; }
+done
+is_image() { [ "$(dd if="$1" bs=1 skip=56 count=4 status=none | tr -d '\0')" = $'RSC\x05' ]; }
+if [ -n "${LINUX_IMAGE:-}" ] && ! is_image "$LINUX_IMAGE"; then
+    echo "linux: LINUX_IMAGE=$LINUX_IMAGE is no uncompressed RISC-V Image" >&2
+    exit 2
+fi
+# Puts what the user has beside, or in place of, what has been made.
+install_given() {
+    [ -z "${LINUX_IMAGE:-}" ] || cp "$LINUX_IMAGE" $out/Image
+    [ -z "${LINUX_INITRAMFS:-}" ] || { cp "$LINUX_INITRAMFS" $out/initramfs.cpio; cp "$LINUX_INITRAMFS" $out/initramfs_rdma.cpio; }
+}
+if [ -n "${LINUX_IMAGE:-}" ] && [ -n "${LINUX_INITRAMFS:-}" ]; then
+    mkdir -p $out
+    install_given
+    rm -f $out/unavailable
+    ls -l $out/Image $out/initramfs.cpio $out/initramfs_rdma.cpio
+    exit 0
+fi
+if [ "${1:-}" != --again ] && [ -z "${LINUX_SUITE:-}${LINUX_IMAGE:-}${LINUX_INITRAMFS:-}" ] && [ -s $out/Image ] && [ -s $out/initramfs.cpio ] && [ -s $out/initramfs_rdma.cpio ] &&
     [ $out/initramfs.cpio -nt scripts/linux.sh ] && [ $out/initramfs.cpio -nt scripts/initramfs.py ] &&
     [ -z "$(find tests/linux -newer $out/initramfs.cpio)" ]; then
     echo "linux: $out/Image, $out/initramfs.cpio and $out/initramfs_rdma.cpio are there already (scripts/linux.sh --again renews them)"
@@ -16,7 +39,15 @@ fi
 mkdir -p $out
 unavailable() { echo "linux: $*" | tee $out/unavailable >&2; exit 3; }
 
-private_apt_open "$PWD/$out/apt" trixie riscv64 || unavailable "$private_apt_why"
+# An archive between two updates has an index that is out of step with its packages: the next suite may be whole.
+if [ -n "${LINUX_SUITE:-}" ]; then suites=$LINUX_SUITE; else suites="trixie stable"; fi
+reasons=""
+suite=""
+for s in $suites; do
+    if private_apt_open "$PWD/$out/apt" "$s" riscv64; then suite=$s; break; fi
+    reasons="$reasons${reasons:+; }$private_apt_why"
+done
+[ -n "$suite" ] || unavailable "$reasons (LINUX_SUITE=NAME tries another suite)"
 kernel=$(private_apt apt-cache depends linux-image-riscv64 | sed -n 's/^ *Depends: *\(linux-image-[0-9].*\)$/\1/p' | head -n 1)
 [ -n "$kernel" ] || unavailable "the archive has no linux-image-riscv64"
 tools="busybox-static pciutils libpci3 libkmod2 libudev1 libcap2 libzstd1 liblzma5 libssl3t64 zlib1g libc6"
@@ -33,11 +64,12 @@ if command -v riscv64-linux-gnu-gcc >/dev/null; then
 fi
 
 image=$out/apt/root/boot/vmlinux-${kernel#linux-image-}
-[ "$(dd if="$image" bs=1 skip=56 count=4 status=none | tr -d '\0')" = $'RSC\x05' ] || unavailable "$image is no uncompressed RISC-V Image"
+is_image "$image" || unavailable "$image is no uncompressed RISC-V Image"
 python3 scripts/initramfs.py $out/apt/root $out/initramfs.cpio.part
 python3 scripts/initramfs.py $out/apt/root $out/initramfs_rdma.cpio.part rdma $out/verbs_check
 cp "$image" $out/Image
 mv $out/initramfs_rdma.cpio.part $out/initramfs_rdma.cpio
 mv $out/initramfs.cpio.part $out/initramfs.cpio
+install_given
 rm -f $out/unavailable
 ls -l $out/Image $out/initramfs.cpio $out/initramfs_rdma.cpio

@@ -143,7 +143,7 @@ unsigned command_set::query_dev_lim(command& c) {
         {HCA_LIM_LOG_RESERVED_EQS, 0},
         {HCA_LIM_LOG_EQS, 5},
         {HCA_LIM_LOG_RESERVED_MTTS, 4},
-        {HCA_LIM_LOG_REGION, 63},
+        {HCA_LIM_LOG_REGION, 30},  // Linux' driver shifts an int by it, and goes by its own limit
         {HCA_LIM_LOG_RESERVED_MPTS, 4},
         {HCA_LIM_LOG_MTT_SEGMENTS, l.log_mtt_segments},
         {HCA_LIM_LOG_READS_REQUESTER, 7},

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two nodes with Debian's Linux, whose network loses packets: stock tools complete, what they check is right, and
+performance management says where packets were lost."""
+
+import re
+
+import fabricvp
+import pytest
+from linux_rdma import BAD_SIGNS, WITH_IMAGES
+from test_linux_rdma_pair import CONFIG, run_pair, up
+
+PORTS = [f"network.switch0.to_node{n}_hca0" for n in range(2)]
+
+#: Tool, its arguments, and what it must print. The first checks every byte (-c).
+TOOLS = [
+    ("ibv_rc_pingpong", "-n 100 -s 5000 -c", "iters in"),
+    ("ib_write_bw", "-n 50 -s 65536", "BW average"),
+    ("ib_read_bw", "-n 50 -s 65536", "BW average"),
+    ("ib_send_bw", "-n 50 -s 65536", "BW average"),
+    ("ib_atomic_bw", "-n 100", "BW average"),
+]
+
+
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+@pytest.mark.parametrize("rate", [0.01, 0.05])
+def test_stock_tools_complete_under_loss(rate):
+    with fabricvp.spawn(CONFIG) as platform:
+        server, client = up(platform)
+        for port in PORTS:
+            platform.inject(port, "loss", rate=rate)
+        for tool, arguments, wanted in TOOLS:
+            output = run_pair(server, client, tool, arguments)
+            assert "status 0" in output and re.search(wanted, output), f"{tool} {arguments}: {output}"
+            assert "Failed" not in output and "error" not in output.lower(), f"{tool} {arguments}: {output}"
+        for port in PORTS:
+            platform.inject(port, "loss", rate=0)
+        for shell in (server, client):
+            assert not BAD_SIGNS.search(shell("dmesg")), shell("dmesg")
+        # What perfquery says of the switch, by its LID.
+        switch = int(re.search(r"^Switch.* lid (\d+)", client("ibnetdiscover"), re.M)[1])
+        counts = platform.statistics.snapshot()
+        lost = [counts[f"{port}.dropped.injected"] for port in PORTS]
+        assert min(lost) > 0 and sum(counts[f"node{n}.hca0.requester.retries"] for n in range(2)) > 0
+        for number, of_port in enumerate(lost, 1):
+            said = client(f"perfquery {switch} {number}")
+            assert re.search(rf"^PortXmitDiscards:\.+{of_port:.0f}$", said.replace("\r", ""), re.M), said
+        cleared = client(f"perfquery -R {switch} 1; perfquery {switch} 1")
+        assert re.search(r"^PortXmitDiscards:\.+0$", cleared.replace("\r", ""), re.M), cleared
+        assert re.search(r"^PortXmitPkts:\.+\d+$", client(f"perfquery -x {switch} 1").replace("\r", ""), re.M)
