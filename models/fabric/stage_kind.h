@@ -7,11 +7,11 @@
 //     struct combine_settings : stage_settings_of<combine_settings> {
 //         cycles window{16};
 //         void describe(parameter_visitor& v) override { v.field("window", window, between{0, 1e6}, "…"); }
-//         std::unique_ptr<egress_stage> make_egress(const char* name, const stage_place& at) const override {
-//             return std::make_unique<combiner>(name, *this, at);
-//         }
 //     };
-//     add_stage_kind(make_stage_kind<combine_settings>("combine", "writes for one line go together"));
+//     add_stage_kind(make_egress_kind<combine_settings, combiner>("combine", "writes for one line go together"));
+//
+// make_egress_kind() is for mechanisms of the sender alone, with combiner(name, settings, place) for a constructor.
+// Others override make_egress() and make_ingress().
 #pragma once
 
 #include <cstdint>
@@ -89,6 +89,18 @@ public:
 template <class Settings>
 stage_kind make_stage_kind(const char* name, const char* help) {
     return {name, help, [] { return std::unique_ptr<stage_settings>(new Settings); }};
+}
+
+/// A kind that has an egress stage alone. \tparam Egress constructed of (name, settings, place)
+template <class Settings, class Egress>
+stage_kind make_egress_kind(const char* name, const char* help) {
+    struct with_egress final : Settings {
+        std::unique_ptr<stage_settings> copy() const override { return std::make_unique<with_egress>(*this); }
+        std::unique_ptr<egress_stage> make_egress(const char* block, const stage_place& at) const override {
+            return std::make_unique<Egress>(block, *this, at);
+        }
+    };
+    return make_stage_kind<with_egress>(name, help);
 }
 
 /// To be called before configurations are read. \throws std::invalid_argument if the name is none, or taken

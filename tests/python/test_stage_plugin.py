@@ -57,8 +57,50 @@ def test_the_project(project):
         stats["node0.fabric.cluster1.to_cluster0.sent.packets"]
         > stats["node0.fabric.cluster1.to_cluster0.sent.wire.packets"]
     )
-    assert stats[f"{AT}.window.spans.queueing_ps"] > 0
-    assert sum(len(file.read_text().splitlines()) for file in folder.iterdir() if file.is_file()) < 250
+    assert stats[f"{AT}.hold.spans.queueing_ps"] > 0
+    assert sum(len(file.read_text().splitlines()) for file in folder.iterdir() if file.is_file()) <= 110
+
+
+def events(folder):
+    """(track, name) of slices and instants of a trace, each with how many there are and how long they last in all."""
+    trace = json.loads((folder / "trace.json").read_text())["traceEvents"]
+    tracks = {e["tid"]: e["args"]["name"].split(" #")[0] for e in trace if e["name"] == "thread_name"}
+    found = {}
+    for event in trace:
+        if event["ph"] in "Xi":
+            count, time = found.get((tracks[event["tid"]], event["name"]), (0, 0.0))
+            found[tracks[event["tid"]], event["name"]] = count + 1, time + event.get("dur", 0.0)
+    return found
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("stage", "stages", "instant"),
+    [
+        ("{kind: combine, window: 100 ns}", ["hold"], ("combined", "combined")),
+        ("{kind: netcrafter, stitching: true, pooling: plain, window: 100 cycles}", ["cluster_queue", "pooling"], None),
+        ("{kind: none}", [], None),
+    ],
+)
+def test_spans_and_traces(command, plugin, tmp_path, stage, stages, instant):
+    """The stage that the configuration chooses shows in spans and in the trace, and none where it chooses none."""
+    machine = MACHINE.replace("{kind: combine, window: 100 ns}", stage)
+    assert stage in machine
+    (tmp_path / "machine.yaml").write_text(machine)
+    limit = ["--trace", "--trace-filter", f"{AT}*", "--trace-size", "1 GiB"]
+    done = command("run", "machine.yaml", "--plugin", plugin, *APP, "--spans", *limit, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    stats, shown = values(tmp_path / "out"), events(tmp_path / "out")
+    assert {path.split(".")[-3] for path in stats if path.startswith(AT) and ".spans.count" in path} == set(stages)
+    for each in stages:
+        count, time = shown[AT, f"{each} (waits)"]
+        assert 0 < count <= stats[f"{AT}.{each}.spans.count"]
+        assert time * 1e6 == pytest.approx(stats[f"{AT}.{each}.spans.queueing_ps"])
+    if instant:
+        event, counter = instant
+        assert 0 < shown[AT, event][0] <= stats[f"{AT}.{counter}"]
+    expected = {f"{each} (waits)" for each in stages} | ({instant[0]} if instant else set())
+    assert shown.keys() == {(AT, name) for name in expected}
 
 
 @pytest.mark.timeout(600)

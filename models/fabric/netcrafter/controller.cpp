@@ -73,9 +73,11 @@ packet_ptr controller::next(port& out) {
         return nullptr;
     }
     pooled_found += m_stitcher.pooled().found - before.found;
-    pooled_time += m_stitcher.pooled().time - before.time;
+    const auto time = m_stitcher.pooled().time - before.time;
+    pooled_time += time;
     change();
     count(*m_spare);
+    trace_waiting(*m_spare, time);
     const auto carrier = make_packet();
     const auto& head = *m_spare->parts[0].record;
     carrier->type = head.type;
@@ -161,6 +163,14 @@ void controller::count(const wire_unit& u) {
             ++saved_by_stitching;
         }
     }
+}
+
+/// Where the time of the packets in a unit went. \param pooled how long the first of them has waited for riders
+void controller::trace_waiting(wire_unit& u, ticks pooled) {
+    u.parts[0].record->pass(queue_span, span_kind::queueing, now() - pooled);
+    u.parts[0].record->pass(pooling_span, span_kind::queueing, now());
+    for (auto& part : u.parts)
+        if (part.record) part.record->pass(queue_span, span_kind::queueing, now());
 }
 
 void controller::reset() {

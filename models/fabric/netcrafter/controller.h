@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/spans.h"
 #include "fabric/netcrafter/stitcher.h"
 #include "fabric/stage.h"
 
@@ -35,6 +36,9 @@ public:
     counter saved_by_ends{*this, "saved_flits.ends", "1", "flits saved by ends that rode"};
     counter saved_by_trimming{*this, "saved_flits.trimming", "1", "flits saved by cutting read responses"};
     histogram waiting{*this, "waiting", "flits", "flits that a packet found before it"};
+
+    /// Waiting in the cluster queue, and there for others to ride.
+    span_stage queue_span{*this, "cluster_queue"}, pooling_span{*this, "pooling"};
 
     /// What it takes in hardware.
     derived memory{*this, "overhead.bytes", "B", "cluster queue and stitching buffer",
@@ -75,6 +79,7 @@ private:
     bool trim(packet& p);
     void change();
     void count(const wire_unit& u);
+    void trace_waiting(wire_unit& u, ticks pooled);
 
     const packet_format m_format;
     const ticks m_latency;

@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "fabric/egress.h"
+#include "fabric/queued_egress.h"
 #include "fabric/stage_kind.h"
 #include "fabric/stage_plan.h"
 
@@ -88,64 +89,32 @@ struct hold_settings final : stage_settings_of<hold_settings> {
     }
 };
 
-/// Sends packets in pairs, headers of the second one left out, and a single one when nothing else is there.
-class pairing_egress final : public egress_stage {
-public:
-    counter pairs{*this, "pairs", "1", "pairs that went as one"};
-    pairing_egress(const char* name, const packet_format& f) : egress_stage(name), m_header(f.header.bytes) {}
-    bool has_room(virtual_channel c, unsigned flits, unsigned) const override {
-        return m_flits[static_cast<unsigned>(c)] + flits <= 20;
+struct pair_settings : stage_settings_of<pair_settings> {
+    duration wait{0};
+    void describe(parameter_visitor& v) override {
+        v.field("wait", wait, between{0, 1e9}, "time that a packet is held for a second one");
     }
-    void push(const packet_ptr& p) override {
-        m_flits[static_cast<unsigned>(p->channel())] += p->flits;
-        m_waiting[static_cast<unsigned>(p->channel())].push_back(p);
-    }
-    bool empty() const override {
-        return std::all_of(m_waiting.begin(), m_waiting.end(), [](const auto& q) { return q.empty(); });
-    }
-    packet_ptr next(port& out) override {
-        for (auto& q : m_waiting) {
-            if (q.empty() || !out.has_credit(q.front()->channel(), q.front()->flits)) continue;
-            const auto c = q.front()->channel();
-            packet_list together{take(q)};
-            if (q.empty() || q.front()->destination != together[0]->destination ||
-                !out.covers(c, together[0]->flits + q.front()->flits))
-                return together[0];
-            ++pairs;
-            together.push_back(take(q));
-            const auto bytes = together[0]->bytes + together[1]->bytes - static_cast<std::uint32_t>(m_header);
-            return make_bundle(out, std::move(together), bytes);
-        }
-        return nullptr;
-    }
-    packet_ptr drain() override {
-        for (auto& q : m_waiting)
-            if (!q.empty()) return take(q);
-        return nullptr;
-    }
-    void reset() override {
-        for (auto& q : m_waiting) q.clear();
-        m_flits.fill(0);
-        egress_stage::reset();
-    }
-
-private:
-    packet_ptr take(std::deque<packet_ptr>& q) {
-        auto p = std::move(q.front());
-        q.pop_front();
-        m_flits[static_cast<unsigned>(p->channel())] -= p->flits;
-        return p;
-    }
-    const std::uint64_t m_header;
-    std::array<std::deque<packet_ptr>, virtual_channels> m_waiting;
-    std::array<unsigned, virtual_channels> m_flits{};
 };
 
-struct pair_settings final : stage_settings_of<pair_settings> {
-    void describe(parameter_visitor&) override {}
-    std::unique_ptr<egress_stage> make_egress(const char* name, const stage_place& at) const override {
-        return std::make_unique<pairing_egress>(name, at.format);
+/// Sends packets in pairs, headers of the second one left out, and a single one when no other has come in time.
+class pairing_egress final : public queued_egress {
+public:
+    counter pairs{*this, "pairs", "1", "pairs that went as one"};
+    pairing_egress(const char* name, const pair_settings& s, const stage_place& at)
+        : queued_egress(name, at), m_wait(s.wait) {}
+
+private:
+    ticks hold_time(const packet&) const override { return m_wait; }
+    bool choose(const queue& waiting, selection& leaving) const override {
+        if (waiting.size() > 1 && waiting[1]->destination == waiting[0]->destination) leaving.add(1);
+        return leaving.size() == 2;
     }
+    packet_ptr join(port& out, const packet_list& packets) override {
+        ++pairs;
+        const auto bytes = packets[0]->bytes + packets[1]->bytes - place.format.header.bytes;
+        return make_bundle(out, packets, static_cast<std::uint32_t>(bytes));
+    }
+    const ticks m_wait;
 };
 
 chosen_stage hold(ticks before, ticks behind) {
@@ -157,9 +126,10 @@ chosen_stage hold(ticks before, ticks behind) {
     return s;
 }
 
-chosen_stage pairs() {
+chosen_stage pairs(ticks wait = 0) {
     chosen_stage s;
     s.choose("pairs");
+    static_cast<pair_settings&>(s.settings()).wait = {wait};
     return s;
 }
 
@@ -172,7 +142,7 @@ struct machines {
     std::map<std::string, std::unique_ptr<interconnect>> stress;
     machines() {
         add_stage_kind(make_stage_kind<hold_settings>("hold", "packets wait"));
-        add_stage_kind(make_stage_kind<pair_settings>("pairs", "packets go in pairs"));
+        add_stage_kind(make_egress_kind<pair_settings, pairing_egress>("pairs", "packets go in pairs"));
         const auto add = [&](const char* name, const interconnect_params& p) {
             all[name] = std::make_unique<probed_fabric>(name, p);
         };
@@ -202,6 +172,9 @@ struct machines {
         p = quad();
         for (auto& s : p.switches) s.stage = pairs();
         add("pairing", p);
+        auto held = quad();
+        held.switches[0].stage = pairs(30 * ns);
+        add("held_pairs", held);
         const auto under_stress = [&](const char* name, const interconnect_params& with) {
             stress[name] = std::make_unique<interconnect>(name, generators(noisy(with), 400));
             stress[name]->start();
@@ -254,6 +227,7 @@ TEST_CASE("a stage delays what is sent where it was chosen, and nothing else") {
     CHECK(trip("ingress_reverse") == times{there, back + 11 * ns});
     CHECK(trip("both_of_devices") == times{there + 18 * ns, back + 36 * ns});
     CHECK(trip("link_before_switch") == times{there + 11 * ns, back + 11 * ns + 11 * ns + 7 * ns});
+    CHECK(trip("held_pairs") == times{there + 30 * ns, back + 60 * ns});
     CHECK(trip("ingress_of_device") == times{there + 11 * ns, back + 22 * ns});
 }
 
@@ -302,6 +276,38 @@ TEST_CASE("packets arrive once and whole through stages under stress, and nothin
     }
     CHECK(stat("stressed_pairs.cluster0.to_cluster1_egress.pairs") > 50);
     CHECK(stat("stressed_ring.d0.queue.pairs") > 10);
+}
+
+TEST_CASE("a packet is held until another one joins it, and no longer than it says") {
+    auto& f = *machines::get().all.at("held_pairs");
+    f.reset();
+    const auto time_of = [&](unsigned packets) {
+        f.reset();
+        const auto begin = calendar::current().now();
+        for (unsigned i = 0; i < packets; ++i) f.probes[0]->at.send(f.probes[0]->make(3, access_kind::write));
+        run_all();
+        REQUIRE(f.probes[3]->requests.size() == packets);
+        REQUIRE(f.probes[0]->responses.size() == packets);
+        return f.probes[3]->requests.back().when - begin;
+    };
+    const auto alone = time_of(1), two = time_of(2);
+    CHECK(two < alone);       // the second one ends the wait of the first one
+    CHECK(time_of(3) > two);  // the third one waits for a fourth one
+    const std::string at = "held_pairs.cluster0.to_cluster1_egress";
+    CHECK(stat(at + ".pairs") == 1);  // since the last reset
+}
+
+TEST_CASE("a dead link gives back what a queued egress holds") {
+    auto& f = *machines::get().all.at("held_pairs");
+    f.reset();
+    f.probes[0]->at.send(f.probes[0]->make(3));
+    calendar::current().run_until(calendar::current().now() + 45 * ns);  // it is held
+    for (auto* fault : all_faults())
+        if (fault->target() == "held_pairs.cluster0.to_cluster1" && fault->kind() == "dead") fault->order()->apply();
+    run_all();
+    REQUIRE(f.probes[0]->responses.size() == 1);
+    CHECK(f.probes[0]->responses[0].status == access_status::unreachable);
+    f.reset();
 }
 
 TEST_CASE("a fault in a bundle poisons the packets in it") {

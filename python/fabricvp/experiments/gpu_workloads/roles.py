@@ -96,7 +96,7 @@ class PartFinder:
     def _find(self, component: str) -> str:
         switches = {v.name for v in self.roles.vertices if v.is_switch}
         for d in self.roles.directions:
-            if _inside(component, d.path):
+            if any(_inside(component, d.path + stage) for stage in ("", "_egress", "_ingress")):
                 return (
                     "link between switches"
                     if d.between_switches
