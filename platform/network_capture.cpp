@@ -9,6 +9,7 @@
 
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
+#include "platform/common/unmatched.h"
 
 namespace fabricvp {
 namespace {
@@ -26,13 +27,16 @@ bool ends_in(const std::string& name, const std::string& end) {
 
 network_capture::network_capture(network::subnet* n, const std::string& file, const std::string& filter)
     : m_network(there(n)), m_name(file) {
+    std::vector<std::string> names;
     const auto chosen = [&](const network::port& p, bool end) {
+        names.emplace_back(p.name());
         if (filter.empty()) return end;
         const std::string name = p.name();
         return fnmatch(filter.c_str(), name.c_str(), 0) == 0 || name.find(filter) != std::string::npos;
     };
     if (!m_network.tap(chosen, nullptr))
-        throw input_error(fmt::format("no port of the network has a name such as {}", filter));
+        throw input_error(fmt::format("capture: no port of the network has a name such as '{}': {}", filter,
+                                      why_unmatched(filter, names)));
     check_writable(file);
     const auto sink = [this](const void* bytes, std::size_t size) {
         if (!m_file)

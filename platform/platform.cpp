@@ -16,7 +16,6 @@
 #include "platform/config/config_printer.h"
 #include "platform/config/machine_reader.h"
 #include "platform/config/plugins.h"
-#include "platform/config/renamed_names.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
 #include "platform/renamed_statistics.h"
@@ -276,7 +275,7 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.kill = [this] { m->end(run_outcome::interrupted, "the debugger ended the run"); };
     hooks.now = [this] { return now(); };
     hooks.statistics = [](const std::string& prefix) {
-        if (const auto name = renamed_statistic(prefix); !name.empty()) throw input_error(now_called(prefix, name));
+        if (const auto why = missing_statistic(prefix); !why.empty()) throw input_error(why);
         return snapshot_statistics(prefix);
     };
     hooks.restart_statistics = [] { restart_statistics(); };
@@ -327,7 +326,12 @@ void platform::detach_after_fork() {
     }
 }
 
+void platform::check_names() const { m->check_scopes(); }
+
 void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes) {
+    trace_recording::check_names(filter, [this](const std::string& name) {
+        return !m->partition || m->partition->is_of_rank(name, m->communicator->rank());
+    });
     m->recording = std::make_unique<trace_recording>(from, to, filter, max_bytes);
 }
 

@@ -151,6 +151,9 @@ public:
     /// In a forked child: releases terminals, sockets and debuggers without a word; they stay the parent's.
     void detach_after_fork();
 
+    /// Refuses names in the configuration that only the whole machine can judge: scopes of marks. A run begins with it.
+    /// \throws input_error
+    void check_names() const;
     /// Records a Perfetto trace from now on, which write_results() ends and leaves as trace.json. `filter` is a glob
     /// over hierarchical names, or text that they contain; empty for all. \throws input_error
     void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes);

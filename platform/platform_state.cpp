@@ -6,7 +6,6 @@
 #include "abi/finisher.h"
 #include "base/log.h"
 #include "platform/common/input_error.h"
-#include "platform/config/renamed_names.h"
 #include "platform/loader/image_paths.h"
 #include "platform/renamed_statistics.h"
 #include "riscv/slicing.h"
@@ -44,6 +43,17 @@ platform::implementation::implementation(const machine_params& p, std::string im
         const auto& images = params.nodes[i].images;
         contexts[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost};
         connect(i);
+    }
+}
+
+/// What marks shall reset and dump is there. Of other ranks' blocks, check_scope() of the partition tells.
+void platform::implementation::check_scopes() const {
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+        const auto& marker = params.nodes[i].host.marker;
+        if (!hardware->nodes[i] || (partition && !partition->is_of_rank(marker.scope, communicator->rank()))) continue;
+        const auto where = marker.scope_origin.empty() ? "" : marker.scope_origin + ": ";
+        if (const auto why = missing_statistic(marker.scope); !why.empty())
+            throw input_error(fmt::format("{}node{}.host.marker.scope: {}", where, i, why));
     }
 }
 
@@ -115,8 +125,6 @@ void platform::implementation::load(std::size_t i) {
     auto& a = contexts[i];
     auto& h = host(i);
     const auto& scope = params.nodes[i].host.marker.scope;
-    if (const auto name = renamed_statistic(scope); !name.empty())
-        throw input_error(fmt::format("node{}.host.marker.scope: {}", i, now_called(scope, name)));
     if (partition && a.has_software()) partition->check_scope(i, scope);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
                               resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
@@ -150,6 +158,7 @@ void platform::implementation::load(std::size_t i) {
 }
 
 void platform::implementation::start() {
+    check_scopes();
     for (std::size_t i = 0; i < contexts.size(); ++i)
         if (!contexts[i].loaded && hardware->nodes[i] && !hardware->nodes[i]->replay) load(i);
     for (std::size_t i = 0; i < contexts.size(); ++i) {

@@ -101,6 +101,7 @@ struct platform::implementation {
     memory_range memory(std::size_t node) const;
 
     void connect(std::size_t node);
+    void check_scopes() const;
     /// Reads or writes memory for a debugger at a physical address as GPUs of the node have them.
     bool access_of_gpu(std::size_t node, std::uint64_t physical, void* data, std::size_t size, bool write);
     void load(std::size_t node);

@@ -5,10 +5,12 @@
 #include <functional>
 #include <vector>
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 #include <systemc>
 
 #include "base/statistics.h"
+#include "platform/common/unmatched.h"
 #include "platform/config/renamed_names.h"
 
 namespace fabricvp {
@@ -22,17 +24,41 @@ bool is_block(const std::string& glob, const std::vector<sc_core::sc_object*>& a
     });
 }
 
-std::string renamed(const std::string& name, const std::function<bool(const std::string&)>& exists) {
-    return name.empty() || exists(name) ? "" : renamed_path(name, exists);
+void add_names(std::vector<std::string>& to, const std::vector<sc_core::sc_object*>& among) {
+    for (const auto* o : among) {
+        to.emplace_back(o->name());
+        add_names(to, o->get_child_objects());
+    }
+}
+
+/// \param what has such names, with an article ("no statistic starts with")
+template <class Names>
+std::string missing(const std::string& name, const char* what, const std::function<bool(const std::string&)>& exists,
+                    Names names) {
+    if (name.empty() || exists(name)) return {};
+    if (const auto present = renamed_path(name, exists); !present.empty()) return now_called(name, present);
+    return fmt::format("{} '{}': {}", what, name, why_unmatched(name, names()));
 }
 
 }  // namespace
 
-std::string renamed_statistic(const std::string& path) { return renamed(path, is_statistic); }
+std::string missing_statistic(const std::string& path) {
+    return missing(path, "no statistic starts with", is_statistic, [] {
+        std::vector<std::string> all;
+        for (const auto* s : all_statistics()) all.push_back(s->path());
+        return all;
+    });
+}
 
-std::string renamed_blocks(const std::string& name, std::string (*glob)(const std::string& name)) {
-    return renamed(name,
-                   [&](const std::string& each) { return is_block(glob(each), sc_core::sc_get_top_level_objects()); });
+std::string missing_blocks(const std::string& name, std::string (*glob)(const std::string& name)) {
+    const auto exists = [&](const std::string& each) {
+        return is_block(glob(each), sc_core::sc_get_top_level_objects());
+    };
+    return missing(name, "no block has a name such as", exists, [] {
+        std::vector<std::string> all;
+        add_names(all, sc_core::sc_get_top_level_objects());
+        return all;
+    });
 }
 
 }  // namespace fabricvp

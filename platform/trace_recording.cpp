@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "platform/common/input_error.h"
-#include "platform/config/renamed_names.h"
 #include "platform/platform.h"
 #include "platform/renamed_statistics.h"
 
@@ -27,30 +26,45 @@ std::string temporary_path(int& file) {
 }
 
 /// Plain text means names that contain it.
-std::string glob_of(const std::string& filter) {
-    if (filter.empty()) return "*";
-    return filter.find_first_of("*?[,") == std::string::npos ? "*" + filter + "*" : filter;
+std::string glob_of(const std::string& part) {
+    return part.find_first_of("*?[") == std::string::npos ? "*" + part + "*" : part;
 }
 
-/// \throws input_error for a filter that an earlier version's names match
-void check_names(const std::string& filter) {
-    for (std::size_t from = 0; from <= filter.size();) {
-        const auto comma = std::min(filter.find(',', from), filter.size());
-        const auto part = filter.substr(from, comma - from);
-        if (const auto name = renamed_blocks(part, glob_of); !name.empty())
-            throw input_error("trace: " + now_called(part, name));
-        from = comma + 1;
+std::vector<std::string> parts_of(const std::string& filter) {
+    std::vector<std::string> parts{""};
+    for (const char c : filter) {
+        if (c == ',')
+            parts.emplace_back();
+        else
+            parts.back() += c;
     }
+    return parts;
+}
+
+/// With commas between several.
+std::string globs_of(const std::string& filter) {
+    std::string globs;
+    for (const auto& part : parts_of(filter)) globs += (globs.empty() ? "" : ",") + glob_of(part);
+    return globs;
 }
 
 }  // namespace
 
+void trace_recording::check_names(const std::string& filter, const std::function<bool(const std::string&)>& is_known) {
+    if (filter.empty()) return;
+    for (const auto& part : parts_of(filter)) {
+        if (part.empty()) throw input_error(fmt::format("trace: the filter '{}' has an empty part", filter));
+        if (!is_known(part)) continue;
+        if (const auto why = missing_blocks(part, glob_of); !why.empty()) throw input_error("trace: " + why);
+    }
+}
+
 trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
                                  const std::string& path)
-    : m_path((check_names(filter), path.empty() ? temporary_path(m_temporary) : path)) {
+    : m_path(path.empty() ? temporary_path(m_temporary) : path) {
     trace::stop();
     try {
-        trace::start({m_path, from, to, glob_of(filter), max_bytes});
+        trace::start({m_path, from, to, globs_of(filter), max_bytes});
         m_running = true;
         if (m_temporary >= 0) unlink(m_path.c_str());
         for (const auto* s : all_statistics()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace fabricvp {
 /// however that ends.
 class trace_recording {
 public:
+    /// \param is_known whether blocks of that name, or pattern, would be in this process
+    /// \throws input_error for a part of a filter that no block of the machine has
+    static void check_names(const std::string& filter, const std::function<bool(const std::string&)>& is_known);
+
     /// Starts at once, and ends a trace that is still being recorded. \throws input_error
     trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
                     const std::string& path = {});

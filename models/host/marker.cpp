@@ -13,6 +13,7 @@ void marker_params::describe(parameter_visitor& v) {
         "path of the block whose statistics marks reset and dump; empty: the machine, or of several nodes the own one");
     v.field("region_memory", region_memory,
             "memory of the simulator for dumped regions, about; those that it has no room for are lost, and counted");
+    if (!scope.empty()) scope_origin = v.origin_of("scope");
 }
 
 marker::marker(const sc_core::sc_module_name& name, const marker_params& p)

@@ -14,6 +14,7 @@ namespace fabricvp::host {
 
 struct marker_params {
     std::string scope;
+    std::string scope_origin;  ///< where it is written
     byte_size region_memory{512 << 20};
     void describe(parameter_visitor& v);
 };

@@ -151,7 +151,9 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given, con
     load_plugins(given);
     auto set = overrides_of(given);
     set.insert(set.end(), more.begin(), more.end());
-    return platform::from_config(given["CONFIG"].as<std::string>(), set, communicator);
+    auto made = platform::from_config(given["CONFIG"].as<std::string>(), set, communicator);
+    made->check_names();
+    return made;
 }
 
 void load_images(platform& p, const options::variables_map& given) {

@@ -29,6 +29,11 @@ partition::partition(const machine_params& p, unsigned ranks) : m_ranks(ranks) {
     check_ethernet(p);
 }
 
+bool partition::is_of_rank(const std::string& name, unsigned rank) const {
+    const auto node = node_index(first_word(name));
+    return node && (*node >= m_nodes.size() || m_nodes[*node] == rank);
+}
+
 void partition::check_scope(std::size_t node, const std::string& scope) const {
     if (first_word(scope) != fmt::format("node{}", node))
         throw input_error(fmt::format("{} ranks: node{}.host.marker.scope: marks can only reach their own node, not {}",

@@ -23,6 +23,9 @@ public:
     unsigned of_vertex(const std::string& name) const;
     /// Of any block, by its hierarchical name. \throws input_error for a name of which several ranks have a part
     unsigned of_block(const std::string& path) const;
+    /// Whether the name of a block, or a pattern over such names, is for a node that this rank has, or for one that
+    /// none has. Patterns that do not begin with a node may be for any rank.
+    bool is_of_rank(const std::string& name, unsigned rank) const;
     /// Marks of a node's software reset and dump what its own rank has. \throws input_error for a scope beyond the node
     void check_scope(std::size_t node, const std::string& scope) const;
 

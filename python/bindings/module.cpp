@@ -17,6 +17,7 @@
 #include "platform/cli/cli.h"
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
+#include "platform/common/unmatched.h"
 #include "platform/config/machine_reader.h"
 #include "platform/config/plugins.h"
 #include "platform/config/renamed_names.h"
@@ -25,7 +26,6 @@
 #include "platform/loader/image_paths.h"
 #include "platform/loader/image_set.h"
 #include "platform/params/machine_params.h"
-#include "platform/renamed_statistics.h"
 
 namespace py = pybind11;
 using namespace fabricvp;
@@ -247,7 +247,7 @@ PYBIND11_MODULE(_fabricvp, m) {
                                [&](const auto& p) { return p.compare(0, name.size(), name) == 0; });
         });
     });
-    m.def("renamed_statistic", &renamed_statistic);
+    m.def("why_unmatched", &why_unmatched);
     m.def("current_path", &current_path);
     m.def("has_earlier_names", [](const std::string& version) { return has_earlier_names(version); });
     m.def("config_folder", &config_folder);

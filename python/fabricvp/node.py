@@ -113,7 +113,7 @@ class Node:
     def app_ok(self) -> bool | None:
         """Whether the node's GPU application computed what an independent reference on its host says; None before it
         has ended, and where there is none."""
-        verdict = self._platform.statistics.snapshot(f"node{self.index}.app.ok").get(f"node{self.index}.app.ok")
+        verdict = self._platform.statistics.get(f"node{self.index}.app.ok")
         return None if verdict is None else verdict == 1
 
     def reset(self) -> None:

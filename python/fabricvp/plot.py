@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from . import _fabricvp
 from ._renamed import renamed_arguments
 from .statistics import Statistics
 
@@ -39,9 +40,10 @@ def bars(
 
     runs: Any = values if _is_runs(values) else {"": values}
     frame = pandas.DataFrame({name: pandas.Series(dict(run.items()), dtype=float) for name, run in runs.items()})
-    frame = frame.loc[[path for path in frame.index if fnmatchcase(str(path), pattern)]]
+    paths = [str(path) for path in frame.index]
+    frame = frame.loc[[path for path in paths if fnmatchcase(path, pattern)]]
     if frame.empty:
-        raise ValueError(f"no statistic matches {pattern!r}")
+        raise ValueError(f"no statistic matches {pattern!r}: {_fabricvp.why_unmatched(pattern, paths)}")
     frame = frame.loc[frame.abs().max(axis=1).nlargest(max_paths).index][::-1]
     ax = _axes(ax)
     height = 0.8 / len(frame.columns)

@@ -25,11 +25,11 @@ class Statistics(Mapping[str, float]):
     def snapshot(self, prefix: str = "") -> dict[str, float]:
         """All values now, or those whose path starts with ``prefix``.
 
-        Raises `KeyError` if an earlier version called it so: the message has the new name."""
+        Raises `KeyError` if there are none: the message has the present name, or the nearest ones."""
         values = self._core.statistics()
         found = {path: value for path, value in values.items() if path.startswith(prefix)}
-        if not found and (name := _fabricvp.renamed_path(prefix, list(values))):
-            raise KeyError(f"{prefix} is now called {name}")
+        if not found:
+            raise KeyError(_why_missing(prefix, list(values)))
         return found
 
     def __getitem__(self, path: str) -> float:
@@ -53,15 +53,16 @@ class Statistics(Mapping[str, float]):
         return self.snapshot().values()
 
     def reset(self, prefix: str = "") -> None:
-        """Starts a region of interest: statistics whose path starts with ``prefix`` count from zero."""
-        _check_prefix(prefix)
+        """Starts a region of interest: statistics whose path starts with ``prefix`` count from zero.
+        Raises `KeyError` if there are none."""
+        _check_prefix(self._core, prefix)
         self._core.restart_statistics(prefix)
 
     def to_pandas(self, prefix: str = "") -> pandas.DataFrame:
         """A data frame with index ``path`` and columns ``value``, ``unit`` and ``help``."""
         import pandas
 
-        known = {(path): (unit, text) for path, unit, text in self._core.statistic_descriptions()}
+        known = {path: (unit, text) for path, unit, text in self._core.statistic_descriptions()}
         rows = [(path, value, *known.get(path, ("", ""))) for path, value in self.snapshot(prefix).items()]
         return pandas.DataFrame(rows, columns=["path", "value", "unit", "help"]).set_index("path")
 
@@ -88,17 +89,26 @@ class Statistics(Mapping[str, float]):
     __hash__: Any = object.__hash__
 
 
-def _check_prefix(prefix: str) -> None:
-    """Raises `KeyError` if an earlier version called the statistics so."""
-    if name := _fabricvp.renamed_statistic(prefix):
-        raise KeyError(f"{prefix} is now called {name}")
+def _why_missing(prefix: str, paths: list[str]) -> str:
+    if name := _fabricvp.renamed_path(prefix, paths):
+        return f"{prefix} is now called {name}"
+    return f"no statistic starts with '{prefix}': {_fabricvp.why_unmatched(prefix, paths)}"
+
+
+def _check_prefix(core: _fabricvp.Session, prefix: str) -> None:
+    """Raises `KeyError` if no statistics start so."""
+    if not prefix:
+        return
+    paths = list(core.statistics())
+    if not any(path.startswith(prefix) for path in paths):
+        raise KeyError(_why_missing(prefix, paths))
 
 
 class Region:
     """A region of interest as a ``with`` block. ``statistics`` holds its values (those so far, inside of the block)."""
 
     def __init__(self, core: _fabricvp.Session, prefix: str) -> None:
-        _check_prefix(prefix)
+        _check_prefix(core, prefix)
         self._core, self._prefix = core, prefix
         self._result: dict[str, float] | None = None
 

@@ -126,8 +126,12 @@ def test_captures(machine, tmp_path):
     raw = (tmp_path / "spine.pcap").read_bytes()
     assert struct.unpack("<IHHIIII", raw[:24]) == (0xA1B23C4D, 2, 4, 0, 0, 65535, 197)
     assert (len(raw) - 24) % (16 + 16 + 1062) == 0 and len(raw) > 100_000
-    with pytest.raises(fabricvp.InputError, match="no port of the network has a name such as missing"):
+    with pytest.raises(
+        fabricvp.InputError, match="no port of the network has a name such as 'missing': names begin with network"
+    ):
         platform.start_capture(tmp_path / "x", filter="missing")
+    with pytest.raises(fabricvp.InputError, match=r"did you mean 'network\.spine0\.\*'"):
+        platform.start_capture(tmp_path / "x", filter="network.spnie0.*")
     with pytest.raises(fabricvp.InputError, match="No such file"):
         platform.start_capture(tmp_path / "nowhere" / "x")
 
