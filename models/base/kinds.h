@@ -56,10 +56,12 @@ public:
         v.choice("kind", m_kind, names, "what it is; the keys of that kind stand beside");
         for (const auto& k : all)
             if (m_kind == k.name && m_kind != before) m_settings = k.settings();
-        if (!v.wants_kinds()) return m_settings->describe(v);
+        const bool others = v.wants_kinds();
         for (const auto& k : all) {
+            const bool chosen = m_kind == k.name;
+            if (!chosen && !others) continue;
             v.enter_kind(k.name, k.help);
-            k.settings()->describe(v);
+            chosen ? m_settings->describe(v) : k.settings()->describe(v);
             v.leave_kind();
         }
     }

@@ -79,8 +79,13 @@ void config_reader::check(const level& l) {
                 fmt::format("{}: the name {} is taken: a key beside this list has it", b.origin, quoted(b.name)));
         known.push_back(b.name);
     }
-    for (const auto& each : l.layers)
-        if (each.tree->kind == shape::mapping) reject_unknown_keys(*each.tree, each.path, known);
+    for (const auto& each : l.layers) {
+        if (each.tree->kind != shape::mapping) continue;
+        auto here = known;
+        if (const auto own = l.known_in.find(each.tree); own != l.known_in.end())
+            here.insert(here.end(), own->second.begin(), own->second.end());
+        reject_unknown_keys(*each.tree, each.path, here);
+    }
 }
 
 std::vector<config_reader::layer> config_reader::children(const std::string& name) {
@@ -116,6 +121,52 @@ void config_reader::visit(parameter& p) {
             throw input_error(fmt::format("{}: {}: {}", tree.origin, l.path, e.what()));
         }
     }
+    if (p.kind == parameter_kind::choice && p.name == std::string("kind")) note_kinds(p.name);
+}
+
+void config_reader::note_kinds(const char* key) {
+    auto& here = m_levels.back();
+    here.kinds.clear();
+    std::string kind;
+    for (const auto& l : here.layers) {
+        if (const auto* given = l.tree->find(key)) kind = given->text;
+        here.kinds.push_back(kind);
+    }
+    // What stands below the first layer that chooses is for the kind that it chooses.
+    const auto first = std::find_if(here.kinds.begin(), here.kinds.end(), [](const auto& k) { return !k.empty(); });
+    if (first != here.kinds.end()) std::fill(here.kinds.begin(), first, *first);
+}
+
+bool config_reader::wants_kinds() const {
+    const auto& kinds = m_levels.back().kinds;
+    return std::any_of(kinds.begin(), kinds.end(), [&](const auto& k) { return k != kinds.back(); });
+}
+
+void config_reader::enter_kind(const char* name, const char*) {
+    if (!wants_kinds()) return;
+    const auto& here = m_levels.back();
+    level part;
+    part.kind = name;
+    part.known = here.known;
+    const bool chosen = here.kinds.back() == name;
+    auto from = here.kinds.size();  // of the chosen kind the layers count that no other kind comes after
+    while (chosen && from > 0 && here.kinds[from - 1] == name) --from;
+    for (std::size_t i = chosen ? from : 0; i < here.kinds.size(); ++i)
+        if (here.kinds[i] == name) part.layers.push_back(here.layers[i]);
+    m_levels.push_back(std::move(part));
+}
+
+void config_reader::leave_kind() {
+    if (m_levels.back().kind.empty()) return;
+    const auto part = std::move(m_levels.back());
+    m_levels.pop_back();
+    auto& here = m_levels.back();
+    std::vector<std::string> known(part.known.begin() + static_cast<std::ptrdiff_t>(here.known.size()),
+                                   part.known.end());  // before them stand those of the level
+    for (const auto& b : part.blocks) known.push_back(b.name);
+    for (std::size_t i = 0; i < here.kinds.size(); ++i)
+        if (here.kinds[i] == part.kind) here.known_in[here.layers[i].tree] = known;
+    if (here.kinds.back() == part.kind) here.blocks.insert(here.blocks.end(), part.blocks.begin(), part.blocks.end());
 }
 
 void config_reader::rest(std::vector<unparsed_value>& values, const char*) {
@@ -167,6 +218,11 @@ std::size_t config_reader::enter_list(const char* name, const char*, std::size_t
                 if (e.key != every_item && std::stoul(e.key) >= size)
                     throw input_error(
                         fmt::format("{}: {} has {} items, there is no item {}", e.origin, l.path, size, e.key));
+            if (size == 0)
+                m_without_effect[l.tree->origin] =
+                    fmt::format("{}: {} has no items, so this has no effect", l.tree->origin, l.path);
+            else
+                m_with_effect.insert(l.tree->origin);
             list.layers.push_back(l);
             continue;
         }

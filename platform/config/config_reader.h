@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills described parameters from configuration trees that lie over each other: the last layer that names a key wins.
 // Unknown keys, wrong types and values out of range become one line with file, line and path.
+// A layer that gives a key `kind` another value replaces what lower layers say of the keys of the kind before.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/parameters.h"
@@ -27,6 +31,15 @@ public:
     void rest(std::vector<unparsed_value>& values, const char* help) override;
     std::string origin_of(const char* name) override;
     void expect_blocks(const char* prefix, const std::vector<std::string>& names) override;
+    /// True where lower layers choose another kind: their keys are checked, and have no effect.
+    bool wants_kinds() const override;
+    void enter_kind(const char* name, const char* help) override;
+    void leave_kind() override;
+
+    /// Overrides of all items ("node.gpus.*.…") of lists that have none, by origin: what to say of them.
+    const std::map<std::string, std::string>& without_effect() const { return m_without_effect; }
+    /// Those of lists that have some.
+    const std::set<std::string>& with_effect() const { return m_with_effect; }
 
 protected:
     void visit(parameter& p) override;
@@ -48,6 +61,10 @@ private:
         bool list = false;
         std::size_t first_block = 0;  ///< of a list of blocks: where its own begin among those of the level around it
         std::string list_name;        ///< of a list of blocks
+        std::vector<std::string> kinds;  ///< where a key chooses one: which one is in force in each layer
+        /// Keys of its kind in a layer, where layers choose several.
+        std::map<const config_tree*, std::vector<std::string>> known_in;
+        std::string kind;  ///< not empty: a part of the level around it, with the keys of this kind
     };
 
     /// The layers that give `name` a value, in order; notes that `name` is known.
@@ -59,8 +76,12 @@ private:
     /// What a layer of a list says of an item.
     static std::vector<layer> item_layers(const layer& list, std::size_t index);
     static void check(const level& l);
+    /// Notes which kind each layer of the innermost level is for. \param key that chooses it
+    void note_kinds(const char* key);
 
     std::vector<level> m_levels;
+    std::map<std::string, std::string> m_without_effect;
+    std::set<std::string> m_with_effect;
     bool m_blocks_next = false;  // the list that comes next has blocks for items
     const char* m_prefix = nullptr;
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -193,6 +195,8 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
     for (std::size_t i = 0; i < roots.size(); ++i) check_top_level(roots[i], i < files, params.nodes.size());
     check_until(params.simulation.until, params.nodes.size(), origin_of_simulation(roots, "until"));
 
+    std::map<std::string, std::string> without_effect;  // by origin
+    std::set<std::string> with_effect;
     for (std::size_t i = 0; i < params.nodes.size(); ++i) {
         config_reader reader(layers_of(roots, i));
         auto& node = params.nodes[i];
@@ -202,11 +206,15 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
             throw input_error(e.what());
         }
         reader.finish();
+        without_effect.insert(reader.without_effect().begin(), reader.without_effect().end());
+        with_effect.insert(reader.with_effect().begin(), reader.with_effect().end());
         check_fabric_names(node);
         check_attachments(node);
         for (auto& e : node.pcie.endpoints)
             for (auto* path : e.device.settings().files()) *path = located(*path, name);
     }
+    for (const auto& [origin, why] : without_effect)
+        if (!with_effect.count(origin)) throw input_error(why);
     return completed(std::move(params));
 }
 
