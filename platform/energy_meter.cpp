@@ -36,30 +36,43 @@ const std::vector<energy_meter::term>& energy_meter::terms() {
     return all;
 }
 
-energy_meter::energy_meter(const sc_core::sc_module_name& name, const energy_params& p, const node& of)
+const node_energy& node_energy::standard() {
+    static const node_energy all = {
+        {{"host_l2", "", ".l2_hits"},
+         {"host_l2", "", ".l2_misses"},
+         {"host_l3", "", ".l3_hits"},
+         {"host_l3", "", ".l3_misses"},
+         {"host_memory", "", ".memory_reads"},
+         {"host_memory", "", ".memory_writes"}},
+        {{"host_memory", "", ".bytes_read"}, {"host_memory", "", ".bytes_written"}},
+        {{"pcie", "", ".transmitter.bytes"}},
+        {{"pcie", "_port", ".transmitter.bytes"}},
+    };
+    return all;
+}
+
+energy_meter::energy_meter(const sc_core::sc_module_name& name, const energy_params& p, const node& of,
+                           const node_energy& own)
     : model(name), params(p) {
     for (const auto& h : of.host.harts)
         m_host_cores.push_back({&h->instructions, &h->active_cycles, static_cast<double>(h->params.clock.hertz)});
     for (const auto* h : of.devices.harts())
         m_processor_cores.push_back({&h->instructions, &h->active_cycles, static_cast<double>(h->params.clock.hertz)});
-    add_all(of);
+    add_all(of, own);
 }
 
-void energy_meter::add_all(const node& of) {
-    const std::string host = of.host.name();
-    if (of.host.caches)
-        for (const auto& a : {energy_activity{"host_l2", "", ".l2_hits"}, energy_activity{"host_l2", "", ".l2_misses"},
-                              energy_activity{"host_l3", "", ".l3_hits"}, energy_activity{"host_l3", "", ".l3_misses"},
-                              energy_activity{"host_memory", "", ".memory_reads"},
-                              energy_activity{"host_memory", "", ".memory_writes"}})
-            add(host, a);
-    add(of.host.dram.name(), {"host_memory", "", ".bytes_read"});
-    add(of.host.dram.name(), {"host_memory", "", ".bytes_written"});
+void energy_meter::add_all(const node& of, const node_energy& own) {
+    if (of.host.caches) add(of.host.name(), own.caches);
+    add(of.host.dram.name(), own.memory);
     for (const auto& device : of.devices.all()) {
-        for (const auto& a : device.capabilities->energy) add(device.path, a);
-        if (device.on_pcie) add(device.path + ".link", {"pcie", "", ".transmitter.bytes"});
+        add(device.path, device.capabilities->energy);
+        if (device.on_pcie) add(device.path + ".link", own.link);
     }
-    if (of.pcie) add(of.pcie->name(), {"pcie", "_port", ".transmitter.bytes"});
+    if (of.pcie) add(of.pcie->name(), own.tree);
+}
+
+void energy_meter::add(const std::string& block, const std::vector<energy_activity>& activities) {
+    for (const auto& a : activities) add(block, a);
 }
 
 void energy_meter::add(const std::string& block, const energy_activity& activity) {

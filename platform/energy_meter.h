@@ -14,13 +14,22 @@ namespace fabricvp {
 
 class node;
 
+/// Counters of a node's own blocks that cost energy. Kinds of devices declare theirs (pcie/device_kind.h).
+struct node_energy {
+    std::vector<energy_activity> caches;  ///< of the host, where they are modelled
+    std::vector<energy_activity> memory;  ///< of the host's DRAM
+    std::vector<energy_activity> link;    ///< of a device on PCIe
+    std::vector<energy_activity> tree;    ///< of the root complex and the switches
+    static const node_energy& standard();
+};
+
 class energy_meter final : public model {
 public:
     const energy_params params;
 
-    /// \param of a node whose models all exist \throws std::invalid_argument where what a device declares matches no
-    /// counter
-    energy_meter(const sc_core::sc_module_name& name, const energy_params& params, const node& of);
+    /// \param of a node whose models all exist \throws std::invalid_argument where an activity matches no counter
+    energy_meter(const sc_core::sc_module_name& name, const energy_params& params, const node& of,
+                 const node_energy& own = node_energy::standard());
 
 private:
     /// Simulated time of the region of interest.
@@ -47,7 +56,8 @@ private:
     /// Finds what a block counts. All that the node counts lies together in the registry, which is in path order.
     /// \throws std::invalid_argument where there is no such term, or the block has no such counter
     void add(const std::string& block, const energy_activity& activity);
-    void add_all(const node& of);
+    void add(const std::string& block, const std::vector<energy_activity>& activities);
+    void add_all(const node& of, const node_energy& own);
     static double sum(const counters& of);
     double of_cores(const std::vector<core>& cores, const core_energy_params& p) const;
     double host_caches() const;
