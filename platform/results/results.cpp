@@ -194,6 +194,12 @@ bool is_earlier_run(const std::filesystem::path& folder) {
 statistics_snapshot read_statistics(const std::string& path) {
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(path, ignored);
+    const auto has = [&](const char* name) {
+        return std::filesystem::exists(std::filesystem::path(path) / name, ignored);
+    };
+    if (folder && has("result.json") && !has("stats.json"))
+        throw input_error(
+            path + ": is the folder of an experiment, not of a run: fabricvp.experiments.read_tables() reads it");
     if (const auto run = std::filesystem::path(path) / "run.json"; folder && std::filesystem::exists(run, ignored))
         if (const auto parsed = nlohmann::json::parse(read_file(run.string(), 1 << 24), nullptr, false);
             !parsed.is_object() || !parsed.value("complete", false))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ._fabricvp import InputError
 
@@ -25,6 +25,26 @@ def renamed_arguments(**new_names: str) -> Callable[[Callable[_P, _R]], Callable
             return function(*arguments, **keywords)
 
         return called
+
+    return decorate
+
+
+_C = TypeVar("_C")
+
+
+def renamed_members(**new_names: str) -> Callable[[type[_C]], type[_C]]:
+    """A decorator for classes whose attributes, methods or arguments had other names: ``old="new"``."""
+
+    def decorate(cls: type[_C]) -> type[_C]:
+        def get(self: _C, name: str) -> object:
+            if name in new_names:
+                raise AttributeError(f"{cls.__name__}.{name} is now called {new_names[name]}")
+            raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
+
+        made: Any = cls
+        made.__getattr__ = get
+        made.__init__ = renamed_arguments(**new_names)(made.__init__)
+        return cls
 
     return decorate
 

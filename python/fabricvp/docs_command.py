@@ -162,9 +162,10 @@ def tables_of(result: dict[str, Any]) -> tuple[dict[str, PageTable], dict[str, P
 
     from .experiments.page_layout import Result, as_it_is
     from .experiments.page_tables import page_tables
+    from .experiments.tables import present_tables
 
     try:
-        frames = {name: pandas.DataFrame(t["rows"], columns=t["columns"]) for name, t in result["tables"].items()}
+        frames = present_tables(result)
         rows = {"rows": pandas.DataFrame(result["rows"])} if "rows" in result else {}
         made = page_tables(result["experiment"], Result(rows | frames))
         return {name: as_it_is(frame) for name, frame in frames.items()}, made

@@ -162,6 +162,10 @@ def region_columns(
 
 
 def _check_complete(folder: str | os.PathLike[str]) -> None:
+    if os.path.exists(os.path.join(folder, "result.json")) and not os.path.exists(os.path.join(folder, "stats.json")):
+        raise InputError(
+            f"{folder}: is the folder of an experiment, not of a run: fabricvp.experiments.read_tables() reads it"
+        )
     if os.path.exists(os.path.join(folder, "run.json")) and not _read(folder, "run.json").get("complete"):
         raise InputError(
             f"{os.path.join(folder, 'run.json')}: this run has not ended, or was killed: there are no results"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of earlier versions end in one line that gives the new name; what was recorded under them still plays."""
 
+import argparse
 import json
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -10,8 +12,11 @@ import sys
 import fabricvp
 import fabricvp.congestion
 import fabricvp.experiments
+import fabricvp.experiments.compnet
+import fabricvp.experiments.frame
 import fabricvp.fabric
 import fabricvp.plot
+import pandas
 import pytest
 from fabricvp import _fabricvp
 from fabricvp.experiments.points import run_points
@@ -78,7 +83,6 @@ def test_statistics():
             platform.statistics.snapshot("node0.gpu0.front")
         with pytest.raises(KeyError, match=r"in_all is now called node0.gpu0.wavefront_instructions_total"):
             platform.statistics["node0.gpu0.wavefront_instructions_in_all"]
-        assert platform.statistics.snapshot("no.such.block") == {}
 
 
 @pytest.mark.parametrize(
@@ -94,6 +98,7 @@ def test_statistics():
         (lambda: fabricvp.plot.bars({}, most=1), "most= is now called max_paths="),
         (lambda: fabricvp.congestion.random_graphs(None, 1, 1, most_edges=1), "most_edges= is now called max_edges="),
         (lambda: run_points(abs, [], 1, abs, arrived=abs), "arrived= is now called on_result="),
+        (lambda: fabricvp.experiments.Run(True, 1, None, None, kept=None), "kept= is now called result_cache="),
         (lambda: fabricvp.gpu.Gpu.launch(None, "", 1, room=1), "room= is now called max_job_bytes="),
     ],
 )
@@ -116,6 +121,96 @@ def test_members_of_modules():
         fabricvp.fabric.Nothing  # noqa: B018
     with pytest.raises(AttributeError, match="use is now called record_machine"):
         fabricvp.experiments.use  # noqa: B018
+    with pytest.raises(AttributeError, match="Picture is now called SvgFigure"):
+        fabricvp.experiments.frame.Picture  # noqa: B018
+    with pytest.raises(AttributeError, match="SCHEMES is now called BACKENDS"):
+        fabricvp.experiments.compnet.SCHEMES  # noqa: B018
+
+
+def test_members_of_objects():
+    report = fabricvp.experiments.Report()
+    with pytest.raises(AttributeError, match="^Report.picture is now called svg_figure$"):
+        report.picture("name", "<svg/>", "caption")
+    with pytest.raises(AttributeError, match="^Report.used is now called add_machines$"):
+        report.used([])
+    with pytest.raises(AttributeError, match="^'Report' object has no attribute 'nothing'$"):
+        report.nothing  # noqa: B018
+    run = fabricvp.experiments.Run(True, 1, argparse.Namespace(), None)
+    with pytest.raises(AttributeError, match="^Run.kept is now called result_cache$"):
+        run.kept  # noqa: B018
+    assert pickle.loads(pickle.dumps(report)).ok and run.result_cache is None
+
+
+#: The tables of an experiment as version 0.2 wrote them, by experiment: columns, a row; the same with present names.
+EARLIER_TABLES = {
+    "compnet-locking": (["scheme", "most_ways"], ["host threads, APU", 4], ["backend", "max_ways"], ["GHN, APU", 4]),
+    "compnet-training": (["way", "scheme"], ["ring", "lanes"], ["algorithm", "backend"], ["ring", "GPU-native"]),
+    "crossed": (
+        ["scheme", "crossing_KB", "least", "most"],
+        ["host thread", 1, 2, 3],
+        ["backend", "inter_cluster_KB", "min", "max"],
+        ["GHN", 1, 2, 3],
+    ),
+    "gpurdma-throughput": (["way"], ["put"], ["method"], ["put"]),
+    "gpurdma-ordering": (["read"], ["past L1"], ["read"], ["bypass L1"]),
+    "lanes": (
+        ["policy", "turns", "returns", "lane_time_turning_us", "right", "published as"],
+        ["published", 1, 2, 3, True, "x"],
+        ["policy", "reversals", "restored_lanes", "lane_time_reversing_us", "correct", "name in the paper"],
+        ["milic2017", 1, 2, 3, True, "x"],
+    ),
+    "pcie-congestion": (["way", "right"], [1, 2], ["way", "right"], [1, 2]),
+}
+
+
+def of_experiment(folder, experiment, version, columns, row):
+    folder.mkdir()
+    (folder / "result.json").write_text(
+        json.dumps(
+            {"experiment": experiment, "version": version, "tables": {"points": {"columns": columns, "rows": [row]}}}
+        )
+    )
+    return folder
+
+
+@pytest.mark.parametrize("experiment", EARLIER_TABLES)
+def test_tables_of_an_earlier_version_have_present_names(tmp_path, experiment):
+    columns, row, present, values = EARLIER_TABLES[experiment]
+    old = of_experiment(tmp_path / "old", experiment, "0.2.0", columns, row)
+    table = fabricvp.experiments.read_tables(old)["points"]
+    assert (list(table.columns), table.values.tolist()) == (present, [values])
+    for before, now in zip(columns, present):
+        if before != now and before not in present:
+            with pytest.raises(KeyError, match=f"column {before} is now called {now}"):
+                table[before]
+            with pytest.raises(KeyError, match=f"column {before} is now called {now}"):
+                table[table[now] == table[now]][[before]]
+    new = of_experiment(tmp_path / "new", experiment, fabricvp.__version__, columns, row)
+    table = fabricvp.experiments.read_tables(new)["points"]
+    assert (list(table.columns), table.values.tolist()) == (columns, [row])
+
+
+def test_tables_of_a_report_answer_earlier_names():
+    report = fabricvp.experiments.Report()
+    report.table("points", pandas.DataFrame({"backend": ["GHN"], "us": [1.0]}), "Points.")
+    frame = report.sections[0].frame
+    with pytest.raises(KeyError, match="column scheme is now called backend"):
+        frame["scheme"]
+    with pytest.raises(KeyError, match="^'nothing'$"):
+        frame["nothing"]
+    assert frame.groupby("backend")["us"].sum().to_dict() == {"GHN": 1.0}
+
+
+def test_folders_of_experiments_and_runs_are_told_apart(tmp_path):
+    folder = of_experiment(tmp_path / "found", "lanes", "0.2.0", ["turns"], [1])
+    with pytest.raises(fabricvp.InputError, match=r"found: is the folder of an experiment.*read_tables\(\)"):
+        fabricvp.read_results(folder)
+    done = subprocess.run([*LAUNCHER, "diff", folder, folder], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "is the folder of an experiment" in done.stderr
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(fabricvp.InputError, match=r"result\.json: cannot be read"):
+        fabricvp.experiments.read_tables(tmp_path / "empty")
 
 
 def test_regions_of_statistics():
@@ -128,7 +223,7 @@ def test_regions_of_statistics():
 
 def test_filters_of_traces():
     with fabricvp.spawn("rdma_pair") as platform:
-        platform.start_trace(filter="hca0.send_queues,*.no_such_block")
+        platform.start_trace(filter="hca0.send_queues,*.hart*")
         with pytest.raises(fabricvp.InputError, match=r"trace: hca0\.sends is now called hca0\.send_queues"):
             platform.start_trace(filter="*.hart*,hca0.sends")
 

@@ -8,7 +8,19 @@ from .._renamed import renamed_attributes
 from .frame import Check, Experiment, Figure, Missing, Report, Row, Run
 from .machines import record_machine
 from .points import PointFailed
+from .tables import read_tables
 
-__all__ = ["Check", "Experiment", "Figure", "Missing", "PointFailed", "Report", "Row", "Run", "record_machine"]
+__all__ = [
+    "Check",
+    "Experiment",
+    "Figure",
+    "Missing",
+    "PointFailed",
+    "Report",
+    "Row",
+    "Run",
+    "read_tables",
+    "record_machine",
+]
 
-__getattr__ = renamed_attributes(__name__, {"use": "record_machine"})
+__getattr__ = renamed_attributes(__name__, {"use": "record_machine", "Picture": "frame.SvgFigure"})

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .._renamed import renamed_attributes
 from ..conditions import Marker
 from ..errors import InputError
 from ..platform import Platform
@@ -115,3 +116,6 @@ def run_firmware(
         found.correct = all("all ok" in text for text in found.consoles)
         found.retries += retries_of(platform.statistics.snapshot(), nodes)
         return found
+
+
+__getattr__ = renamed_attributes(__name__, {"SCHEMES": "BACKENDS"})

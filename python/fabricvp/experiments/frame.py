@@ -20,10 +20,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .._renamed import renamed_attributes, renamed_members
 from .machines import Machine
 from .points import run_points
 from .progress import Progress
 from .result_cache import ResultCache
+from .tables import answering
 
 if TYPE_CHECKING:
     import argparse
@@ -101,6 +103,7 @@ class SvgFigure:
     caption: str
 
 
+@renamed_members(picture="svg_figure", used="add_machines")
 @dataclass
 class Report:
     """What an experiment found."""
@@ -135,7 +138,7 @@ class Report:
 
     def table(self, name: str, frame: pandas.DataFrame, caption: str, shown: int = 40) -> None:
         """Adds a table: NAME.csv, and its first ``shown`` rows on the page."""
-        self.sections.append(Table(name, frame, caption, shown))
+        self.sections.append(Table(name, answering(frame), caption, shown))
 
     def plot(self, name: str, figure: Drawing, caption: str) -> None:
         """Adds a picture: NAME.png, NAME.svg, and on the page."""
@@ -159,6 +162,7 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
+@renamed_members(kept="result_cache")
 @dataclass
 class Run:
     """One run of an experiment: its settings, and where it reports."""
@@ -231,3 +235,6 @@ class Experiment:
         """The title of a run with these options."""
         machine = options.get("machine") or self.machine
         return self.title if machine == self.machine else self.other_title.format(machine=machine)
+
+
+__getattr__ = renamed_attributes(__name__, {"Picture": "SvgFigure"})

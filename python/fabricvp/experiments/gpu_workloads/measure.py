@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._renamed import renamed_members
 from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
@@ -81,6 +82,7 @@ class Point:
         return self.node or 0
 
 
+@renamed_members(right="correct", picture="svg_figure", returning_s="read_latency_s")
 @dataclass
 class Measured:
     """Sums over the measured regions of one run; times in seconds."""
