@@ -72,9 +72,13 @@ std::vector<std::vector<std::string>> by_gpu(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
         const auto number = line.find('.') + 1, name = line.find('.', number) + 1;
-        const auto gpu = std::stoul("0" + line.substr(number, name - number));
-        if (gpu >= all.size()) all.resize(gpu + 1);
-        all[gpu].push_back(line.substr(name));
+        const auto last = std::to_string(all.size() - 1), next = std::to_string(all.size());
+        const auto gpu = name > number ? line.substr(number, name - number - 1) : std::string();
+        if (gpu == next)
+            all.emplace_back();
+        else if (all.empty() || gpu != last)
+            throw recording_error("is corrupted: the GPUs that it was made with are not numbered from 0 on");
+        all.back().push_back(line.substr(name));
     }
     return all;
 }
@@ -139,6 +143,7 @@ std::unique_ptr<platform> platform::from_recording(const std::string& recorded, 
         throw input_error(fmt::format("{}: has {} nodes: a recording is of one", file, params.nodes.size()));
     try {
         const auto what = std::make_shared<recording>(gpu::replay::read_recording(recorded));
+        for (auto* text : {&what->head.software, &what->head.label}) *text = input_error(*text).what();  // printable
         auto& node = params.nodes[0];
         const auto gpus = check_fit(*what, node, recorded, path);
         node.replay = {

@@ -246,6 +246,74 @@ def test_recordings(folder, recording):
     assert len(seen) > 1
 
 
+def number_at(contents, at):
+    """A number of variable length. \\returns it and where the next one begins"""
+    number = shift = 0
+    while contents[at] & 128:
+        number |= (contents[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+    return number | contents[at] << shift, at + 1
+
+
+def with_head(blocks, change):
+    """Blocks with other texts in the head: `change` makes them of machine, software and label."""
+    ((head, at),) = [(contents, 0) for letter, contents in blocks if letter == b"H"]
+    texts = []
+    for _ in range(3):
+        size, at = number_at(head, at)
+        texts.append(head[at : at + size])
+        at += size
+    other = b"".join(variable_length(len(text)) + text for text in change(*texts)) + head[at:]
+    return [(letter, other if letter == b"H" else contents) for letter, contents in blocks]
+
+
+@pytest.mark.parametrize("number", [str(2**64 - 1), str(2**64), "1" + "0" * 30, "4", "", "-1", "\xff"])
+def test_machines_of_recordings(number, folder, recording):
+    """GPUs of a recording are numbered from 0 on."""
+    changed = with_head(
+        blocks_of(recording), lambda m, *rest: (m.replace(b"gpus.1.", f"gpus.{number}.".encode("latin-1")), *rest)
+    )
+    (folder / "numbers.recording").write_bytes(recording_of(1, changed))
+    assert fabricvp(folder, "replay", "numbers.recording", "netcrafter_quad", accepted=()) == 2
+
+
+def test_texts_of_recordings_are_printable(folder, recording):
+    changed = with_head(blocks_of(recording), lambda m, *_: (m, b"app=\x1b[2J\xff", b"\x1b]0;x\x07\xc3\x28"))
+    (folder / "escapes.recording").write_bytes(recording_of(1, changed))
+    done = subprocess.run(
+        [COMMAND, *"replay escapes.recording netcrafter_quad --out escapes".split()],
+        cwd=folder,
+        env=ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "app=\\x1b[2J\\xff" in done.stderr.decode() and "\x1b" not in done.stderr.decode()
+    (region,) = json.loads((folder / "escapes/regions.json").read_text())
+    assert region["label"].isprintable()
+
+
+def test_wavefronts_that_a_recording_has_twice(folder, recording):
+    """They would find no room in their compute unit."""
+    changed = []
+    for letter, contents in blocks_of(recording):
+        if letter == b"S":
+            streams = contents
+            changed.append((letter, contents))
+        elif letter == b"E":
+            transactions, at = number_at(contents, 0)
+            walks, at = number_at(contents, at)
+            count, _ = number_at(contents, at)
+            changed.append((b"S", streams))
+            contents = b"".join(map(variable_length, (transactions, walks, 2 * count)))
+            changed.append((letter, contents))
+        else:
+            changed.append((letter, contents))
+    (folder / "twice.recording").write_bytes(recording_of(1, changed))
+    assert fabricvp(folder, "replay", "twice.recording", "netcrafter_quad", accepted=()) == 2
+
+
 # --- scripts
 
 ENDS = st.sampled_from(["", '"', "/", "(", "[", "\\", "\x00", "\x1b", "ÿ", "{9999}", "a{1000}", "(?=x)", "\\1", "[^]"])

@@ -62,6 +62,7 @@ struct unit_player {
     std::uint64_t free_lds = 0;
     unsigned accesses = 0;                ///< under way
     std::deque<wavefront_player*> held;   ///< whose accesses find too many
+    bool resuming = false;                ///< they are being let go on
     unsigned fetches = 0, bypasses = 0;   ///< under way
     std::deque<pending_dependency> port;  ///< what waits for an MSHR or a place bypassing L1, in order
     ticks port_free = 0;

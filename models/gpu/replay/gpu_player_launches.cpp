@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches, work-groups and accesses of a GPU that is played; see gpu_player.cpp for what goes over the fabric.
 #include <algorithm>
+#include <utility>
 
 #include "gpu/replay/replica.h"
 #include "gpu/replay/wavefront_player.h"
@@ -155,11 +156,14 @@ void gpu_player::done(access_player& a) {
     m_free_access = &a;
     if (a.code) return;
     --unit.accesses;
+    // One that goes on may be done at once, and would come here again, deeper for each that is held.
+    if (std::exchange(unit.resuming, true)) return;
     while (!unit.held.empty() && unit.accesses < params.memory.unit.queue) {
         auto* w = unit.held.front();
         unit.held.pop_front();
         w->resume();
     }
+    unit.resuming = false;
 }
 
 bool gpu_player::fetches_code(const std::vector<dependency>& dependencies) const {

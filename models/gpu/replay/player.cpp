@@ -20,6 +20,11 @@ player::player(const sc_core::sc_module_name& name, const replay_params& replay_
     std::stable_sort(r.streams.begin(), r.streams.end(), [](const stream& a, const stream& b) {
         return std::tie(a.launch, a.group, a.wavefront) < std::tie(b.launch, b.group, b.wavefront);
     });
+    const auto same = [](const stream& a, const stream& b) {
+        return std::tie(a.launch, a.group, a.wavefront) == std::tie(b.launch, b.group, b.wavefront);
+    };
+    // More wavefronts than the work-group says would not fit its compute unit.
+    if (std::adjacent_find(r.streams.begin(), r.streams.end(), same) != r.streams.end()) throw_corrupted();
     m_first_stream.resize(r.launches.size());
     for (std::uint32_t i = static_cast<std::uint32_t>(r.streams.size()); i-- > 0;)
         m_first_stream[r.streams[i].launch] = i;

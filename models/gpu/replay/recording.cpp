@@ -10,6 +10,21 @@ namespace {
 // The first byte of an item: its kind, and
 constexpr unsigned kind_bits = 3, has_walks = 8, brings_data = 16, has_floor = 32;
 constexpr std::size_t max_dependencies = 1 << 20;
+// Of all delays together: hours of simulated time, which no recording comes near. Sums cannot wrap.
+constexpr std::uint64_t max_cycles = std::uint64_t{1} << 43, max_host_time = 3600 * ticks_per_second;
+
+/// Adds delays up. \throws recording_error
+class delay_sum {
+public:
+    explicit delay_sum(std::uint64_t max) : m_left(max) {}
+    void add(std::uint64_t delay) {
+        if (delay > m_left) throw recording_error("is corrupted: its delays are hours of simulated time");
+        m_left -= delay;
+    }
+
+private:
+    std::uint64_t m_left;
+};
 
 }  // namespace
 
@@ -77,14 +92,18 @@ void recording::check(unsigned gpus) const {
     const auto of_gpu = [&](std::uint64_t line) {
         return where(line) >= GPU_PA_GPU0 && where(line) - GPU_PA_GPU0 < gpus;
     };
+    delay_sum cycles(max_cycles), host_time(max_host_time);
     for (std::size_t i = 1; i < transactions.size(); ++i) {
         const auto& t = transactions[i];
+        cycles.add(t.service);
         expect(t.gpu < gpus && of_gpu(t.line) && where(t.line) - GPU_PA_GPU0 != t.gpu && t.line % line_bytes == 0);
         expect(t.kind <= access_kind::unlock && t.offset < line_bytes && t.operands <= 16 && t.sectors <= 0xf);
         expect((!t.fetch && !t.page_table) || t.kind == access_kind::read);
     }
     for (std::size_t i = 1; i < walks.size(); ++i) {
         expect(walks[i].gpu < gpus && !walks[i].steps.empty());
+        cycles.add(walks[i].tail);
+        for (const auto& s : walks[i].steps) cycles.add(s.delay);
         for (const auto& s : walks[i].steps)
             expect(s.read > 0 && s.read < transactions.size() && transactions[s.read].page_table &&
                    transactions[s.read].gpu == walks[i].gpu);
@@ -93,6 +112,7 @@ void recording::check(unsigned gpus) const {
     for (const auto& h : host) {
         expect(h.what == host_event::action::end || h.number < launches.size());
         for (const auto l : h.after) expect(l < launches.size());
+        host_time.add(h.delay);
     }
     expect(!host.empty() && host.back().what == host_event::action::end);
     item i;
@@ -107,6 +127,7 @@ void recording::check(unsigned gpus) const {
             expect(!ended);
             reader.read(i);
             ended = i.kind == item_kind::end;
+            for (const auto delay : {i.busy, i.idle, i.floor}) cycles.add(delay);
             for (const auto& n : i.dependencies) {
                 expect(n.what < transactions.size() && n.walk < walks.size() && (n.what || n.walk));
                 expect((!n.what || transactions[n.what].gpu == gpu) && (!n.walk || walks[n.walk].gpu == gpu));

@@ -58,7 +58,8 @@ item an_access(std::vector<dependency> dependencies, bool loads, std::uint64_t f
 }
 
 /// Two GPUs, a launch of one work-group; a fetch behind a walk, a write, an atomic.
-void write_example(const std::string& path, unsigned more = 0) {
+void write_example(const std::string& path, unsigned more = 0, std::uint64_t host_delay = 1000,
+                   std::uint64_t cycles = 200) {
     recording_writer w(path);
     transaction t;
     t.line = line_of(1, 5);
@@ -94,6 +95,10 @@ void write_example(const std::string& path, unsigned more = 0) {
     item_writer items;
     items.write(an_access({{1, 1}, {0, 3}}, true, 300));
     items.write(an_access({{0, 4}, {1, 0}}, false));
+    item late;
+    late.kind = item_kind::everything;
+    late.busy = late.idle = cycles;
+    items.write(late);
     item wait;
     wait.kind = item_kind::wait;
     wait.accesses = {2};
@@ -105,7 +110,7 @@ void write_example(const std::string& path, unsigned more = 0) {
     l.groups = l.group_wavefronts = 1;
     l.lds_bytes = 2048;
     host_event first, last;
-    first.delay = 1000;
+    first.delay = host_delay;
     last.what = host_event::action::end;
     last.after = {0};
     w.finish(a_head(), {l}, {first, last});
@@ -163,6 +168,8 @@ TEST_CASE("a recording comes back as it was written") {
     CHECK_FALSE(i.loads);
     CHECK(i.floor == 0);
     CHECK((i.dependencies[0].what == 4 && i.dependencies[1].walk == 1 && i.dependencies[1].what == 0));
+    reader.read(i);
+    CHECK(i.kind == item_kind::everything);
     reader.read(i);
     CHECK(i.kind == item_kind::wait);
     CHECK(i.accesses == std::vector<std::uint32_t>{2});
@@ -261,4 +268,19 @@ TEST_CASE("a recording that is not finished leaves no file") {
     }
     CHECK_FALSE(std::filesystem::exists(file.path));
     CHECK_THROWS_AS(recording_writer("/nowhere/at/all"), recording_error);
+}
+
+TEST_CASE("delays that no run has are refused, and sums that would wrap") {
+    scratch_file file;
+    const std::string why = "is corrupted: its delays are hours of simulated time";
+    for (const std::uint64_t delay : {~std::uint64_t{0}, std::uint64_t{1} << 63, std::uint64_t{1} << 52}) {
+        write_example(file.path, 0, delay);
+        CHECK(refusal_of(file.path) == why);
+        write_example(file.path, 0, 1000, delay);
+        CHECK(refusal_of(file.path) == why);
+    }
+    write_example(file.path, 0, 1000, std::uint64_t{1} << 42);  // twice
+    CHECK(refusal_of(file.path) == why);
+    write_example(file.path, 0, 1000, std::uint64_t{1} << 41);
+    CHECK(refusal_of(file.path).empty());
 }
