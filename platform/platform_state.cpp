@@ -133,7 +133,11 @@ void platform::implementation::load(std::size_t i) {
     if (!images.append.empty()) h.set_bootargs(images.append);
     // The blob's size depends on whether there is a RAM disk, its place on the blob's size, the RAM disk's on both.
     if (!images.initrd.empty()) h.set_initrd(plan->memory().base, plan->memory().base + 1);
-    plan->reserve("the device tree", h.device_tree_address(), h.device_tree().size());
+    try {
+        plan->reserve("the device tree", h.device_tree_address(), h.device_tree().size());
+    } catch (const std::invalid_argument& why) {
+        throw input_error(fmt::format("node{}: {}", i, why.what()));
+    }
     if (!images.initrd.empty()) {
         const auto disk = plan->add_initrd(images.initrd);
         h.set_initrd(disk.first, disk.second);

@@ -23,29 +23,27 @@ class writer {
 public:
     writer() : m_blob(std::size_t{1} << 20) {
         check(fdt_create(m_blob.data(), static_cast<int>(m_blob.size())));
-        check(fdt_finish_reservemap(m_blob.data()));
+        put([](void* tree) { return fdt_finish_reservemap(tree); });
     }
 
     template <class Body>
     void node(const std::string& name, Body body) {
-        check(fdt_begin_node(m_blob.data(), name.c_str()));
+        put([&](void* tree) { return fdt_begin_node(tree, name.c_str()); });
         body();
-        check(fdt_end_node(m_blob.data()));
+        put([](void* tree) { return fdt_end_node(tree); });
     }
-    void flag(const char* name) { check(fdt_property(m_blob.data(), name, nullptr, 0)); }
-    void text(const char* name, const std::string& value) {
-        check(fdt_property_string(m_blob.data(), name, value.c_str()));
-    }
+    void flag(const char* name) { property(name, nullptr, 0); }
+    void text(const char* name, const std::string& value) { property(name, value.c_str(), value.size() + 1); }
     /// Strings, each with its terminator.
     void texts(const char* name, const std::vector<std::string>& values) {
         std::string all;
         for (const auto& v : values) all += v + '\0';
-        check(fdt_property(m_blob.data(), name, all.data(), static_cast<int>(all.size())));
+        property(name, all.data(), all.size());
     }
     void cells(const char* name, const std::vector<std::uint32_t>& values) {
         std::vector<fdt32_t> big_endian;
         for (auto v : values) big_endian.push_back(cpu_to_fdt32(v));
-        check(fdt_property(m_blob.data(), name, big_endian.data(), static_cast<int>(4 * big_endian.size())));
+        property(name, big_endian.data(), 4 * big_endian.size());
     }
     void cell(const char* name, std::uint32_t value) { cells(name, {value}); }
     /// Pairs of (address, size) or single addresses, two cells each.
@@ -59,12 +57,37 @@ public:
     }
 
     std::vector<std::uint8_t> finish() {
-        check(fdt_finish(m_blob.data()));
+        put([](void* tree) { return fdt_finish(tree); });
         m_blob.resize(fdt_totalsize(m_blob.data()));
         return std::move(m_blob);
     }
 
 private:
+    static constexpr std::size_t max_bytes = std::size_t{64} << 20;
+
+    void property(const char* name, const void* value, std::size_t size) {
+        if (size > max_bytes) throw_too_large();
+        put([&](void* tree) { return fdt_property(tree, name, value, static_cast<int>(size)); });
+    }
+
+    /// Writes in the order of the tree, with as much room as it needs.
+    template <class Write>
+    void put(Write write) {
+        int error = write(m_blob.data());
+        for (; error == -FDT_ERR_NOSPACE; error = write(m_blob.data())) {
+            if (m_blob.size() >= max_bytes) throw_too_large();
+            std::vector<std::uint8_t> larger(2 * m_blob.size());
+            check(fdt_resize(m_blob.data(), larger.data(), static_cast<int>(larger.size())));
+            m_blob = std::move(larger);
+        }
+        check(error);
+    }
+
+    [[noreturn]] static void throw_too_large() {
+        throw std::invalid_argument(fmt::format(
+            "the device tree is larger than {} MiB: give the host fewer devices or a shorter command line (append)",
+            max_bytes >> 20));
+    }
     static void check(int error) {
         if (error) throw std::runtime_error(fmt::format("device tree: {}", fdt_strerror(error)));
     }

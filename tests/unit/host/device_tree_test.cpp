@@ -116,3 +116,16 @@ TEST_CASE("optional things are left out") {
     CHECK(t.text("/cpus/cpu@0", "mmu-type") == "riscv,none");
     CHECK(t.cells("/soc/plic@c000000", "interrupts-extended").at(3) == 0xffff'ffff);
 }
+
+TEST_CASE("the blob grows with what it holds, up to a limit") {
+    auto d = two_harts();
+    for (std::uint64_t i = 0; i < 20'000; ++i)
+        d.devices.push_back({{"serial", {"ns16550a"}, {}}, 0x1'0000'0000 + i * 0x1000, 0x100, 0});
+    d.bootargs = std::string(std::size_t{15} << 20, 'a');
+    const tree t(d);
+    CHECK(fdt_check_full(t.blob.data(), t.blob.size()) == 0);
+    CHECK(t.has("/soc/serial@104e1f000"));
+    CHECK(t.text("/chosen", "bootargs") == d.bootargs);
+    d.bootargs = std::string(std::size_t{65} << 20, 'a');
+    CHECK_THROWS_WITH(host::make_device_tree(d), Catch::Contains("the device tree is larger than 64 MiB"));
+}
