@@ -154,9 +154,7 @@ std::string platform::resolved_config() const {
         const auto located = [&](const std::string& named) {
             return named.empty() || named.compare(0, 9, "firmware:") == 0
                        ? named
-                       : std::filesystem::absolute(std::filesystem::path(a.image_base) / named)
-                             .lexically_normal()
-                             .string();
+                       : resolved_path(std::filesystem::absolute(std::filesystem::path(a.image_base) / named).string());
         };
         p = {located(a.images.firmware), located(a.images.kernel), located(a.images.initrd), a.images.append,
              a.images.tohost};

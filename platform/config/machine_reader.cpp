@@ -27,9 +27,35 @@ std::string counted(std::size_t nodes) {
 std::string located(const std::string& path, const std::string& configuration) {
     if (path.empty()) return path;
     if (path.compare(0, 9, "firmware:") == 0) return find_image(path, {});
-    return std::filesystem::absolute(std::filesystem::path(configuration).parent_path() / path)
-        .lexically_normal()
-        .string();
+    return resolved_path(std::filesystem::absolute(std::filesystem::path(configuration).parent_path() / path).string());
+}
+
+/// The tree's value at a key, where it has one.
+config_tree* entry_of(config_tree& tree, const std::string& key) {
+    for (auto& e : tree.entries)
+        if (e.key == key) return &e.value;
+    return nullptr;
+}
+
+/// Makes what one node's part of a base names by path independent of the configuration above it.
+void locate_files(config_tree& node, const std::string& file) {
+    const auto locate = [&](config_tree* value) {
+        if (value && value->kind == config_tree::shape::scalar) value->text = located(value->text, file);
+    };
+    if (auto* images = entry_of(node, "images"))
+        for (const char* key : {"firmware", "kernel", "initrd"}) locate(entry_of(*images, key));
+    auto* pcie = entry_of(node, "pcie");
+    auto* endpoints = pcie ? entry_of(*pcie, "endpoints") : nullptr;
+    if (!endpoints) return;
+    for (auto& endpoint : endpoints->items) locate(entry_of(endpoint, "image"));
+}
+
+/// Each path is relative to the file that names it, so those of a base do not follow the configuration that stands on
+/// it.
+void locate_files_of_base(config_tree& tree, const std::string& file) {
+    if (auto* all = entry_of(tree, "node")) locate_files(*all, file);
+    if (auto* nodes = entry_of(tree, "nodes"))
+        for (auto& node : nodes->items) locate_files(node, file);
 }
 
 /// In the fabric, GPUs stand beside switches and generators by their names.
@@ -92,6 +118,7 @@ std::vector<config_tree> with_bases(config_tree tree, std::string file, Function
         file = below;
         tree = read_config_file(file);
         each(tree, file);
+        locate_files_of_base(tree, file);
     }
     trees.insert(trees.begin(), std::move(tree));
     return trees;

@@ -38,8 +38,8 @@ std::string find_folder(const char* variable, const std::vector<std::string>& pl
     const auto start = own_folder();
     for (const auto& place : places) {
         std::error_code ignored;
-        const auto candidate = (start / place).lexically_normal();
-        if (fs::is_directory(candidate, ignored)) return candidate.string();
+        const auto candidate = start / place;
+        if (fs::is_directory(candidate, ignored)) return resolved_path(candidate.string());
     }
     return {};
 }
@@ -62,6 +62,14 @@ std::string hint_for(const std::string& name, const std::vector<std::string>& kn
 }
 
 }  // namespace
+
+std::string resolved_path(const std::string& path) {
+    std::error_code failed;
+    const auto short_form = fs::path(path).lexically_normal();
+    const auto real = fs::weakly_canonical(path, failed);
+    if (failed || fs::weakly_canonical(short_form, failed) == real || failed) return short_form.string();
+    return real.string();
+}
 
 std::string config_folder() {
     // installed prefix/lib, Python package's cpp/lib, build/<preset>/bin
@@ -91,8 +99,13 @@ std::string find_image(const std::string& named, const std::string& base) {
     }
     auto path = fs::path(named);
     if (path.is_relative() && !base.empty()) path = fs::path(base) / path;
-    if (!fs::exists(path, ignored)) throw input_error(path.lexically_normal().string() + ": no such file");
-    return path.lexically_normal().string();
+    const auto found = resolved_path(path.string());
+    if (fs::exists(path, ignored)) return found;
+    const bool of_linux = found.find("build/linux/") != std::string::npos;  // what no package holds
+    throw input_error(fmt::format("{}: no such file{}", found,
+                                  of_linux ? " (`make linux` in a clone of FabricVP leaves it in build/linux there; "
+                                             "--kernel and --initrd name it elsewhere)"
+                                           : ""));
 }
 
 std::string find_config(const std::string& named) {

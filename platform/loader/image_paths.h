@@ -14,6 +14,10 @@ std::string firmware_folder();
 /// \throws input_error if it does not exist
 std::string find_image(const std::string& named, const std::string& base);
 
+/// The path without `.` and `..`, as the system resolves it: `..` behind a symbolic link is the parent of what it links
+/// to.
+std::string resolved_path(const std::string& path);
+
 /// Path of a configuration: a file, or the name of a stock one ("uboot"). \throws input_error with a hint
 std::string find_config(const std::string& named);
 
