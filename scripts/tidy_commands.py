@@ -4,6 +4,7 @@ The build's compiler has precompiled headers of its own, which clang takes for b
 
 import json
 import pathlib
+import re
 import shlex
 import sys
 
@@ -23,9 +24,20 @@ def readable(command):
     return shlex.join(kept)
 
 
+def alone(entry):
+    """The entry, or where it is of a group of sources that are compiled as one, an entry for each of them."""
+    group = pathlib.Path(entry["file"])
+    if group.parent.name != "Unity":
+        return [entry]
+    sources = re.findall(r'^#include "(/[^"]+)"', group.read_text(encoding="utf-8"), re.MULTILINE)
+    command = entry["command"]
+    return [{**entry, "file": source, "command": command.replace(entry["file"], source)} for source in sources]
+
+
 def main():
     build = pathlib.Path(sys.argv[1])
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    commands = [one for entry in commands for one in alone(entry)]
     for entry in commands:
         entry["command"] = readable(entry["command"])
     (build / "tidy").mkdir(exist_ok=True)
