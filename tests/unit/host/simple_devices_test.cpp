@@ -19,7 +19,7 @@ namespace {
 struct bench {
     calendar cal{"calendar"};
     host::finisher finisher{"finisher"};
-    host::marker marker{"marker", {{}, byte_size{64 << 10}}};
+    host::marker marker{"marker", {{}, {}, byte_size{64 << 10}}};
     host::pcie_root_bus pcie{"pcie"};
     host::boot_rom rom{"rom"};
     test::bus_master to_finisher{"to_finisher"}, to_marker{"to_marker"}, to_rom{"to_rom"};
