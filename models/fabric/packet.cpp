@@ -72,7 +72,6 @@ void packet::make_response(const packet_format& f) {
 
 void packet::recycle() {
     static_cast<packet_fields&>(*this) = packet_fields{};
-    set_operation(line_operation());
     spans.clear();
     if (carried) std::exchange(carried, nullptr)->release();
 }

@@ -73,7 +73,7 @@ struct packet_format {
 };
 
 /// What every block on the way looks at comes first, in one cache line.
-struct packet_fields {
+struct packet_transit {
     packet_class type = packet_class::read_request;
     access_status status = access_status::ok;
     virtual_channel vc = virtual_channel::request;  ///< follows from the type
@@ -94,13 +94,15 @@ struct packet_fields {
     std::uint64_t epoch = 0;         ///< the requester's own: which of its lives between resets
 };
 
+/// All of a packet but its data. It goes in the class that is nearest to its `kind`: see set_request().
+struct packet_fields : packet_transit, line_operation {};
+
 struct packet;
 using packet_ptr = pooled_ptr<packet>;
 
 class stage_data;
 
-/// Its line operation goes in the class that is nearest to its `kind`: see set_request().
-struct alignas(64) packet : pooled<packet>, packet_fields, line_operation, on_large_pages {
+struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
     span_trail spans;
     /// Not null: this is no packet of its own but what a stage sends over a link as one. The packet holds a reference.
