@@ -168,9 +168,11 @@ std::string platform::resolved_config() const {
 void platform::open_results(const std::string& folder) {
     m->results = std::make_unique<run_folder>(folder);
     write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(false)));
-    for (std::size_t i = 0; i < m->contexts.size(); ++i)
+    for (std::size_t i = 0; i < m->contexts.size(); ++i) {
+        if (!has(i)) continue;  // another rank's; its text comes at the end
         m->contexts[i].serial->log_into(
             (std::filesystem::path(folder) / fmt::format("console.node{}.log", i)).string());
+    }
 }
 
 void platform::set_command(std::vector<std::string> command) { m->command = std::move(command); }

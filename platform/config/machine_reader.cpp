@@ -40,7 +40,9 @@ config_tree* entry_of(config_tree& tree, const std::string& key) {
 /// Makes what one node's part of a base names by path independent of the configuration above it.
 void locate_files(config_tree& node, const std::string& file) {
     const auto locate = [&](config_tree* value) {
-        if (value && value->kind == config_tree::shape::scalar) value->text = located(value->text, file);
+        // `firmware:NAME` is the same from everywhere, and stays as it was written.
+        if (value && value->kind == config_tree::shape::scalar && value->text.rfind("firmware:", 0) != 0)
+            value->text = located(value->text, file);
     };
     if (auto* images = entry_of(node, "images"))
         for (const char* key : {"firmware", "kernel", "initrd"}) locate(entry_of(*images, key));

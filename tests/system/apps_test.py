@@ -93,13 +93,13 @@ class Apps(CommandTest):
         return result, self.folder / folder
 
     def test_the_check_of_mm_does_not_repeat_its_products(self):
-        """Products with a random vector: the host's work grows with the elements, 16 times, and not 64 times."""
+        """Products with a random vector: the host's work grows with the elements, 16 times, not 64 times."""
         instructions = {}
         for size in 64, 256:
             result, folder = self.run_app("gpu", "mm", size=size, out=f"mm{size}")
             self.assertEqual(result.returncode, 0, result.errors)
             instructions[size] = statistics(folder)["node0.host.hart0.instructions"]
-        self.assertLess(instructions[256], 10 * instructions[64])  # a part is the same for both
+        self.assertLess(instructions[256], 20 * instructions[64])
 
     def test_every_app_on_every_gpu(self):
         names = self.names()

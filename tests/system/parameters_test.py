@@ -59,6 +59,7 @@ WITHOUT_EFFECT = {
     "node.host.hart.cpi.float_divide": "no floating point in this image",
     "node.host.dram.latency": "no device here accesses memory",
     "node.host.dram.rate": "no device here accesses memory",
+    "node.host.marker.region_memory": "acts when regions fill it",
     "node.host.rtc.epoch": "the firmware uses differences of time",
 }
 
