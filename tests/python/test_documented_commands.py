@@ -144,6 +144,7 @@ OTHERS = {
     "make": "the targets are what builds and tests this",
     "gdb-multiarch": "tests/system/gdb",
     "lspci": "test_pci_dump.py",
+    "python3": "writes files that the next command reads, which the tests make themselves",
     "build/release/bin/stopwatch_machine": "system.stopwatch",
 }
 
