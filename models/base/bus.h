@@ -62,7 +62,7 @@ struct initiator_extension : tlm::tlm_extension<initiator_extension> {
 
 /// A memory-mapped block. Derived classes implement access() and, where the response takes time that is not known at
 /// once, return `pending` and call complete() later.
-class bus_target : public model, private tlm::tlm_fw_transport_if<> {
+class bus_target : public model, protected tlm::tlm_fw_transport_if<> {
 public:
     bus_target_socket bus{"bus"};
 

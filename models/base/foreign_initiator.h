@@ -14,7 +14,9 @@
 namespace fabricvp {
 
 /// The adapter without its outward socket; use foreign_initiator.
-class foreign_initiator_base : public model, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+class foreign_initiator_base : public model,
+                               protected tlm::tlm_fw_transport_if<>,
+                               protected tlm::tlm_bw_transport_if<> {
 public:
     bus_initiator_socket bus{"bus"};
 

@@ -21,8 +21,8 @@ namespace fabricvp::link {
 
 template <class Traits>
 class far_end final : public sc_core::sc_module,
-                      private tlm::tlm_fw_transport_if<typename Traits::protocol>,
-                      private tlm::tlm_bw_transport_if<typename Traits::protocol> {
+                      protected tlm::tlm_fw_transport_if<typename Traits::protocol>,
+                      protected tlm::tlm_bw_transport_if<typename Traits::protocol> {
 public:
     using protocol = typename Traits::protocol;
     using packet = typename protocol::tlm_payload_type;

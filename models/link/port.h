@@ -54,8 +54,8 @@ class far_end;
 
 template <class Traits>
 class port : public model,
-             private tlm::tlm_fw_transport_if<typename Traits::protocol>,
-             private tlm::tlm_bw_transport_if<typename Traits::protocol> {
+             protected tlm::tlm_fw_transport_if<typename Traits::protocol>,
+             protected tlm::tlm_bw_transport_if<typename Traits::protocol> {
 public:
     using end = typename Traits::port;
     using protocol = typename Traits::protocol;
