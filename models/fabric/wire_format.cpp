@@ -10,7 +10,6 @@ namespace fabricvp::fabric {
 
 namespace {
 
-using boost::endian::load_little_u32;
 using boost::endian::load_little_u64;
 using boost::endian::store_little_u32;
 using boost::endian::store_little_u64;
