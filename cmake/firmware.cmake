@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [LIBRARIES names…] [INCLUDES dirs…] [OPTIONS flags…] [IMAGES names…] [DISK])
+# fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [LIBRARIES names…] [INCLUDES dirs…] [OPTIONS flags…] [LINK flags…] [IMAGES names…] [DISK])
 # cross-compiles freestanding C and assembly to ${FABRICVP_FIRMWARE_DIR}/NAME.elf (target firmware_NAME). LIBRARIES are those of
 # fabricvp_firmware_library() of the same ARCH; their objects come before the sources'. IMAGES are other firmware that is linked in
-# as data (drivers/gpu/images.h). With DISK there is NAME.img, too: the flat binary from its first sector on, for boot loaders, with
-# zeros up to whole MiB.
+# as data (drivers/gpu/images.h). LINK flags come behind all objects, before libgcc. With DISK there is NAME.img, too: the flat
+# binary from its first sector on, for boot loaders, with zeros up to whole MiB.
 #
 # fabricvp_firmware_library(NAME ARCHS archs… SOURCES … [INCLUDES dirs…] [OPTIONS flags…])
 # compiles them once for each ARCH. All objects are linked, in their order, and the linker drops sections that nothing needs: where a
@@ -72,7 +72,7 @@ function(fabricvp_firmware_library name)
 endfunction()
 
 function(fabricvp_firmware name)
-  cmake_parse_arguments(fw "DISK" "ARCH;ABI;LINKER" "SOURCES;LIBRARIES;INCLUDES;OPTIONS;IMAGES" ${ARGN})
+  cmake_parse_arguments(fw "DISK" "ARCH;ABI;LINKER" "SOURCES;LIBRARIES;INCLUDES;OPTIONS;LINK;IMAGES" ${ARGN})
   if(NOT fw_ARCH)
     set(fw_ARCH rv64gc)
   endif()
@@ -113,7 +113,7 @@ function(fabricvp_firmware name)
   add_custom_command(OUTPUT ${image}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${FABRICVP_FIRMWARE_DIR}
     COMMAND ${RISCV_GCC} ${flags} -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
-      -T ${fw_LINKER} -Wl,--whole-archive ${libraries} -Wl,--no-whole-archive ${objects} -lgcc -o ${image}
+      -T ${fw_LINKER} -Wl,--whole-archive ${libraries} -Wl,--no-whole-archive ${objects} ${fw_LINK} -lgcc -o ${image}
     DEPENDS ${libraries} ${objects} ${fw_LINKER} VERBATIM COMMENT "Linking ${name}.elf")
   set(stripped ${FABRICVP_EMBEDDED_DIR}/${name}.elf)
   add_custom_command(OUTPUT ${stripped}

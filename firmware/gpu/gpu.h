@@ -29,9 +29,12 @@
 #define GPU_TEXT(x) GPU_TEXT_(x)
 
 /* Bytes of stack that a work-item gets; define it before including this file if a kernel needs another size (a multiple
- * of 16). */
+ * of 16). <math.h> makes the default larger. */
+#ifndef GPU_DEFAULT_STACK
+#define GPU_DEFAULT_STACK 512
+#endif
 #ifndef KERNEL_STACK
-#define KERNEL_STACK 512
+#define KERNEL_STACK GPU_DEFAULT_STACK
 #endif
 
 /* A variable in the local data share: one for each work-group, undefined at first. */
