@@ -25,14 +25,20 @@ enum {
 
 #define KERNEL_JOB_ALL_GPUS UINT32_C(0xffffffff)
 
+/* Where a buffer lies: where the job runs (KERNEL_JOB_PLACE_OWN), in host memory, which kernels reach over PCIe, or on
+ * GPU n of the node (KERNEL_JOB_PLACE_GPU0 + n). */
+#define KERNEL_JOB_PLACE_OWN UINT32_C(0)
+#define KERNEL_JOB_PLACE_GPU0 UINT32_C(1)
+#define KERNEL_JOB_PLACE_HOST UINT32_C(0xffffffff)
+
 enum { KERNEL_JOB_IN = 1, KERNEL_JOB_OUT = 2 };
 struct kernel_job_buffer {
     uint64_t bytes;
-    uint64_t contents; /* offset; needed if IN or OUT */
+    uint64_t contents; /* offset; needed if IN or OUT, or in host memory: then a multiple of the page */
     uint64_t argument; /* offset inside the arguments of the 8 bytes that get the buffer's address */
     uint32_t flags;    /* IN: has contents at first, zeros otherwise. OUT: is copied back */
-    uint32_t reserved;
-    uint64_t address; /* written by the application: where kernels see it */
+    uint32_t place;    /* KERNEL_JOB_PLACE_… */
+    uint64_t address;  /* written by the application: where kernels see it */
 };
 
 struct kernel_job {

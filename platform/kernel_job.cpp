@@ -104,7 +104,8 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
         entry.bytes = b.bytes;
         entry.argument = b.argument;
         entry.flags = (b.contents.empty() ? 0u : unsigned{KERNEL_JOB_IN}) | (b.out ? unsigned{KERNEL_JOB_OUT} : 0u);
-        if (entry.flags) {
+        entry.place = b.place;
+        if (entry.flags || b.place == KERNEL_JOB_PLACE_HOST) {
             entry.contents = append(image.bytes, b.contents, page);
             image.bytes.resize(entry.contents + b.bytes);
         }

@@ -17,6 +17,7 @@ struct kernel_job_request {
         std::string contents;        ///< at first; empty: zeros
         bool out = false;            ///< copied back when the kernel has ended
         std::uint64_t argument = 0;  ///< offset in the arguments where its address goes
+        std::uint32_t place = 0;     ///< KERNEL_JOB_PLACE_… (abi/kernel_job.h)
     };
 
     std::string elf;     ///< the file itself

@@ -87,8 +87,8 @@ py::list apps() {
     return all;
 }
 
-using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool,
-                                std::uint64_t>;  // bytes, contents, out, offset in the arguments
+/// Bytes, contents, out, offset in the arguments, place (abi/kernel_job.h).
+using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, std::uint64_t, std::uint32_t>;
 
 /// A RAM disk with a job, and where in it each buffer is. \param gpu none: all of the node
 std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& elf, const std::string& kernel,
@@ -104,8 +104,8 @@ std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& e
     r.group = group;
     r.lds_bytes = lds;
     r.arguments = arguments;
-    for (const auto& [bytes, contents, out, argument] : buffers)
-        r.buffers.push_back({bytes, contents ? std::string(*contents) : std::string(), out, argument});
+    for (const auto& [bytes, contents, out, argument, place] : buffers)
+        r.buffers.push_back({bytes, contents ? std::string(*contents) : std::string(), out, argument, place});
     r.gpu = gpu;
     r.keep = true;
     auto image = make_kernel_job(r);

@@ -191,7 +191,7 @@ def kernel_job(
     group: tuple[int, int, int],
     lds: int,
     arguments: bytes,
-    buffers: list[tuple[int, bytes | None, bool, int]],
+    buffers: list[tuple[int, bytes | None, bool, int, int]],
     gpu: int | None,
 ) -> tuple[bytes, list[int]]: ...
 def serve_kernel_jobs(session: Session, node: int, job: bytes, size: int) -> None: ...

@@ -171,6 +171,7 @@ class Gpu:
         kernel: str = "",
         lds: int = 0,
         outputs: Sequence[Any] | None = None,
+        places: Mapping[Any, int | str] | None = None,
         all_gpus: bool = False,
         max_job_bytes: int = 0,
         limit: Time | None = None,
@@ -183,6 +184,10 @@ class Gpu:
         arrays, or a number of bytes for one that begins as zeros. ``outputs`` are the buffers that come back, by name
         or by place among ``args`` (None: all).
 
+        ``places`` says by name or by place among ``args`` which buffers lie elsewhere than where the kernel runs: on
+        another GPU of the node, by its number, or in host memory (``"host"``), which lanes reach over PCIe, uncached.
+        Buffers on one GPU have pages of 2 MiB as far as they fill them, others of 4 KiB.
+
         ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
         work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node. ``limit`` is simulated time for all
         of it. ``max_job_bytes`` is the size of the largest job, where later ones are larger than twice the first.
@@ -194,8 +199,9 @@ class Gpu:
         limit (the next launch then resets the node and boots it again), `TypeError` and `ValueError` for arguments
         that are none."""
         items = to_3d(grid, "grid")
-        arguments = Arguments(args, buffers or {}, outputs)
-        jobs = self._platform.nodes[self._node].kernel_jobs
+        node = self._platform.nodes[self._node]
+        arguments = Arguments(args, buffers or {}, outputs, places, len(node.gpus))
+        jobs = node.kernel_jobs
         time, values, contents = jobs.run(
             None if all_gpus else self.index,
             elf,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .node import Node
 
 _READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (abi/kernel_job.h)
+_OWN, _GPU0, _HOST = 0, 1, 0xFFFFFFFF  # KERNEL_JOB_PLACE_… (abi/kernel_job.h)
 _LABEL = "kernels"  # of the region that the driver marks around a launch
 _MIN_DISK_BYTES = 16 << 20
 
@@ -40,9 +41,16 @@ class Launch:
 class Arguments:
     """The argument block of a kernel, laid out as C lays out a struct, and the buffers that it points to."""
 
-    def __init__(self, args: Sequence[Any], buffers: Mapping[str, Any], outputs: Sequence[Any] | None) -> None:
+    def __init__(
+        self,
+        args: Sequence[Any],
+        buffers: Mapping[str, Any],
+        outputs: Sequence[Any] | None,
+        places: Mapping[Any, int | str] | None = None,
+        gpus: int = 1,
+    ) -> None:
         self.block, self._alignment = bytearray(), 1
-        self.buffers: list[tuple[int, bytes | None, bool, int]] = []
+        self.buffers: list[tuple[int, bytes | None, bool, int, int]] = []  #: size, contents, out, argument, place
         self.sources: list[tuple[Any, Any]] = []  #: of each buffer: key, array or None
         named = dict(buffers)
         for index, argument in enumerate(args):
@@ -60,17 +68,18 @@ class Arguments:
         self.block += bytes(-len(self.block) % self._alignment)
         if named:
             raise ValueError(f"no argument points to {', '.join(named)}: name each buffer among the arguments")
-        if outputs is not None:
-            keys = {key for key, _ in self.sources}
-            unknown = [key for key in outputs if key not in keys]
+        keys = [key for key, _ in self.sources]
+        for option, wanted in ("outputs", outputs or ()), ("places", places or ()):
+            unknown = [key for key in wanted if key not in keys]
             if unknown:
                 raise ValueError(
-                    f"outputs: no buffer {unknown[0]!r}; there are: {', '.join(map(repr, keys)) or 'none'}"
+                    f"{option}: no buffer {unknown[0]!r}; there are: {', '.join(map(repr, keys)) or 'none'}"
                 )
-            self.buffers = [
-                (size, contents, key in outputs, at)
-                for (size, contents, _, at), (key, _) in zip(self.buffers, self.sources)
-            ]
+        placed = {key: _place(key, place, gpus) for key, place in (places or {}).items()}
+        self.buffers = [
+            (size, contents, outputs is None or key in outputs, at, placed.get(key, _OWN))
+            for (size, contents, _, at, _), key in zip(self.buffers, keys)
+        ]
 
     def _buffer(self, key: Any, given: Any) -> None:
         if _is_array(given):
@@ -85,7 +94,7 @@ class Arguments:
             )
         if size < 1:
             raise ValueError(f"buffer {key!r} is empty")
-        self.buffers.append((size, contents, True, self._put(bytes(8))))
+        self.buffers.append((size, contents, True, self._put(bytes(8)), _OWN))
         self.sources.append((key, given if contents is not None else None))
 
     def _value(self, index: int, value: Any) -> None:
@@ -111,6 +120,15 @@ class Arguments:
         self.block += bytes(-len(self.block) % alignment)
         self.block += data
         return len(self.block) - len(data)
+
+
+def _place(key: Any, place: int | str, gpus: int) -> int:
+    """A place of `Gpu.launch(places=)` as drivers number them."""
+    if place == "host":
+        return _HOST
+    if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < gpus:
+        raise ValueError(f"places: buffer {key!r} is on {place!r}; allowed are 'host' and GPUs 0 to {gpus - 1}")
+    return _GPU0 + place
 
 
 def _is_array(value: Any) -> bool:
@@ -183,7 +201,7 @@ class Jobs:
             statistics,
             [
                 self._node.memory.read(start + at, size) if out else b""
-                for (size, _, out, _), at in zip(arguments.buffers, offsets)
+                for (size, _, out, *_), at in zip(arguments.buffers, offsets)
             ],
         )
 
@@ -229,7 +247,7 @@ def collect(arguments: Arguments, contents: Sequence[bytes]) -> dict[Any, numpy.
     import numpy
 
     found = {}
-    for (key, array), data, (_, _, out, _) in zip(arguments.sources, contents, arguments.buffers):
+    for (key, array), data, (_, _, out, *_) in zip(arguments.sources, contents, arguments.buffers):
         if out:
             whole = numpy.frombuffer(bytearray(data), numpy.uint8 if array is None else array.dtype)
             found[key] = whole if array is None else whole.reshape(array.shape)

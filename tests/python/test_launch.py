@@ -111,6 +111,47 @@ def test_over_all_gpus(elf):
         assert all(gpu.statistics["dispatcher.dispatches"] > 0 for gpu in platform.nodes[0].gpus)
 
 
+@pytest.mark.timeout(200)
+def test_buffers_lie_where_they_are_placed(elf):
+    values = numpy.arange(4000, dtype=numpy.float32)
+
+    def scaled(gpu, **options):
+        arguments = ["a", ctypes.c_uint8(1), ctypes.c_int16(2), "b", 3.0, ctypes.c_uint32(values.size)]
+        buffers = {"a": values, "b": numpy.zeros_like(values)}
+        done = gpu.launch(elf, values.size, arguments, buffers, kernel="scale", **options)
+        assert (done.buffers["b"] == 3 * values + 3).all()
+        return done.statistics
+
+    lines = values.nbytes / 64
+    with fabricvp.spawn("netcrafter_quad") as platform:
+        gpus = platform.nodes[0].gpus
+        own = scaled(gpus[0])
+        far = scaled(gpus[0], places={"a": 2})
+        host = scaled(gpus[0], places={"a": "host", "b": "host"})
+        # Each line is asked of the other GPU, and of the host over PCIe.
+        assert far["fabric.other_cluster.reads"] >= lines and own["fabric.other_cluster.reads"] == 0
+        assert host["link.tlps_sent"] > own["link.tlps_sent"] + 0.9 * lines
+        for wrong in 4, -1, "node0", True:
+            with pytest.raises(ValueError, match="'host' and GPUs 0 to 3"):
+                scaled(gpus[0], places={"a": wrong})
+        with pytest.raises(ValueError, match="places: no buffer 'c'"):
+            scaled(gpus[0], places={"c": 1})
+        scaled(gpus[0])
+
+
+@pytest.mark.timeout(200)
+def test_large_buffers_of_one_gpu_have_large_pages(elf):
+    with fabricvp.spawn("gpu", **SMALL) as platform:
+        gpu = platform.nodes[0].gpus[0]
+        walks = {}
+        for words in 1 << 20, 1 << 18:  # 4 MiB, and 1 MiB, which is less than a large page
+            values = numpy.ones(words, numpy.uint32)
+            done = gpu.launch(elf, words, ["sum", values], {"sum": 8}, kernel="add", outputs=["sum"])
+            assert done.buffers["sum"].view("<u8")[0] == words
+            walks[words] = done.statistics["memory.gmmu.walks"]
+        assert walks[1 << 20] < 50 < 256 <= walks[1 << 18]
+
+
 def test_a_machine_that_runs_something_else_is_left_alone(elf):
     with fabricvp.spawn("gpu", **SMALL) as platform:
         platform.run("10 us")
@@ -125,7 +166,7 @@ def test_arguments_are_laid_out_as_in_c():
         laid.block.hex()
         == "01" + "00" * 7 + "00" * 8 + "0200" + "0000" + "0000803f" + "ff" * 8 + "000000000000e03f" + "00" * 8
     )
-    assert laid.buffers == [(8, a.tobytes(), True, 8), (100, None, True, 40)]
+    assert laid.buffers == [(8, a.tobytes(), True, 8, 0), (100, None, True, 40, 0)]
     assert len(Arguments([1, ctypes.c_uint8(1)], {}, None).block) == 16  # padded as a struct is
     for wrong, error, says in (
         ([object()], TypeError, "argument 0"),

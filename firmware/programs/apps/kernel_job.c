@@ -40,30 +40,44 @@ static bool well_formed(const struct app* app, struct kernel_job* job) {
     if (items > GPU_MAX_WORKGROUP_ITEMS) return wrong("its work-groups are too large");
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         const struct kernel_job_buffer* b = &buffers_of(job)[i];
-        if (!b->bytes || (b->flags && !inside(job, b->contents, b->bytes)))
+        const bool on_host = b->place == KERNEL_JOB_PLACE_HOST;
+        if (!b->bytes || ((b->flags || on_host) && !inside(job, b->contents, b->bytes)))
             return wrong("a buffer is empty or does not fit");
+        if (on_host && ((uintptr_t)job + b->contents) % GPU_PAGE)
+            return wrong("a buffer of the host begins inside a page");
+        if (!on_host && b->place > app->node->count) return wrong("a buffer's GPU does not exist");
         if (job->argument_bytes < 8 || b->argument > job->argument_bytes - 8)
             return wrong("a buffer's address is no argument");
     }
     return true;
 }
 
-/* Device memory for the buffers, with their contents; arguments that name them. \returns false if there is no room */
+/* Device memory of one GPU, or of all. \returns false if there is no room */
+static bool allocate(struct app* app, struct kernel_job_buffer* b, uint32_t gpu) {
+    const bool all = gpu == KERNEL_JOB_ALL_GPUS;
+    uint64_t room = 0;
+    for (unsigned g = all ? 0 : gpu; g < (all ? app->node->count : gpu + 1); ++g)
+        room += app->node->gpu[g].top - app->node->gpu[g].free;
+    if (b->bytes > room - room / 8) /* page tables need some */
+        return wrong("device memory is too small for a buffer");
+    /* One GPU's buffer gets pages as large as fit, as a driver gives them. */
+    b->address = all ? app_buffer(app, b->bytes) : gpu_allocate_large(app->node, gpu, b->bytes);
+    return true;
+}
+
+/* Memory for the buffers, with their contents; arguments that name them. \returns false if there is no room */
 static bool place_buffers(struct app* app, struct kernel_job* job, uint8_t* arguments) {
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         struct kernel_job_buffer* b = &buffers_of(job)[i];
-        const unsigned from = job->gpu == KERNEL_JOB_ALL_GPUS ? 0 : job->gpu,
-                       to = job->gpu == KERNEL_JOB_ALL_GPUS ? app->node->count : from + 1;
-        uint64_t room = 0;
-        for (unsigned g = from; g < to; ++g) room += app->node->gpu[g].top - app->node->gpu[g].free;
-        if (b->bytes > room - room / 8)
-            return wrong("device memory is too small for a buffer"); /* page tables need some */
-        b->address = job->gpu == KERNEL_JOB_ALL_GPUS ? app_buffer(app, b->bytes)
-                                                     : gpu_allocate_on(app->node, job->gpu, b->bytes);
-        if (b->flags & KERNEL_JOB_IN)
-            app_upload(app, b->address, (uint8_t*)job + b->contents, b->bytes);
-        else
-            app_fill(app, b->address, (b->bytes + 3) / 4, FILL_CONSTANT, 0, 0, 0);
+        if (b->place == KERNEL_JOB_PLACE_HOST) { /* its contents are there already, and come back by themselves */
+            b->address = gpu_map_host(app->node, (uint8_t*)job + b->contents, b->bytes, true);
+        } else {
+            if (!allocate(app, b, b->place ? b->place - KERNEL_JOB_PLACE_GPU0 : job->gpu)) return false;
+            if (b->flags & KERNEL_JOB_IN)
+                app_upload(app, b->address, (uint8_t*)job + b->contents, b->bytes);
+            else
+                app_fill(app, b->address, (b->bytes + 3) / 4, FILL_CONSTANT, 0, 0, 0);
+        }
         memcpy(arguments + b->argument, &b->address, 8);
     }
     return true;
@@ -105,7 +119,8 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* job) {
     if (job->fault) return KERNEL_JOB_FAULT;
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         const struct kernel_job_buffer* b = &buffers_of(job)[i];
-        if (b->flags & KERNEL_JOB_OUT) app_download(app, (uint8_t*)job + b->contents, b->address, b->bytes);
+        if (b->flags & KERNEL_JOB_OUT && b->place != KERNEL_JOB_PLACE_HOST)
+            app_download(app, (uint8_t*)job + b->contents, b->address, b->bytes);
     }
     job->fault = app->fault;
     return app->failed ? KERNEL_JOB_FAULT : KERNEL_JOB_DONE;
