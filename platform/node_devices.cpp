@@ -13,6 +13,7 @@
 #include "gpu/apu.h"
 #include "gpu/gpu_device.h"
 #include "hca/queues/debug_text.h"
+#include "platform/loader/processor_image.h"
 
 namespace fabricvp {
 namespace {
@@ -20,6 +21,17 @@ namespace {
 constexpr unsigned max_apus = (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE < VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ
                                   ? (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE
                                   : VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ;
+
+/// The file that a configuration names.
+void install_firmware(gpu::command_processor& processor) {
+    const auto& p = processor.params;
+    if (p.firmware.empty()) return;
+    try {
+        processor.install(read_processor_firmware(p.firmware));
+    } catch (const std::exception& why) {
+        reject_at(p.origin.of("firmware"), fmt::format("{}.firmware: {}", processor.name(), why.what()));
+    }
+}
 
 }  // namespace
 
@@ -37,6 +49,7 @@ void node_devices::build(const device_params& params, host::host_complex& host, 
             gpus.push_back(std::move(device));
         }
         auto& core = gpus.back()->core;
+        install_firmware(core.processor);
         m_all.push_back({core.owner.name(), &pcie::capabilities_of("gpu"), !p.is_apu()});
         for (auto& hart : core.processor.harts) m_harts.push_back(hart.get());
     }

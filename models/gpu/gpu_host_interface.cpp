@@ -51,6 +51,8 @@ gpu_host_interface::gpu_host_interface(const sc_core::sc_module_name& name, cons
                  {{"run", 0, 1, field_access::read_write, "0: held in reset"}}),
       cp_status(registers, "cp_status", GPU_CP_STATUS, 4, 0, {constant("state", 32, "enum gpu_firmware_state")}),
       cp_entry(registers, "cp_entry", GPU_CP_ENTRY, 8, 0),
+      cp_firmware(registers, "cp_firmware", GPU_CP_FIRMWARE, 4, 0,
+                  {constant("bytes", 32, "of firmware that the GPU comes with; 0: the host loads it")}),
       host_request(registers, "host_request", GPU_HOST_REQUEST, 4, 0),
       peers(registers, "peers", GPU_PEERS, 8, 0, {constant("gpus", 64, "whose memory it reaches, its own included")}),
       page_request(registers, "page_request", GPU_PAGE_REQUEST, 8, 0,
@@ -69,6 +71,9 @@ gpu_host_interface::gpu_host_interface(const sc_core::sc_module_name& name, cons
     const auto state = [this](std::size_t) { return m_core.processor.firmware_state(); };
     cp_status.on_read(state);
     cp_status.on_debug_read(state);
+    const auto own_bytes = [this](std::size_t) { return m_core.processor.installed().bytes(); };
+    cp_firmware.on_read(own_bytes);
+    cp_firmware.on_debug_read(own_bytes);
     cp_control.on_write([this](std::size_t, std::uint64_t) {
         if (cp_control() & 1)
             m_core.processor.run(cp_entry());

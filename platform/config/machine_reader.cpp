@@ -37,27 +37,26 @@ config_tree* entry_of(config_tree& tree, const std::string& key) {
     return nullptr;
 }
 
-/// Makes what one node's part of a base names by path independent of the configuration above it.
-void locate_files(config_tree& node, const std::string& file) {
-    const auto locate = [&](config_tree* value) {
-        // `firmware:NAME` is the same from everywhere, and stays as it was written.
-        if (value && value->kind == config_tree::shape::scalar && value->text.rfind("firmware:", 0) != 0)
-            value->text = located(value->text, file);
-    };
-    if (auto* images = entry_of(node, "images"))
-        for (const char* key : {"firmware", "kernel", "initrd"}) locate(entry_of(*images, key));
-    auto* pcie = entry_of(node, "pcie");
-    auto* endpoints = pcie ? entry_of(*pcie, "endpoints") : nullptr;
-    if (!endpoints) return;
-    for (auto& endpoint : endpoints->items) locate(entry_of(endpoint, "image"));
+/// Makes a path independent of the configuration above the one that names it.
+void locate(config_tree* value, const std::string& file) {
+    // `firmware:NAME` is the same from everywhere, and stays as it was written.
+    if (value && value->kind == config_tree::shape::scalar && value->text.rfind("firmware:", 0) != 0)
+        value->text = located(value->text, file);
 }
 
-/// Each path is relative to the file that names it, so those of a base do not follow the configuration that stands on
-/// it.
-void locate_files_of_base(config_tree& tree, const std::string& file) {
-    if (auto* all = entry_of(tree, "node")) locate_files(*all, file);
-    if (auto* nodes = entry_of(tree, "nodes"))
-        for (auto& node : nodes->items) locate_files(node, file);
+/// What is named by path in a part of a tree, in blocks known by their names and in items of lists alike.
+void locate_files(config_tree& part, const std::string& file) {
+    for (auto& item : part.items) locate_files(item, file);
+    for (auto& e : part.entries) {
+        if (e.key == "images")
+            for (const char* key : {"firmware", "kernel", "initrd"}) locate(entry_of(e.value, key), file);
+        else if (e.key == "processor")
+            locate(entry_of(e.value, "firmware"), file);
+        else if (e.key == "image")  // of an endpoint
+            locate(&e.value, file);
+        else
+            locate_files(e.value, file);
+    }
 }
 
 /// In the fabric, GPUs stand beside switches and generators by their names.
@@ -120,7 +119,7 @@ std::vector<config_tree> with_bases(config_tree tree, std::string file, Function
         file = below;
         tree = read_config_file(file);
         each(tree, file);
-        locate_files_of_base(tree, file);
+        locate_files(tree, file);  // paths of a base do not follow the configuration that stands on it
     }
     trees.insert(trees.begin(), std::move(tree));
     return trees;
@@ -212,7 +211,10 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
                                    const std::vector<std::pair<std::string, std::string>>& overrides) {
     auto roots = with_bases(parse_config(yaml, name), name, load_plugins_of);
     const auto files = roots.size();
-    for (const auto& [key, value] : overrides) roots.push_back(make_override(key, value));
+    for (const auto& [key, value] : overrides) {
+        roots.push_back(make_override(key, value));
+        locate_files(roots.back(), {});  // paths start where the command runs
+    }
 
     machine_params params;
     std::vector<config_reader::layer> top;
@@ -241,6 +243,8 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
         check_attachments(node);
         for (auto& e : node.pcie.endpoints)
             for (auto* path : e.device.settings().files()) *path = located(*path, name);
+        for (auto& gpu : node.devices.gpus)
+            if (auto& file = gpu.core.processor.firmware; file.rfind("firmware:", 0) != 0) file = located(file, name);
     }
     for (const auto& [origin, why] : without_effect)
         if (!with_effect.count(origin)) throw input_error(why);

@@ -51,11 +51,12 @@ static void print_to(char* text, size_t room, const char* format, ...) {
     va_end(arguments);
 }
 
-void gpu_fault_symbol(const struct gpu_node* node, const struct gpu_fault_record* r, char* text, size_t room) {
+void gpu_fault_symbol(const struct gpu_node* node, const struct gpu* g, const struct gpu_fault_record* r, char* text,
+                      size_t room) {
     const void* elf = NULL;
     uint64_t bytes = 0, offset;
     if (r->fault == GPU_FAULT_FIRMWARE) {
-        const struct image* firmware = find_image("cp");
+        const struct image* firmware = g->own_firmware ? NULL : find_image("cp");
         if (firmware) elf = firmware->start, bytes = firmware->bytes;
     } else {
         for (const struct gpu_image* i = node->images; i; i = i->next)
@@ -71,7 +72,7 @@ unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* g) {
     unsigned printed = 0;
     for (; gpu_next_fault(g, &r); ++printed) {
         char symbol[80];
-        gpu_fault_symbol(node, &r, symbol, sizeof symbol);
+        gpu_fault_symbol(node, g, &r, symbol, sizeof symbol);
         console_printf("gpu%u fault: %s, ", g->index, gpu_fault_name(r.fault));
         if (r.fault == GPU_FAULT_FIRMWARE)
             console_printf("cause %u on hart %u, ", r.queue, r.lane);

@@ -29,9 +29,10 @@ struct gpu {
     uint64_t memory_bytes; /* that programs get */
     uint64_t free, top;    /* offsets there: pages are taken from `free` up, large ones from `top` down */
     unsigned compute_units, wavefront_slots;
-    uint64_t peers;  /* bit n: it reaches the memory of GPU n */
-    uint64_t clock;  /* Hz */
-    uint64_t queues; /* bit n: queue n is in use */
+    uint64_t peers;    /* bit n: it reaches the memory of GPU n */
+    uint64_t clock;    /* Hz */
+    bool own_firmware; /* it runs command-processor firmware that it came with, not this program's */
+    uint64_t queues;   /* bit n: queue n is in use */
     uint32_t faults_seen;
     enum pci_delivery delivery;                /* PCI_POLLED until gpu_use_interrupts() */
     volatile uint32_t interrupts[GPU_VECTORS]; /* taken so far; pins share lines, but not these */
@@ -219,8 +220,9 @@ unsigned gpu_wait(struct gpu_queue_handle* queue, uint64_t packet);
 
 /* Takes the oldest record that was not taken. \returns false if there is none */
 bool gpu_next_fault(struct gpu* gpu, struct gpu_fault_record* record);
-/* "kernel+0x1c" of the kernel or firmware that a record is about; empty if its ELF file does not tell. */
-void gpu_fault_symbol(const struct gpu_node* node, const struct gpu_fault_record* record, char* text, size_t room);
+/* "kernel+0x1c" of the kernel or firmware that a record of a GPU is about; empty if no ELF file here tells. */
+void gpu_fault_symbol(const struct gpu_node* node, const struct gpu* gpu, const struct gpu_fault_record* record,
+                      char* text, size_t room);
 /* Prints and clears new fault records of a GPU. \returns how many */
 unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* gpu);
 const char* gpu_fault_name(unsigned fault);

@@ -29,13 +29,14 @@ static bool load_firmware(struct gpu* g, const struct image* image) {
 
 static bool start_processor(struct gpu* g) {
     const struct image* firmware = find_image("cp");
-    if (!firmware) {
+    g->own_firmware = mmio_read32(g->registers + GPU_CP_FIRMWARE) != 0;
+    if (!firmware && !g->own_firmware) {
         console_printf("gpu%u: no command-processor firmware in this program\n", g->index);
         return false;
     }
     mmio_write32(g->registers + GPU_CP_CONTROL, 0);
     g->faults_seen = 0;
-    if (!load_firmware(g, firmware)) {
+    if (!g->own_firmware && !load_firmware(g, firmware)) {
         console_printf("gpu%u: the command-processor firmware does not fit\n", g->index);
         return false;
     }

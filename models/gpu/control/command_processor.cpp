@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/control/command_processor.h"
 
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,6 +42,9 @@ void command_processor_params::describe(parameter_visitor& v) {
     v.group("hart", hart, "every hart");
     v.group("bus", bus, "what the harts reach beyond their memory");
     v.field("quantum", quantum, between{1000, 1e9}, "longest time a hart runs ahead of the others");
+    origin.note(v, {"firmware"});
+    v.field("firmware", firmware,
+            "ELF file that the harts run instead of what the host's driver loads; relative to this file");
 }
 
 command_processor::command_processor(const sc_core::sc_module_name& name, const command_processor_params& p,
@@ -126,6 +131,21 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
 
 command_processor::~command_processor() = default;
 
+std::uint64_t processor_firmware::bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& s : segments) sum += s.size;
+    return sum;
+}
+
+void command_processor::install(processor_firmware firmware) {
+    for (const auto& s : firmware.segments)
+        if (!memory.contains(s.offset, s.size) || s.bytes.size() > s.size)
+            throw std::invalid_argument(fmt::format("{:#x} … {:#x} lies outside of the command processor's {} bytes",
+                                                    GPU_LOCAL(s.offset), GPU_LOCAL(s.offset) + s.size - 1,
+                                                    memory.size()));
+    m_firmware = std::move(firmware);
+}
+
 void command_processor::ring(unsigned queue, std::uint64_t value) {
     if (queue >= GPU_QUEUES) return;
     ++doorbells;
@@ -176,6 +196,12 @@ void command_processor::invalidate_translations(std::uint32_t space) {
 void command_processor::run(std::uint64_t entry) {
     if (m_running) return;
     m_running = true;
+    for (const auto& s : m_firmware.segments) {
+        const std::vector<std::uint8_t> zeros(s.size - s.bytes.size());
+        if (!s.bytes.empty()) memory.write(s.offset, s.bytes.data(), s.bytes.size());
+        if (!zeros.empty()) memory.write(s.offset + s.bytes.size(), zeros.data(), zeros.size());
+    }
+    if (!m_firmware.segments.empty()) entry = m_firmware.entry;
     for (auto& hart : harts) {
         hart->set_reset_vector(GPU_LOCAL(entry));
         hart->stop();

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "abi/gpu.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/registers.h"
+#include "base/rejection.h"
 #include "base/sparse_memory.h"
 #include "base/statistics.h"
 #include "gpu/control/cp_bus.h"
@@ -27,8 +29,21 @@ struct command_processor_params {
     riscv::hart_params hart;
     cp_bus_params bus;
     duration quantum{100'000};
+    std::string firmware;     ///< file that it starts with instead of what the host loads; empty: none
+    parameter_origin origin;  ///< of `firmware`; not described
     command_processor_params();
     void describe(parameter_visitor& v);
+};
+
+/// Firmware that a GPU comes with, as from a flash memory of its own.
+struct processor_firmware {
+    struct segment {
+        std::uint64_t offset = 0, size = 0;  ///< in the command processor's memory
+        std::string bytes;                   ///< at most `size`; those behind are zero
+    };
+    std::uint64_t entry = 0;  ///< an offset, too
+    std::vector<segment> segments;
+    std::uint64_t bytes() const;
 };
 
 class command_processor final : public model {
@@ -72,6 +87,11 @@ public:
     void run(std::uint64_t entry);
     void hold();
     bool running() const { return m_running; }
+    /// From now on run() loads this first and starts at its entry, whatever the host has loaded.
+    /// \throws std::invalid_argument where it does not fit the memory
+    void install(processor_firmware firmware);
+    /// What install() was given; without segments: nothing.
+    const processor_firmware& installed() const { return m_firmware; }
 
     /// Level of an event source (enum gpu_event) of one hart, or of all.
     void set_event(unsigned hart, unsigned event, bool level);
@@ -98,6 +118,7 @@ private:
     std::uint64_t m_rung = 0;                          // doorbells not yet cleared
     std::array<std::uint8_t, GPU_QUEUES> m_hart_of{};  // what queue_hart says, as long as it says something that exists
     bool m_running = false;
+    processor_firmware m_firmware;
 };
 
 }  // namespace fabricvp::gpu
