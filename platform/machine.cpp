@@ -69,6 +69,8 @@ machine::machine(const machine_params& p, const machine_partition& partition)
         nodes.push_back(!partition.has || partition.has(i)
                             ? std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i])
                             : nullptr);
+    for (auto& n : nodes)
+        if (n) n->host.set_node_count(nodes.size());
     if (!params.network.empty()) lay_network(partition.network);
     if (!params.ethernet.empty()) lay_ethernet();
 }

@@ -23,7 +23,6 @@ from matplotlib.figure import Figure
 PROMPT = "=> "
 #: Options of firmware/programs/cluster; the demo's test makes them smaller.
 OPTIONS = {
-    "nodes": 2,
     "entries": 1 << 18,
     "size": 4096,
     "bytes": 256 << 10,

@@ -70,6 +70,7 @@ bool machine_discover(const void* device_tree) {
     const struct fdt* t = &machine.tree;
     find_console();
     count_harts();
+    machine.nodes = fdt_cell(t, fdt_root(t), "fabricvp,nodes", 0, 0);
     fdt_reg(t, fdt_find_path(t, "/memory"), 0, &machine.memory_base, &machine.memory_size);
     machine.initrd = initrd_edge("linux,initrd-start");
     machine.initrd_end = initrd_edge("linux,initrd-end");

@@ -12,6 +12,7 @@ struct machine {
     uint64_t initrd, initrd_end; /* initial RAM disk; 0: none */
     uint64_t timebase;           /* Hz */
     unsigned harts;              /* identifiers 0 … harts - 1 */
+    unsigned nodes;              /* of the whole machine, this one included; 0: the device tree does not say */
     uintptr_t uart, clint, plic, finisher, rtc, marker, ecam;
     unsigned uart_shift; /* register n lies at n << shift */
     unsigned uart_irq, rtc_irq;

@@ -338,6 +338,7 @@ std::vector<std::uint8_t> make_device_tree(const device_tree_description& d) {
         w.cell("#size-cells", 2);
         w.text("compatible", "riscv-virtio");
         w.text("model", "FabricVP host");
+        w.cell("fabricvp,nodes", static_cast<std::uint32_t>(d.node_count));
         w.node("chosen", [&] {
             w.text("stdout-path", "/soc/" + unit("serial", VIRT_UART_BASE));
             if (!d.bootargs.empty()) w.text("bootargs", d.bootargs);

@@ -31,6 +31,7 @@ struct device_tree_description {
     std::uint64_t imsic_identities = 255;
     frequency uart_clock{3'686'400};
     std::vector<device_tree_device> devices;  ///< beside those that every host has
+    std::size_t node_count = 1;               ///< of the machine, this one included
     std::string bootargs;
     std::uint64_t rng_seed = 1;
     std::uint64_t initrd_start = 0;  ///< [start, end); equal: none

@@ -182,6 +182,7 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
         d.devices.push_back({devices[i]->tree_node(), params.devices[i].base, devices[i]->registers.size(),
                              params.devices[i].interrupt});
     d.devices.insert(d.devices.end(), m_external_nodes.begin(), m_external_nodes.end());
+    d.node_count = m_node_count;
     d.bootargs = m_bootargs;
     d.rng_seed = block_seed(*this, params.seed);
     d.initrd_start = m_initrd_start;

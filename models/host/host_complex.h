@@ -109,6 +109,8 @@ public:
     /// What fw_dynamic firmware starts next, in supervisor mode.
     void set_next_stage(std::uint64_t address) { m_boot.next_stage = address; }
     void set_bootargs(std::string arguments) { m_bootargs = std::move(arguments); }
+    /// How many nodes the machine has, this one included (1 unless told): what the device tree says of it.
+    void set_node_count(std::size_t count) { m_node_count = count; }
     /// Initial RAM disk in memory at [start, end).
     void set_initrd(std::uint64_t start, std::uint64_t end);
     std::pair<std::uint64_t, std::uint64_t> initrd() const { return {m_initrd_start, m_initrd_end}; }
@@ -136,6 +138,7 @@ private:
     std::vector<device_tree_device> m_external_nodes;
     boot_information m_boot;
     std::string m_bootargs;
+    std::size_t m_node_count = 1;
     std::uint64_t m_initrd_start = 0, m_initrd_end = 0;
 };
 

@@ -12,9 +12,7 @@ FEW = 10  #: messages or rounds of the run whose time is taken off: start-up and
 
 
 def seconds(options):
-    return tools.processor_seconds_of_run(
-        "compnet_pair.yaml", f"nodes=2 scheme=compnet threads=2 min=8 max=8 {options}"
-    )
+    return tools.processor_seconds_of_run("compnet_pair.yaml", f"scheme=compnet threads=2 min=8 max=8 {options}")
 
 
 def rate(options, key, count, messages):

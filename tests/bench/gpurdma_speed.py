@@ -10,7 +10,7 @@ FEW = 1_024  #: of the run whose time is taken off: start-up and end
 
 
 def seconds(options, messages):
-    return tools.processor_seconds_of_run("gpurdma_pair.yaml", f"nodes=2 runs=1 size=8 messages={messages} {options}")
+    return tools.processor_seconds_of_run("gpurdma_pair.yaml", f"runs=1 size=8 messages={messages} {options}")
 
 
 def rate(options, poster_groups, messages):

@@ -68,7 +68,7 @@ def speedup():
         raise Unavailable("the platform was built without MPI, or mpirun is not installed")
     size, iterations = tools.sized((1024, 16), (16, 1))
     options = (
-        f"nodes={NODES} work=jacobi scheme=compnet rows={size} columns={size}"
+        f"work=jacobi scheme=compnet rows={size} columns={size}"
         f" groups={tools.sized(64, 4)} iterations={iterations} reference=0"
     )
     with tempfile.TemporaryDirectory() as folder:

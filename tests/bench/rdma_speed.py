@@ -11,7 +11,7 @@ FEW = 2_000  #: of the run whose time is taken off: start-up and end
 
 def seconds(options, messages):
     return tools.processor_seconds_of_run(
-        "rdma_pair.yaml", f"nodes=2 rate={messages} {options} check=0 exchange=0 latency=0 bandwidth=0"
+        "rdma_pair.yaml", f"rate={messages} {options} check=0 exchange=0 latency=0 bandwidth=0"
     )
 
 

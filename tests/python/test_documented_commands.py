@@ -49,7 +49,7 @@ CHANGED = {
         DEBUGGER,
     ),
     "run gpu --app vectoradd --size 256 --gdb 7777": ("run gpu --app vectoradd --size 256", DEBUGGER),
-    "run rdma_pair --append nodes=2 --gdb 7777": ("describe rdma_pair", DEBUGGER),
+    "run rdma_pair --gdb 7777": ("describe rdma_pair", DEBUGGER),
     "run gpu --app spmv --size 4096": ("run gpu --app spmv --size 1024", LONG),
     "run gpu --app spmv --size 4096 --out results": ("run gpu --app spmv --size 1024 --out results", LONG),
     (
@@ -136,8 +136,7 @@ FAILING = {
     "run bare --set node.host.hart.clok=2GHz": 2,
     'run configs/compnet_pair.yaml --append "threads=9" --quiet': 2,
     REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'": 2,
-    'run gpurdma_cluster_4 --append "nodes=4 work=hash groups=2 count=128 universe=100 wait_timeout_us=20000'
-    ' revoke=300"': 1,
+    'run gpurdma_cluster_4 --append "work=hash groups=2 count=128 universe=100 wait_timeout_us=20000 revoke=300"': 1,
 }
 #: Other programs that blocks show, and where they are tried.
 OTHERS = {

@@ -12,7 +12,7 @@ MACHINES = {2: ("gpurdma_pair", {"node__images__firmware": "firmware:pgas.elf"})
 def run(nodes, options, seconds="400 ms", **overrides):
     """Consoles of all nodes, statistics."""
     name, more = MACHINES[nodes]
-    with fabricvp.spawn(name, node__images__append=f"nodes={nodes} {options}", **{**more, **overrides}) as platform:
+    with fabricvp.spawn(name, node__images__append=options, **{**more, **overrides}) as platform:
         ended = platform.run(seconds)
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
@@ -93,7 +93,7 @@ def test_runs_are_the_same_to_the_picosecond():
 )
 def test_invalid_options_are_reported(options, why):
     name, more = MACHINES[2]
-    with fabricvp.spawn(name, node__images__append=f"nodes=2 {options}", **more) as platform:
+    with fabricvp.spawn(name, node__images__append=options, **more) as platform:
         ended = platform.run("300 ms")
         assert ended.outcome == fabricvp.Outcome.REFUSED and ended.time < 0.01
         assert why in ended.detail

@@ -28,9 +28,7 @@ SAYS = re.compile(
 def run(work, disturb, options="", begin="50 us"):
     """Outcome, consoles of all nodes, statistics, of a run that `disturb(platform)` disturbs once its kernels have
     begun."""
-    with fabricvp.spawn(
-        "gpurdma_cluster_4", node__images__append=f"nodes=4 groups=3 {WORKS[work]} {options}"
-    ) as platform:
+    with fabricvp.spawn("gpurdma_cluster_4", node__images__append=f"groups=3 {WORKS[work]} {options}") as platform:
         assert platform.run("100 ms", until=fabricvp.Marker(KERNELS[work], "reset")).outcome == fabricvp.Outcome.EVENT
         platform.run(begin)
         disturb(platform)

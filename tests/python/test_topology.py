@@ -95,7 +95,7 @@ def test_computers_in_a_shape_exchange_data(machine):
             "rdma_pair",
             node={
                 "host": {"memory": "64 MiB", "harts": 1},
-                "images": {"append": "nodes=4 check=0 latency=0 bandwidth=0 rate=0 multicast=0"},
+                "images": {"append": "check=0 latency=0 bandwidth=0 rate=0 multicast=0"},
             },
         )
     )

@@ -69,12 +69,7 @@ class Apu(CommandTest):
         time = {}
         for name in "compnet", "ghn", "gpu_native", "gds":
             result = self.run_command(
-                "run",
-                CONFIGS / "compnet_apu_pair.yaml",
-                "--append",
-                f"nodes=2 scheme={name} rounds=4 max=4096",
-                "--out",
-                name,
+                "run", CONFIGS / "compnet_apu_pair.yaml", "--append", f"scheme={name} rounds=4 max=4096", "--out", name
             )
             self.assertEqual(result.returncode, 0, result.text)
             for n in 0, 1:
@@ -89,12 +84,7 @@ class Apu(CommandTest):
             self.assertEqual({line["backend"] for line in lines}, {name})
             time[name] = {line["bytes"]: line["time_ps"] for line in lines}[64]
         far = self.run_command(
-            "run",
-            CONFIGS / "compnet_pair.yaml",
-            "--append",
-            "nodes=2 scheme=ghn rounds=4 min=64 max=64",
-            "--out",
-            "far",
+            "run", CONFIGS / "compnet_pair.yaml", "--append", "scheme=ghn rounds=4 min=64 max=64", "--out", "far"
         )
         # Requests need not cross the I/O bus.
         self.assertLess(time["ghn"], result_lines(far.text, "echo")[0]["time_ps"])
@@ -106,12 +96,7 @@ class Apu(CommandTest):
         ):
             for backend in "compnet", "ghn", "gpu_native", "hdn":
                 result = self.run_command(
-                    "run",
-                    CONFIGS / "compnet_apu_pair.yaml",
-                    "--append",
-                    f"nodes=2 scheme={backend} {options}",
-                    "--out",
-                    "out",
+                    "run", CONFIGS / "compnet_apu_pair.yaml", "--append", f"scheme={backend} {options}", "--out", "out"
                 )
                 self.assertEqual(result.returncode, 0, result.text)
                 self.assertIn("all ok, powering off", result.text)
@@ -192,7 +177,7 @@ class Apu(CommandTest):
             "run",
             CONFIGS / "compnet_apu_pair.yaml",
             "--append",
-            "nodes=2 scheme=compnet crash=1 groups=4 rounds=100 min=64 max=64",
+            "scheme=compnet crash=1 groups=4 rounds=100 min=64 max=64",
             "--out",
             "out",
         )

@@ -10,7 +10,7 @@ from command import CommandTest
 from fabricvp.guest_results import result_lines
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
-SMALL = "nodes=2 entries=16384 size=1024 bytes=16384 messages=64 rows=16 columns=64 iterations=3"
+SMALL = "entries=16384 size=1024 bytes=16384 messages=64 rows=16 columns=64 iterations=3"
 
 
 class Cluster(CommandTest):
@@ -52,7 +52,7 @@ class Cluster(CommandTest):
     def test_orders_of_an_exchange(self):
         """The same bytes in orders that the congestion model tells apart take times in that order."""
         result = self.run_cluster(
-            "out", "nodes=2 entries=0 size=0 messages=0 iterations=0 bytes=262144 best=123230301012 worst=321320310120"
+            "out", "entries=0 size=0 messages=0 iterations=0 bytes=262144 best=123230301012 worst=321320310120"
         )
         self.assertEqual(result.returncode, 0, result.text + result.errors)
         times = {line["order"]: line["time_ps"] for line in result_lines(self.console("out", 0), "exchange")}
@@ -63,9 +63,7 @@ class Cluster(CommandTest):
         """NetCrafter's controllers cut nothing and lanes stay unless firmware lets them, although the configuration
         does."""
         result = self.run_cluster(
-            "out",
-            "nodes=2 entries=0 size=4096 bytes=0 messages=0 iterations=0",
-            "node.fabric.links.4.reversible.threshold=0.3",
+            "out", "entries=0 size=4096 bytes=0 messages=0 iterations=0", "node.fabric.links.4.reversible.threshold=0.3"
         )
         self.assertEqual(result.returncode, 0, result.text + result.errors)
         regions = json.loads((self.folder / "out" / "regions.json").read_text())
@@ -88,7 +86,7 @@ class Cluster(CommandTest):
         """Links that have neither are told, and nothing is updated or multiplied."""
         result = self.run_cluster(
             "out",
-            "nodes=2 entries=16384 size=1024 bytes=0 messages=0 iterations=0",
+            "entries=16384 size=1024 bytes=0 messages=0 iterations=0",
             *(
                 f"node.fabric.switches.*.stage.{key}"
                 for key in ("stitching=false", "trimming=false", "pooling=none", "sequencing=none")
@@ -105,7 +103,7 @@ class Cluster(CommandTest):
         for backend, placement in ("gpu_native", "gpu"), ("hdn", "host"):
             result = self.run_cluster(
                 "out",
-                f"nodes=2 work=training rows=2 columns=16 steps=2 placement={placement} scheme={backend}",
+                f"work=training rows=2 columns=16 steps=2 placement={placement} scheme={backend}",
                 "node.host.harts=2",
             )
             self.assertEqual(result.returncode, 0, result.text + result.errors)
@@ -142,7 +140,7 @@ class Cluster(CommandTest):
             ("work=training steps=8", "steps=8: 7 at most, of training"),
         ):
             with self.subTest(options):
-                self.assert_rejected(self.run_cluster("out", f"nodes=2 entries=0 size=0 messages=0 {options}"), words)
+                self.assert_rejected(self.run_cluster("out", f"entries=0 size=0 messages=0 {options}"), words)
 
 
 if __name__ == "__main__":

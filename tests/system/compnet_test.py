@@ -16,9 +16,7 @@ BACKENDS = ("compnet", "ghn", "gpu_native")  # whose kernels post
 
 class Compnet(CommandTest):
     def echo(self, folder, *options):
-        return self.run_command(
-            "run", CONFIGS / "compnet_pair.yaml", "--append", " ".join(("nodes=2", *options)), "--out", folder
-        )
+        return self.run_command("run", CONFIGS / "compnet_pair.yaml", "--append", " ".join(options), "--out", folder)
 
     def consoles(self, folder):
         return [(self.folder / folder / f"console.node{i}.log").read_text() for i in range(2)]
@@ -145,7 +143,7 @@ class Compnet(CommandTest):
                 "run",
                 CONFIGS / "compnet_4.yaml",
                 "--append",
-                f"nodes=4 work=jacobi scheme={backend} rows=8 columns=64 iterations=9 groups=4 cores=1",
+                f"work=jacobi scheme={backend} rows=8 columns=64 iterations=9 groups=4 cores=1",
                 "--out",
                 "out",
             )
@@ -167,8 +165,7 @@ class Compnet(CommandTest):
                 "--set",
                 f"nodes={nodes}",
                 "--set",
-                f"node.images.append=nodes={nodes} work=reduce scheme=gds algorithm={algorithm} bytes=1000"
-                f" rounds={rounds}",
+                f"node.images.append=work=reduce scheme=gds algorithm={algorithm} bytes=1000 rounds={rounds}",
                 "--out",
                 "out",
             )
@@ -178,12 +175,7 @@ class Compnet(CommandTest):
 
     def reduce(self, folder, nodes, *options):
         return self.run_command(
-            "run",
-            CONFIGS / f"compnet_{nodes}.yaml",
-            "--append",
-            " ".join((f"nodes={nodes} work=reduce", *options)),
-            "--out",
-            folder,
+            "run", CONFIGS / f"compnet_{nodes}.yaml", "--append", " ".join(("work=reduce", *options)), "--out", folder
         )
 
     def test_all_reduce(self):
@@ -222,7 +214,7 @@ class Compnet(CommandTest):
                 "--set",
                 "nodes=3",
                 "--set",
-                f"node.images.append=nodes=3 work=reduce scheme=compnet algorithm={algorithm} bytes=1000",
+                f"node.images.append=work=reduce scheme=compnet algorithm={algorithm} bytes=1000",
                 "--out",
                 "three",
             )
@@ -280,7 +272,7 @@ class Compnet(CommandTest):
                 "run",
                 CONFIGS / "compnet_pair.yaml",
                 "--append",
-                "nodes=2 work=reduce scheme=compnet bytes=65536 groups=2",
+                "work=reduce scheme=compnet bytes=65536 groups=2",
                 "--out",
                 folder,
                 *more,

@@ -124,9 +124,7 @@ class SameResults(CommandTest):
         return self.write("machine.yaml", f"base: {CONFIGS}/{base}.yaml\nnetwork:\n{switches}  links:\n{links}{more}")
 
     def test_a_pair_of_nodes(self):
-        self.compare(
-            [2], self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 max=512 bandwidth=8 rate=64"
-        )
+        self.compare([2], self.long_cables("rdma_pair"), "--append", "exchange=0 latency=2 max=512 bandwidth=8 rate=64")
         self.assertIn("all ok, powering off", (self.folder / "ranks2/console.node1.log").read_text())
 
     def test_packets_lost_on_links_that_are_cut(self):
@@ -139,7 +137,7 @@ class SameResults(CommandTest):
             [2],
             self.long_cables("rdma_pair", more=faults),
             "--append",
-            "nodes=2 exchange=0 latency=2 max=512 bandwidth=0 rate=0",
+            "exchange=0 latency=2 max=512 bandwidth=0 rate=0",
             "--time",
             "20ms",
         )
@@ -155,7 +153,7 @@ class SameResults(CommandTest):
         self.compare([2], self.long_cables("rdma_cluster_4", "switch0", nodes=4), "--until", "node2")
 
     def test_jacobi_by_command_processors(self):
-        jacobi = "nodes=4 work=jacobi scheme=compnet rows=32 columns=32 groups=4 iterations=2 reference=0"
+        jacobi = "work=jacobi scheme=compnet rows=32 columns=32 groups=4 iterations=2 reference=0"
         self.compare([2, 4], self.long_cables("compnet_4", "switch0", nodes=4), "--append", jacobi)
         self.assertIn("jacobi     ok", (self.folder / "ranks4/console.node3.log").read_text())
 
@@ -184,7 +182,7 @@ faults:
             "run",
             self.long_cables("rdma_pair"),
             "--append",
-            "nodes=2 exchange=0 latency=2 max=512 bandwidth=0 rate=0",
+            "exchange=0 latency=2 max=512 bandwidth=0 rate=0",
             "--time",
             "3ms",
             "--ranks",

@@ -24,7 +24,7 @@ class Rdma(CommandTest):
         return [(self.folder / folder / f"console.node{i}.log").read_text() for i in range(nodes)]
 
     def test_a_pair_of_nodes(self):
-        small = "nodes=2 latency=4 max=4096 bandwidth=64 rate=512"  # node 0 tells the other one
+        small = "latency=4 max=4096 bandwidth=64 rate=512"  # node 0 tells the other one
         self.succeed("run", CONFIGS / "rdma_pair.yaml", "--append", small, "--out", "out")
         golden = (GOLDEN / "rdma_pair.txt").read_text()
         for i, text in enumerate(self.consoles("out", 2)):
@@ -63,17 +63,41 @@ class Rdma(CommandTest):
             "run",
             CONFIGS / "rdma_pair.yaml",
             "--append",
-            "nodes=2 check=0 exchange=0 latency=0 bandwidth=0 rate=16 batch=65",
+            "check=0 exchange=0 latency=0 bandwidth=0 rate=16 batch=65",
             "--out",
             "out",
         )
         self.assert_rejected(result, "node0: batch=65: 64 at most")
-        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 batch=16 window=8")
+        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "batch=16 window=8")
         self.assert_rejected(result, "node0: batch=16: 8 at most, since as many are under way")
-        result = self.run_command(
-            "run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--append", "node1=nodes=1", "--out", "out"
-        )
-        self.assert_rejected(result, "nodes=1: 2 at least")
+
+    def test_nodes_are_those_of_the_machine(self):
+        """`nodes=` is needed nowhere; any other number than the machine's ends the run in one line."""
+        nothing = "check=0 exchange=0 latency=0 bandwidth=0 rate=0"
+        self.succeed("run", CONFIGS / "rdma_pair.yaml", "--append", f"nodes=2 {nothing}")
+        for image, machine, options, says in (
+            ("rdma", "rdma_pair", "nodes=1", "nodes=1: this machine has 2; leave it out"),
+            ("rdma", "rdma_pair", "nodes=x", "nodes is no number"),
+            ("compnet", "compnet_8", "nodes=3", "nodes=3: this machine has 8; leave it out"),
+            ("rdma_topology", "rdma_cluster_4", "nodes=3", "nodes=3: this machine has 4; leave it out"),
+            ("gpurdma", "gpurdma_pair", "nodes=4", "nodes=4: this machine has 2; leave it out"),
+            ("pgas", "gpurdma_cluster_4", "nodes=2", "nodes=2: this machine has 4; leave it out"),
+            ("cluster", "cluster", "nodes=1", "nodes=1: this machine has 2; leave it out"),
+            ("ordering", "gpurdma_cluster_4", "", "this machine has too many nodes, 4: this program takes 2 at most"),
+            ("pgas", "gpu", "", "this machine has too few nodes, 1: this program takes 2 at least"),
+        ):
+            with self.subTest(image=image, options=options):
+                result = self.run_command(
+                    "run",
+                    CONFIGS / f"{machine}.yaml",
+                    "--set",
+                    f"node.images.firmware=firmware:{image}.elf",
+                    "--set",
+                    f"node.images.append={options}",
+                    "--out",
+                    "out",
+                )
+                self.assert_rejected(result, says)
 
     # What `ibnetdiscover` would say, made of the links of a configuration.
 
@@ -90,7 +114,7 @@ class Rdma(CommandTest):
 
     def topology_machine(self, links, manager):
         text = (
-            "nodes: 4\nnode:\n  images: {firmware: 'firmware:rdma_topology.elf', append: nodes=4}\n  host: {memory: 64"
+            "nodes: 4\nnode:\n  images: {firmware: 'firmware:rdma_topology.elf'}\n  host: {memory: 64"
             " MiB, hart: {clock: 1 GHz}}\n"
         )
         text += f"  hcas: [{{below: root}}]\nnetwork:\n  subnet_manager: {manager}\n  routing: up_down\n  switches:\n"

@@ -20,7 +20,7 @@ class RdmaTrace(CommandTest):
             "run",
             CONFIGS / "gpurdma_pair.yaml",
             "--append",
-            "nodes=2 messages=4 runs=1 size=64 " + " ".join(options),
+            "messages=4 runs=1 size=64 " + " ".join(options),
             "--trace",
             "--spans",
             "--quiet",

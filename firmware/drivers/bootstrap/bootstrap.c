@@ -39,7 +39,9 @@ void bootstrap_init(struct bootstrap* p, unsigned count) {
     p->comm.size = count;
     p->comm.rank = hca_get(info, HCA_PORT_LID) - 1u;
     p->log_mtu = hca_get(info, HCA_PORT_MTU_ACTIVE) + 7;
-    if (p->comm.rank >= count) usage_error("nodes=%u: this machine has more: here is node %u", count, p->comm.rank);
+    if (p->comm.rank >= count)
+        usage_error("the adapter of this node has LID %u: with %u nodes, LIDs are 1 to %u", p->comm.rank + 1, count,
+                    count);
     const size_t bytes = HELLO_BYTES + (size_t)count * 2 * PEER_SLOTS * PEER_SLOT;
     unsigned log_cq = 0;
     while (1u << log_cq < 2 * HELLO_SLOTS + count * 2 * PEER_SLOTS) ++log_cq;

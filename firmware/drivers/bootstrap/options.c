@@ -162,10 +162,29 @@ static void read_number(struct option* o, const char* text) {
     if (o->max && o->value > o->max) usage_error("%s=%lu: %lu at most", o->key, o->value, o->max);
 }
 
+/* How many nodes work together: as many as the machine has, where its device tree says so. */
+static void read_nodes(struct option* o, const char* text) {
+    if (!machine.nodes) {
+        read_number(o, text);
+        return;
+    }
+    uint64_t wanted;
+    if (!command_line_number(text, machine.nodes, &wanted)) usage_error("%s is no number", o->key);
+    if (wanted != machine.nodes)
+        usage_error("%s=%lu: this machine has %u; leave it out", o->key, wanted, machine.nodes);
+    o->value = machine.nodes;
+    if (o->value < o->min)
+        usage_error("this machine has too few nodes, %lu: this program takes %lu at least", o->value, o->min);
+    if (o->value > o->max)
+        usage_error("this machine has too many nodes, %lu: this program takes %lu at most", o->value, o->max);
+}
+
 static void options_read(struct option* options, unsigned count) {
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
     check_keys(line, options, count);
-    for (struct option* o = options; o < options + count; ++o) {
+    const char* nodes = command_line_find(line, options[0].key);
+    read_nodes(&options[0], nodes ? nodes + strlen(options[0].key) + 1 : NULL);
+    for (struct option* o = options + 1; o < options + count; ++o) {
         const char* at = command_line_find(line, o->key);
         if (!at) continue;
         if (o->names)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How programs of several nodes begin and end, and their options: `key=value` on the kernel command line, a value being
- * a number, or the name that the option has for it. Node 0 tells the others; only `nodes`, which is the first option of
- * all, every node needs. An invalid option ends the program (usage_error() of machine.h). */
+ * a number, or the name that the option has for it. Node 0 tells the others. The first option is `nodes`: every node
+ * reads it from its device tree, and a number that differs is invalid; the command line gives it only where the device
+ * tree does not. An invalid option ends the program (usage_error() of machine.h). */
 #ifndef FABRICVP_DRIVERS_BOOTSTRAP_OPTIONS_H
 #define FABRICVP_DRIVERS_BOOTSTRAP_OPTIONS_H
 

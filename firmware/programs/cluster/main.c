@@ -3,9 +3,9 @@
  * over a node's GPUs, with NetCrafter and reversible lanes off and on; messages between a node's GPUs over PCI Express
  * in an order that was worked out before; messages that kernels of one node write into the GPU of another by
  * themselves; and Jacobi's method over all nodes, whose halos go from GPU to GPU. Options stand as `key=value` on the
- * kernel command line of node 0, which tells the others; `nodes` every node needs. Lines that begin with "# " have
- * measured figures; all others depend on nothing but the machine and whether everything is right, save the number of
- * random updates that are lost. */
+ * kernel command line of node 0, which tells the others. Lines that begin with "# " have measured figures; all others
+ * depend on nothing but the machine and whether everything is right, save the number of random updates that are lost.
+ */
 #include "drivers/bootstrap/measure.h"
 #include "drivers/bootstrap/options.h"
 #include "drivers/gpu/links.h"

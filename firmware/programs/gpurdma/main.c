@@ -2,8 +2,8 @@
 /* RDMA that kernels control: makes queue pairs whose queues, completions and doorbell records lie where it is told,
  * hands them to kernels, which write entries, ring the adapter and poll completions, and checks every byte at the far
  * side. What is done, and how, stands as `key=value` on the kernel command line of node 0 (see `options`), which tells
- * the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on nothing
- * but whether everything is right. */
+ * the others. Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is
+ * right. */
 #include "drivers/bootstrap/measure.h"
 #include "drivers/bootstrap/options.h"
 #include "lib/console.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applications in a partitioned global address space of all nodes, by kernels that own their queue pairs or by harts,
- * from the same source. Options stand as `key=value` on the kernel command line of node 0, which tells the others;
- * `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on nothing but whether
- * everything is right. */
+ * from the same source. Options stand as `key=value` on the kernel command line of node 0, which tells the others.
+ * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
 #include "drivers/bootstrap/options.h"
 #include "lib/console.h"
 #include "lib/machine.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the topology of the InfiniBand network as ibnetdiscover does: switches, adapters, and what each port leads to.
- * Asks by directed routes, so it needs neither LIDs nor a subnet manager. `nodes=N` on the kernel command line: how
- * many adapters there are, since they come up one by one; it looks again until it has found so many. Other nodes run
- * the same, or anything that brings their adapters up. */
+ * Asks by directed routes, so it needs neither LIDs nor a subnet manager. Adapters come up one by one; it looks again
+ * until it has found as many as the machine has nodes, by its device tree, or by `nodes=N` on the kernel command line
+ * where the device tree does not say. Other nodes run the same, or anything that brings their adapters up. */
 #include "lib/command_line.h"
 #include "lib/console.h"
 #include "lib/machine.h"
@@ -21,7 +21,10 @@ static uint64_t adapters_expected(void) {
     uint64_t wanted;
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
     const char* at = command_line_find(line, "nodes");
-    if (!command_line_number(at ? at + strlen("nodes=") : NULL, 1, &wanted)) panic("nodes is no number");
+    const uint64_t otherwise = machine.nodes ? machine.nodes : 1;
+    if (!command_line_number(at ? at + strlen("nodes=") : NULL, otherwise, &wanted)) usage_error("nodes is no number");
+    if (machine.nodes && wanted != machine.nodes)
+        usage_error("nodes=%lu: this machine has %u; leave it out", wanted, machine.nodes);
     return wanted;
 }
 

@@ -96,7 +96,7 @@ def run_firmware(
 ) -> Measured:
     """Runs the firmware to its end on the machine of ``backend``, and measures ``regions``, in their order. Raises
     `InputError` if it does not come there."""
-    overrides = {"node.images.append": f"nodes={nodes} {options}", **(settings or {})}
+    overrides = {"node.images.append": options, **(settings or {})}
     with Platform.from_config(machine_of(backend, nodes), overrides=overrides) as platform:
         record_machine(name, platform)
         found = Measured()

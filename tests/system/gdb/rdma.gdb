@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What RDMA adapters know of a queue pair.
-#% ../../../configs/rdma_pair.yaml --append nodes=2 --time 30ms
+#% ../../../configs/rdma_pair.yaml --time 30ms
 #! .*(Remote failure|Ignoring packet error|Cannot access|Cannot insert|warning:)
 file @FIRMWARE@/rdma.elf
 target remote 127.0.0.1:@PORT@

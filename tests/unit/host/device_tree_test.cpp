@@ -71,6 +71,13 @@ TEST_CASE("harts, memory and chosen") {
     CHECK(t.text(t.text("/chosen", "stdout-path").c_str(), "compatible") == "ns16550a");
 }
 
+TEST_CASE("the number of nodes of the machine") {
+    auto d = two_harts();
+    CHECK(tree(d).cells("/", "fabricvp,nodes") == std::vector<std::uint32_t>{1});
+    d.node_count = 8;
+    CHECK(tree(d).cells("/", "fabricvp,nodes") == std::vector<std::uint32_t>{8});
+}
+
 TEST_CASE("the random seed is the same for the same seed only") {
     auto d = two_harts();
     const auto first = tree(d).cells("/chosen", "rng-seed");

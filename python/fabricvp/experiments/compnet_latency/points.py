@@ -71,7 +71,7 @@ def measure(point: Point) -> Result:
         "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1],
         "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
         "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
-        "node.images.append": f"nodes=2 {options}",
+        "node.images.append": options,
     }
     with Platform.from_config(machine_of(point.backend, 2), overrides=settings) as platform:
         record_machine(str(point), platform)

@@ -62,7 +62,7 @@ class Result:
 def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     append = (
-        f"nodes=2 scheme=compnet threads=1 groups={point.groups} min={BYTES} max={BYTES} rounds={point.rounds}"
+        f"scheme=compnet threads=1 groups={point.groups} min={BYTES} max={BYTES} rounds={point.rounds}"
         f" load={point.load} lock={int(point.lock)}"
     )
     settings = {"node.gpu0.memory.l2.locked_ways": point.locked_ways, "node.images.append": append}

@@ -84,7 +84,7 @@ def measure(point: Point) -> Result:
         "node.images.firmware": "firmware:cluster.elf",
         "node.host.harts": 2,  # one of them is the thread that may serve
         "node.images.append": (
-            f"nodes=2 {point.options} steps={STEPS[point.workload]} scheme={BACKENDS[point.backend]}"
+            f"{point.options} steps={STEPS[point.workload]} scheme={BACKENDS[point.backend]}"
             f" placement={PLACEMENTS[point.queues]}"
         ),
     }

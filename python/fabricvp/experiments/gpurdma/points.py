@@ -65,7 +65,7 @@ class Result:
 def text_of(point: Point) -> str:
     """The machine: that of the configuration."""
     text = Path(resolve_config(point.machine)).read_text()
-    text = text.replace("append: nodes=2", f"append: nodes=2 {point.options}")
+    text = text.replace("  images:\n", f"  images:\n    append: {point.options}\n", 1)
     if point.topology not in _BELOW:
         return text
     gpu, adapter = _BELOW[point.topology]

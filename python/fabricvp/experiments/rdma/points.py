@@ -16,7 +16,7 @@ _NODE = """
 node:
   images:
     firmware: firmware:rdma.elf
-    append: nodes=2 {options} check=0 exchange=0 latency=0 bandwidth=0 rate=0
+    append: {options} check=0 exchange=0 latency=0 bandwidth=0 rate=0
   host:
     memory: 256 MiB
     interrupts: aplic_imsic
