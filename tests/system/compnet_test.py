@@ -379,6 +379,18 @@ class Compnet(CommandTest):
             self.assertEqual(locks, lock * 4 * 8)  # a request for each message, warm rounds included
             self.assertGreater(reads, 4 * 8)
 
+    def test_gpus_that_no_fabric_links(self):
+        """Kernels run on the first one. Their code must not lie where it cannot be reached."""
+        gpu = "{below: switch0, compute_units: 2, memory: {capacity: 256 MiB}}"
+        for base, options, done in (
+            ("compnet_pair", "rounds=1 max=64", "echo       ok"),
+            ("gpurdma_cluster_4", "groups=2 count=256 rounds=1", "reduce     ok"),
+        ):
+            machine = self.write("two.yaml", f"base: {base}\nnode:\n  gpus: [{gpu}, {gpu}]\n")
+            result = self.run_command("run", machine, "--append", options)
+            self.assertEqual(result.returncode, 0, result.text + result.errors)
+            self.assertIn(done, result.text)
+
     def test_options_of_tests_are_not_listed(self):
         result = self.echo("out", "thread=2")
         self.assertRegex(result.errors, r"there is no option thread, but [\w, ]*\block, load\n$")

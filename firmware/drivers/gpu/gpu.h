@@ -140,8 +140,8 @@ struct gpu_kernel {
     gpu_address object; /* of its descriptor; 0: not found */
     uint32_t kernarg_bytes;
 };
-/* Places a kernel image (an ELF file in host memory) where all GPUs reach it. \returns its address, 0 if it is
- * malformed */
+/* Places a kernel image (an ELF file in host memory) where the GPUs of gpu_connected_count() reach it. \returns its
+ * address, 0 if it is malformed */
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
 /* \param image where it was placed \param name at most 32 characters; empty: the first kernel of the file */
 struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name);

@@ -11,6 +11,12 @@
 
 enum { ACKNOWLEDGE_TIMEOUT_US = 10000, MAX_LINKED = 64 };
 
+/* By turns, where all GPUs that can share memory reach it. */
+static unsigned place_code(const struct gpu_node* node, uint64_t page, uint64_t pages, void* connected) {
+    (void)node, (void)pages;
+    return (unsigned)(page % (uintptr_t)connected);
+}
+
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
     struct elf_segment s;
     uint64_t end = 0;
@@ -19,7 +25,7 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
         if (s.address + s.memory_bytes - GPU_CODE_BASE > end) end = s.address + s.memory_bytes - GPU_CODE_BASE;
     }
     if (!end) return 0;
-    const gpu_address image = gpu_allocate(node, end, gpu_place_interleaved, NULL);
+    const gpu_address image = gpu_allocate(node, end, place_code, (void*)(uintptr_t)gpu_connected_count(node));
     for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
         if (gpu_copy_to(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes)) return 0;
     struct gpu_image* known = heap_allocate(sizeof *known);
