@@ -2,6 +2,8 @@
 #include "platform/apps.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -87,6 +89,10 @@ void add_setting(std::string& append, const std::string& app, const std::string&
 }  // namespace
 
 namespace {
+std::size_t gpus_of(const platform& machine, std::size_t node) {
+    return machine.hardware().params.nodes.at(node).fabric.devices.size();
+}
+
 std::string in_gibibytes(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1 << 30)); }
 
 void check_size(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
@@ -110,6 +116,25 @@ std::string app_of(const image_set& images) {
     for (std::string word; words >> word;)
         if (word.compare(0, 4, "app=") == 0) return word.substr(4);
     return {};
+}
+
+void check_images(std::size_t node, const image_set& images) {
+    static const std::set<std::string> with_input = {"app=spmv", "app=kernel"};
+    const auto own = images.firmware.compare(0, 9, "firmware:") == 0;  // bare-metal programs of this project
+    const auto reject = [&](const char* what, const std::string& file, const std::string& why) {
+        throw input_error(fmt::format("{} {} has no effect: {}", what, quoted(file), why));
+    };
+    if (own && !images.kernel.empty())
+        reject("kernel", images.kernel, fmt::format("{} of node{} starts none", images.firmware, node));
+    if (images.initrd.empty() || !images.kernel.empty()) return;
+    if (images.firmware.empty())
+        reject("initrd", images.initrd, fmt::format("node{} has neither firmware nor a kernel", node));
+    if (!own) return;
+    std::istringstream words(images.append);
+    const auto reads = std::any_of(std::istream_iterator<std::string>(words), {},
+                                   [](const std::string& word) { return with_input.count(word) != 0; });
+    if (images.firmware != program || !reads)
+        reject("initrd", images.initrd, fmt::format("{} of node{} reads none", images.firmware, node));
 }
 
 image_set images_of_app(const std::string& name, const app_options& options) {
@@ -144,10 +169,18 @@ image_set images_of_app(const std::string& name, const app_options& options) {
     return images;
 }
 
+void require_gpus(const platform& machine, std::size_t node, const std::string& what) {
+    const auto there = gpus_of(machine, node);
+    if (there == 0) throw input_error(fmt::format("{}: node{} has no GPU", what, node));
+    if (there > max_app_gpus)
+        throw input_error(fmt::format("{}: node{} has {} GPUs: applications run on nodes with at most {}", what, node,
+                                      there, max_app_gpus));
+}
+
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
     const auto images = images_of_app(name, options);
-    const auto there = machine.hardware().params.nodes.at(node).fabric.devices.size();
-    if (there == 0) throw input_error(fmt::format("--app {}: node{} has no GPU", name, node));
+    const auto there = gpus_of(machine, node);
+    require_gpus(machine, node, "--app " + name);
     if (options.gpus > there)
         throw input_error(
             fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));

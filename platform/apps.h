@@ -21,6 +21,8 @@ struct gpu_app {
 };
 
 const std::vector<gpu_app>& gpu_apps();
+/// GPUs of a node that applications can use: those of their driver (firmware/drivers/gpu/gpu.h).
+inline constexpr std::size_t max_app_gpus = 16;
 
 /// What an application can be told beside its size.
 struct gpu_app_option {
@@ -44,9 +46,13 @@ const std::vector<std::string>& app_dispatches();
 
 /// The application that images run (the first, if several run one after the other); empty for other software.
 std::string app_of(const image_set& images);
+/// \throws input_error if a RAM disk or a kernel has no effect: nothing on the node can use it
+void check_images(std::size_t node, const image_set& images);
 /// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options
 /// that would have no effect
 image_set images_of_app(const std::string& name, const app_options& options);
+/// \throws input_error if a node has no GPU, or more than applications use; \param what begins the message
+void require_gpus(const platform& machine, std::size_t node, const std::string& what);
 /// Lets a node run an application. \throws input_error if the node has no GPU, too few, or too little memory for the
 /// size, and as images_of_app()
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options);

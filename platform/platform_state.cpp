@@ -5,6 +5,7 @@
 
 #include "abi/finisher.h"
 #include "base/log.h"
+#include "platform/apps.h"
 #include "platform/common/input_error.h"
 #include "platform/loader/image_paths.h"
 #include "platform/renamed_statistics.h"
@@ -126,6 +127,7 @@ void platform::implementation::load(std::size_t i) {
     auto& h = host(i);
     const auto& scope = params.nodes[i].host.marker.scope;
     if (partition && a.has_software()) partition->check_scope(i, scope);
+    check_images(i, a.images);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
                               resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));

@@ -22,7 +22,8 @@ void add_device_kind(const device_kind& kind) { add_kind(kind, "host devices"); 
 
 void device_params::describe(parameter_visitor& v) {
     v.field("name", name, "name of the device; device0, device1, … unless given");
-    v.field("base", base, between{0, 1e18}, "physical address of its registers, which covers nothing else");
+    v.field("base", base, between{0, 1e18},
+            "physical address of its registers, which covers nothing else; must be given");
     v.field("interrupt", interrupt, between{0, VIRT_PLIC_SOURCES},
             "source of the interrupt controller that it drives alone; 0: none");
     device.describe(v);

@@ -111,6 +111,7 @@ void host_complex::add_devices() {
     for (std::uint64_t line = 0; line < 4; ++line) used_interrupts.insert(VIRT_PCIE_IRQ + line);
     for (const auto& d : params.devices) {
         try {
+            if (!d.base) throw std::invalid_argument("base is missing: the physical address of its registers");
             if (sc_core::sc_find_object((std::string(name()) + "." + d.name).c_str()))
                 throw std::invalid_argument("the name is taken");
             if (d.interrupt && !used_interrupts.insert(d.interrupt).second)

@@ -13,6 +13,8 @@ namespace fabricvp::pcie {
 
 namespace {
 
+constexpr std::size_t max_buses = 256;  // of a hierarchy: bus numbers have 8 bits
+
 std::uint64_t children_of(const tree_params& p, const std::string& where) {
     const auto below = [&](const auto& n) { return n.below == where; };
     return static_cast<std::uint64_t>(std::count_if(p.switches.begin(), p.switches.end(), below) +
@@ -28,6 +30,12 @@ void check_power_of_two(std::uint64_t value, const std::string& what, const std:
 
 /// The root complex with as many ports as the description plugs into it, once the description has been checked.
 root_complex_params checked_root(const tree_params& p) {
+    // Each link is a bus, and each switch has one inside. Checked first: what follows takes time by the square.
+    const auto buses = 1 + 2 * p.switches.size() + p.endpoints.size() + p.slots.size();
+    if (buses > max_buses)
+        reject(p.switches.empty() ? p.where.own() : p.switches.back().where.own(),
+               fmt::format("{} switches and {} devices make {} buses: {} at most", p.switches.size(),
+                           p.endpoints.size() + p.slots.size(), buses, max_buses));
     std::set<std::string> names{"root"};
     const auto check = [&](const auto& n, const char* kind) {
         if (!is_block_name(n.name))

@@ -58,6 +58,8 @@ options::options_description kernel_options();
 /// A platform from `config`, `--set` and further overrides; `others`: the run's other processes. \throws input_error
 std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {},
                                         ranks::communicator* communicator = nullptr);
+/// \throws input_error for an override of a part that the machine does not have
+void check_effect(const machine_params& machine, const platform::overrides& set);
 /// Images that launch it; none where no kernel is given. \throws input_error
 std::optional<image_set> kernel_images(const options::variables_map& given);
 /// Loads what the command line and the configuration name, into all nodes. \throws input_error

@@ -23,7 +23,15 @@ std::uint64_t size_of(const std::string& text, const char* option, std::uint64_t
 class node_options {
 public:
     node_options(const options::variables_map& given, const platform& p) {
-        for (const char* name : image_names) m_values[name] = by_node(given, name, p);
+        for (const char* name : image_names) {
+            m_values[name] = by_node(given, name, p);
+            for (const auto& [node, value] : m_values[name])
+                if (value.empty())
+                    throw input_error(
+                        fmt::format("--{}: the value for node{} is empty; to drop what the configuration "
+                                    "has, give --set node{}.images.{}=",
+                                    name, node, node, name));
+        }
         for (const char* name : app_names) m_values[name] = by_node(given, name, p);
         m_values["app"] = by_node(given, "app", p);
     }
@@ -49,9 +57,10 @@ private:
             if (has(name, node) && name != std::string("initrd"))
                 throw input_error(
                     fmt::format("--app goes without --{}: the application brings its own software", name));
-        fabricvp::load_app(p, node, of("app", node),
-                           {size_of(of("size", node), "size", 999'999'999'999), size_of(of("gpus", node), "gpus", 16),
-                            of("placement", node), of("dispatch", node), of("initrd", node), of("option", node)});
+        fabricvp::load_app(
+            p, node, of("app", node),
+            {size_of(of("size", node), "size", 999'999'999'999), size_of(of("gpus", node), "gpus", max_app_gpus),
+             of("placement", node), of("dispatch", node), of("initrd", node), of("option", node)});
     }
 
     std::map<std::string, std::map<std::size_t, std::string>> m_values;
@@ -153,13 +162,17 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given, con
     set.insert(set.end(), more.begin(), more.end());
     auto made = platform::from_config(given["CONFIG"].as<std::string>(), set, communicator);
     made->check_names();
+    check_effect(made->hardware().params, overrides_of(given));
     return made;
 }
 
 void load_images(platform& p, const options::variables_map& given) {
     const auto kernel = kernel_images(given);
     const node_options by_node(given, p);
-    if (kernel) p.load_images(0, *kernel);
+    if (kernel) {
+        require_gpus(p, 0, "--kernel-elf " + quoted(text_option(given, "kernel-elf")));
+        p.load_images(0, *kernel);
+    }
     for (std::size_t i = kernel ? 1 : 0; i < p.node_count(); ++i) by_node.load(p, i);
 }
 

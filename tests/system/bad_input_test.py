@@ -73,6 +73,22 @@ class BadInput(CommandTest):
         self.assert_rejected(good, "--set", "node.host=5", says="node.host")
         self.assert_rejected(good, "--set", "x=\n\x1b[31m", says="unknown key 'x'")
 
+    def test_overrides_without_effect(self):
+        """Parts that the machine does not have have parameters as well, which change nothing."""
+        for override, says in (
+            ("network.routing=up_down", "there is no network"),
+            ("node.fabric.packet.flit=32B", "GPUs have no fabric"),
+            ("node0.pcie.root.root_port.processing=1ns", "there is no PCIe device"),
+            ("node.host.caches.l1.size=32KiB", "host.memory_timing: caches"),
+            ("node.host.imsic.identities=127", "host.interrupts: aplic_imsic"),
+        ):
+            line = self.assert_rejected("hello", "--set", override, says=says)
+            self.assertIn(f"--set '{override}': has no effect: ", line)
+        caches = "node.host.caches.l1.size=32KiB"
+        self.assertEqual(
+            self.run_command("check", "hello", "--set", caches, "--set", "node.host.memory_timing=caches").returncode, 0
+        )
+
     def test_options(self):
         good = self.write("good.yaml", "nodes: 1\n")
         self.assert_rejected(says="CONFIG is missing")
@@ -138,6 +154,37 @@ class BadInput(CommandTest):
         configured = self.write("configured.yaml", "node: {images: {kernel: missing.elf}}\n")
         self.assert_rejected(configured, says="missing.elf: no such file")
 
+    def test_images_that_nothing_uses(self):
+        """Each of these was accepted in silence."""
+        disk, firmware = self.write("disk", b"x" * 64), self.write("own.elf", elf(finish()))
+        bare = self.write("bare.yaml", "nodes: 2\n")
+        for option in "firmware", "kernel", "initrd", "append":
+            self.assert_rejected(bare, f"--{option}", "", says=f"--{option}: the value for node0 is empty")
+            self.assert_rejected(bare, f"--{option}", "node1=", says=f"--{option}: the value for node1 is empty")
+        self.assert_rejected(bare, "--initrd", disk, says=["disk", "node0 has neither firmware nor a kernel"])
+        self.assert_rejected("hello", "--initrd", disk, says=["disk", "firmware:hello.elf of node0 reads none"])
+        self.assert_rejected("hello", "--kernel", firmware, says=["own.elf", "firmware:hello.elf of node0 starts none"])
+        self.assert_rejected(
+            "gpu", "--app", "vectoradd", "--initrd", disk, says="has no effect: vectoradd makes its own input"
+        )
+        self.assert_rejected("hello", "--kernel-elf", firmware, says=["--kernel-elf", "node0 has no GPU"])
+        self.assert_rejected("hello", "--app", "vectoradd", says="node0 has no GPU")
+        # Firmware of one's own may read a RAM disk.
+        result = self.run_command("run", bare, "--firmware", firmware, "--initrd", disk, "--until", "any")
+        self.assertEqual(result.returncode, 0, result.errors)
+
+    def test_more_gpus_than_applications_use(self):
+        gpus = "    - {below: switch0, compute_units: 1, memory: {capacity: 64 MiB}}\n"
+        many = self.write(
+            "many.yaml", "base: bare\nnode:\n  pcie: {switches: [{name: switch0}]}\n  gpus:\n" + gpus * 17
+        )
+        says = "node0 has 17 GPUs: applications run on nodes with at most 16"
+        self.assert_rejected(many, "--app", "vectoradd", says=["--app vectoradd", says])
+        self.assert_rejected(many, "--kernel-elf", self.write("k.elf", elf(finish())), says=["--kernel-elf", says])
+        result = self.run_command("run", many, "--firmware", "firmware:gpu_apps.elf", "--append", "app=vectoradd")
+        self.assertEqual(result.returncode, 2, result.text + result.errors)
+        self.assertEqual(result.errors, "fabricvp: node0: this node has more than 16 GPUs: programs take no more\n")
+
     def test_nothing_is_written(self):
         bad = self.write("bad.yaml", "nodes: none\n")
         self.assert_rejected(bad, "--out", self.folder / "out", says="nodes")
@@ -165,6 +212,9 @@ class BadInput(CommandTest):
             "host: device late: address range of late (0x10001080, 0x1000 bytes) overlaps that of modem (0x10001000,"
             " 0x100 bytes)",
         )
+        # They were at address 0, where nothing looks for them.
+        for device, name in ("{kind: uart}", "device0"), ("{kind: rtc, name: clock}", "clock"):
+            assert_rejected([device], 4, f"host: device {name}: base is missing: the physical address of its registers")
         assert_rejected(
             ["{name: uart, base: 0x20000000}"], 4, "the name 'uart' is taken: a key beside this list has it"
         )

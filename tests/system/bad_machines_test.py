@@ -34,6 +34,14 @@ PCIE_TREES = [
         ),
     ),
     (
+        [
+            "switches:",
+            *(f"  - {{name: s{i}, below: {f's{i - 1}' if i else 'root'}}}" for i in range(3000)),
+            "endpoints: [{name: e, kind: virtio_blk, below: s2999}]",
+        ],
+        "machine.yaml:3003: pcie: 3000 switches and 1 devices make 6002 buses: 256 at most",
+    ),
+    (
         ["switches:", "  - {name: a, below: b}", "  - {name: b}"],
         (
             "machine.yaml:4: pcie: switch 'a' is below 'b', which is neither root nor a switch listed before it"

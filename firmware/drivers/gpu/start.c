@@ -76,7 +76,7 @@ static bool start(struct gpu_node* node, const struct gpu* at) {
     found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
     found.peers = mmio_read64(found.registers + GPU_PEERS);
     found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
-    if (found.index >= MAX_GPUS) return true;
+    if (found.index >= MAX_GPUS) usage_error("this node has more than %u GPUs: programs take no more", MAX_GPUS);
     if (!found.function && !share_memory(&found)) {
         console_printf("gpu%u: the host has no memory to share\n", found.index);
         return false;
