@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <exception>
+#include <filesystem>
 #include <new>
 #include <sstream>
 #include <system_error>
@@ -142,9 +144,16 @@ int cli_main(const std::vector<std::string>& arguments) {
         cli::complain(e.what());
     } catch (const std::bad_alloc&) {
         cli::complain("out of memory");
+    } catch (const std::filesystem::filesystem_error& e) {
+        cli::complain(input_error(e.what()).what());
     } catch (const std::system_error& e) {  // of fmt::print(), whose only file is standard output
         if (e.code() == std::errc::broken_pipe) return cli::status::ok;  // the reader is gone
         cli::complain("standard output: cannot write: " + e.code().message());
+    } catch (const std::exception& e) {  // in one line, from the Python package too
+        cli::complain(
+            input_error(fmt::format("internal error: {}; please report it with the command", e.what())).what());
+    } catch (...) {
+        cli::complain("internal error; please report it with the command");
     }
     return cli::status::bad_input;
 }

@@ -255,7 +255,13 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("find_config", &find_config);
     m.def("device_counts", &device_counts);
     m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
-    m.def("cli_results", &cli_results);
+    m.def("cli_results", [] {  // names of files need not be UTF-8
+        py::list names;
+        for (const auto& name : cli_results())
+            names.append(py::reinterpret_steal<py::object>(
+                PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<py::ssize_t>(name.size()))));
+        return names;
+    });
     m.def("load_plugin", &load_plugin);
     m.def("library_file", &library_file);
     m.def("config_files", &config_files);

@@ -5,10 +5,13 @@ here."""
 from __future__ import annotations
 
 import importlib
+import io
 import mmap
 import os
 import sys
 from pathlib import Path
+
+from .printable import printable
 
 #: Commands that are written in Python: name → (module:function(arguments) -> status, one line of help).
 PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
@@ -35,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", closefd=False)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")  # names of files may hold any bytes
     argv = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _check_address_space(MIN_ADDRESS_SPACE.get(argv[0] if argv else "", DEFAULT_MIN_ADDRESS_SPACE))
@@ -63,14 +68,7 @@ def _error_text(error: BaseException) -> str:
         return f"out of memory{f': {error}' if str(error) else ''}"
     if isinstance(error, OSError) and error.filename is None and error.strerror:
         return f"standard output: cannot write: {error.strerror}"
-    return _one_line(str(error).partition("\n")[0])
-
-
-def _one_line(text: str) -> str:
-    """Text with what a terminal would not print as `\\xNN`: names that users give may hold anything."""
-    return "".join(
-        c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode(errors="surrogateescape")) for c in text
-    )
+    return printable(str(error).partition("\n")[0])
 
 
 def _discard_output() -> None:
@@ -84,7 +82,7 @@ def _main(arguments: list[str]) -> int:
     from . import _fabricvp
 
     sys.stdout.flush()
-    status = _fabricvp.cli_main(arguments)
+    status = _fabricvp.cli_main([os.fsencode(argument) for argument in arguments])
     _draw(_fabricvp.cli_results())
     if PYTHON_COMMANDS and (not arguments or arguments[0] in ("-h", "--help", "help")):
         print("\ncommands written in Python:")
@@ -104,7 +102,12 @@ def _draw(folders: list[str]) -> None:
         try:
             draw_run(Path(folder))
         except InputError as error:
-            print(f"fabricvp: {_one_line(str(error))}", file=sys.stderr)
+            print(f"fabricvp: {printable(str(error))}", file=sys.stderr)
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument was UTF-8: other bytes stand in it as surrogates."""
+    return not any("\ud800" <= c <= "\udfff" for c in argument)
 
 
 def _python_command(name: str, *arguments: str) -> int:
@@ -114,7 +117,13 @@ def _python_command(name: str, *arguments: str) -> int:
     try:
         return int(getattr(importlib.import_module(module), function)(list(arguments)))
     except InputError as error:
-        print(f"fabricvp {name}: {_one_line(str(error))}", file=sys.stderr)
+        print(f"fabricvp {name}: {printable(str(error))}", file=sys.stderr)
+        return 2
+    except (TypeError, UnicodeError):
+        undecodable = next((text for text in arguments if not _is_text(text)), None)
+        if undecodable is None:
+            raise
+        print(f"fabricvp {name}: '{printable(undecodable)}' is not UTF-8, which this command needs", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -14,6 +14,7 @@ from .drawing import draw_run, graphviz_text, machine_svg, read_topology, save
 from .errors import InputError
 from .overview import overview_svg
 from .plugins import load_plugins
+from .printable import printable
 
 
 def main(argv: list[str]) -> int:
@@ -65,7 +66,7 @@ def main(argv: list[str]) -> int:
         if given.dot:
             sys.stdout.write(graphviz_text(topology))
             return 0
-        title = folder.resolve().name if is_run else given.source
+        title = printable(folder.resolve().name if is_run else given.source)
         draw, name = (overview_svg, "overview.svg") if given.overview else (machine_svg, "machine.svg")
         files = [save(draw(topology, title), Path(given.svg) if given.svg else to / name)]
     for file in files:

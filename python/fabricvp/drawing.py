@@ -13,6 +13,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from .errors import InputError
+from .printable import printable
 
 Graph = Mapping[str, Any]
 Traffic = Mapping[str, Any]  #: an item of a graph's "traffic"
@@ -564,7 +565,7 @@ def draw_run(folder: Path, to: Path | None = None, region: str | None = None) ->
     """Draws machine.svg, and fabric.svg, fabric.node1.svg … of each node with a fabric, from the folder of a run into
     it or another one. The fabric's traffic is that of `busiest_traffic()`. Gives the files; raises `InputError`."""
     topology = read_topology(folder)
-    pictures = {"machine.svg": machine_svg(topology, folder.resolve().name)}
+    pictures = {"machine.svg": machine_svg(topology, printable(folder.resolve().name))}
     for number, node in enumerate(topology["nodes"]):
         if "fabric" in node:
             name = f"fabric.node{number}.svg" if number else "fabric.svg"
@@ -575,7 +576,7 @@ def draw_run(folder: Path, to: Path | None = None, region: str | None = None) ->
 def save(text: str, file: Path) -> Path:
     """Writes a picture. Raises `InputError`."""
     try:
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{file}: cannot be written ({error.strerror})") from None
     return file

@@ -2,6 +2,7 @@
 """The command `fabricvp` as the package installs it: exit statuses, files, messages."""
 
 import json
+import os
 import resource
 
 import fabricvp
@@ -99,6 +100,44 @@ def test_differences_of_two_runs(command, assemble):
     done = command("diff", "r1", "r2")
     assert "harts" in done.stdout and "hart1" in done.stdout
     assert "hart1" not in command("diff", "r1", "r1").stdout
+
+
+@pytest.mark.parametrize("name", fabricvp.configs())
+def test_stock_machines_run_by_name_from_anywhere(command, name):
+    """Files that a configuration names are found from there, or a line says how to get them."""
+    done = command("run", name, "--time", "1 us", "--quiet")
+    if done.returncode == 2 and "make linux" in done.stderr:
+        assert done.stderr.count("\n") == 1 and name.startswith("linux")
+        return
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
+def test_names_of_any_bytes(command, tmp_path):
+    """Names of files need not be UTF-8."""
+    folder = os.fsdecode(b"a\xffb")
+    done = command("run", "hello", "--out", folder, "--quiet", errors="surrogateescape")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    names = {path.name for path in (tmp_path / folder).iterdir()}
+    assert {"machine.svg", "stats.json", "run.json"} <= names
+    assert rb"a\xffb" in (tmp_path / folder / "machine.svg").read_bytes()
+    drawn = command("draw", folder, "--out", folder, errors="surrogateescape")
+    assert drawn.returncode == 0 and not drawn.stderr, drawn.stderr
+    for arguments in (
+        ["run", folder],
+        ["check", folder],
+        ["run", "hello", "--firmware", folder],
+        ["run", "hello", "--set", f"node.{folder}=1"],
+        ["run", "hello", "--console", f"file:{folder}"],
+        [folder],
+        ["draw", f"{folder}.yaml"],
+        ["cite", folder],
+        ["new", "kernel", folder],
+        ["congestion", folder, folder],
+        ["experiment", folder],
+        ["docs", "refresh", folder],
+    ):
+        done = command(*arguments, errors="surrogateescape")
+        assert done.returncode == 2 and done.stderr and "Traceback" not in done.stderr, (arguments, done.stderr)
 
 
 def test_package_data():
