@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "abi/uart16550.h"
+
 namespace fabricvp {
 namespace {
 
@@ -10,6 +12,13 @@ constexpr ticks prompt_time = ticks_per_second / 2;
 constexpr std::uint64_t prompt_polls =
     10'000;  ///< in that time: one in 50 us, where U-Boot's `sleep` looks every 100 us
 constexpr ticks rest_time = 60 * ticks_per_second;
+
+// A loop that looks for input that often is a prompt; U-Boot's countdown looks every 10 ms, for a second a digit.
+constexpr std::uint64_t loop_polls = 64;
+constexpr ticks loop_time = loop_polls * (ticks_per_second / 20'000);
+// One that looks seldom may be a prompt as well, if it prints nothing meanwhile.
+constexpr std::uint64_t slow_polls = 10;
+constexpr ticks slow_time = 5 * (ticks_per_second / 4);
 
 bool off(const node& n) {
     return std::all_of(n.host.harts.begin(), n.host.harts.end(), [](const auto& hart) { return hart->halted(); });
@@ -51,6 +60,24 @@ input_wait_detector::verdict input_wait_detector::look(ticks now) {
         all = waits(*n, m_guests[i], now) && all;
     }
     return {some, all};
+}
+
+bool input_demand::look(const host::uart& uart, ticks now) {
+    if (m_reads) return true;
+    const auto characters = uart.transmitted.total() + uart.received.total(), polls = uart.idle_polls();
+    if (characters != m_characters) {
+        m_characters = characters;
+        m_quiet_polls = m_polls = polls;
+        m_quiet_since = m_since = now;
+    }
+    const auto loops = polls - m_polls >= loop_polls && now - m_since <= loop_time;
+    const auto looks = polls - m_quiet_polls >= slow_polls && now - m_quiet_since >= slow_time;
+    m_reads = loops || looks || (uart.ier() & UART_IER_ERBFI);
+    if (now - m_since > loop_time) {
+        m_polls = polls;
+        m_since = now;
+    }
+    return m_reads;
 }
 
 }  // namespace fabricvp

@@ -37,4 +37,18 @@ private:
     std::vector<guest> m_guests;  ///< one a node
 };
 
+/// Tells when a guest first reads its console: it has turned on the receiver's interrupt, or looks for input in a loop.
+/// What it is sent before is lost where it clears the receiver at its start, as U-Boot does, or taken for the key that
+/// stops a countdown.
+class input_demand {
+public:
+    /// To be called between slices. \returns true from the first reading on
+    bool look(const host::uart& uart, ticks now);
+
+private:
+    std::uint64_t m_characters = 0, m_quiet_polls = 0, m_polls = 0;  ///< polls: when a wait or a loop may have begun
+    ticks m_quiet_since = 0, m_since = 0;
+    bool m_reads = false;
+};
+
 }  // namespace fabricvp

@@ -77,6 +77,9 @@ void platform::implementation::connect(std::size_t i) {
             for (const char c : text) h.uart.push_input(c);
         },
         [this] { return hardware->timeline.now(); });
+    a.serial->hold_piped_input(
+        [this, &h, demand = input_demand()]() mutable { return demand.look(h.uart, hardware->timeline.now()); },
+        [&h] { return h.uart.queued_input(); });
     h.uart.on_transmit = [&a](char c) { a.serial->printed(c); };
     h.on_power_off = [this, i, name](int status) {
         if (status == 0)

@@ -15,6 +15,7 @@ namespace fabricvp {
 /// Of consoles that are attached afterwards.
 struct console_options {
     std::uint64_t max_file_bytes = std::uint64_t{256} << 20;  ///< a file ends there
+    std::uint64_t max_kept_bytes = std::uint64_t{256} << 20;  ///< of what output() has
     bool interrupt_key = false;  ///< Ctrl-C of a terminal is the simulator's, not the guest's
 };
 
@@ -22,7 +23,7 @@ class console {
 public:
     virtual ~console() = default;
 
-    /// All output since the start.
+    /// All output since the start, up to the limit of the options.
     virtual const std::string& output() const = 0;
     /// Queues input; the UART takes it as fast as the line carries it.
     virtual void type(std::string_view text) = 0;

@@ -15,8 +15,10 @@ class console_backend {
 public:
     virtual ~console_backend() = default;
     virtual void write(std::string_view text) = 0;
-    /// Moves data; returns what arrived since the last call.
-    virtual std::string poll() = 0;
+    /// Moves data; returns what arrived since the last call, if there is room for it.
+    virtual std::string poll(bool room = true) = 0;
+    /// Whether what arrives was written before the guest asked for it: a file or a pipe, not a person.
+    virtual bool is_piped() const { return false; }
     /// True if a person or program may type later, so that an idle machine is worth waiting for.
     virtual bool may_type() const = 0;
     /// True once the person asked to leave.

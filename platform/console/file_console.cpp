@@ -71,7 +71,7 @@ void file_console::flush() {
     }
 }
 
-std::string file_console::poll() {
+std::string file_console::poll(bool /*room*/) {
     open();
     flush();
     return {};

@@ -20,7 +20,7 @@ public:
     /// \throws input_error
     void write(std::string_view text) override;
     /// \throws input_error
-    std::string poll() override;
+    std::string poll(bool room = true) override;
     bool may_type() const override { return false; }
     /// \throws input_error
     void close() override;

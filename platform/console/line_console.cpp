@@ -2,9 +2,13 @@
 #include "platform/console/line_console.h"
 
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/log.h"
+#include "base/parameters.h"
+#include "base/quantity.h"
 #include "platform/common/input_error.h"
 
 namespace fabricvp {
@@ -40,31 +44,40 @@ void line_console::type(std::string_view text) {
     m_send(text);
 }
 
+void line_console::outlet::flush() {
+    const auto text = std::exchange(pending, {});
+    if (end && !text.empty()) end->write(text);
+}
+
 void line_console::attach(const std::string& where) {
     auto backend = make_console_backend(where, m_output, m_options);
-    std::swap(m_backend, backend);
-    m_forwarded = m_output.size();
+    m_backend.flush();
+    std::swap(m_backend.end, backend);
     if (backend) backend->close();
 }
 
 void line_console::log_into(const std::string& path) {
-    m_log = make_console_backend("file:" + path, m_output, m_options);
-    m_log->poll();
-    m_logged = m_output.size();
+    m_log = {make_console_backend("file:" + path, m_output, m_options), {}};
+    m_log.end->poll();
 }
 
 bool line_console::end_log() {
-    const auto log = std::move(m_log);
-    if (log && m_logged < m_output.size()) log->write(std::string_view(m_output).substr(m_logged));
+    m_log.flush();
+    const auto log = std::move(m_log.end);
     if (log) log->close();
     return log != nullptr;
 }
 
 void line_console::abandon() {
-    if (m_log) m_log->abandon();
-    m_log.reset();
-    if (m_backend) m_backend->abandon();
-    m_backend.reset();
+    for (auto* out : {&m_log, &m_backend}) {
+        if (out->end) out->end->abandon();
+        *out = {};
+    }
+}
+
+void line_console::hold_piped_input(std::function<bool()> guest_reads, std::function<std::size_t()> queued) {
+    m_guest_reads = std::move(guest_reads);
+    m_queued = std::move(queued);
 }
 
 std::string line_console::recorded_input() const {
@@ -93,7 +106,15 @@ void line_console::replay(const std::string& recording, const std::string& name)
 }
 
 void line_console::printed(char c) {
-    m_output += c;
+    if (m_output.size() < m_options.max_kept_bytes) {
+        m_output += c;
+    } else if (!std::exchange(m_output_full, true)) {
+        log_message(log_level::warning, m_name,
+                    fmt::format("the console has printed {}; what comes now goes to files, but is kept no longer",
+                                quantity_text(parameter_kind::byte_size, m_options.max_kept_bytes)));
+    }
+    for (auto* out : {&m_backend, &m_log})
+        if (out->end) out->pending += c;
     for (const auto& sink : m_sinks) sink(c);
 }
 
@@ -102,18 +123,19 @@ void line_console::poll() {
         type(m_replay.front().text);
         m_replay.pop_front();
     }
-    if (m_log && m_logged < m_output.size()) {
-        m_log->write(std::string_view(m_output).substr(m_logged));
-        m_log->poll();
-        m_logged = m_output.size();
-    }
-    if (!m_backend) return;
-    if (m_forwarded < m_output.size()) {
-        m_backend->write(std::string_view(m_output).substr(m_forwarded));
-        m_forwarded = m_output.size();
-    }
-    const auto typed = m_backend->poll();
-    if (!m_replaying) type(typed);
+    m_log.flush();
+    if (m_log.end) m_log.end->poll();
+    m_backend.flush();
+    if (m_backend.end) take_input();
+}
+
+void line_console::take_input() {
+    constexpr std::size_t max_waiting = 4096;
+    const auto typed = m_backend.end->poll(m_held.size() + (m_queued ? m_queued() : 0) < max_waiting);
+    if (m_replaying) return;
+    m_held += typed;
+    if (m_held.empty() || (m_backend.end->is_piped() && m_guest_reads && !m_guest_reads())) return;
+    type(std::exchange(m_held, {}));
 }
 
 }  // namespace fabricvp

@@ -23,8 +23,11 @@ public:
     std::string recorded_input() const override;
     void replay(const std::string& recording, const std::string& name) override;
     void configure(const console_options& options) override { m_options = options; }
-    std::uint16_t port() const override { return m_backend ? m_backend->port() : 0; }
+    std::uint16_t port() const override { return m_backend.end ? m_backend.end->port() : 0; }
 
+    /// What is piped in goes to the line once the guest reads: before, it would be lost. While `queued` bytes wait, no
+    /// more is taken.
+    void hold_piped_input(std::function<bool()> guest_reads, std::function<std::size_t()> queued);
     /// When replay() wants to type next; `never` if it does not.
     ticks next_input() const { return m_replay.empty() ? never : m_replay.front().when; }
 
@@ -42,8 +45,8 @@ public:
     void printed(char c);
     /// Moves data between the line and the outside; on the simulation thread, between slices.
     void poll();
-    bool may_type() const { return m_backend && m_backend->may_type() && !m_replaying; }
-    bool wants_quit() const { return m_backend && m_backend->wants_quit(); }
+    bool may_type() const { return m_backend.end && m_backend.end->may_type() && !m_replaying; }
+    bool wants_quit() const { return m_backend.end && m_backend.end->wants_quit(); }
 
 private:
     struct chunk {
@@ -55,14 +58,24 @@ private:
     console_options m_options;
     std::function<void(std::string_view)> m_send;
     std::function<ticks()> m_now;
+    /// Where text goes, and what is on its way there.
+    struct outlet {
+        std::unique_ptr<console_backend> end;
+        std::string pending;
+        void flush();
+    };
+    void take_input();
+
     std::string m_output;
-    std::size_t m_forwarded = 0;  ///< of m_output, to the backend
+    bool m_output_full = false;
     std::vector<std::function<void(char)>> m_sinks;
     std::vector<chunk> m_typed;
     std::deque<chunk> m_replay;
     bool m_replaying = false;
-    std::unique_ptr<console_backend> m_backend, m_log;
-    std::size_t m_logged = 0;  ///< of m_output
+    outlet m_backend, m_log;
+    std::function<bool()> m_guest_reads;
+    std::function<std::size_t()> m_queued;
+    std::string m_held;  ///< piped in before the guest reads
 };
 
 }  // namespace fabricvp

@@ -91,8 +91,9 @@ void stdio_console::flush() {
     m_unwritten.clear();
 }
 
-std::string stdio_console::poll() {
+std::string stdio_console::poll(bool room) {
     flush();
+    if (!room) return {};
     pollfd in{STDIN_FILENO, POLLIN, 0};
     if (m_input_ended || ::poll(&in, 1, 0) <= 0) return {};
     char buffer[1024];

@@ -14,8 +14,9 @@ public:
     ~stdio_console() override;
 
     void write(std::string_view text) override;
-    std::string poll() override;
+    std::string poll(bool room = true) override;
     bool may_type() const override { return !m_input_ended; }
+    bool is_piped() const override { return !m_terminal; }
     bool wants_quit() const override { return m_quit; }
     void abandon() override;
 

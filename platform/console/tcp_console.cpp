@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/console/tcp_console.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <boost/asio.hpp>
 
@@ -12,10 +14,11 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 struct tcp_console::server {
+    static constexpr std::size_t max_kept = std::size_t{64} << 20;
     asio::io_context context{1};
     tcp::acceptor acceptor{context};
     tcp::socket client{context};
-    std::string printed;   ///< everything, for clients that come later
+    std::string printed;   ///< for clients that come later: the last `max_kept` bytes at least
     std::size_t sent = 0;  ///< of it, to the present client
     bool connected = false;
 
@@ -46,6 +49,14 @@ struct tcp_console::server {
         }
     }
 
+    /// A guest that prints for ever must not fill the host's memory.
+    void drop_oldest() {
+        if (printed.size() < 2 * max_kept) return;
+        const auto oldest = printed.size() - max_kept;
+        printed.erase(0, oldest);
+        sent -= std::min(sent, oldest);
+    }
+
     std::string receive() {
         char buffer[1024];
         boost::system::error_code error;
@@ -72,13 +83,16 @@ tcp_console::tcp_console(std::uint16_t port, const std::string& so_far) : m(std:
 
 tcp_console::~tcp_console() { m->send(); }
 
-void tcp_console::write(std::string_view text) { m->printed += text; }
+void tcp_console::write(std::string_view text) {
+    m->printed += text;
+    m->drop_oldest();
+}
 
-std::string tcp_console::poll() {
+std::string tcp_console::poll(bool room) {
     if (!m->connected) m->accept();
     if (!m->connected) return {};
     m->send();
-    return m->connected ? m->receive() : std::string();
+    return m->connected && room ? m->receive() : std::string();
 }
 
 void tcp_console::abandon() { m->sent = m->printed.size(); }

@@ -15,7 +15,7 @@ public:
     ~tcp_console() override;
 
     void write(std::string_view text) override;
-    std::string poll() override;
+    std::string poll(bool room = true) override;
     bool may_type() const override { return true; }
     void abandon() override;
     std::uint16_t port() const override;

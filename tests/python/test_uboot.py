@@ -57,6 +57,14 @@ def test_machine_mode(harts):
         check_dialogue(console)
 
 
+def test_piped_input_waits_for_the_prompt(command):
+    """U-Boot clears the receiver when it starts, and takes a key that comes during the countdown."""
+    done = command("run", "uboot_m", input="version\n")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"=> version\s+U-Boot 20\d\d\.\d\d", done.stdout), done.stdout
+    assert "Unknown command" not in done.stdout
+
+
 def test_reset_from_the_prompt_boots_again():
     platform, console = boot("uboot")
     with platform:

@@ -9,6 +9,7 @@ import time
 
 import command
 from command import FOREVER, CommandTest, finish, print_text, store
+from runs_test import ECHO
 
 
 class Results(CommandTest):
@@ -110,7 +111,7 @@ class Results(CommandTest):
         self.assertEqual(process.returncode, 0)
 
     def test_two_runs_do_not_mix(self):
-        self.succeed("run", self.forever(), "--out", "out", "--time", "1ms", "--trace", "--quiet", stdin=b"typed")
+        self.succeed("run", self.machine(ECHO), "--out", "out", "--time", "1ms", "--trace", "--quiet", stdin=b"typed")
         self.write("out/notes.txt", "mine")
         self.write("out/stats.json.4711.tmp", "left over")
         self.assertIn("trace.json", self.names())

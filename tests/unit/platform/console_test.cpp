@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <boost/asio.hpp>
 
@@ -82,6 +84,56 @@ TEST_CASE("a file console holds what was printed before and after it was attache
     b.serial.poll();
     CHECK(contents_of(path) == "before after");
     CHECK_FALSE(b.serial.may_type());
+}
+
+TEST_CASE("what a guest prints is kept up to a limit, and goes to files beyond it") {
+    temporary_folder folder;
+    const auto path = (folder.path / "out").string();
+    bench b;
+    console_options options;
+    options.max_kept_bytes = 4;
+    b.serial.configure(options);
+    b.serial.attach("file:" + path);
+    b.print("abcdef");
+    b.serial.poll();
+    b.print("ghi");
+    b.serial.poll();
+    b.serial.attach("none");
+    CHECK(b.serial.output() == "abcd");
+    CHECK(contents_of(path) == "abcdefghi");
+}
+
+TEST_CASE("piped input waits until the guest reads, and no more is taken than the line has room for") {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const int standard_input = ::dup(STDIN_FILENO);
+    REQUIRE(::dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
+    const std::string text(6000, 'x');
+    REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    ::close(ends[1]);
+    bench b;
+    bool reads = false;
+    std::size_t queued = 0;
+    b.serial.hold_piped_input([&] { return reads; }, [&] { return queued; });
+    b.serial.attach("stdio");
+    for (int i = 0; i < 20; ++i) b.serial.poll();
+    CHECK(b.sent.empty());
+    CHECK(b.serial.may_type());  // the rest still waits in the pipe
+    reads = true;
+    b.serial.poll();
+    CHECK(b.sent.size() >= 4096);
+    queued = 4096;
+    const auto before = b.sent.size();
+    for (int i = 0; i < 20; ++i) b.serial.poll();
+    CHECK(b.sent.size() == before);
+    queued = 0;
+    for (int i = 0; i < 20; ++i) b.serial.poll();
+    CHECK(b.sent == text);
+    CHECK_FALSE(b.serial.may_type());
+    b.serial.attach("none");
+    ::dup2(standard_input, STDIN_FILENO);
+    ::close(standard_input);
+    ::close(ends[0]);
 }
 
 TEST_CASE("bad places are refused") {
