@@ -3,6 +3,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -13,6 +16,8 @@
 
 namespace fabricvp {
 namespace {
+
+namespace fs = std::filesystem;
 
 network::subnet& there(network::subnet* n) {
     if (!n) throw input_error("a capture needs a network: the configuration has no network.links");
@@ -58,11 +63,16 @@ network_capture::network_capture(network::subnet* n, const std::string& file, co
 network_capture::~network_capture() {
     m_network.tap([](const network::port&, bool) { return true; }, nullptr);
     if (m_file) std::fclose(m_file);
+    if (!m_temporary.empty()) std::remove(m_temporary.c_str());
 }
 
 void network_capture::open() {
     if (m_file) return;
-    m_file = std::fopen(m_name.c_str(), "wb");
+    // Files appear once they are whole; a FIFO or a device gets what there is.
+    std::error_code ignored;
+    if (const auto status = fs::status(m_name, ignored); !fs::exists(status) || fs::is_regular_file(status))
+        m_temporary = fmt::format("{}.{}.tmp", m_name, ::getpid());
+    m_file = std::fopen((m_temporary.empty() ? m_name : m_temporary).c_str(), "wb");
     if (!m_file) throw_unwritable(m_name, errno);
     m_failed |= std::fwrite(m_early.data(), 1, m_early.size(), m_file) != m_early.size();
     m_early.clear();
@@ -72,6 +82,9 @@ void network_capture::flush() {
     open();
     if (std::fflush(m_file) != 0 || m_failed)
         throw input_error(fmt::format("{}: the capture could not be written whole", m_name));
+    if (m_temporary.empty()) return;
+    if (std::rename(m_temporary.c_str(), m_name.c_str()) != 0) throw_unwritable(m_name, errno);
+    m_temporary.clear();
 }
 
 }  // namespace fabricvp

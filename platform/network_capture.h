@@ -10,7 +10,8 @@
 
 namespace fabricvp {
 
-/// A file that grows by each packet that leaves by certain ports of the network.
+/// A file with each packet that leaves by certain ports of the network. It has its name after the first run; what later
+/// runs add grows in place.
 class network_capture {
 public:
     /// \param file a table of header fields if its name ends in .csv, otherwise a capture for Wireshark \param filter a
@@ -23,13 +24,14 @@ public:
 
     /// Opens the file, as a run begins: what was in it stays if the run is rejected before. \throws input_error
     void open();
-    /// Brings what was captured into the file. \throws input_error if it could not be written
+    /// Brings what was captured into the file, and gives it its name. \throws input_error if it could not be written
     void flush();
 
 private:
     network::subnet& m_network;
     std::string m_name;
-    std::string m_early;  ///< what comes before open()
+    std::string m_early;      ///< what comes before open()
+    std::string m_temporary;  ///< the file's name until it is whole; empty: it has its own
     std::FILE* m_file = nullptr;
     bool m_failed = false;
     std::unique_ptr<network::packet_capture> m_capture;
