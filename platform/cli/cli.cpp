@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/cli/cli.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -50,6 +52,18 @@ std::string help_of(const command& c) {
     return text + fmt::format("\nexample: {}\n", c.example);
 }
 
+/// An empty value names nothing. Options that say by themselves what an empty value means check it themselves.
+void check_values(const options::options_description& known, const options::variables_map& given) {
+    static const std::set<std::string> checked_later = {"set", "firmware", "kernel", "initrd", "append"};
+    for (const auto& [name, value] : given) {
+        if (checked_later.count(name) || known.find(name, false).semantic()->max_tokens() == 0) continue;  // a flag
+        const auto* one = boost::any_cast<std::string>(&value.value());
+        const auto* several = boost::any_cast<arguments>(&value.value());
+        if ((one && one->empty()) || (several && std::find(several->begin(), several->end(), "") != several->end()))
+            throw input_error(fmt::format("--{}: the value is empty", name));
+    }
+}
+
 int execute(const command& c, const arguments& rest) {
     auto described = c.describe();
     described.add_options()("help,h", "show this help");
@@ -84,6 +98,7 @@ int execute(const command& c, const arguments& rest) {
         std::fputs(help_of(c).c_str(), stdout);
         return status::ok;
     }
+    check_values(all, given);
     for (const char* name : c.positional)
         if (!given.count(name))
             throw input_error(fmt::format("{} is missing: usage: fabricvp {} {}", name, c.name, c.usage));

@@ -32,7 +32,11 @@ public:
                                     "has, give --set node{}.images.{}=",
                                     name, node, node, name));
         }
-        for (const char* name : app_names) m_values[name] = by_node(given, name, p);
+        for (const char* name : app_names) {
+            m_values[name] = by_node(given, name, p);
+            for (const auto& [node, value] : m_values[name])
+                if (value.empty()) throw input_error(fmt::format("--{}: the value for node{} is empty", name, node));
+        }
         m_values["app"] = by_node(given, "app", p);
     }
 

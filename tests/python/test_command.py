@@ -109,7 +109,8 @@ def test_stock_machines_run_by_name_from_anywhere(command, name):
     if done.returncode == 2 and "make linux" in done.stderr:
         assert done.stderr.count("\n") == 1 and name.startswith("linux")
         return
-    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    unfinished = done.returncode == 1 and "has not ended; the time limit was reached" in done.stderr
+    assert (done.returncode == 0 or unfinished) and "Traceback" not in done.stderr, done.stderr
 
 
 def test_names_of_any_bytes(command, tmp_path):

@@ -112,6 +112,15 @@ class BadInput(CommandTest):
         self.assert_rejected("x", verb="rnu", says=["unknown command 'rnu'", "did you mean 'run'?"])
         self.assert_rejected("a", "b", verb="diff", says="a/stats.json" if os.path.isdir("a") else "a: no such file")
 
+    def test_empty_values(self):
+        """Some were taken as if the option had not been given."""
+        for option in "out script replay record capture console console-limit gdb time until log-bus app".split():
+            self.assert_rejected("hello", f"--{option}", "", says=f"--{option}: the value is empty")
+        for option in "size", "gpus", "placement", "dispatch", "option":
+            application = ("gpu", "--app", "vectoradd", f"--{option}")
+            self.assert_rejected(*application, "", says=f"--{option}: the value is empty")
+            self.assert_rejected(*application, "node0=", says=f"--{option}: the value for node0 is empty")
+
     def test_images(self):
         good = self.write("good.yaml", "nodes: 1\n")
         code = finish()
