@@ -11,8 +11,11 @@
 #include "base/rejection.h"
 #include "ethernet/adapter.h"
 #include "gpu/apu.h"
+#include "gpu/debugging/queue_state.h"
 #include "gpu/gpu_device.h"
 #include "hca/queues/debug_text.h"
+#include "platform/common/input_error.h"
+#include "platform/common/nearest.h"
 #include "platform/loader/processor_image.h"
 
 namespace fabricvp {
@@ -133,6 +136,36 @@ std::string node_devices::describe_queue_pair(std::uint32_t number) const {
         if (const auto* q = hca->queue_pairs.find(number))
             text += fmt::format("{} qp {:#x}: {}", hca->name(), number, hca::text_of(*q));
     return text;
+}
+
+std::string node_devices::list_queue_pairs() const {
+    std::string text;
+    for (const auto& hca : hcas)
+        hca->queue_pairs.for_each([&](const hca::queue_pair& q) {
+            text += fmt::format("{} qp {:#x}: {}\n", hca->name(), q.attributes.number, hca::summary_of(q));
+        });
+    return text;
+}
+
+std::string node_devices::describe_queues(const std::vector<std::unique_ptr<gpu::gpu_debugger>>& debuggers,
+                                          const std::string& gpu, std::optional<unsigned> number) const {
+    std::string text;
+    std::vector<std::string> names;
+    bool found = gpu.empty();
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+        const auto& core = gpus[i]->core;
+        names.emplace_back(core.owner.basename());
+        if (!gpu.empty() && gpu != core.owner.basename() && gpu != core.owner.name()) continue;
+        found = true;
+        if (number && *number < GPU_QUEUES) text += gpu::text_of_queue(core, debuggers[i]->memory, *number);
+        for (unsigned q = 0; !number && q < GPU_QUEUES; ++q)
+            text += gpu::summary_of_queue(core, debuggers[i]->memory, q);
+    }
+    if (found) return text;
+    const auto near = nearest_name(gpu, names);
+    throw input_error(fmt::format(
+        "there is no GPU '{}'; {}", gpu,
+        near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near)));
 }
 
 }  // namespace fabricvp

@@ -53,6 +53,12 @@ public:
     bool have_queue_pairs() const { return !hcas.empty(); }
     /// The state of queue pairs with this number, a line each.
     std::string describe_queue_pair(std::uint32_t number) const;
+    /// All of them, a line each.
+    std::string list_queue_pairs() const;
+    /// Queues of a GPU, or of all if the name is empty: one in full, or all that are open, a line each. \param
+    /// debuggers what debuggers() gave \throws input_error if there is no such GPU
+    std::string describe_queues(const std::vector<std::unique_ptr<gpu::gpu_debugger>>& debuggers,
+                                const std::string& gpu, std::optional<unsigned> number) const;
 
 private:
     std::unique_ptr<gpu::gpu_unit> make_apu(const gpu_node_params& p, unsigned number, host::host_complex& host);

@@ -284,7 +284,13 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
             for (auto& w : a.wavefronts) w->stop_only(kernel);
         };
     if (devices.have_queue_pairs())
-        hooks.queue_pair = [&devices](std::uint32_t number) { return devices.describe_queue_pair(number); };
+        hooks.queue_pair = [&devices](std::optional<std::uint32_t> number) {
+            return number ? devices.describe_queue_pair(*number) : devices.list_queue_pairs();
+        };
+    if (!a.wavefronts.empty())
+        hooks.gpu_queue = [&a, &devices](const std::string& gpu, std::optional<unsigned> number) {
+            return devices.describe_queues(a.wavefronts, gpu, number);
+        };
     hooks.start_trace = [this](const std::string& file) {
         m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().max_bytes, file);
         return file.empty() ? m->results ? m->results->path() + "/trace.json"

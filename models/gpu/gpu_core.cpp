@@ -62,6 +62,7 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
     processor.on_queue_lines = [this](std::uint64_t physical, std::uint64_t bytes, bool lock) {
         memory.l2.watch(physical, bytes, lock);
     };
+    processor.set_log(log);
     launches.on_launch = [this] { fabric.kernel_launched(); };
 }
 

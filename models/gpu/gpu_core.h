@@ -10,6 +10,7 @@
 #include "base/clock_domain.h"
 #include "gpu/control/command_processor.h"
 #include "gpu/control/dispatch_port.h"
+#include "gpu/control/queue_log.h"
 #include "gpu/lanes/dispatcher.h"
 #include "gpu/lanes/instruction_cache.h"
 #include "gpu/memory/fabric_port.h"
@@ -44,6 +45,7 @@ public:
     std::vector<std::unique_ptr<compute_unit>> compute_units;
     command_processor processor;
     dispatch_port launches;
+    queue_log log{processor, memory};
 
     derived wavefront_instructions{owner, "wavefront_instructions", "1", "instructions executed by wavefronts",
                                    [this] { return instructions(); }};

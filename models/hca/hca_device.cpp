@@ -243,8 +243,11 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
     if (which == HCA_UAR_CQ) good = completion_queues.ring(uar, high, low);
     if (which == HCA_UAR_SEND) good = send_queues.ring(uar, high, low, take_spans());
     if (good) return;
-    if (bus_log_channel.open())
-        bus_log_channel.line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
+    if (bus_log_channel.open()) {
+        bus_log::subject about{{}, true};
+        if (which == HCA_UAR_SEND) about.queue = low >> 8;
+        bus_log_channel.line(*this, about, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
+    }
     count_warning(bad_doorbells, *this,
                   "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's", high, low, which,
                   uar);

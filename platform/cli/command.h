@@ -72,6 +72,11 @@ void report(const platform& p, const run_result& result, const std::string& fail
 /// Values of --time; never unless given. \throws input_error
 ticks time_limit(const options::variables_map& given);
 
+/// --log-bus KIND[:FILTER,…]. \throws input_error
+void start_bus_log(const std::string& wanted);
+/// One line for each log whose queue nothing was told of, with those that there are.
+void explain_empty_bus_logs();
+
 /// Writes the results of a run into a folder, and notes it for cli_results(). \throws input_error
 void write_results(platform& p, const std::string& folder);
 

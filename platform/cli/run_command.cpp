@@ -125,11 +125,13 @@ options::options_description run_options() {
         "write packets of the network there as they leave adapters: for Wireshark, or a table if it ends in .csv")(
         "capture-filter", options::value<std::string>()->value_name("GLOB"),
         "only ports with such names, e.g. network.switch0.*")(
-        "log-bus", options::value<arguments>()->value_name("KIND"),
-        "print what blocks of this kind read from their bus and write to it, decoded; hca: doorbells, work queue "
-        "entries, completions")("ranks", options::value<std::string>()->value_name("N"),
-                                "run the machine as N processes by mpirun, cut at links of its network; mpirun -n N "
-                                "fabricvp run … does so as well")(
+        "log-bus", options::value<arguments>()->value_name("KIND[:FILTER,…]"),
+        "print what blocks of this kind read from their bus and write to it, decoded; gpu: doorbells, AQL packets, "
+        "kernels, signals; hca: doorbells, work queue entries, completions. Filters: queue=N (gpu), qp=N (hca), error, "
+        "block=GLOB, e.g. --log-bus gpu:queue=0,error")(
+        "ranks", options::value<std::string>()->value_name("N"),
+        "run the machine as N processes by mpirun, cut at links of its network; mpirun -n N "
+        "fabricvp run … does so as well")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
@@ -272,10 +274,7 @@ int run(const options::variables_map& given) {
     if (given.count("spans")) span_recorder::current().enable(true);
     if (given.count("gdb-nowait") && !given.count("gdb")) throw input_error("--gdb-nowait needs --gdb");
     if (given.count("log-bus"))
-        for (const auto& kind : given["log-bus"].as<arguments>())
-            if (!bus_log::show(kind))
-                throw input_error(fmt::format("--log-bus: '{}' is no kind of block that tells; there is {}", kind,
-                                              fmt::join(bus_log::kinds(), ", ")));
+        for (const auto& wanted : given["log-bus"].as<arguments>()) start_bus_log(wanted);
     for (const auto& [node, port] : by_node(given, "gdb", *p)) {
         const bool wait = !given.count("gdb-nowait");
         const auto chosen =
@@ -298,6 +297,7 @@ int run(const options::variables_map& given) {
     const auto result = p->run_until(limit);
     progress.reset();
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");  // gives the terminal back
+    explain_empty_bus_logs();
     if (given.count("out")) write_results(*p, given["out"].as<std::string>());
     if (given.count("record")) {
         const auto told = p->finish_recording();

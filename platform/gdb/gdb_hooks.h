@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,11 @@ struct gdb_hooks {
     std::function<void()> restart_statistics;
     /// Breakpoints are to stop only wavefronts of one kernel; empty: of all.
     std::function<void(const std::string& kernel)> stop_only;
-    /// What adapters of the node know of a queue pair; empty if none has it.
-    std::function<std::string(std::uint32_t number)> queue_pair;
+    /// What adapters of the node know of a queue pair, or of all, a line each; empty if there is none.
+    std::function<std::string(std::optional<std::uint32_t> number)> queue_pair;
+    /// The queues of a GPU, or of all GPUs if the name is empty: one with all that it holds, or all that are open, a
+    /// line each. Empty if there is none. \throws std::exception with one line if the node has no such GPU
+    std::function<std::string(const std::string& gpu, std::optional<unsigned> number)> gpu_queue;
     /// Starts a trace into `file` (empty: the default) and returns the file's name. \throws std::exception with one
     /// line
     std::function<std::string(const std::string& file)> start_trace;

@@ -2,6 +2,7 @@
 #include "platform/gdb/monitor.h"
 
 #include <exception>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -11,7 +12,18 @@ namespace fabricvp::gdb {
 
 namespace {
 constexpr const char* unsupported = "not supported by this platform\n";
+
+/// A number of up to 8 digits, decimal or 0x…
+std::optional<std::uint32_t> number_of(const std::string& text) {
+    constexpr std::size_t max_digits = 8;
+    const bool hexadecimal = text.compare(0, 2, "0x") == 0;
+    const auto digits = hexadecimal ? text.substr(2) : text;
+    if (digits.empty() || digits.size() > max_digits ||
+        digits.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") != std::string::npos)
+        return std::nullopt;
+    return static_cast<std::uint32_t>(std::stoul(digits, nullptr, hexadecimal ? 16 : 10));
 }
+}  // namespace
 
 monitor::monitor(const gdb_hooks& hooks, std::function<void()> after_reset,
                  std::function<riscv::debug_target&()> selected)
@@ -28,6 +40,7 @@ std::string monitor::execute(std::string_view line) {
         if (command == "kernel" && more.empty()) return kernel(argument);
         if (command == "lane" && more.empty()) return lane(argument);
         if (command == "qp" && more.empty()) return queue_pair(argument);
+        if (command == "queue" && extra.empty()) return gpu_queue(argument, more);
         if (command == "reset" && argument.empty()) return reset();
         if (command == "time" && argument.empty()) return time();
     } catch (const std::exception& e) {
@@ -44,7 +57,8 @@ std::string monitor::help() const {
            "monitor trace off         end the trace\n"
            "monitor kernel [NAME]     breakpoints stop only wavefronts of this kernel; without a name of all\n"
            "monitor lane [N]          which lane of a wavefront is shown, or show another one\n"
-           "monitor qp N              a queue pair of the node's RDMA adapters: state, counters, entries\n"
+           "monitor queue [GPU] [N]   queues of the node's GPUs, or queue N with its packets and what it waits for\n"
+           "monitor qp [N]            queue pairs of the node's RDMA adapters, or N with its counters and entries\n"
            "monitor reset             power-on reset of the node\n"
            "monitor time              simulated time\n"
            "To look at device registers: set mem inaccessible-by-default off\n";
@@ -99,15 +113,26 @@ std::string monitor::lane(const std::string& argument) {
 
 std::string monitor::queue_pair(const std::string& number) const {
     if (!m_hooks.queue_pair) return "there is no RDMA adapter\n";
-    constexpr std::size_t max_digits = 8;
-    const bool hexadecimal = number.compare(0, 2, "0x") == 0;
-    const auto digits = hexadecimal ? number.substr(2) : number;
-    if (digits.empty() || digits.size() > max_digits ||
-        digits.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") != std::string::npos)
-        return "usage: monitor qp N, its number, decimal or 0x…\n";
-    const auto text =
-        m_hooks.queue_pair(static_cast<std::uint32_t>(std::stoul(digits, nullptr, hexadecimal ? 16 : 10)));
+    if (number.empty()) {
+        const auto all = m_hooks.queue_pair(std::nullopt);
+        return all.empty() ? "no adapter of this node has a queue pair\n" : all;
+    }
+    const auto wanted = number_of(number);
+    if (!wanted) return "usage: monitor qp [N], its number, decimal or 0x…\n";
+    const auto text = m_hooks.queue_pair(*wanted);
     return text.empty() ? fmt::format("no adapter of this node has a queue pair {}\n", number) : text;
+}
+
+std::string monitor::gpu_queue(const std::string& first, const std::string& second) const {
+    if (!m_hooks.gpu_queue) return "there is no GPU\n";
+    const bool named = !first.empty() && !number_of(first);
+    const auto& number = named ? second : first;
+    if ((!number.empty() && !number_of(number)) || (!named && !second.empty()))
+        return "usage: monitor queue [GPU] [N], a GPU's name and a queue's number, decimal or 0x…\n";
+    const auto wanted = number.empty() ? std::nullopt : number_of(number);
+    const auto text = m_hooks.gpu_queue(named ? first : "", wanted);
+    if (!text.empty()) return text;
+    return wanted ? fmt::format("queue {} is not open\n", *wanted) : "no queue is open\n";
 }
 
 std::string monitor::reset() {

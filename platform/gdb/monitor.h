@@ -27,6 +27,7 @@ private:
     std::string kernel(const std::string& name);
     std::string lane(const std::string& argument);
     std::string queue_pair(const std::string& number) const;
+    std::string gpu_queue(const std::string& first, const std::string& second) const;
     std::string time() const;
 
     const gdb_hooks& m_hooks;

@@ -12,6 +12,7 @@
 #include "base/counted_warning.h"
 #include "base/trace.h"
 #include "gpu/control/fault_number.h"
+#include "gpu/control/queue_log.h"
 #include "riscv/timebase.h"
 
 namespace fabricvp::gpu {
@@ -106,6 +107,7 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
         set_event(static_cast<unsigned>(hart), GPU_EVENT_HOST, host_pending.get(hart) != 0);
     });
     interrupt.on_write([this](std::size_t, std::uint64_t vector) {
+        if (log && log->on()) log->interrupt(static_cast<unsigned>(vector));
         if (on_interrupt) on_interrupt(static_cast<unsigned>(vector));
     });
     time_ns.on_read([this](std::size_t) { return m_time->time_at(now()); });
@@ -146,7 +148,16 @@ void command_processor::install(processor_firmware firmware) {
     m_firmware = std::move(firmware);
 }
 
+void command_processor::set_log(queue_log& l) {
+    log = &l;
+    for (std::size_t hart = 0; hart < bus.size(); ++hart) {
+        bus[hart]->log = &l;
+        bus[hart]->hart = static_cast<unsigned>(hart);
+    }
+}
+
 void command_processor::ring(unsigned queue, std::uint64_t value) {
+    if (log && log->on()) log->doorbell(queue, value);
     if (queue >= GPU_QUEUES) return;
     ++doorbells;
     if (trace::on()) trace::instant(*this, fmt::format("doorbell of queue {}", queue), now());
@@ -246,6 +257,7 @@ void command_processor::host_read(std::uint64_t offset, void* to, std::size_t si
 
 void command_processor::host_write(std::uint64_t offset, const void* from, std::size_t size) {
     memory.write(offset, from, size);
+    if (log && log->on()) log->table_written(offset, size);
 }
 
 void command_processor::reset() {

@@ -63,6 +63,10 @@ public:
     std::vector<std::unique_ptr<cp_bus>> bus;
     std::vector<std::unique_ptr<riscv::hart>> harts;
 
+    /// Hears of what harts and host do with queues, while it is open.
+    queue_log* log = nullptr;
+    void set_log(queue_log& l);
+
     /// What the rest of the GPU does for the firmware.
     std::function<void(unsigned vector)> on_interrupt;
     std::function<void(std::uint32_t space, std::uint64_t root)> on_page_table;

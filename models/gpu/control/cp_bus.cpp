@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "abi/gpu.h"
+#include "gpu/control/queue_log.h"
 #include "gpu/memory/line_bytes.h"
 
 namespace fabricvp::gpu {
@@ -270,6 +271,7 @@ void cp_bus::finish(memory_fault fault) {
     const ticks end = now() + m_elapsed;
     auto& payload = *std::exchange(m_payload, nullptr);
     if (!m_order.fence) {
+        if (ok && log && log->on()) tell(payload);
         latency.add(end - m_begin);
         if (span_recorder::on())
             span_recorder::current().finish(m_spans, m_begin, end, this,
@@ -284,6 +286,15 @@ void cp_bus::finish(memory_fault fault) {
     if (!m_elapsed) return complete(payload);
     m_completing = &payload;
     schedule(m_respond, end);
+}
+
+void cp_bus::tell(const bus_payload& payload) {
+    if (where(payload.get_address()) != GPU_PA_VIRTUAL) return;
+    log->accessed({hart, address_space, offset_of(payload.get_address()), payload.get_data_ptr(),
+                   payload.get_data_length(),
+                   m_atomic            ? cp_access::kind::atomic
+                   : payload.is_read() ? cp_access::kind::read
+                                       : cp_access::kind::write});
 }
 
 void cp_bus::respond() { complete(*std::exchange(m_completing, nullptr)); }

@@ -30,6 +30,8 @@ struct cp_bus_params {
 /// Reads or writes bytes at a physical address for a debugger. \returns false if nothing is there
 using debug_memory = std::function<bool(std::uint64_t physical, void* data, std::size_t size, bool write)>;
 
+class queue_log;
+
 /// What the bus of a hart leads to.
 struct cp_bus_wiring {
     const clock_domain& clock;  ///< of the hart
@@ -68,6 +70,10 @@ public:
     /// Forgets translations of an address space.
     void invalidate_translations(std::uint32_t space);
 
+    /// Hears of accesses to kernels' address spaces while it is open; null: nothing does.
+    queue_log* log = nullptr;
+    unsigned hart = 0;  ///< its number, for the log
+
     /// Offsets and sizes of the accesses to registers, for audits; off at first.
     void record_touched(bool on) { m_recording = on; }
     const std::set<std::pair<std::uint64_t, unsigned>>& touched() const { return m_touched; }
@@ -91,6 +97,7 @@ private:
     void stores_ended();
     void chunk_done();
     void finish(memory_fault fault);
+    void tell(const bus_payload& payload);
     void respond();
     std::uint8_t* bytes() const { return m_payload->get_data_ptr() + m_done; }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/counted_warning.h"
+#include "gpu/control/queue_log.h"
 
 namespace fabricvp::gpu {
 
@@ -112,10 +113,12 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.cookie = std::uint64_t{h} << 32 | cookie;
     if (const char* why = m_target.rejection_reason(d)) {
         count_warning(rejected, *this, "launch rejected: {}", why);
+        if (m_processor.log && m_processor.log->on()) m_processor.log->rejected(h, why);
         add_fault(GPU_FAULT_RESOURCES, cookie, {});
         finish(h, cookie, GPU_FAULT_RESOURCES);
         return;
     }
+    if (m_processor.log && m_processor.log->on()) m_processor.log->launched(h, cookie, d);
     m_waiting.push_back({now(), now() + params.software_overhead.value, std::exchange(m_rung, never), d, 0});
     submit_due();
 }
@@ -139,12 +142,15 @@ void dispatch_port::dispatch_done(const dispatch_run& run) {
         std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const launched& o) { return o.number == run.number; });
     if (l == m_in_flight.end()) return;  // of a processor that has been reset since
     note_times(*l, run);
+    const auto since = l->at;
     m_in_flight.erase(l);
     const auto hart = static_cast<unsigned>(run.what.cookie >> 32);
     const auto cookie = static_cast<std::uint32_t>(run.what.cookie);
     const auto fault = run.aborted ? fault_number(run.fault) : GPU_FAULT_NONE;
     if (fault != GPU_FAULT_NONE) add_fault(fault, cookie, run.fault);
-    finish(hart, cookie, run.aborted && fault == GPU_FAULT_NONE ? GPU_FAULT_ABORTED : fault);
+    const std::uint32_t result = run.aborted && fault == GPU_FAULT_NONE ? GPU_FAULT_ABORTED : fault;
+    if (m_processor.log && m_processor.log->on()) m_processor.log->ended(run.what.cookie, result, since, now());
+    finish(hart, cookie, result);
 }
 
 void dispatch_port::note_times(const launched& l, const dispatch_run& run) {
@@ -160,6 +166,8 @@ void dispatch_port::abort_launch(std::uint64_t cookie) {
     const auto same = [&](const launched& l) { return l.what.cookie == cookie; };
     const auto waiting = std::find_if(m_waiting.begin(), m_waiting.end(), same);
     if (waiting != m_waiting.end()) {
+        if (m_processor.log && m_processor.log->on())
+            m_processor.log->ended(cookie, GPU_FAULT_ABORTED, waiting->at, now());
         m_waiting.erase(waiting);
         return finish(static_cast<unsigned>(cookie >> 32), static_cast<std::uint32_t>(cookie), GPU_FAULT_ABORTED);
     }

@@ -7,29 +7,45 @@
 
 namespace fabricvp::gpu {
 
+namespace {
+
+bool read_descriptor(const gpu_memory_system& memory, std::uint32_t space, std::uint64_t address,
+                     kernel_descriptor& d) {
+    translation t;
+    if (!memory.debug_translate(space, address, t) || t.fault != memory_fault::none) return false;
+    const auto physical = t.at(address);
+    if (auto* shared = memory.router.shared();
+        shared && shared->holds(physical) && shared->holds(physical + sizeof d - 1))
+        shared->load(offset_of(physical), &d, sizeof d);
+    else if (memory.router.is_local(physical) && memory.memory.bytes.contains(offset_of(physical), sizeof d))
+        memory.memory.bytes.read(offset_of(physical), &d, sizeof d);
+    else
+        return false;
+    return d.magic == KERNEL_DESCRIPTOR_MAGIC;
+}
+
+std::string name_in(const kernel_descriptor& d) {
+    std::string name(d.name, strnlen(d.name, sizeof d.name));
+    for (auto& c : name)
+        if (c < ' ' || c > '~') c = '?';
+    return name;
+}
+
+}  // namespace
+
 std::string kernel_name(const gpu_memory_system& memory, const dispatch& what) {
     constexpr unsigned max_kernels = 64;
+    kernel_descriptor d;
     for (unsigned i = 0; i < max_kernels; ++i) {
-        kernel_descriptor d;
-        const auto address = what.image + i * sizeof d;
-        translation t;
-        if (!memory.debug_translate(what.address_space, address, t) || t.fault != memory_fault::none) break;
-        const auto physical = t.at(address);
-        if (auto* shared = memory.router.shared();
-            shared && shared->holds(physical) && shared->holds(physical + sizeof d - 1))
-            shared->load(offset_of(physical), &d, sizeof d);
-        else if (memory.router.is_local(physical) && memory.memory.bytes.contains(offset_of(physical), sizeof d))
-            memory.memory.bytes.read(offset_of(physical), &d, sizeof d);
-        else
-            break;
-        if (d.magic != KERNEL_DESCRIPTOR_MAGIC) break;
-        if (d.entry != what.entry) continue;
-        std::string name(d.name, strnlen(d.name, sizeof d.name));
-        for (auto& c : name)
-            if (c < ' ' || c > '~') c = '?';
-        return name;
+        if (!read_descriptor(memory, what.address_space, what.image + i * sizeof d, d)) break;
+        if (d.entry == what.entry) return name_in(d);
     }
     return "kernel";
+}
+
+std::string kernel_name(const gpu_memory_system& memory, std::uint32_t space, std::uint64_t object) {
+    kernel_descriptor d;
+    return read_descriptor(memory, space, object, d) ? name_in(d) : "kernel";
 }
 
 }  // namespace fabricvp::gpu

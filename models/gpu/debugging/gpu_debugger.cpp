@@ -30,12 +30,13 @@ private:
 };
 
 gpu_debugger::gpu_debugger(gpu_core& core, wavefront_memory::elsewhere others)
-    : memory(core.memory, std::move(others)) {
+    : memory(core.memory, std::move(others)), m_core(core) {
+    m_core.log.watch(true);
     for (auto& unit : core.compute_units)
         m_units.push_back(std::make_unique<unit_watcher>(*unit, m_breakpoints, memory));
 }
 
-gpu_debugger::~gpu_debugger() = default;
+gpu_debugger::~gpu_debugger() { m_core.log.watch(false); }
 
 std::vector<riscv::debug_target*> gpu_debugger::threads() const {
     std::vector<riscv::debug_target*> all;

@@ -26,6 +26,7 @@ public:
 
 private:
     class unit_watcher;
+    gpu_core& m_core;
     lane_breakpoints m_breakpoints;
     std::vector<std::unique_ptr<unit_watcher>> m_units;
 };

@@ -178,8 +178,9 @@ void completion_queues::write(queue& q, const completion_queue_entry& e, violati
         m_bus.write(where[0].address, bytes);
     }
     if (bus_log_channel.open())
-        bus_log_channel.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer,
-                             where[0].address, text_of_completion(e.bytes.data()));
+        bus_log_channel.line(*this, {hca_get(e.bytes.data(), HCA_CQE_QPN), is_error(e.bytes.data())},
+                             "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address,
+                             text_of_completion(e.bytes.data()));
     ++q.producer;
     ++cqes;
     if (e.solicited) q.solicited = q.producer;

@@ -86,11 +86,16 @@ std::string text_of(const send_wqe& e) {
 
 std::string text_of(const receive_wqe& e) { return "receive into " + text_of(e.list); }
 
+bool is_error(const std::uint8_t* cqe) {
+    const auto opcode = hca_get(cqe, HCA_CQE_OPCODE);
+    return opcode == HCA_CQE_ERROR_SEND || opcode == HCA_CQE_ERROR_RECEIVE;
+}
+
 std::string text_of_completion(const std::uint8_t* cqe) {
     const auto opcode = hca_get(cqe, HCA_CQE_OPCODE);
     const auto start = fmt::format("qp {:#x} ", hca_get(cqe, HCA_CQE_QPN));
     const auto entry = fmt::format(", WQE at {:#x} of its buffer", hca_get(cqe, HCA_CQE_WQE) & ~0x3fu);
-    if (opcode == HCA_CQE_ERROR_SEND || opcode == HCA_CQE_ERROR_RECEIVE)
+    if (is_error(cqe))
         return start +
                fmt::format("{} failed: {}", opcode == HCA_CQE_ERROR_SEND ? "send queue" : "receive queue",
                            syndrome_name(hca_get(cqe, HCA_CQE_SYNDROME))) +
@@ -103,12 +108,28 @@ std::string text_of_completion(const std::uint8_t* cqe) {
     return text + entry;
 }
 
+namespace {
+
+std::string connection_of(const queue_pair_attributes& a) {
+    auto text = fmt::format("{}, {}", type_name(a.type), state_name(a.state));
+    if (a.remote) text += fmt::format(", with lid {:#x} qp {:#x}", a.remote_lid, a.remote);
+    return text;
+}
+
+}  // namespace
+
+std::string summary_of(const queue_pair& q) {
+    return connection_of(q.attributes) +
+           fmt::format("; {} sends and {} receives outstanding",
+                       static_cast<std::uint16_t>(q.send.posted - q.send.completed),
+                       static_cast<std::uint16_t>(q.receive_queue.posted - q.receive_queue.consumed));
+}
+
 std::string text_of(const queue_pair& q) {
     const auto& a = q.attributes;
     const auto& s = q.send;
     const auto& r = q.receive_queue;
-    auto text = fmt::format("{}, {}", type_name(a.type), state_name(a.state));
-    if (a.remote) text += fmt::format(", with lid {:#x} qp {:#x}", a.remote_lid, a.remote);
+    auto text = connection_of(a);
     text += fmt::format("; doorbells on page {}, completions to cq {:#x} (sends) and {:#x} (receives)\n", a.uar,
                         a.send_cqn, a.receive_cqn);
     text += fmt::format(

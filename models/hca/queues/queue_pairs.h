@@ -34,6 +34,13 @@ public:
         return q && q->attributes.number == number ? q : nullptr;
     }
 
+    /// All that are not in the reset state, by index.
+    template <class Visitor>
+    void for_each(Visitor visit) const {
+        for (const auto& q : m_qps)
+            if (q && q->attributes.state != HCA_QP_RESET) visit(*q);
+    }
+
     /// Null if it is gone.
     queue_pair* find(const weak_queue_pair& w) {
         auto* q = find(w.number);

@@ -84,8 +84,8 @@ void receive_queues::fetch_own(queue_pair& q, done finished) {
             current->receive_queue.ready.push_back(
                 decode_receive(bytes.data() + i * stride, stride, static_cast<std::uint32_t>(first + i * stride)));
             if (bus_log_channel.open())
-                bus_log_channel.line(*this, "qp {:#x} receive WQE at {:#x}: {}", qp.number, first + i * stride,
-                                     text_of(current->receive_queue.ready.back()));
+                bus_log_channel.line(*this, {qp.number}, "qp {:#x} receive WQE at {:#x}: {}", qp.number,
+                                     first + i * stride, text_of(current->receive_queue.ready.back()));
         }
         consume_own(*current, finished, true);
     };
@@ -152,7 +152,7 @@ void receive_queues::fetch_shared(std::uint32_t srqn, std::uint32_t serial) {
                     }
                     const auto wqe = decode_receive(bytes.data(), stride, static_cast<std::uint32_t>(at));
                     if (bus_log_channel.open())
-                        bus_log_channel.line(*this, "shared queue {:#x} receive WQE at {:#x}: {}", srqn, at,
+                        bus_log_channel.line(*this, {}, "shared queue {:#x} receive WQE at {:#x}: {}", srqn, at,
                                              text_of(wqe));
                     current->next = std::uint64_t{hca_get32(bytes.data()) & ~0x3fu};
                     ++current->consumed;

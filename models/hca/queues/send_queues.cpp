@@ -138,7 +138,8 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low,
                          static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0,
                          spans});
     if (bus_log_channel.open())
-        bus_log_channel.line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
+        bus_log_channel.line(*this, {q->attributes.number}, "qp {:#x} doorbell: {} entries from {} on",
+                             q->attributes.number, count, s.posted);
     s.posted = static_cast<std::uint16_t>(s.posted + count);
     posted += count;
     m_pending.push_back({now() + params.doorbell_latency, q->weak()});
@@ -211,8 +212,8 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
             e.syndrome = ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
         e.signalled |= q.attributes.signal_all;
         if (bus_log_channel.open())
-            bus_log_channel.line(*this, "qp {:#x} send WQE {} at {:#x}: {}", q.attributes.number, e.index,
-                                 first + std::uint64_t{i} * stride, text_of(e));
+            bus_log_channel.line(*this, {q.attributes.number, e.syndrome != 0}, "qp {:#x} send WQE {} at {:#x}: {}",
+                                 q.attributes.number, e.index, first + std::uint64_t{i} * stride, text_of(e));
         s.wqes.push_back(std::move(e));
         // Opcode, size and fence of the next one stand in this one, unless a doorbell of its own tells them.
         if (--b.count == 0) {

@@ -17,7 +17,7 @@ struct log_capture {
     bus_log::sink before = bus_log::set_sink([this](const std::string& source, const std::string& text) {
         lines.push_back(source.substr(source.find('.') + 1) + ": " + text);
     });
-    log_capture() { REQUIRE(bus_log::show("hca")); }
+    explicit log_capture(const bus_log::filter& wanted = {}) { REQUIRE(bus_log::show("hca", true, wanted)); }
     ~log_capture() {
         bus_log::show("hca", false);
         bus_log::set_sink(before);
@@ -65,8 +65,23 @@ TEST_CASE("doorbells, entries and completions are logged as text") {
         CHECK(captured.count(": qp 0x21 received 100 bytes") == 1);
         CHECK(captured.lines.size() == 5);
     }
+    for (const std::uint64_t wanted : {0x21, 0x20, 0x99}) {
+        const log_capture captured({wanted, false, "*"});
+        qb->post_receive({{rb.address + 64, rb.key, 128}});
+        qa->post(w);
+        bench.good_a();
+        bench.good_b();
+        const auto number = fmt::format("{:#x}", wanted);
+        for (const auto& line : captured.lines) UNSCOPED_INFO(line);
+        CHECK(captured.count(": qp " + number + " ") == captured.lines.size());
+        CHECK(captured.lines.size() == (wanted == 0x20 ? 3 : wanted == 0x21 ? 2 : 0));
+    }
     {
-        const log_capture captured;
+        const log_capture captured({{}, true, "*.a.*"});
+        CHECK(captured.lines.empty());
+    }
+    {
+        const log_capture captured({{}, true, "*"});
         w.opcode = HCA_OP_WRITE;
         w.rkey ^= 0x100;
         a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | 9u << 8 | HCA_OP_NOP, qa->number << 8 | 1);
