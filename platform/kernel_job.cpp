@@ -77,6 +77,31 @@ std::string number(const std::string& text, const std::string& all) {
     return raw(value);
 }
 
+kernel_job_request::buffer buffer_argument(const std::string& kind, const std::string& value, const std::string& text) {
+    kernel_job_request::buffer b;
+    if (kind == "zeros") {
+        b.bytes = parse_size(value, "--arg zeros:", max_bytes);
+        return b;
+    }
+    auto path = value;
+    if (kind == "out") {
+        const auto colon = value.find(':');
+        if (colon == std::string::npos)
+            throw input_error(fmt::format("--arg {}: must be out:SIZE:PATH, such as out:16KiB:c.bin", quoted(text)));
+        b.bytes = parse_size(value.substr(0, colon), "--arg out:", max_bytes);
+        path = value.substr(colon + 1);
+    } else {
+        b.contents = read_file(path, max_bytes);
+        b.bytes = b.contents.size();
+    }
+    b.out = kind == "out" || kind == "inout";
+    if (!b.out) return b;
+    if (path.empty()) throw input_error(fmt::format("--arg {}: the file's name is missing", quoted(text)));
+    check_writable(path);
+    b.file = path;
+    return b;
+}
+
 }  // namespace
 
 kernel_job_image make_kernel_job(const kernel_job_request& r) {
@@ -147,17 +172,20 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
             bytes = number<float>(value, text);
         else if (kind == "f64")
             bytes = number<double>(value, text);
-        else if (kind == "zeros" || kind == "file") {
-            kernel_job_request::buffer b;
-            if (kind == "file") b.contents = read_file(value, max_bytes);
-            b.bytes = kind == "file" ? b.contents.size() : parse_size(value, "--arg zeros:", max_bytes);
+        else if (kind == "zeros" || kind == "file" || kind == "in" || kind == "inout" || kind == "out") {
+            auto b = buffer_argument(kind, value, text);
+            for (const auto& other : r.buffers)
+                if (!b.file.empty() && other.file == b.file)
+                    throw input_error(fmt::format("--arg {}: another buffer goes into that file", quoted(text)));
             bytes.resize(8);
             align(r.arguments, 8);
             b.argument = r.arguments.size();
             r.buffers.push_back(std::move(b));
         } else {
             throw input_error(fmt::format(
-                "--arg {}: must be u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, zeros:SIZE or file:PATH", quoted(text)));
+                "--arg {}: must be u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, zeros:SIZE, in:PATH, inout:PATH "
+                "or out:SIZE:PATH",
+                quoted(text)));
         }
         append(r.arguments, bytes, bytes.size());
         max = std::max(max, bytes.size());

@@ -18,6 +18,7 @@ struct kernel_job_request {
         bool out = false;            ///< copied back when the kernel has ended
         std::uint64_t argument = 0;  ///< offset in the arguments where its address goes
         std::uint32_t place = 0;     ///< KERNEL_JOB_PLACE_… (abi/kernel_job.h)
+        std::string file = {};       ///< that gets the contents in the end; empty: none
     };
 
     std::string elf;     ///< the file itself
@@ -50,7 +51,8 @@ std::size_t kernel_job_head_bytes();
 std::size_t kernel_job_state_offset();
 
 /// Arguments as the command line names them, in the order of the kernel's struct: `u32:N`, `i32:N`, `u64:N`, `i64:N`,
-/// `f32:X`, `f64:X`, `zeros:SIZE`, `file:PATH` (buffers). Adds them and their buffers to `request`. \throws input_error
+/// `f32:X`, `f64:X`, or a buffer: `zeros:SIZE`, `in:PATH` (`file:PATH` is the same), `inout:PATH`, `out:SIZE:PATH`.
+/// Adds them and their buffers to `request`. \throws input_error
 void add_kernel_arguments(kernel_job_request& request, const std::vector<std::string>& texts);
 /// "N", "NxM" or "NxMxK". \throws input_error
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option);

@@ -93,6 +93,9 @@ public:
     /// ends with run_outcome::event, unless they let the guest finish; a line whose text does not come ends it with
     /// guest_failure. \param name of the file, for messages \throws input_error
     void run_script(std::size_t node, const std::string& text, const std::string& name);
+    /// Results of all scripts in JUnit's format: a test suite a node, a test case for each line that types or waits,
+    /// and one for the end of the run. Times are simulated. \param failure why the run failed; empty: it did not
+    std::string script_results(const std::string& failure) const;
     /// For runs without a time limit: a guest that waits for console input must not run for ever. With
     /// this, the run ends (interrupted) when all guests have done nothing else for half a second of simulated time (a
     /// minute where their harts rest in wfi, since they may have set a timer) and no console, debugger or script can

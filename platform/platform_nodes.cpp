@@ -9,6 +9,7 @@
 #include "platform/apps.h"
 #include "platform/common/input_error.h"
 #include "platform/platform_state.h"
+#include "platform/results/junit.h"
 #include "platform/results/outcome.h"
 
 namespace fabricvp {
@@ -154,6 +155,35 @@ std::string platform::implementation::failure_message() const {
     for (const auto& a : contexts)
         if (a.script && !a.script->done()) return a.script->current_line() + ": the script was not done";
     return {};
+}
+
+std::string platform::script_results(const std::string& failure) const {
+    const auto seconds = [](ticks time) { return static_cast<double>(time) / ticks_per_second; };
+    std::vector<junit_suite> suites;
+    bool explained = false;
+    for (std::size_t i = 0; i < m->contexts.size(); ++i) {
+        const auto& a = m->contexts[i];
+        if (!a.script) continue;
+        junit_suite suite{fmt::format("node{}: {}", i, a.script->name()), {}, a.serial->output()};
+        for (const auto& line : a.script->report()) {
+            junit_case c{fmt::format("{}: {}", line.line, line.source), 0, {}, {}};
+            if (line.progress == console_script::progress::done)
+                c.seconds = seconds(line.end - line.begin);
+            else if (line.progress == console_script::progress::waits)
+                c.skipped = "the script did not come here";
+            else {
+                c.seconds = seconds(now() - line.begin);
+                c.failure = !a.script->failure().empty() ? a.script->failure()
+                            : !failure.empty()           ? failure
+                                                         : "the run ended before";
+                explained = true;
+            }
+            suite.cases.push_back(std::move(c));
+        }
+        suites.push_back(std::move(suite));
+    }
+    if (!suites.empty()) suites.front().cases.push_back({"end of the run", 0, explained ? "" : failure, {}});
+    return junit_xml(suites);
 }
 
 void platform::implementation::serve_scripts() {

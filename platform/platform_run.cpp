@@ -9,6 +9,7 @@
 
 #include "platform/platform_state.h"
 #include "platform/results/outcome.h"
+#include "platform/run_failure.h"
 
 namespace fabricvp {
 namespace {
@@ -30,7 +31,10 @@ run_result platform::implementation::run(ticks limit) {
         stop_wanted = false;
         wall += wall_clock::now() - began;
         hardware->timeline.cancel(idle->event);
-        for (auto& a : contexts) a.serial->poll();
+        for (auto& a : contexts) {
+            a.serial->poll();
+            if (a.script) a.script->poll(hardware->timeline.now());  // a guest's last words count
+        }
     };
     end_at = never;
     try {
@@ -121,6 +125,7 @@ void platform::implementation::serve() {
     serve_consoles();
     serve_scripts();
     for (auto& service : services) service();
+    if (const auto why = take_run_failure()) end(run_outcome::rejected, *why);
     for (auto& a : contexts)
         if (a.gdb) a.gdb->poll();
     report_ends();

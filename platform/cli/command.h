@@ -60,10 +60,22 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given, con
                                         ranks::communicator* communicator = nullptr);
 /// \throws input_error for an override of a part that the machine does not have
 void check_effect(const machine_params& machine, const platform::overrides& set);
-/// Images that launch it; none where no kernel is given. \throws input_error
-std::optional<image_set> kernel_images(const options::variables_map& given);
-/// Loads what the command line and the configuration name, into all nodes. \throws input_error
-void load_images(platform& p, const options::variables_map& given);
+/// A buffer of a kernel that goes into a file afterwards.
+struct kernel_output {
+    std::string file;
+    std::uint64_t offset, bytes;  ///< in the RAM disk
+};
+struct kernel_launch {
+    image_set images;
+    std::vector<kernel_output> outputs;
+};
+/// What launches it; nothing where no kernel is given. \throws input_error
+std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given);
+/// Writes the files, if the kernel has ended well; says so on standard error otherwise. \throws input_error
+void write_kernel_outputs(platform& p, const std::vector<kernel_output>& outputs);
+/// Loads what the command line and the configuration name, into all nodes. \returns what a kernel is to leave
+/// \throws input_error
+std::vector<kernel_output> load_images(platform& p, const options::variables_map& given);
 
 /// \param complaint what is wrong with a run that ended by itself or by a time limit; empty if nothing is
 int exit_status(const platform& p, const run_result& result, const std::string& failure_message);

@@ -2,14 +2,17 @@
 // `run --kernel-elf`: a kernel that the user brings along.
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include <fmt/format.h>
 
+#include "abi/kernel_job.h"
 #include "platform/cli/command.h"
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
 #include "platform/kernel_job.h"
 #include "platform/loader/image_set.h"
+#include "platform/machine.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -41,12 +44,14 @@ options::options_description kernel_options() {
         "lds", options::value<std::string>()->value_name("SIZE"),
         "dynamic local data share of a work-group, e.g. 1KiB")(
         "arg", options::value<arguments>()->value_name("KIND:VALUE"),
-        "next member of its arguments: u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, or a pointer to a buffer, zeros:SIZE "
-        "or file:PATH; repeatable");
+        "next member of its arguments: u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, or a pointer to a buffer: zeros:SIZE, "
+        "in:PATH (file:PATH is the same), inout:PATH (written back when the kernel has ended) or out:SIZE:PATH (zeros "
+        "at "
+        "first); repeatable");
     return o;
 }
 
-std::optional<image_set> kernel_images(const options::variables_map& given) {
+std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given) {
     if (!given.count("kernel-elf")) {
         for (const char* name : names)
             if (given.count(name)) throw input_error(fmt::format("--{} needs --kernel-elf", name));
@@ -68,11 +73,31 @@ std::optional<image_set> kernel_images(const options::variables_map& given) {
     if (given.count("arg")) add_kernel_arguments(r, given["arg"].as<arguments>());
     if (given.count("lds"))
         r.lds_bytes = static_cast<std::uint32_t>(parse_size(text_option(given, "lds"), "--lds", 1 << 20));
-    image_set images;
-    images.firmware = "firmware:gpu_apps.elf";
-    images.append = "app=kernel";
-    images.initrd = file_of_bytes(make_kernel_job(r).bytes);
-    return images;
+    const auto job = make_kernel_job(r);
+    kernel_launch launch;
+    launch.images.firmware = "firmware:gpu_apps.elf";
+    launch.images.append = "app=kernel";
+    launch.images.initrd = file_of_bytes(job.bytes);
+    for (std::size_t i = 0; i < r.buffers.size(); ++i)
+        if (!r.buffers[i].file.empty())
+            launch.outputs.push_back({r.buffers[i].file, job.contents[i], r.buffers[i].bytes});
+    return launch;
+}
+
+void write_kernel_outputs(platform& p, const std::vector<kernel_output>& outputs) {
+    if (outputs.empty() || !p.has(0)) return;
+    const auto disk = p.hardware().nodes[0]->host.initrd().first;
+    const auto read = [&](std::uint64_t offset, std::uint64_t bytes) {
+        std::string contents(bytes, '\0');
+        p.read_memory(0, disk + offset, contents.data(), bytes);
+        return contents;
+    };
+    const bool done = read_kernel_job(read(0, kernel_job_head_bytes())).state == KERNEL_JOB_DONE;
+    for (const auto& o : outputs)
+        if (done)
+            write_file(o.file, read(o.offset, o.bytes));
+        else
+            fmt::print(stderr, "fabricvp: {} is not written: the kernel has not ended well\n", quoted(o.file));
 }
 
 }  // namespace fabricvp::cli

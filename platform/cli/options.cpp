@@ -170,14 +170,15 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given, con
     return made;
 }
 
-void load_images(platform& p, const options::variables_map& given) {
-    const auto kernel = kernel_images(given);
+std::vector<kernel_output> load_images(platform& p, const options::variables_map& given) {
+    const auto kernel = kernel_launch_of(given);
     const node_options by_node(given, p);
     if (kernel) {
         require_gpus(p, 0, "--kernel-elf " + quoted(text_option(given, "kernel-elf")));
-        p.load_images(0, *kernel);
+        p.load_images(0, kernel->images);
     }
     for (std::size_t i = kernel ? 1 : 0; i < p.node_count(); ++i) by_node.load(p, i);
+    return kernel ? kernel->outputs : std::vector<kernel_output>();
 }
 
 }  // namespace fabricvp::cli

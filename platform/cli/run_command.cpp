@@ -108,6 +108,8 @@ options::options_description run_options() {
         "end files of consoles, console.nodeN.log too, before they grow larger (default 256 MiB)")(
         "script", options::value<arguments>()->value_name("FILE"),
         "let a script speak with the guest: lines with expect, type, command, prompt, timeout, finish")(
+        "junit", options::value<std::string>()->value_name("FILE"),
+        "write results of --script there for a CI server, one test case a line of the script; also when it fails")(
         "replay", options::value<arguments>()->value_name("FILE"),
         "type a recorded console input (console.nodeN.input of an earlier run)")(
         "record", options::value<std::string>()->value_name("FILE"),
@@ -138,13 +140,14 @@ options::options_description run_options() {
     return o;
 }
 
-/// The machine with its images, as far as this process has them.
-std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator) {
+/// The machine with its images, as far as this process has them. \param outputs what a kernel is to leave
+std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
+                                  std::vector<kernel_output>& outputs) {
     auto p = make_platform(given,
                            given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}}
                                                 : platform::overrides{},
                            communicator);
-    load_images(*p, given);
+    outputs = load_images(*p, given);
     p->set_command(command_line());
     if (given.count("quiet")) set_log_threshold(log_level::error);
     start_trace(*p, given);
@@ -162,7 +165,7 @@ void conclude(const platform& p, const run_result& result, const std::string& fa
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
     for (const char* option :
-         {"gdb", "gdb-nowait", "script", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
+         {"gdb", "gdb-nowait", "script", "junit", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
         if (given.count(option))
             throw input_error(
                 fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
@@ -178,13 +181,14 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     const bool first = communicator.rank() == 0;
     const bool quiet = given.count("quiet") > 0 || !first;
     std::unique_ptr<platform> p;
+    std::vector<kernel_output> outputs;
     ticks limit = never;
     // What is wrong with the input of one rank ends all, and is said once.
     std::string error;
     try {
         check_with_ranks(given);
         limit = time_limit(given);
-        p = prepare(given, &communicator);
+        p = prepare(given, &communicator, outputs);
         configure_consoles(*p, given);
         for (const auto& [node, where] : by_node(given, "console", *p))
             if (p->has(node)) p->serial(node).attach(where);
@@ -225,6 +229,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     const int exit = exit_status(*p, result, failure_message);
     try {
         if (given.count("out")) write_results(*p, given["out"].as<std::string>());
+        write_kernel_outputs(*p, outputs);
     } catch (const input_error&) {
         communicator.finish();
         throw;
@@ -263,10 +268,15 @@ int run(const options::variables_map& given) {
     if (const auto status = execute_ranks(given)) return *status;
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
-    auto p = prepare(given, nullptr);
+    std::vector<kernel_output> outputs;
+    auto p = prepare(given, nullptr, outputs);
     for (const auto& [node, file] : by_node(given, "replay", *p))
         p->serial(node).replay(read_file(file, 1 << 26), file);
     for (const auto& [node, file] : by_node(given, "script", *p)) p->run_script(node, read_file(file, 1 << 20), file);
+    if (given.count("junit")) {
+        if (!given.count("script")) throw input_error("--junit needs --script, whose lines are its test cases");
+        check_writable(text_option(given, "junit"));
+    }
     if (given.count("capture-filter") && !given.count("capture")) throw input_error("--capture-filter needs --capture");
     if (given.count("capture")) p->start_capture(text_option(given, "capture"), text_option(given, "capture-filter"));
     if (given.count("spans") && !given.count("out"))
@@ -299,12 +309,17 @@ int run(const options::variables_map& given) {
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");  // gives the terminal back
     explain_empty_bus_logs();
     if (given.count("out")) write_results(*p, given["out"].as<std::string>());
+    write_kernel_outputs(*p, outputs);
     if (given.count("record")) {
         const auto told = p->finish_recording();
         if (!quiet) fmt::print(stderr, "fabricvp: {}\n", told);
     }
     const auto failure_message = p->failure_message();
     const int exit = exit_status(*p, result, failure_message);
+    if (given.count("junit"))
+        write_file(text_option(given, "junit"), p->script_results(exit == status::ok         ? ""
+                                                                  : !failure_message.empty() ? failure_message
+                                                                                             : result.detail));
     conclude(*p, result, failure_message, exit, quiet);
     return exit;
 }

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 namespace fabricvp {
-namespace {
 
-/// Length of the well-formed UTF-8 sequence at `at`, 0 if there is none.
 std::size_t utf8_length(const std::string& text, std::size_t at) {
     const auto lead = static_cast<unsigned char>(text[at]);
     const std::size_t length = lead < 0x80                   ? 1
@@ -23,6 +21,8 @@ std::size_t utf8_length(const std::string& text, std::size_t at) {
     const bool beyond = (lead == 0xed && second >= 0xa0) || (lead == 0xf4 && second >= 0x90);
     return overlong || beyond ? 0 : length;
 }
+
+namespace {
 
 std::string one_line(const std::string& text) {
     constexpr std::size_t max = 2000;

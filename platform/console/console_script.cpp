@@ -103,7 +103,7 @@ private:
     }
 
     void add(kind what, std::string text) {
-        m_script.m_steps.push_back({what, m_line, m_source, std::move(text), false, nullptr, m_timeout});
+        m_script.m_steps.push_back({what, m_line, m_source, std::move(text), false, nullptr, m_timeout, never, never});
     }
 
     void expect() {
@@ -190,11 +190,36 @@ void console_script::begin(ticks now) {
 
 /// Types what comes next, up to the next text to wait for.
 void console_script::advance(ticks now) {
-    for (; !done() && m_steps[m_next].what == kind::type; ++m_next) type(m_steps[m_next].text);
+    for (; !done() && m_steps[m_next].what == kind::type; ++m_next) {
+        m_steps[m_next].begin = m_steps[m_next].end = now;
+        type(m_steps[m_next].text);
+    }
     if (done()) return;
+    m_steps[m_next].begin = now;
     const auto timeout = m_steps[m_next].timeout;
     m_deadline = now > never - timeout ? never : now + timeout;
     m_search = true;  // what is there already counts
+}
+
+/// What the present line waits for has been seen.
+void console_script::pass(ticks now) {
+    m_steps[m_next++].end = now;
+    advance(now);
+}
+
+std::vector<console_script::line_report> console_script::report() const {
+    std::vector<line_report> lines;
+    for (const auto& s : m_steps) {
+        const auto how = s.end != never ? progress::done : s.begin != never ? progress::under_way : progress::waits;
+        if (lines.empty() || lines.back().line != s.line) {
+            lines.push_back({s.line, s.source, how, s.begin, s.end});
+            continue;
+        }
+        auto& l = lines.back();  // what a command types, and its prompt
+        if (l.progress == progress::done && how != progress::waits) l.progress = how;
+        l.end = s.end;
+    }
+    return lines;
 }
 
 void console_script::on_byte(char c, ticks now) {
@@ -208,8 +233,7 @@ void console_script::on_byte(char c, ticks now) {
         } else if (m_text.size() >= m_unread + length && m_text.compare(m_text.size() - length, length, s.text) == 0 &&
                    (!s.at_line_start || starts_line(m_text, m_text.size() - length))) {
             consume(m_text.size());
-            ++m_next;
-            advance(now);
+            pass(now);
         }
     }
     if (m_text.size() - m_unread >= 2 * window) consume(m_text.size() - window);
@@ -242,8 +266,7 @@ void console_script::poll(ticks now) {
         const auto end = find();
         if (end == std::string::npos) break;
         consume(end);
-        ++m_next;
-        advance(now);
+        pass(now);
     }
     if (!waiting() || now < m_deadline) return;
     m_failure =

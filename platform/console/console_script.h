@@ -51,6 +51,17 @@ public:
     bool finishes() const { return m_finish; }
     /// When the present line's time is over; `never` if none is under way.
     ticks deadline() const { return waiting() ? m_deadline : never; }
+    /// How far a line has come.
+    enum class progress { waits, under_way, done };
+    struct line_report {
+        std::size_t line;
+        std::string source;  ///< as it is written
+        enum progress progress;
+        ticks begin, end;  ///< where it has begun and is done
+    };
+    /// Each line that types or waits, in order.
+    std::vector<line_report> report() const;
+    const std::string& name() const { return m_name; }
     /// What went wrong, with file and line; empty so far.
     const std::string& failure() const { return m_failure; }
     /// The line that is under way, for messages about a guest that ended meanwhile; empty if done.
@@ -66,11 +77,13 @@ private:
         bool at_line_start;                 ///< a prompt: `==> ` within a line does not show `=> `
         std::shared_ptr<re2::RE2> pattern;  ///< null: `text` is searched as it is
         ticks timeout;
+        ticks begin = never, end = never;
     };
     class parser;
 
     bool waiting() const { return m_begun && !done() && m_failure.empty(); }
     void advance(ticks now);
+    void pass(ticks now);
     std::size_t find() const;
     void consume(std::size_t end);
 
