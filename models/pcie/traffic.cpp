@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -40,7 +41,7 @@ class stream : public std::enable_shared_from_this<stream> {
 public:
     delivery result;
 
-    stream(copy_engine& source, copy_engine& destination, const message& m, unsigned channel, std::uint64_t from,
+    stream(traffic_end& source, traffic_end& destination, const message& m, unsigned channel, std::uint64_t from,
            std::uint64_t to, std::shared_ptr<outstanding> all)
         : m_source(source),
           m_destination(destination),
@@ -54,7 +55,7 @@ public:
     }
 
     bool intact() const {
-        return std::memcmp(m_source.memory.data() + m_from, m_destination.memory.data() + m_to, m_bytes) == 0;
+        return std::memcmp(m_source.memory().data() + m_from, m_destination.memory().data() + m_to, m_bytes) == 0;
     }
 
 private:
@@ -63,9 +64,9 @@ private:
     void start() {
         const auto self = shared_from_this();
         m_destination.watch(m_to, m_bytes, [self] { self->arrive(); });
-        const auto base = m_destination.config.bar_base(COPY_ENGINE_BAR_MEMORY);
         m_source.push(
-            m_from, base + m_to, m_bytes, [self] { self->result.sent = self->elapsed(); }, m_channel);
+            m_from, m_destination.bus_address() + m_to, m_bytes, [self] { self->result.sent = self->elapsed(); },
+            m_channel);
     }
 
     void arrive() {
@@ -73,7 +74,7 @@ private:
         if (--m_all->left == 0 && !m_all->abandoned) calendar::current().stop();
     }
 
-    copy_engine &m_source, &m_destination;
+    traffic_end &m_source, &m_destination;
     const std::uint64_t m_bytes;
     const unsigned m_channel;
     const std::uint64_t m_from, m_to;
@@ -82,21 +83,19 @@ private:
     calendar_event m_start{method<&stream::start>, this};
 };
 
-using engine_list = std::vector<copy_engine*>;
+using end_list = std::vector<traffic_end*>;
 
-void check(const engine_list& engines, const message& m, std::size_t index) {
+void check(const end_list& ends, const message& m, std::size_t index) {
     const auto reject = [&](const std::string& why) {
         throw std::invalid_argument(fmt::format("message {}: {}", index, why));
     };
     for (const auto end : {m.source, m.destination}) {
-        if (end >= engines.size()) reject(fmt::format("there is no endpoint {}: there are {}", end, engines.size()));
-        const auto& config = engines[end]->config;
-        if (!config.memory_enabled() || !config.bus_master() || !config.bar_base(COPY_ENGINE_BAR_MEMORY))
-            reject(fmt::format("endpoint {} has not been enumerated", end));
+        if (end >= ends.size()) reject(fmt::format("there is no endpoint {}: there are {}", end, ends.size()));
+        if (!ends[end]->bus_address()) reject(fmt::format("endpoint {} has not been enumerated", end));
     }
     if (m.source == m.destination) reject(fmt::format("endpoint {} would send to itself", m.source));
     if (m.bytes == 0) reject("it is empty");
-    const auto channels = engines[m.source]->params.channels;
+    const auto channels = ends[m.source]->channels();
     if (m.channel != message::any_channel && m.channel >= channels)
         reject(fmt::format("there is no channel {}: endpoint {} has {}", m.channel, m.source, channels));
 }
@@ -106,11 +105,11 @@ struct place {
     std::uint64_t from, to;
 };
 
-std::vector<place> lay_out(const engine_list& engines, const std::vector<message>& messages) {
-    std::vector<std::uint64_t> used(engines.size());
+std::vector<place> lay_out(const end_list& ends, const std::vector<message>& messages) {
+    std::vector<std::uint64_t> used(ends.size());
     const auto take = [&](unsigned engine, std::uint64_t bytes) {
         const auto at = used[engine];
-        const auto size = engines[engine]->memory.size();
+        const auto size = ends[engine]->memory().size();
         if (bytes > size - at)
             throw std::invalid_argument(
                 fmt::format("the messages of endpoint {} do not fit its memory of {} bytes", engine, size));
@@ -134,25 +133,38 @@ void fill(sparse_memory& memory, std::uint64_t at, std::uint64_t bytes, pattern 
 
 }  // namespace
 
-std::vector<delivery> run_traffic(const engine_list& engines, const std::vector<message>& messages, ticks limit) {
-    for (std::size_t i = 0; i < messages.size(); ++i) check(engines, messages[i], i);
-    const auto places = lay_out(engines, messages);
+std::uint64_t engine_end::bus_address() const {
+    const auto& config = m_engine.config;
+    return config.memory_enabled() && config.bus_master() ? config.bar_base(COPY_ENGINE_BAR_MEMORY) : 0;
+}
+
+std::vector<delivery> run_traffic(const std::vector<copy_engine*>& engines, const std::vector<message>& messages,
+                                  ticks limit) {
+    static auto& known = *new std::map<copy_engine*, engine_end>;  // streams that a limit cuts refer to them
+    end_list ends;
+    for (auto* e : engines) ends.push_back(&known.try_emplace(e, *e).first->second);
+    return run_traffic(ends, messages, limit);
+}
+
+std::vector<delivery> run_traffic(const end_list& ends, const std::vector<message>& messages, ticks limit) {
+    for (std::size_t i = 0; i < messages.size(); ++i) check(ends, messages[i], i);
+    const auto places = lay_out(ends, messages);
     if (messages.empty()) return {};
 
     static std::uint64_t runs = 0;
     ++runs;
     const auto all = std::make_shared<outstanding>(outstanding{messages.size()});
-    std::vector<unsigned> next_channel(engines.size());
+    std::vector<unsigned> next_channel(ends.size());
     std::vector<std::shared_ptr<stream>> streams;
     for (std::size_t i = 0; i < messages.size(); ++i) {
         const auto& m = messages[i];
-        auto& source = *engines[m.source];
-        fill(source.memory, places[i].from, m.bytes, pattern(runs << 20 | i));
+        auto& source = *ends[m.source];
+        fill(source.memory(), places[i].from, m.bytes, pattern(runs << 20 | i));
         const auto channel = m.channel != message::any_channel
                                  ? m.channel
-                                 : next_channel[m.source]++ % static_cast<unsigned>(source.params.channels);
+                                 : next_channel[m.source]++ % static_cast<unsigned>(source.channels());
         streams.push_back(
-            std::make_shared<stream>(source, *engines[m.destination], m, channel, places[i].from, places[i].to, all));
+            std::make_shared<stream>(source, *ends[m.destination], m, channel, places[i].from, places[i].to, all));
     }
     auto& timeline = calendar::current();
     timeline.run_until(timeline.now() + limit);

@@ -42,10 +42,8 @@ std::tuple<std::vector<delivery>, std::uint64_t, std::uint64_t> transfer(session
 }
 
 std::vector<std::string> endpoint_names(session& s, std::size_t node) {
-    const auto& n = *s.machine().hardware().nodes.at(node);
     std::vector<std::string> names;
-    if (n.pcie)
-        for (const auto* e : n.pcie->copy_engines()) names.emplace_back(e->basename());
+    for (const auto& end : pcie_traffic_ends(*s.machine().hardware().nodes.at(node))) names.push_back(end.first);
     return names;
 }
 

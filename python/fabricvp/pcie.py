@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic between the copy engines of a node's PCIe tree.
+"""Traffic between copy engines and GPUs of a node's PCIe tree.
 
 result = platform.nodes[0].pcie.transfer([("gpu0", "gpu2", "1 MiB"), ("gpu1", "gpu4", "1 MiB"), ("gpu3", "gpu2", "1
 MiB")]) result.arrived           # [0.0002, …] seconds result.to_pandas()"""
@@ -73,18 +73,27 @@ class Pcie:
 
     @property
     def endpoints(self) -> list[str]:
-        """Names of the copy engines, in the order of the configuration."""
+        """Names of the copy engines, in the order of the configuration, and then of the GPUs."""
         return _fabricvp.pcie_endpoints(self._core, self._index)
 
+    @property
+    def devices(self) -> dict[str, Any]:
+        """The devices in Python (`PcieDevice`), by name."""
+        return dict(_fabricvp.endpoint_objects(self._core, self._index))
+
     def transfer(self, messages: Iterable[Sequence[Any]], *, limit: Time = 1.0) -> Transfer:
-        """Sends messages between copy engines at once, and waits until the last one has arrived, or for ``limit``.
+        """Sends messages between copy engines and GPUs at once, and waits until the last one has arrived, or for
+        ``limit``.
 
         A message is (source, destination, bytes[, start[, channel]]): ends are names or numbers of endpoints, ``bytes``
         is a number or text ("1 MiB"), ``start`` a time after the call, ``channel`` one of the engine's DMA channels.
         Without a channel the messages of an engine take its channels in turn, and so are concurrent streams that share
         its link TLP by TLP; messages of one channel follow each other. Every byte is carried and compared; memories of
-        the engines are overwritten. If firmware has not enumerated the tree, that is done first, without simulated
-        time.
+        engines and GPUs are overwritten, from offset 0 on. If firmware has not enumerated the tree, that is done first,
+        without simulated time.
+
+        A GPU reads its memory through L2, and has as many channels as its copy engine. Page tables and queues of a
+        driver that runs there are lost.
 
         Raises `InputError` if an end or a channel does not exist, a message is empty or goes to its sender, or messages
         do not fit an engine's memory, and `RuntimeError` in callbacks.

@@ -71,3 +71,49 @@ node:
         )
         # Alone a stream takes 1; favoured three to one it takes 4/3, and the other one ends at 2.
         assert second / first == pytest.approx(1.5, rel=0.05)
+
+
+GPUS = """
+node:
+  host: {memory: 256 MiB}
+  pcie:
+    switches: [{name: socket}, {name: board, below: socket}]
+    endpoints: [{name: engine, below: board}]
+  gpus:
+    - {below: board, compute_units: 4, memory: {capacity: 512 MiB}}
+    - {below: board, compute_units: 4, memory: {capacity: 512 MiB}}
+    - {below: socket, compute_units: 4, memory: {capacity: 512 MiB}}
+"""
+
+
+@pytest.mark.parametrize("when", ["on_arrival", "at_bank"])
+def test_gpus_are_ends(when):
+    with fabricvp.spawn(text=GPUS, overrides={"node.gpus.*.host_interface.peer_writes": when}) as machine:
+        pcie = machine.nodes[0].pcie
+        assert pcie.endpoints == ["engine", "gpu0", "gpu1", "gpu2"]
+        messages = [("gpu0", "gpu1", "100001 B"), ("gpu1", "gpu2", "256 KiB"), ("gpu2", "engine", "256 KiB")]
+        messages += [("engine", "gpu0", "256 KiB"), ("gpu0", "gpu2", 7, "1 us", 1)]
+        result = pcie.transfer(messages)
+        assert result.intact and all(0 < d.sent < d.arrived for d in result.deliveries), result
+        assert all(1e9 < d.bandwidth < 16e9 for d in result.deliveries[:4]), result
+        assert result.tlp_hops > 2 * (100001 + 3 * 262144) / 256
+        values = machine.statistics.snapshot("node0.gpu")
+        assert values["node0.gpu0.host_interface.bytes_received"] == 256 << 10
+        assert values["node0.gpu1.system.bytes_written"] == 256 << 10
+        again = pcie.transfer(messages)
+        assert again.intact
+        # Two streams that share a GPU's link take twice as long as one.
+        alone = pcie.transfer([("gpu0", "gpu1", "256 KiB")]).arrived[0]
+        both = pcie.transfer([("gpu0", "gpu1", "256 KiB"), ("gpu0", "gpu2", "256 KiB")]).arrived
+        assert max(both) == pytest.approx(2 * alone, rel=0.15)
+        cut = pcie.transfer([("gpu0", "gpu1", "4 MiB")], limit="5 us")
+        assert cut.arrived == [None] and not cut.intact
+        assert pcie.transfer([("gpu2", "gpu0", "64 KiB")]).intact
+        for message, says in (
+            (("gpu3", "gpu0", 1), "no endpoint 'gpu3'"),
+            (("gpu0", "gpu0", 1), "to itself"),
+            (("gpu0", "gpu1", 1, 0, 2), "no channel 2"),
+            (("gpu0", "gpu1", "1 GiB"), "do not fit"),
+        ):
+            with pytest.raises(fabricvp.InputError, match=says):
+                pcie.transfer([message])
