@@ -129,7 +129,36 @@ std::vector<std::string>& loaded() {
     return files;
 }
 
+std::function<void(const std::string&)>& script_loader() {
+    static std::function<void(const std::string&)> load;
+    return load;
+}
+
+/// Of a shared library.
+void (*entry_of(const std::string& path))() {
+    check_stamp(path);
+    check_program(path);
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        std::string why = dlerror();
+        if (why.rfind(path + ": ", 0) == 0) why.erase(0, path.size() + 2);
+        reject(path, "cannot be loaded: " + why);
+    }
+    const auto entry = reinterpret_cast<void (*)()>(dlsym(library, FABRICVP_TEXT(FABRICVP_PLUGIN_ENTRY)));
+    if (!entry) reject(path, "is no plug-in: it has no FABRICVP_PLUGIN() that registers kinds");
+    return entry;
+}
+
+/// What registers the kinds of a plug-in.
+std::function<void()> registration_of(const std::string& path) {
+    if (std::filesystem::path(path).extension() != ".py") return entry_of(path);
+    if (!script_loader()) reject(path, "is written in Python: the `fabricvp` of the Python package loads it");
+    return [path] { script_loader()(path); };
+}
+
 }  // namespace
+
+void set_script_loader(std::function<void(const std::string& path)> load) { script_loader() = std::move(load); }
 
 const std::vector<std::string>& loaded_plugins() { return loaded(); }
 
@@ -144,16 +173,7 @@ void load_plugin(const std::string& file) {
     const auto path = std::filesystem::canonical(file, missing).string();
     if (missing) reject(file, missing == std::errc::no_such_file_or_directory ? "no such file" : missing.message());
     if (std::count(loaded().begin(), loaded().end(), path)) return;
-    check_stamp(path);
-    check_program(path);
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        std::string why = dlerror();
-        if (why.rfind(path + ": ", 0) == 0) why.erase(0, path.size() + 2);
-        reject(path, "cannot be loaded: " + why);
-    }
-    const auto entry = reinterpret_cast<void (*)()>(dlsym(library, FABRICVP_TEXT(FABRICVP_PLUGIN_ENTRY)));
-    if (!entry) reject(path, "is no plug-in: it has no FABRICVP_PLUGIN() that registers kinds");
+    const auto entry = registration_of(path);
     const auto before = kinds_added();
     try {
         entry();

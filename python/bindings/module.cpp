@@ -12,6 +12,7 @@
 #include "bindings/gpu.h"
 #include "bindings/parameter_list.h"
 #include "bindings/pcie.h"
+#include "bindings/python_endpoint.h"
 #include "bindings/session.h"
 #include "bindings/spans.h"
 #include "platform/cli/cli.h"
@@ -272,4 +273,5 @@ PYBIND11_MODULE(_fabricvp, m) {
     fabricvp::python::bind_gpu(m);
     fabricvp::python::bind_pcie(m);
     fabricvp::python::bind_spans(m);
+    fabricvp::python::bind_endpoints(m);
 }

@@ -42,6 +42,7 @@ public:
     static session& from_recording(const std::string& recording, const std::string& path,
                                    const platform::overrides& set, const std::string& replica_placement);
     static bool exists() { return s_session != nullptr; }
+    static session& current() { return *s_session; }
 
     platform& machine() { return *m_platform; }
 

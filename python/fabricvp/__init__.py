@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .gpu import App, Gpu, Wavefront, apps
     from .guest_results import ResultLine, result_lines
     from .launch import Launch
+    from .pcie_devices import Bar, DmaRead, PcieDevice
     from .platform import Platform
     from .remote import RemotePlatform
     from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
@@ -43,6 +44,7 @@ _NAMES = {
     "faults": ("FaultArgument", "FaultKind"),
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
     "launch": ("Launch",),
+    "pcie_devices": ("Bar", "DmaRead", "PcieDevice"),
     "platform": ("Platform",),
     "remote": ("RemotePlatform",),
     "guest_results": ("ResultLine", "result_lines"),

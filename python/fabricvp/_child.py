@@ -20,7 +20,7 @@ def main() -> int:
         from .platform import Platform
         from .serving import serve
 
-        options = {"plugins": request["plugins"], "overrides": request["overrides"], **request["app"]}
+        options = {"plugins": pickle.loads(request["plugins"]), "overrides": request["overrides"], **request["app"]}
         if request["text"] is not None:
             machine = Platform.from_text(request["text"], name=request["name"], **options)
         else:

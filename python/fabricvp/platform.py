@@ -71,7 +71,8 @@ class Platform:
         dotted paths to values: ``{"node.host.harts": 4}``. In keywords two underscores stand for a dot:
         ``node__host__harts=4``. Quantities are text with a unit ("1.5 GHz").
 
-        ``plugins`` are files of plug-ins, whose kinds the configuration may name; they stay loaded in this process.
+        ``plugins`` are plug-ins, whose kinds the configuration may name: files, and subclasses of `PcieDevice`. They
+        stay loaded in this process.
 
         ``app`` is a GPU application (`fabricvp.apps()`) that node 0 runs, as by `load_app()`, which tells about
         ``size``, ``gpus``, ``placement``, ``dispatch``, ``initrd`` and ``option``. With several nodes it is a mapping:

@@ -19,7 +19,21 @@ from typing import Any
 
 import cloudpickle
 
-from . import config, console, devices, fabric, gpu, memory, node, pcie, platform, remote, spans, statistics
+from . import (
+    config,
+    console,
+    devices,
+    fabric,
+    gpu,
+    memory,
+    node,
+    pcie,
+    pcie_devices,
+    platform,
+    remote,
+    spans,
+    statistics,
+)
 from .errors import RemoteError
 from .remote import PARENT_MAIN, close_parent_connections
 
@@ -44,6 +58,7 @@ LIVE_CLASSES = (
     gpu.Gpu,
     gpu.GpuMemory,
     pcie.Pcie,
+    pcie_devices.PcieDevice,
     spans.Spans,
 )
 
@@ -81,7 +96,10 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         self._server = server
 
     def persistent_id(self, obj: Any) -> Any:
-        return (self._server.key_of(obj), type(obj).__name__) if isinstance(obj, LIVE_CLASSES) else None
+        if not isinstance(obj, LIVE_CLASSES):
+            return None
+        live = next(cls for cls in type(obj).__mro__ if cls in LIVE_CLASSES)  # a user's class is known by its base
+        return (self._server.key_of(obj), live.__name__)
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, memoryview):

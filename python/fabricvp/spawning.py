@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from multiprocessing.connection import Pipe
 from typing import Any
 
+import cloudpickle
+
 from .data import resolve_config
 from .errors import RemoteError
 from .gpu import PerNode, parse_app_requests
 from .overrides import flatten
-from .plugins import Plugins, plugin_files
+from .plugins import Plugins, resolve_plugins
 from .remote import RemotePlatform, main_path, require_main_guard
 
 
@@ -62,7 +64,7 @@ def spawn(
         "text": text,
         "name": name,
         "app": app_request,
-        "plugins": plugin_files(plugins),
+        "plugins": cloudpickle.dumps(resolve_plugins(plugins)),  # unpickled when the child can import
         "overrides": flatten(overrides, keywords),
         "sys_path": sys.path,
         "command": sys.argv,
