@@ -6,10 +6,16 @@
 #     	$(build_kernel)          # a kernel for the GPU's lanes
 #     boot.elf: main.c
 #     	$(build_firmware)        # a program that stands on firmware/lib
+#     host.elf: host.c mine.elf
+#     	$(build_gpu_host)        # one with the driver of GPUs, and kernels inside
+#     processor.elf: service.c
+#     	$(build_processor_firmware)  # the command processor's, with services of one's own
+#     processor.elf: CP_SERVICES := my_service
 #
 # Flags are those of cmake/firmware.cmake and firmware/gpu/CMakeLists.txt.
 FABRICVP_SDK := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 RISCV_GCC ?= riscv64-unknown-elf-gcc
+RISCV_OBJCOPY ?= $(RISCV_GCC:gcc=objcopy)
 # Where kernels have <math.h> and its functions from; in Debian, the package picolibc-riscv64-unknown-elf.
 PICOLIBC ?= /usr/lib/picolibc/riscv64-unknown-elf
 
@@ -30,4 +36,30 @@ define build_firmware
 @echo "building $@"
 @$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) $(CFLAGS) -T $(FABRICVP_SDK)/lib/host.ld \
   $(wildcard $(FABRICVP_SDK)/lib/*.S $(FABRICVP_SDK)/lib/*.c $(FABRICVP_SDK)/drivers/pci/*.c) $(filter %.c %.S,$^) -lgcc -o $@
+endef
+
+# The same with the driver of GPUs. Images that are linked in have no debug information, so that its paths change no
+# addresses: the command processor's firmware, and the kernels among the prerequisites, known by their files' names.
+fabricvp_images = $(FABRICVP_SDK)/../firmware/cp.elf $(filter %.elf,$^)
+define build_gpu_host
+@echo "building $@"
+@rm -rf $@.images && mkdir $@.images
+@for file in $(fabricvp_images); do $(RISCV_OBJCOPY) --strip-debug $$file $@.images/$$(basename $$file) || exit 1; done
+@{ printf '.section .rodata.images, "a"\n.globl images\n.balign 8\nimages:\n'; \
+  for name in $(basename $(notdir $(fabricvp_images))); do printf '.dword name_%s, start_%s, end_%s - start_%s\n' $$name $$name $$name $$name; done; \
+  printf '.dword 0, 0, 0\n'; \
+  for name in $(basename $(notdir $(fabricvp_images))); do \
+    printf 'name_%s: .asciz "%s"\n.balign 16\nstart_%s: .incbin "$@.images/%s.elf"\nend_%s:\n' $$name $$name $$name $$name $$name; done; } >$@.images/images.S
+@$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) -ffp-contract=off $(CFLAGS) -T $(FABRICVP_SDK)/lib/host.ld \
+  $(wildcard $(FABRICVP_SDK)/lib/*.S $(FABRICVP_SDK)/lib/*.c $(FABRICVP_SDK)/drivers/pci/*.c $(FABRICVP_SDK)/drivers/gpu/*.c) \
+  $(filter %.c %.S,$^) $@.images/images.S -lgcc -o $@
+@rm -rf $@.images
+endef
+
+# The command processor's firmware (firmware/cp) with the services that CP_SERVICES names, behind the two of its own.
+define build_processor_firmware
+@echo "building $@"
+@$(RISCV_GCC) -march=rv64imac_zicsr_zihintpause -mabi=lp64 $(fabricvp_flags) -fno-strict-aliasing \
+  '-DCP_OWN_SERVICES=$(foreach service,$(CP_SERVICES),CP_SERVICE($(service)))' $(CFLAGS) -T $(FABRICVP_SDK)/cp/cp.ld \
+  $(wildcard $(FABRICVP_SDK)/cp/*.S $(FABRICVP_SDK)/cp/*.c) $(FABRICVP_SDK)/network/service.c $(filter %.c %.S,$^) -lgcc -o $@
 endef

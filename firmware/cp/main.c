@@ -4,7 +4,15 @@
 #include "cp/report.h"
 #include "cp/service.h"
 
-static const struct service* const services[] = {&dispatch_service, &network_service_entry};
+/* Services of a project outside of the tree (build_processor_firmware in fabricvp.mk), a CP_SERVICE(name) for each. */
+#ifndef CP_OWN_SERVICES
+#define CP_OWN_SERVICES
+#endif
+#define CP_SERVICE(name) extern const struct service name;
+CP_OWN_SERVICES
+#undef CP_SERVICE
+#define CP_SERVICE(name) , &name
+static const struct service* const services[] = {&dispatch_service, &network_service_entry CP_OWN_SERVICES};
 enum { SERVICES = sizeof services / sizeof *services };
 
 void processor_main(unsigned hart) {

@@ -18,6 +18,9 @@ KINDS = {
     "firmware": "a program in C for the host's harts, with a machine of its own",
     "stage": "a mechanism at links between GPUs, as a plug-in in C++",
     "device": "a device on the host's bus, in Python and as a plug-in in C++, with a driver in C",
+    "pcie-device": "a PCIe device with DMA and interrupts, in Python and in C++, with a driver in C",
+    "gpu-host": "a program in C for the host that drives a GPU by packets, doorbells and signals",
+    "service": "a service of a GPU's command processor in C, and a program of the host that uses it",
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _RESERVED_NAMES = {
@@ -58,6 +61,10 @@ _RESERVED_NAMES = {
     "main",
     "run",
     "driver",
+    "host",
+    "model",
+    "kernel",
+    "processor",
     "fabricvp",
     "numpy",
     # targets that CMake has
@@ -65,6 +72,7 @@ _RESERVED_NAMES = {
     "clean",
     "help",
     "install",
+    "library",
     "package",
     "test",
 }
@@ -72,7 +80,7 @@ _RESERVED_NAMES = {
 
 def main(argv: list[str]) -> int:
     """`fabricvp new KIND NAME`: 0, or `InputError`."""
-    kinds = "\n".join(f"  {name:<9} {text}" for name, text in KINDS.items())
+    kinds = "\n".join(f"  {name:<12} {text}" for name, text in KINDS.items())
     parser = ArgumentParser(
         "new",
         f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}\n\n"

@@ -16,11 +16,15 @@ rm -rf "$work/clone"
 cd "$work/elsewhere"
 "$work/venv/bin/fabricvp" check uboot
 "$work/venv/bin/python" -m fabricvp check linux --help >/dev/null
-# Plug-ins are built with what the package brings.
-"$work/venv/bin/fabricvp" new device gauge
-make -C gauge plugin
-"$work/venv/bin/fabricvp" new stage combine
-make -C combine run
+# Projects of every kind are built with what the package brings, and run.
+for kind in $("$work/venv/bin/python" -c 'from fabricvp.new_command import KINDS; print(*KINDS)'); do
+    project=my_${kind//-/_}
+    "$work/venv/bin/fabricvp" new "$kind" "$project"
+    make -C "$project" run
+done
+make -C my_device plugin
+make -C my_pcie_device plugin
+make -C my_service app
 "$work/venv/bin/python" - <<'PY'
 import fabricvp
 assert {"uboot", "linux"} <= set(fabricvp.configs()), fabricvp.configs()

@@ -17,7 +17,12 @@ SAYS = {
     "firmware": "sum 4999950000, ok",
     "device": "12345 squared is 152399025",
     "stage": "to_cluster0_egress.combined",
+    "pcie-device": "1000 squares, ok",
+    "gpu-host": "the result is right",
+    "service": "the words are right",
 }
+#: Other ways to run what the project has.
+MORE_TARGETS = {"device": ("plugin", "program"), "pcie-device": ("plugin",)}
 
 
 def make(folder, target="run", **environment):
@@ -104,7 +109,7 @@ def test_from_an_installation(tmp_path):
     assert where.stdout.startswith(str(site)), where
     for kind in SAYS:
         done = subprocess.run(
-            [sys.executable, "-S", "-m", "fabricvp", "new", kind, f"my_{kind}"],
+            [sys.executable, "-S", "-m", "fabricvp", "new", kind, f"my_{kind.replace('-', '_')}"],
             capture_output=True,
             text=True,
             timeout=60,
@@ -112,8 +117,10 @@ def test_from_an_installation(tmp_path):
             cwd=tmp_path,
         )
         assert done.returncode == 0, done.stderr
-        for target in ("run", "plugin", "program") if kind == "device" else ("run",):
-            done = make(tmp_path / f"my_{kind}", target, PYTHONPATH=needed, PYTHON=f"{sys.executable} -S")
+        for target in MORE_TARGETS.get(kind, ()) + ("run",):
+            done = make(
+                tmp_path / f"my_{kind.replace('-', '_')}", target, PYTHONPATH=needed, PYTHON=f"{sys.executable} -S"
+            )
             assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
 
 
@@ -122,7 +129,7 @@ def test_from_an_installation(tmp_path):
     [
         (["new"], "KIND"),
         (["new", "kernel"], "NAME"),
-        (["new", "thing", "x"], "kernel, firmware, stage, device"),
+        (["new", "thing", "x"], "kernel, firmware, stage, device, pcie-device, gpu-host, service"),
         (["new", "kernel", "Int"], "'Int' is no name"),
         (["new", "kernel", "int"], "'int' is no name"),
         (["new", "kernel", "../x"], "is no name"),
