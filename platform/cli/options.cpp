@@ -5,6 +5,7 @@
 #include "platform/cli/command.h"
 #include "platform/common/input_error.h"
 #include "platform/config/plugins.h"
+#include "platform/machine.h"
 #include "platform/params/machine_params.h"
 
 namespace fabricvp::cli {
