@@ -65,15 +65,23 @@ int main(void) {
 
 
 @pytest.mark.timeout(600)
-def test_a_device_in_cpp(command, tmp_path):
-    """As a plug-in, and built into a program of its own."""
-    assert command("new", "device", "mine").returncode == 0
-    for target in "plugin", "program":
+@pytest.mark.parametrize("kind", MORE_TARGETS)
+def test_a_device_in_cpp(kind, command, tmp_path):
+    """As a plug-in, and some built into a program of their own."""
+    assert command("new", kind, "mine").returncode == 0
+    for target in MORE_TARGETS[kind]:
         done = make(tmp_path / "mine", target)
-        assert done.returncode == 0 and SAYS["device"] in done.stdout, done.stdout + done.stderr
+        assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
         assert "warning" not in done.stderr
     make(tmp_path / "mine", "clean")
     assert not (tmp_path / "mine" / "build").exists()
+
+
+@pytest.mark.timeout(600)
+def test_a_stock_application_with_a_service(command, tmp_path):
+    assert command("new", "service", "mine").returncode == 0
+    done = make(tmp_path / "mine", "app")
+    assert done.returncode == 0 and "spmv       ok" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.timeout(600)
