@@ -42,7 +42,7 @@ network_capture::network_capture(network::subnet* n, const std::string& file, co
     if (!m_network.tap(chosen, nullptr))
         throw input_error(fmt::format("capture: no port of the network has a name such as '{}': {}", filter,
                                       why_unmatched(filter, names)));
-    check_writable(file);
+    m_held = check_writable(file);
     const auto sink = [this](const void* bytes, std::size_t size) {
         if (!m_file)
             m_early.append(static_cast<const char*>(bytes), size);
@@ -74,6 +74,7 @@ void network_capture::open() {
         m_temporary = fmt::format("{}.{}.tmp", m_name, ::getpid());
     m_file = std::fopen((m_temporary.empty() ? m_name : m_temporary).c_str(), "wb");
     if (!m_file) throw_unwritable(m_name, errno);
+    m_held.reset();
     m_failed |= std::fwrite(m_early.data(), 1, m_early.size(), m_file) != m_early.size();
     m_early.clear();
 }

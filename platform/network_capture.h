@@ -7,6 +7,7 @@
 
 #include "network/capture.h"
 #include "network/subnet.h"
+#include "platform/common/files.h"
 
 namespace fabricvp {
 
@@ -32,6 +33,7 @@ private:
     std::string m_name;
     std::string m_early;      ///< what comes before open()
     std::string m_temporary;  ///< the file's name until it is whole; empty: it has its own
+    held_file m_held;
     std::FILE* m_file = nullptr;
     bool m_failed = false;
     std::unique_ptr<network::packet_capture> m_capture;

@@ -93,7 +93,7 @@ void throw_unwritable(const std::string& path, int error) {
     throw input_error(fmt::format("{}: cannot write: {}", path, std::strerror(error)));
 }
 
-void check_writable(const std::string& path) {
+held_file check_writable(const std::string& path) {
     std::error_code ignored;
     const auto status = fs::status(path, ignored);
     if (fs::is_directory(status)) throw_unwritable(path, EISDIR);
@@ -101,13 +101,14 @@ void check_writable(const std::string& path) {
         const int file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
         if (file < 0 && errno == ENXIO) throw input_error(path + ": cannot write: nothing reads this FIFO");
         if (file < 0) throw_unwritable(path, errno);
-        ::close(file);
-        return;
+        const held_file held(nullptr, [file](void*) { ::close(file); });
+        return fs::is_fifo(status) ? held : nullptr;
     }
     auto folder = fs::path(path).parent_path();
     if (folder.empty()) folder = ".";
     if (!fs::is_directory(folder, ignored)) throw_unwritable(path, ENOENT);
     if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_unwritable(path, errno);
+    return nullptr;
 }
 
 void make_folder(const std::string& folder) {

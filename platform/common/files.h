@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +23,11 @@ void write_file(const std::string& path, const std::string& contents);
 void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files,
                  const std::map<std::string, std::string>& copies = {});
 
+/// Holds a FIFO open while it is, lest its reader see an end.
+using held_file = std::shared_ptr<void>;
 /// Whether output can go there, without opening or creating it: not a folder, no FIFO without a reader, in a folder
-/// that takes files. \throws input_error
-void check_writable(const std::string& path);
+/// that takes files. \returns what holds a FIFO open, to be kept until it is opened for good \throws input_error
+[[nodiscard]] held_file check_writable(const std::string& path);
 [[noreturn]] void throw_unwritable(const std::string& path, int error);
 
 /// Makes a folder, with those around it. \throws input_error if it is not there then

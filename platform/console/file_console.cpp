@@ -22,7 +22,7 @@ namespace fabricvp {
 
 file_console::file_console(std::string path, std::uint64_t max_bytes)
     : m_path(std::move(path)), m_max_bytes(max_bytes) {
-    check_writable(m_path);
+    m_held = check_writable(m_path);
 }
 
 file_console::~file_console() {
@@ -33,6 +33,7 @@ void file_console::open() {
     if (m_file >= 0) return;
     m_file = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
     if (m_file < 0) throw_unwritable(m_path, errno);
+    m_held.reset();
     struct stat s {};
     m_limited = ::fstat(m_file, &s) == 0 && S_ISREG(s.st_mode);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "platform/common/files.h"
 #include "platform/console/console_backend.h"
 
 namespace fabricvp {
@@ -32,6 +33,7 @@ private:
 
     std::string m_path, m_unwritten;
     std::uint64_t m_max_bytes, m_bytes = 0;
+    held_file m_held;
     int m_file = -1;
     bool m_limited = false;  ///< a regular file
     bool m_full = false;

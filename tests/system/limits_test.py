@@ -74,6 +74,15 @@ class Limits(CommandTest):
         result = self.run_command("run", self.machine(finish()), "--console", "file:pipe", timeout=60)
         self.assert_unwritable(result, "pipe", "nothing reads this FIFO")
 
+    def test_a_fifo_whose_reader_waits(self):
+        """The check before the run must not look like the end to it."""
+        os.mkfifo(self.folder / "fifo")
+        reader = subprocess.Popen(["cat", self.folder / "fifo"], stdout=subprocess.PIPE)
+        self.addCleanup(reader.kill)
+        time.sleep(0.3)  # without a reader the FIFO is refused
+        self.succeed("run", self.machine(print_text("all of it") + finish()), "--console", "file:fifo", "--quiet")
+        self.assertEqual(reader.communicate(timeout=command.TIMEOUT_S)[0], b"all of it")
+
     def test_a_rejected_run_leaves_the_console_file(self):
         config = self.machine(print_text("new") + finish())
         self.write("log", "old")
@@ -93,6 +102,34 @@ class Limits(CommandTest):
             self.assertLess(len(text), 10400)
             self.assertEqual(result.errors.count(f": {log} has reached its limit of 10 KiB"), 1, result.errors)
         self.assertEqual(self.run_command("run", "bare", "--console-limit", "many").returncode, 2)
+
+    def test_a_capture_appears_when_it_is_whole(self):
+        self.write("packets.pcap", "of an earlier run")
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", "network_fat_tree", "--capture", "packets.pcap"],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder,
+        )
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + command.TIMEOUT_S
+        while not any(path.stat().st_size for path in self.folder.glob("packets.pcap.*.tmp")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        process.kill()
+        process.wait(command.TIMEOUT_S)
+        self.assertEqual((self.folder / "packets.pcap").read_text(), "of an earlier run")
+        self.succeed("run", "network_fat_tree", "--capture", "new.pcap", "--time", "10us", "--quiet")
+        self.assertGreater((self.folder / "new.pcap").stat().st_size, 1000)
+        self.assertEqual(list(self.folder.glob("new.pcap.*")), [])
+        os.mkfifo(self.folder / "fifo")
+        with open(self.folder / "read", "wb") as read:
+            reader = subprocess.Popen(["cat", self.folder / "fifo"], stdout=read)
+        self.addCleanup(reader.kill)
+        time.sleep(0.3)  # without a reader the FIFO is refused
+        self.succeed("run", "network_fat_tree", "--capture", "fifo", "--time", "10us", "--quiet")
+        reader.wait(command.TIMEOUT_S)
+        self.assertEqual((self.folder / "read").read_bytes(), (self.folder / "new.pcap").read_bytes())
 
     def test_how_runs_end(self):
         self.succeed("run", self.machine(finish()), "--out", "out")
