@@ -53,6 +53,9 @@ void node_devices::build(const device_params& params, host::host_complex& host, 
         }
         auto& core = gpus.back()->core;
         install_firmware(core.processor);
+        core.memory.read_peers = [this](std::uint64_t physical, void* to, std::size_t size) {
+            return debug_access(physical, to, size, false);
+        };
         m_all.push_back({core.owner.name(), &pcie::capabilities_of("gpu"), !p.is_apu()});
         for (auto& hart : core.processor.harts) m_harts.push_back(hart.get());
     }

@@ -53,6 +53,9 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
         dispatcher.attach(*compute_units.back());
     }
     dispatcher.name_of = [this](const dispatch& what) { return kernel_name(memory, what); };
+    dispatcher.read_code = [this](std::uint32_t space, std::uint64_t address, void* to, std::size_t size) {
+        return memory.debug_read(space, address, to, size);
+    };
     processor.on_page_table = [this](std::uint32_t space, std::uint64_t root) { memory.gmmu.set_root(space, root); };
     processor.on_tlb_invalidate = [this](std::uint32_t space) {
         memory.invalidate_translations(space);

@@ -52,6 +52,11 @@ public:
     derived wavefront_instructions_total{
         owner, "wavefront_instructions_total", "1", "the same since power-on, outside of the region of interest too",
         [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
+    derived lane_instructions{owner, "lane_instructions", "1", "instructions executed by lanes",
+                              [this] { return lanes_executed(); }};
+    derived lanes_per_instruction{owner, "lanes_per_instruction", "1",
+                                  "lanes that executed an instruction of their wavefront, on average",
+                                  [this] { return instructions() > 0 ? lanes_executed() / instructions() : 0.0; }};
     derived l1_transactions{owner, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
                             [this] { return transactions(false); }};
     derived l1_transactions_total{owner, "l1.transactions_total", "1",
@@ -71,6 +76,9 @@ public:
     /// What the statistics above report of the region of interest.
     double instructions() const {
         return sum([](const compute_unit& u) { return u.wavefront_instructions.value(); });
+    }
+    double lanes_executed() const {
+        return sum([](const compute_unit& u) { return u.lane_instructions.value(); });
     }
     double transactions() const { return transactions(false); }
 

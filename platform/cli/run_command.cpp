@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -351,6 +353,16 @@ void report(const platform& p, const run_result& result, const std::string& fail
     fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", why,
                values.at("sim.time_s"), wall, static_cast<std::uint64_t>(values.at("sim.instructions")),
                wall > 0 ? values.at("sim.instructions") / wall / 1e6 : 0.0);
+    double wavefronts = 0, lanes = 0;  // instructions, of all GPUs
+    for (const auto& [path, value] : values) {
+        if (std::count(path.begin(), path.end(), '.') != 2) continue;  // compute units have such values too
+        const auto name = std::string_view(path).substr(path.rfind('.') + 1);
+        if (name == "wavefront_instructions") wavefronts += value;
+        if (name == "lane_instructions") lanes += value;
+    }
+    if (wavefronts > 0)
+        fmt::print(stderr, "fabricvp: {:.0f} wavefront-instructions by {:.1f} of 64 lanes on average\n", wavefronts,
+                   lanes / wavefronts);
 }
 
 command run_command() {

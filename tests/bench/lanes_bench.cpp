@@ -35,6 +35,9 @@ struct machine : dispatch_client {
 
     machine() {
         dispatcher.set_client(*this);
+        dispatcher.read_code = [this](std::uint32_t space, std::uint64_t address, void* to, std::size_t size) {
+            return memory.debug_read(space, address, to, size);
+        };
         for (unsigned i = 0; i < 64; ++i) {
             if (i % 4 == 0) {
                 code.push_back(std::make_unique<instruction_cache>(("code" + std::to_string(i / 4)).c_str(),

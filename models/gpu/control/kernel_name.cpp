@@ -11,16 +11,7 @@ namespace {
 
 bool read_descriptor(const gpu_memory_system& memory, std::uint32_t space, std::uint64_t address,
                      kernel_descriptor& d) {
-    translation t;
-    if (!memory.debug_translate(space, address, t) || t.fault != memory_fault::none) return false;
-    const auto physical = t.at(address);
-    if (auto* shared = memory.router.shared();
-        shared && shared->holds(physical) && shared->holds(physical + sizeof d - 1))
-        shared->load(offset_of(physical), &d, sizeof d);
-    else if (memory.router.is_local(physical) && memory.memory.bytes.contains(offset_of(physical), sizeof d))
-        memory.memory.bytes.read(offset_of(physical), &d, sizeof d);
-    else
-        return false;
+    if (!memory.debug_read(space, address, &d, sizeof d)) return false;
     return d.magic == KERNEL_DESCRIPTOR_MAGIC;
 }
 

@@ -21,7 +21,7 @@ void compute_unit_params::describe(parameter_visitor& v) {
     v.field("outstanding_accesses", outstanding_accesses, between{1, 1024},
             "memory instructions of a wavefront under way");
     v.field("divergence_quantum", divergence_quantum, between{1, 1 << 20},
-            "backward branches after which diverged lanes pass the turn to those that have waited longest");
+            "backward branches of others after which diverged lanes get a turn, in whatever order the code is");
     v.field("runaway_limit", runaway_limit, between{0, 1e18}, "instructions after which a wavefront faults; 0: never");
     v.group("issue", issue, "cycles an instruction occupies its SIMD unit");
     v.group("lds", lds, "local data share");
@@ -239,7 +239,6 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
         case lane_stop::scoreboard: wait_for_registers(w); break;
         case lane_stop::memory:
             w.to_issue = c.op_lanes;
-            if (c.op.memory.kind == access_kind::atomic && c.op.rd != lane_registers::sink) c.schedule.spend(8);
             if (!m_queue.empty())
                 end_issue(w, issued::blocked);
             else

@@ -20,7 +20,7 @@ struct compute_unit_params {
     std::uint64_t wavefront_slots = 10;  ///< of a SIMD unit
     std::uint64_t quantum = 32;
     std::uint64_t outstanding_accesses = 64;
-    std::uint64_t divergence_quantum = 64;
+    std::uint64_t divergence_quantum = 4096;
     std::uint64_t runaway_limit = 0;
     issue_params issue;
     lds_params lds;

@@ -52,7 +52,8 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     m_storage.pop_back();
     c = lane_context{};
     c.storage = storage;
-    c.schedule.start(storage->groups, what.entry, lanes, static_cast<unsigned>(params.divergence_quantum));
+    c.schedule.start(storage->groups, g.run->reconvergence.get(), what.entry, lanes,
+                     static_cast<unsigned>(params.divergence_quantum));
     c.image = what.image;
     c.address_space = what.address_space;
     c.clock = &m_clock;

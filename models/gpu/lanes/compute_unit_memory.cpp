@@ -46,15 +46,6 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     const auto ready = lds.access(w.group->lds, o, c.op_lanes, address, data, w.slot, at);
     if (o.memory.kind == access_kind::write) return true;
     m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
-    if (o.memory.kind == access_kind::store_conditional) {
-        for (lane_mask left = c.op_lanes; left; left &= left - 1)
-            if (data[lowest(left)] != 0) {
-                c.schedule.rotate();
-                break;
-            }
-    } else if (o.memory.kind == access_kind::atomic && o.rd != lane_registers::sink) {
-        c.schedule.spend(8);
-    }
     if (o.rd == lane_registers::sink) return true;
     // Other lanes of the instruction may have loads under way.
     w.loaded_at[o.rd] = c.pending & row_bit(o.rd) ? std::max(w.loaded_at[o.rd], ready) : ready;
@@ -229,11 +220,6 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
     if (a.kind != access_kind::write) {
         m_engine.operations().write_back(c.storage->registers.r[rd], a.data, static_cast<load_format>(a.cookie >> 8),
                                          a.mask);
-        if (a.kind == access_kind::store_conditional) {
-            bool failed = false;
-            for (lane_mask left = a.mask; left; left &= left - 1) failed = failed || a.data[lowest(left)] != 0;
-            if (failed) c.schedule.rotate();
-        }
         if (rd != lane_registers::sink) load_landed(w, rd, ready);
     }
     if (w.state == wavefront_state::fence)

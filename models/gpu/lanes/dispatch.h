@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/lanes/lane_context.h"
+#include "gpu/lanes/reconvergence_table.h"
 
 namespace fabricvp::gpu {
 
@@ -58,7 +59,8 @@ public:
     /// Wavefront-sized areas of the scratch memory, shared by dispatches that are alive there together.
     std::shared_ptr<std::vector<std::uint32_t>> free_scratch;
     ticks queued_at = 0, started_at = 0;
-    ticks executed_at = never;  ///< the first instruction
+    ticks executed_at = never;                                 ///< the first instruction
+    std::shared_ptr<const reconvergence_table> reconvergence;  ///< null: the code could not be read when it started
     bool aborted = false;
     fault_record fault;  ///< the first one
 };

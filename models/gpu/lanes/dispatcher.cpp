@@ -2,6 +2,7 @@
 #include "gpu/lanes/dispatcher.h"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include "abi/gpu.h"
@@ -87,7 +88,27 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
 void dispatcher::begin(dispatch_run& run) {
     run.started_at = now();
     if (run.what.acquire) acquire();
+    find_reconvergence(run);
     for (const auto& listener : m_launch) listener(run);
+}
+
+/// Whoever has written the code (the host, a copy engine, a kernel) has done so by now, or lanes could not run it
+/// either.
+void dispatcher::find_reconvergence(dispatch_run& run) {
+    const auto& what = run.what;
+    const code_reader page = [&](std::uint32_t number, std::uint8_t* to) {
+        constexpr std::uint64_t size = control_flow_graph::page_bytes;
+        // An image need not begin where a page does.
+        const auto at = what.image + number * size, rest = size - at % size;
+        bool some = read_code(what.address_space, at, to, rest);
+        if (!some) std::memset(to, 0, rest);
+        if (rest == size) return some;
+        if (read_code(what.address_space, at + rest, to + rest, size - rest)) return true;
+        std::memset(to + rest, 0, size - rest);
+        return some;
+    };
+    if (read_code) run.reconvergence = m_reconvergence.find(what.address_space, what.image, what.entry, page);
+    if (!run.reconvergence) ++unread_kernels;
 }
 
 void dispatcher::acquire() {
@@ -198,6 +219,7 @@ void dispatcher::reset() {
     m_runs.clear();
     m_next_unit = 0;
     m_next_start = 0;
+    m_reconvergence.clear();
     cancel(m_place);
     cancel(m_complete);
     model::reset();

@@ -37,6 +37,8 @@ public:
     counter dispatches{*this, "dispatches", "1", "dispatches that have ended"};
     counter faults{*this, "faults", "1", "dispatches aborted because a lane went wrong"};
     counter work_groups{*this, "work_groups", "1", "work-groups started"};
+    counter unread_kernels{*this, "unread_kernels", "1",
+                           "dispatches whose code could not be read: diverged lanes ran by program counter"};
     histogram duration{*this, "duration", "ps", "from the first work-group to the end of the last"};
 
     dispatcher(const sc_core::sc_module_name& name, const dispatcher_params& params, const clock_domain& clock);
@@ -46,6 +48,9 @@ public:
     void set_client(dispatch_client& client) { m_client = &client; }
     /// What people call a dispatch, in traces and logs.
     std::function<std::string(const dispatch&)> name_of;
+    /// Reads bytes at a virtual address without time, for the reconvergence of lanes. \returns false if they are not
+    /// there. Without it lanes run by program counter.
+    std::function<bool(std::uint32_t space, std::uint64_t address, void* to, std::size_t size)> read_code;
     /// Called when the first work-group of a dispatch starts.
     void on_launch(std::function<void(const dispatch_run&)> listener) { m_launch.push_back(std::move(listener)); }
     /// What compute units report to.
@@ -72,6 +77,7 @@ private:
     void place();
     void complete();
     void begin(dispatch_run& run);
+    void find_reconvergence(dispatch_run& run);
     static bool placed(const dispatch_run& r) { return r.aborted || r.started == r.group_count; }
 
     const clock_domain& m_clock;
@@ -82,6 +88,7 @@ private:
     std::deque<std::unique_ptr<dispatch_run>> m_runs;
     std::size_t m_next_unit = 0;
     std::uint64_t m_number = 0;
+    reconvergence_tables m_reconvergence;
     ticks m_next_start = 0;
     calendar_event m_place{method<&dispatcher::place>, this};
     calendar_event m_complete{method<&dispatcher::complete>, this};

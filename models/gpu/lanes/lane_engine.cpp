@@ -35,6 +35,10 @@ lane_engine::lane_engine(const issue_params& issue, const lane_operations& opera
 /// Calls and returns as the calling convention hints them (unprivileged specification, table 2.1): x1 and x5 link.
 static bool is_link(unsigned row) { return row == 1 || row == 5; }
 
+static bool is_call_or_return(const lane_op& o) {
+    return o.kind != lane_kind::branch && (is_link(o.rd) || (o.kind == lane_kind::jump_register && is_link(o.rs1)));
+}
+
 /// \returns false on a misaligned target; then op_lanes says whose.
 bool lane_engine::jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const {
     auto& s = c.schedule;
@@ -59,7 +63,6 @@ bool lane_engine::jump_register(lane_context& c, const lane_op& o, std::uint64_t
         m_operations.fill(link, pc + 4);
         m_operations.blend(r[o.rd], link, s.active);
     }
-    const bool backward = range.min <= pc;
     // Each distinct target but the first lane's makes a group of its own.
     s.pc = target[static_cast<unsigned>(__builtin_ctzll(s.active))] & ~std::uint64_t{1};
     s.depth = depth;
@@ -68,10 +71,9 @@ bool lane_engine::jump_register(lane_context& c, const lane_op& o, std::uint64_t
         for (lane_mask left = all; left; left &= left - 1) {
             const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
             const auto to = target[lane] & ~std::uint64_t{1};
-            if (to != s.pc) s.split(lane_mask{1} << lane, to, depth);
+            if (to != s.pc) s.split(lane_mask{1} << lane, pc, to, depth);
         }
     }
-    if (backward && !is_link(o.rd) && !is_link(o.rs1)) s.spend(1);
     return true;
 }
 
@@ -140,6 +142,29 @@ bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
     return true;
 }
 
+/// What the registers of the current lanes hold, in short; rows that loads are to write do not count.
+static std::uint64_t state_of(const lane_context& c) {
+    std::uint64_t state = c.schedule.active;
+    for (auto rows = c.touched & ~c.pending; rows; rows &= rows - 1) {
+        const auto& row = c.storage->registers.r[static_cast<unsigned>(__builtin_ctzll(rows))];
+        for (lane_mask left = c.schedule.active; left; left &= left - 1)
+            state =
+                ((state << 5 | state >> 59) ^ row[static_cast<unsigned>(__builtin_ctzll(left))]) * 0x9e3779b97f4a7c15;
+    }
+    return state;
+}
+
+/// The current group has jumped from `from`, or moved on from there to where others may be.
+void lane_engine::regroup(lane_context& c, std::uint64_t from, bool backward) {
+    auto& s = c.schedule;
+    if (backward) {
+        const auto action = s.looped(from);
+        if (action == lane_schedule::loop_action::passed) return;
+        if (action == lane_schedule::loop_action::compare && s.compare(from, state_of(c))) return;
+    }
+    s.reconsider(from);
+}
+
 lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
     riscv::fpu::host_environment host;
     auto& s = c.schedule;
@@ -182,7 +207,7 @@ lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned ma
         s.pc = next_pc;
         if (s.pc == s.limit()) {
             count_lanes();
-            s.reconsider();
+            s.reconsider(next_pc - 4);
         }
         return leave(why);
     };
@@ -228,7 +253,9 @@ enter:
         if (o == end) {
             s.pc = pc();
             if (s.pc != s.limit()) goto enter;
-            goto regroup;
+            count_lanes();
+            s.reconsider(s.pc - 4);
+            goto changed;
         }
         if (pending & o->touches) {
             c.op = *o;
@@ -265,11 +292,7 @@ enter:
                     c.op_lanes = taken;
                     return fault(lane_fault::misaligned_pc, s.pc);
                 }
-                if (taken != active) {
-                    count_lanes();
-                    s.split(active & ~taken, pc() + 4, s.depth);
-                }
-                if (o->immediate < 0) s.spend(1);
+                if (taken != active) s.split(active & ~taken, pc(), pc() + 4, s.depth);
                 goto jumped;
             }
             case lane_kind::jump:
@@ -282,7 +305,6 @@ enter:
                     set_row(pc() + 4);
                     if (is_link(o->rd)) ++s.depth;
                 }
-                if (o->immediate < 0 && o->rd == lane_registers::sink) s.spend(1);
                 goto jumped;
             case lane_kind::jump_register:
                 count_lanes();
@@ -297,13 +319,17 @@ enter:
                 }
                 break;
             case lane_kind::nothing: break;
-            case lane_kind::memory: return stop_at(lane_stop::memory, pc() + 4);
+            case lane_kind::memory:
+                s.accesses(o->memory.scope != memory_scope::plain && o->rd != lane_registers::sink,
+                           o->memory.kind == access_kind::write);
+                return stop_at(lane_stop::memory, pc() + 4);
             case lane_kind::fence: return stop_at(lane_stop::fence, pc() + 4);
             case lane_kind::pause:
                 s.pc = pc() + 4;
                 count_lanes();
-                s.rotate();
-                goto regroup;
+                s.rotate(pc());
+                if (!s.others_wait()) s.reconsider(pc());
+                goto changed;
             case lane_kind::barrier:
                 c.op_pc = pc();
                 c.op_lanes = active;
@@ -330,12 +356,11 @@ enter:
             }
             goto enter;
         }
-        goto regroup;
+        count_lanes();
+        regroup(c, pc(), s.pc <= pc() && !is_call_or_return(*o));
+        goto changed;
     }
 
-regroup:
-    count_lanes();
-    s.reconsider();
 changed:
     active = s.active;
     diverged = s.diverged();

@@ -45,6 +45,7 @@ public:
 private:
     struct position;
     bool jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const;
+    static void regroup(lane_context& c, std::uint64_t from, bool backward);
     bool read_csr(lane_context& c, const lane_op& o) const;
 
     const lane_operations& m_operations;

@@ -2,20 +2,24 @@
 #include "gpu/lanes/lane_schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fabricvp::gpu {
 
-void lane_schedule::start(lane_groups& storage, std::uint64_t entry, lane_mask lanes, unsigned divergence_quantum) {
+namespace {
+constexpr unsigned first_check = 64;     // backward jumps before a group that others wait for is looked at
+constexpr std::uint64_t jump = 1 << 16;  // of the clock; turns count one
+constexpr unsigned comparisons = 4;      // backward jumps that are looked at then: a loop that spins may have some
+}  // namespace
+
+void lane_schedule::start(lane_groups& storage, const reconvergence_table* order, std::uint64_t entry, lane_mask lanes,
+                          unsigned divergence_quantum) {
+    *this = {};
     m_groups = &storage;
-    m_count = 0;
+    m_order = order;
     m_live = active = lanes;
-    m_parked = m_waiting = 0;
     pc = entry;
-    depth = 0;
-    m_limit = nowhere;
-    m_switch_count = m_last_run = 0;
-    m_divergence_quantum = m_budget = divergence_quantum;
-    m_rotated = false;
+    m_divergence_quantum = divergence_quantum;
 }
 
 std::uint64_t lane_schedule::pc_of(unsigned lane) const {
@@ -24,39 +28,45 @@ std::uint64_t lane_schedule::pc_of(unsigned lane) const {
     return pc;
 }
 
-void lane_schedule::add(std::uint64_t at, lane_mask lanes, std::uint32_t at_depth, bool parked) {
-    (parked ? m_parked : m_waiting) |= lanes;
+void lane_schedule::add(const lane_group& joins) {
+    (joins.parked ? m_parked : m_waiting) |= joins.lanes;
     for (unsigned i = 0; i < m_count; ++i) {
         auto& g = (*m_groups)[i];
-        if (g.pc != at || g.depth != at_depth || g.parked != parked) continue;
-        g.lanes |= lanes;
-        g.last_run = std::min(g.last_run, m_last_run);
+        if (g.pc != joins.pc || g.depth != joins.depth || g.key != joins.key || g.parked != joins.parked) continue;
+        g.lanes |= joins.lanes;
+        g.last_run = std::min(g.last_run, joins.last_run);
+        g.since = std::min(g.since, joins.since);
         return;
     }
-    (*m_groups)[m_count++] = {at, lanes, m_last_run, at_depth, parked};
+    (*m_groups)[m_count++] = joins;
 }
 
 void lane_schedule::make_current(unsigned index) {
     auto& g = (*m_groups)[index];
-    pc = g.pc;
+    pc = m_key_pc = g.pc;
     active = g.lanes;
     depth = g.depth;
+    m_key = g.key;
     m_last_run = g.last_run;
     m_waiting &= ~g.lanes;
     g = (*m_groups)[--m_count];
+    m_synchronises = m_stores = false;
 }
 
-bool lane_schedule::comes_before(const lane_group& g) const { return g.depth != depth ? g.depth > depth : g.pc < pc; }
-
-void lane_schedule::split(lane_mask lanes, std::uint64_t to, std::uint32_t their_depth) {
+void lane_schedule::split(lane_mask lanes, std::uint64_t from, std::uint64_t to, std::uint32_t their_depth) {
+    if (m_waiting == 0) {
+        m_granted = false;
+        m_check_at = m_clock + first_check * jump;
+    }
     active &= ~lanes;
-    add(to, lanes, their_depth, false);
+    add({to, lanes, m_last_run, m_clock, m_order ? m_order->key(from, to) : 0, their_depth, false});
 }
 
 void lane_schedule::merge() {
+    const auto here = key();
     for (unsigned i = 0; i < m_count;) {
         auto& g = (*m_groups)[i];
-        if (g.parked || g.pc != pc || g.depth != depth) {
+        if (g.parked || g.pc != pc || g.depth != depth || g.key != here) {
             ++i;
             continue;
         }
@@ -69,67 +79,166 @@ void lane_schedule::merge() {
 
 void lane_schedule::find_limit() {
     m_limit = nowhere;
+    if (m_waiting == 0) return;
+    if (m_order) m_limit = m_order->stretch_end(pc);
     for (unsigned i = 0; i < m_count; ++i) {
         const auto& g = (*m_groups)[i];
-        if (!g.parked && g.depth == depth && g.pc > pc) m_limit = std::min(m_limit, g.pc);
+        if (!g.parked && g.depth == depth && g.pc > pc && g.pc < m_limit && g.key == key_of(g.pc)) m_limit = g.pc;
     }
 }
 
-void lane_schedule::reconsider() {
+void lane_schedule::reconsider(std::uint64_t from) {
+    arrive(from);
+    settle();
+}
+
+/// A group has run until now, and waits.
+void lane_schedule::set_aside(lane_group g) {
+    g.last_run = g.since = ++m_clock;
+    add(g);
+}
+
+/// Merges groups, and lets the first in order run.
+void lane_schedule::settle() {
     if (m_waiting != 0) {
         merge();
-        if (!m_rotated) {
-            unsigned best = m_count;
-            for (unsigned i = 0; i < m_count; ++i) {
-                const auto& g = (*m_groups)[i];
-                if (g.parked || !comes_before(g)) continue;
-                if (best == m_count || g.depth > (*m_groups)[best].depth ||
-                    (g.depth == (*m_groups)[best].depth && g.pc < (*m_groups)[best].pc))
-                    best = i;
-            }
-            if (best != m_count) {
-                const lane_group was{pc, active, ++m_switch_count, depth, false};
-                make_current(best);
-                m_waiting |= was.lanes;
-                (*m_groups)[m_count++] = was;
-            }
-        }
+        if (!m_granted) do {
+                const auto first = first_before(current());
+                if (first == m_count) continue;
+                const auto was = current();
+                make_current(first);
+                set_aside(was);
+            } while (end_wait());
     }
     find_limit();
+}
+
+/// The group that comes first of those that come before one, or m_count.
+unsigned lane_schedule::first_before(lane_group best) const {
+    unsigned found = m_count;
+    for (unsigned i = 0; i < m_count; ++i)
+        if (const auto& g = (*m_groups)[i]; !g.parked && comes_before(g, best)) {
+            best = g;
+            found = i;
+        }
+    return found;
+}
+
+/// The current group is the first in order. If it has waited for the end of a loop, it and all others that have go on:
+/// there may be several places where they do. \returns whether there are such others, one of which may come first
+bool lane_schedule::end_wait() {
+    const auto waited_for = std::exchange(m_key, key_of(pc));
+    m_key_pc = pc;
+    if (m_key == waited_for) return false;
+    bool others = false;
+    for (unsigned i = 0; i < m_count; ++i) {
+        auto& g = (*m_groups)[i];
+        if (g.parked || g.depth != depth || g.key != waited_for) continue;
+        g.key = key_of(g.pc);
+        others = true;
+    }
+    if (others) merge();
+    return others;
 }
 
 /// No group is current: the first in order becomes it.
 void lane_schedule::choose() {
     active = 0;
-    m_rotated = false;
-    m_budget = m_divergence_quantum;
+    m_granted = false;
     if (m_waiting != 0) {
-        unsigned first = 0;
-        while ((*m_groups)[first].parked) ++first;
-        make_current(first);
+        make_current(first_before({nowhere, 0, 0, 0, ~std::uint32_t{0}, 0, false}));
+        m_check_at = m_clock + first_check * jump;
+        settle();
     }
-    reconsider();
+    find_limit();
 }
 
-void lane_schedule::rotate() {
-    if (m_waiting == 0) return;
-    unsigned oldest = m_count;
+unsigned lane_schedule::oldest(std::uint64_t lane_group::* when) const {
+    unsigned found = m_count;
     for (unsigned i = 0; i < m_count; ++i) {
         const auto& g = (*m_groups)[i];
-        if (!g.parked && (oldest == m_count || g.last_run < (*m_groups)[oldest].last_run)) oldest = i;
+        if (!g.parked && (found == m_count || g.*when < (*m_groups)[found].*when)) found = i;
     }
-    const lane_group was{pc, active, ++m_switch_count, depth, false};
-    make_current(oldest);
-    m_waiting |= was.lanes;
-    (*m_groups)[m_count++] = was;
-    m_rotated = true;
-    m_budget = m_divergence_quantum;
+    return found;
+}
+
+/// A group gets a turn of so many backward jumps, whatever the order.
+void lane_schedule::grant(unsigned index, unsigned turn) {
+    const auto was = current();
+    make_current(index);
+    set_aside(was);
+    m_granted = true;
+    m_turn = turn;
+    m_comparisons = 0;
+    m_compared_pc = nowhere;
     merge();
     find_limit();
 }
 
+void lane_schedule::rotate(std::uint64_t from) {
+    arrive(from);
+    if (m_waiting == 0) return;
+    grant(oldest(&lane_group::last_run), granted_turn);
+}
+
+lane_schedule::loop_action lane_schedule::looped(std::uint64_t from) {
+    if (m_waiting == 0) return loop_action::none;
+    m_clock += jump;
+    const bool synchronises = std::exchange(m_synchronises, false), stores = std::exchange(m_stores, false);
+    if (m_granted) {
+        if (--m_turn == 0) {
+            m_granted = false;
+            m_check_at = m_clock + first_check * jump;
+        }
+        return synchronises && m_granted ? loop_action::compare : loop_action::none;
+    }
+    if (m_clock >= m_check_at) {
+        const auto longest = oldest(&lane_group::since);
+        const auto since = (*m_groups)[longest].since, waited = (m_clock - since) / jump;
+        if (waited >= m_divergence_quantum && m_clock >= m_short_turn_at) {
+            arrive(from);
+            grant(longest, m_short_turn);
+            m_short_turn = std::min(2 * m_short_turn, max_short_turn);
+            m_short_turn_at = m_clock + m_divergence_quantum * jump;
+            return loop_action::passed;
+        }
+        if (waited >= first_check)
+            m_comparisons = comparisons;
+        else
+            m_short_turn = 1;  // nobody waits for long
+        if (waited < m_divergence_quantum)
+            m_check_at = since + jump * std::min<std::uint64_t>(std::max<std::uint64_t>(2 * waited, first_check),
+                                                                m_divergence_quantum);
+        else
+            m_check_at = std::max(m_clock + first_check * jump, m_short_turn_at);
+    }
+    if (m_comparisons != 0) {
+        --m_comparisons;
+        if (!stores) return loop_action::compare;
+    }
+    return synchronises ? loop_action::compare : loop_action::none;
+}
+
+bool lane_schedule::compare(std::uint64_t from, std::uint64_t state) {
+    if (m_compared_pc == from) {
+        m_missed = 0;
+        if (std::exchange(m_compared, state) != state) return false;
+        rotate(from);
+        return true;
+    }
+    // A loop may jump backwards at several places, one of which sees it spin.
+    if (m_compared_pc == nowhere || ++m_missed >= comparisons) {
+        m_compared_pc = from;
+        m_compared = state;
+        m_missed = 0;
+    }
+    return false;
+}
+
 void lane_schedule::park() {
-    add(pc, active, depth, true);
+    auto g = current();
+    g.parked = true;
+    add(g);
     choose();
 }
 
@@ -148,6 +257,7 @@ void lane_schedule::end() {
 bool lane_schedule::redirect(unsigned lane, std::uint64_t to) {
     const auto bit = lane_mask{1} << lane;
     if (!(m_live & ~m_parked & bit)) return false;
+    const auto here = key();
     auto its_depth = depth;
     active &= ~bit;
     for (unsigned i = 0; i < m_count; ++i) {
@@ -158,11 +268,14 @@ bool lane_schedule::redirect(unsigned lane, std::uint64_t to) {
         if (!g.lanes) g = (*m_groups)[--m_count];
         break;
     }
-    add(to, bit, its_depth, false);
-    if (active)
-        reconsider();
-    else
+    add({to, bit, m_last_run, m_clock, key_of(to), its_depth, false});
+    if (!active) {
         choose();
+        return true;
+    }
+    m_key = here;
+    m_key_pc = pc;
+    settle();
     return true;
 }
 

@@ -66,6 +66,19 @@ bool gpu_memory_system::debug_access(std::uint64_t physical, void* data, std::si
     return true;
 }
 
+bool gpu_memory_system::debug_read(std::uint32_t space, std::uint64_t address, void* to, std::size_t size) const {
+    translation t;
+    if (!debug_translate(space, address, t) || t.fault != memory_fault::none) return false;
+    const auto physical = t.at(address);
+    if (auto* const shared = router.shared(); shared && shared->holds(physical) && shared->holds(physical + size - 1))
+        shared->load(offset_of(physical), to, size);
+    else if (router.is_local(physical) && memory.bytes.contains(offset_of(physical), size))
+        memory.bytes.read(offset_of(physical), to, size);
+    else
+        return !router.is_local(physical) && read_peers && read_peers(physical, to, size);
+    return true;
+}
+
 bool gpu_memory_system::debug_translate(std::uint32_t space, std::uint64_t address, translation& to) const {
     return gmmu.debug_walk(space, page_of(address), to, [this](std::uint64_t physical, std::uint64_t& entry) {
         const std::uint64_t offset = offset_of(physical);

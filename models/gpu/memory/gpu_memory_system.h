@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,8 @@ public:
     gpu::l2_tlb l2_tlb;
     std::vector<std::unique_ptr<vector_cache>> scalar_caches;
     std::vector<std::unique_ptr<vector_memory_unit>> units;  ///< by compute unit
+    /// Reads bytes at a physical address of other GPUs of the node, in no time. \returns false if nothing is there
+    std::function<bool(std::uint64_t physical, void* to, std::size_t size)> read_peers;
 
     /// \param index of the GPU in its node \param compute_units how many \param sharing compute units that share a
     /// scalar cache \throws std::invalid_argument if sizes do not fit each other
@@ -53,6 +56,9 @@ public:
     /// Reads or writes bytes at a physical address for a debugger or loader, in no time.
     /// \returns false unless all of them lie in this GPU's memory
     bool debug_access(std::uint64_t physical, void* data, std::size_t size, bool write);
+    /// Reads bytes at a virtual address in no time, all in one page. \returns false unless they lie in this GPU's
+    /// memory, or in that of the host if the two share it
+    bool debug_read(std::uint32_t space, std::uint64_t address, void* to, std::size_t size) const;
     /// Walks the page tables in no time. \returns false if there is no page, or tables lie elsewhere
     bool debug_translate(std::uint32_t space, std::uint64_t address, translation& to) const;
 };

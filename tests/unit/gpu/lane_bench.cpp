@@ -131,6 +131,11 @@ void test_memory::send(const line_request_ptr& request) {
 lane_bench::lane_bench() : dispatches("dispatcher", order, clock), code("code", {}, clock, memory, memory) {
     dispatches.attach(code);
     dispatches.set_client(*this);
+    dispatches.read_code = [this](std::uint32_t, std::uint64_t address, void* to, std::size_t size) {
+        if (address < memory.base || address - memory.base > memory.size - size) return false;
+        std::memcpy(to, &memory.bytes[address - memory.base], size);
+        return true;
+    };
     // One compute unit for each way to execute lanes that this host has; single work-groups take them in turn.
     for (const char* name : {"avx512", "avx2", "baseline"}) {
         const auto* operations = lane_operations::by_name(name);
