@@ -31,7 +31,7 @@ CFLAGS := {options}
 mine.elf: mine.{source}
 \t$(build_kernel)
 mine.S: mine.c
-\tclang-14 --target=riscv64 -march=rv64imafd -mabi=lp64d -mcmodel=medany -msmall-data-limit=0 -ffreestanding -fno-addrsig -S \
+\tclang-14 --target=riscv64 -march=rv64imafd -mabi=lp64d -mcmodel=medany -msmall-data-limit=0 -ffreestanding \
 \t  -fno-addrsig -S -DFABRICVP_KERNEL -I{sdk} -I{sdk}/gpu {options} $< -o $@
 """
 
@@ -78,7 +78,7 @@ def check(gpu, elf, chosen):
 @pytest.mark.timeout(2000)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_lanes_meet_where_the_source_joins(gpu, tmp_path, compiler, level):
+def test_lanes_reconverge_where_the_source_joins(gpu, tmp_path, compiler, level):
     if compiler == "clang" and not shutil.which("clang-14"):
         pytest.skip("clang-14 is not installed")
     chosen = programs(12, 100 * LEVELS.index(level))

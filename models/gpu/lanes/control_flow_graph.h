@@ -30,7 +30,7 @@ struct basic_block {
     bool calls = false;                     ///< ends with a call
 };
 
-/// Code is the guest's, and may be hostile: what is looked at is bounded by pages, whatever jumps where.
+/// Code is the guest's, and may be anything: what is looked at is bounded by pages, whatever jumps where.
 class control_flow_graph {
 public:
     static constexpr std::uint32_t page_bytes = 4096, page_instructions = page_bytes / 4, max_pages = 64;

@@ -92,8 +92,7 @@ void dispatcher::begin(dispatch_run& run) {
     for (const auto& listener : m_launch) listener(run);
 }
 
-/// Whoever has written the code (the host, a copy engine, a kernel) has done so by now, or lanes could not run it
-/// either.
+/// The host, a copy engine or a kernel has written the code by now: lanes could not run it otherwise.
 void dispatcher::find_reconvergence(dispatch_run& run) {
     const auto& what = run.what;
     const code_reader page = [&](std::uint32_t number, std::uint8_t* to) {

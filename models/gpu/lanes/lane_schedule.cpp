@@ -153,7 +153,7 @@ void lane_schedule::choose() {
     find_limit();
 }
 
-unsigned lane_schedule::oldest(std::uint64_t lane_group::* when) const {
+unsigned lane_schedule::oldest(std::uint64_t lane_group::*when) const {
     unsigned found = m_count;
     for (unsigned i = 0; i < m_count; ++i) {
         const auto& g = (*m_groups)[i];
@@ -168,7 +168,7 @@ void lane_schedule::grant(unsigned index, unsigned turn) {
     make_current(index);
     set_aside(was);
     m_granted = true;
-    m_turn = turn;
+    m_granted_left = turn;
     m_comparisons = 0;
     m_compared_pc = nowhere;
     merge();
@@ -186,7 +186,7 @@ lane_schedule::loop_action lane_schedule::looped(std::uint64_t from) {
     m_clock += jump;
     const bool synchronises = std::exchange(m_synchronises, false), stores = std::exchange(m_stores, false);
     if (m_granted) {
-        if (--m_turn == 0) {
+        if (--m_granted_left == 0) {
             m_granted = false;
             m_check_at = m_clock + first_check * jump;
         }
@@ -205,7 +205,7 @@ lane_schedule::loop_action lane_schedule::looped(std::uint64_t from) {
         if (waited >= first_check)
             m_comparisons = comparisons;
         else
-            m_short_turn = 1;  // nobody waits for long
+            m_short_turn = 1;  // no group waits for long
         if (waited < m_divergence_quantum)
             m_check_at = since + jump * std::min<std::uint64_t>(std::max<std::uint64_t>(2 * waited, first_check),
                                                                 m_divergence_quantum);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which lanes of a wavefront run. Lanes at one place, as deep in calls, form a group; one group is current, the others
 // wait or are parked at a barrier. The deepest call runs first, then the order of the kernel's reconvergence_table, so
-// that lanes meet where control flow joins: a group waits at a join until nobody is left who could come there. Without
-// a table the smallest program counter runs first.
+// that lanes reconverge where control flow joins: a group waits at a join until no lane is left that could come there.
+// Without a table the smallest program counter runs first.
 //
 // Lanes may wait for others of their wavefront, which that order would hold back for ever. So a group that pauses, or
 // that is found to turn in a loop without any change in its registers, passes the turn to the group that has waited
@@ -21,8 +21,9 @@ namespace fabricvp::gpu {
 struct lane_group {
     std::uint64_t pc;
     lane_mask lanes;
-    std::uint64_t last_run;  ///< when it ran last; of lanes that met, the first one; of lanes that left, as of the others
-    std::uint64_t since;     ///< when it came to wait; of lanes that met, the first one
+    std::uint64_t
+        last_run;         ///< when it ran last; of lanes that met, the first one; of lanes that left, as of the others
+    std::uint64_t since;  ///< when it came to wait; of lanes that met, the first one
     std::uint32_t key;    ///< of the reconvergence table
     std::uint32_t depth;  ///< calls
     bool parked;
@@ -98,7 +99,7 @@ private:
     unsigned first_before(lane_group best) const;
     bool end_wait();
     void grant(unsigned index, unsigned turn);
-    unsigned oldest(std::uint64_t lane_group::* when) const;
+    unsigned oldest(std::uint64_t lane_group::*when) const;
     lane_group current() const { return {pc, active, m_last_run, m_clock, key(), depth, false}; }
     void set_aside(lane_group g);
     void choose();
@@ -129,7 +130,7 @@ private:
     std::uint64_t m_check_at = 0;                   // when to look for who has waited for long
     std::uint64_t m_short_turn_at = 0;              // no short turn before
     std::uint64_t m_divergence_quantum = 0;
-    unsigned m_turn = 0, m_short_turn = 1;
+    unsigned m_granted_left = 0, m_short_turn = 1;
     unsigned m_comparisons = 0, m_missed = 0;  // backward jumps that are to be compared; that were elsewhere
     std::uint64_t m_compared_pc = nowhere, m_compared = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diverged lanes meet where control flow joins, and those that wait for each other end; code as compilers make it, code
-// that changes, and code that nobody would write.
+// Diverged lanes reconverge where control flow joins, and those that wait for each other end; code as compilers make
+// it, code that changes, and code that no compiler writes.
 #include <random>
 
 #include "lane_bench.h"
@@ -70,7 +70,7 @@ TEST_CASE("lanes that continue a loop wait for those in its body") {
     CHECK(lane_bench::instance().statistic(".lane_instructions") > 45 * many);
 }
 
-TEST_CASE("lanes meet behind a loop whatever their trip counts") {
+TEST_CASE("lanes reconverge behind a loop whatever their trip counts") {
     for (const unsigned trips : {64u, 6400u, 64000u}) {
         INFO(trips << " turns");
         const double executed = instructions("unequal", trips);
@@ -88,8 +88,8 @@ TEST_CASE("lanes that wait for each other end, after so many instructions") {
         const char* name;
         std::uint64_t rounds;
         double bound;
-    } cases[] = {{"hand_over", 100, 45'000}, {"impatient", 20, 900'000}, {"reserved_lock", 4, 10'000},
-                 {"swap_lock", 4, 9'000},    {"paused_lock", 4, 8'000},  {"backoff_lock", 4, 35'000}};
+    } cases[] = {{"hand_over", 100, 45'000}, {"limited_looks", 20, 900'000}, {"reserved_lock", 4, 10'000},
+                 {"swap_lock", 4, 9'000},    {"paused_lock", 4, 8'000},      {"backoff_lock", 4, 35'000}};
     for (const auto& c : cases) {
         INFO(c.name);
         const double executed = instructions(c.name, c.rounds, 64, longest);
@@ -155,7 +155,7 @@ TEST_CASE("an inner loop that shares its head with the outer one comes first") {
     CHECK(outer < order.position[2]);
 }
 
-TEST_CASE("hostile code costs a bounded effort") {
+TEST_CASE("code that no compiler writes costs a bounded effort") {
     std::mt19937 random(1);
     const unsigned kind = GENERATE(range(0u, 5u));
     constexpr int count = 200'000;

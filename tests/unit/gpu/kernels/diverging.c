@@ -53,8 +53,8 @@ KERNEL(hand_over, struct arguments) {
     args->out[global_id(0)] = ball;
 }
 
-/* The same, with a limit to the patience of who waits: registers change with each look. */
-KERNEL(impatient, struct arguments) {
+/* The same, with a limit to the looks: registers change with each. */
+KERNEL(limited_looks, struct arguments) {
     if (lane_id() == 0) ball = 0;
     barrier();
     const unsigned me = lane_id() == 0 ? 0 : 1;
