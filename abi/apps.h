@@ -43,6 +43,17 @@
     A(locks, 256, "lanes", 72.0 * n / 64, "spin locks and mailboxes between lanes of one wavefront")
 /* clang-format on */
 
+/* Applications over all GPUs of all nodes of a machine, with the same columns; `bytes` counts those of each GPU. */
+/* clang-format off */
+#define GPU_DISTRIBUTED_APPS(A)                                                                                        \
+    A(allreduce, 65536, "elements", 8.0 * n + 128, "sums a vector of floats over all GPUs of all nodes, in a ring")    \
+    A(mm_ring, 128, "rows", 12.0 * n * n + 192, "multiplies square matrices over all GPUs of all nodes, in a ring")    \
+    A(halo, 64, "rows a GPU", 32768.0 * n + 65536, "steps of a five-point Jacobi iteration over all GPUs of all nodes")
+#define GPU_DISTRIBUTED_APP_OPTIONS(O)                                     \
+    O(halo, steps, 1, 1000, 4, "steps of the iteration")                   \
+    O(halo, columns, 16, 4096, 256, "cells of a row")
+/* clang-format on */
+
 /* What some of them can be told beside the size: O(application, key, least, most, default, what it does). Values are
  * numbers with at most nine digits behind the point. */
 /* clang-format off */

@@ -20,6 +20,10 @@ const std::vector<gpu_app>& gpu_apps() {
 #define FABRICVP_ROW(name, size, unit, bytes, help) {#name, size, unit, [](double n) -> double { return bytes; }, help},
         GPU_APPS(FABRICVP_ROW)
 #undef FABRICVP_ROW
+#define FABRICVP_ROW(name, size, unit, bytes, help) \
+    {#name, size, unit, [](double n) -> double { return bytes; }, help, true},
+            GPU_DISTRIBUTED_APPS(FABRICVP_ROW)
+#undef FABRICVP_ROW
     };
     return apps;
 }
@@ -27,7 +31,7 @@ const std::vector<gpu_app>& gpu_apps() {
 const std::vector<gpu_app_option>& gpu_app_options() {
     static const std::vector<gpu_app_option> options = {
 #define FABRICVP_ROW(app, key, min, max, default_value, help) {#app, #key, min, max, default_value, help},
-        GPU_APP_OPTIONS(FABRICVP_ROW)
+        GPU_APP_OPTIONS(FABRICVP_ROW) GPU_DISTRIBUTED_APP_OPTIONS(FABRICVP_ROW)
 #undef FABRICVP_ROW
     };
     return options;
@@ -46,7 +50,12 @@ const std::vector<std::string>& app_dispatches() {
 }
 
 namespace {
-const std::string program = "firmware:gpu_apps.elf";
+const std::string program = "firmware:gpu_apps.elf", distributed_program = "firmware:distributed_apps.elf";
+
+const gpu_app& app_named(const std::string& name) {
+    const auto& apps = gpu_apps();
+    return *std::find_if(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; });
+}
 
 void add_policy(std::string& append, const char* key, const std::string& value, const std::vector<std::string>& known) {
     if (value.empty()) return;
@@ -96,8 +105,7 @@ std::size_t gpus_of(const platform& machine, std::size_t node) {
 std::string in_gibibytes(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1 << 30)); }
 
 void check_size(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
-    const auto& apps = gpu_apps();
-    const auto& app = *std::find_if(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; });
+    const auto& app = app_named(name);
     const auto size = options.size ? options.size : app.size;
     if (size > GPU_APP_MAX)
         throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MAX, app.unit));
@@ -110,8 +118,13 @@ void check_size(platform& machine, std::size_t node, const std::string& name, co
 }
 }  // namespace
 
+bool is_distributed_app(const std::string& name) {
+    const auto& apps = gpu_apps();
+    return std::any_of(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.distributed && a.name == name; });
+}
+
 std::string app_of(const image_set& images) {
-    if (images.firmware != program) return {};
+    if (images.firmware != program && images.firmware != distributed_program) return {};
     std::istringstream words(images.append);
     for (std::string word; words >> word;)
         if (word.compare(0, 4, "app=") == 0) return word.substr(4);
@@ -156,8 +169,15 @@ image_set images_of_app(const std::string& name, const app_options& options) {
             throw input_error(fmt::format("--size {} has no effect: {} says how large the matrix is", options.size,
                                           quoted(options.input)));
     }
+    const bool distributed = is_distributed_app(name);
+    for (const auto& [option, given] : {std::pair{"gpus", options.gpus != 0},
+                                        {"placement", !options.placement.empty()},
+                                        {"dispatch", !options.dispatch.empty()}})
+        if (distributed && given)
+            throw input_error(
+                fmt::format("--{} has no effect: {} runs on all GPUs, each with its own part", option, name));
     image_set images;
-    images.firmware = program;
+    images.firmware = distributed ? distributed_program : program;
     images.initrd = options.input;
     images.append = "app=" + name;
     if (options.size) images.append += fmt::format(" size={}", options.size);
@@ -179,6 +199,11 @@ void require_gpus(const platform& machine, std::size_t node, const std::string& 
 
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
     const auto images = images_of_app(name, options);
+    if (is_distributed_app(name)) {
+        if (node)
+            throw input_error(fmt::format("--app node{}={}: it runs on all nodes; give --app {}", node, name, name));
+        return load_distributed_app(machine, name, options);
+    }
     const auto there = gpus_of(machine, node);
     require_gpus(machine, node, "--app " + name);
     if (options.gpus > there)
@@ -186,6 +211,29 @@ void load_app(platform& machine, std::size_t node, const std::string& name, cons
             fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));
     if (options.input.empty()) check_size(machine, node, name, options);
     machine.load_images(node, images);
+}
+
+void load_distributed_app(platform& machine, const std::string& name, const app_options& options) {
+    const auto images = images_of_app(name, options);
+    const auto& params = machine.hardware().params;
+    const auto nodes = machine.node_count();
+    const auto& app = app_named(name);
+    const auto size = options.size ? options.size : app.size;
+    if (size > GPU_APP_MAX)
+        throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MAX, app.unit));
+    const auto wanted = app.bytes(static_cast<double>(size));
+    for (std::size_t i = 0; i < nodes; ++i) {
+        const auto& node = params.nodes.at(i);
+        require_gpus(machine, i, "--app " + name);
+        const auto gpus = gpus_of(machine, i);
+        if (nodes > 1 && node.devices.hcas.empty())
+            throw input_error(fmt::format("--app {}: node{} has no RDMA adapter to reach the other nodes", name, i));
+        const auto room = node.devices.gpu_memory(~std::size_t{0}, node.host.memory.bytes) / static_cast<double>(gpus);
+        if (wanted > room)
+            throw input_error(fmt::format("--size {}: {} needs {} of each GPU, those of node{} have {}", size, name,
+                                          in_gibibytes(wanted), i, in_gibibytes(room)));
+    }
+    for (std::size_t i = 0; i < nodes; ++i) machine.load_images(i, images);
 }
 
 }  // namespace fabricvp

@@ -18,11 +18,14 @@ struct gpu_app {
     double (*bytes)(double n);                                             ///< of device memory at a size
     double footprint() const { return bytes(static_cast<double>(size)); }  ///< at the default size
     std::string help;
+    bool distributed = false;  ///< over all GPUs of all nodes; footprint() counts bytes of each GPU
 };
 
 const std::vector<gpu_app>& gpu_apps();
 /// GPUs of a node that applications can use: those of their driver (firmware/drivers/gpu/gpu.h).
 inline constexpr std::size_t max_app_gpus = 16;
+/// Whether this is the name of an application over all GPUs of all nodes.
+bool is_distributed_app(const std::string& name);
 
 /// What an application can be told beside its size.
 struct gpu_app_option {
@@ -56,5 +59,8 @@ void require_gpus(const platform& machine, std::size_t node, const std::string& 
 /// Lets a node run an application. \throws input_error if the node has no GPU, too few, or too little memory for the
 /// size, and as images_of_app()
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options);
+/// Lets all nodes run an application over all their GPUs. \throws input_error if a node has no GPU, or none of the RDMA
+/// adapters that several nodes need, or too little memory, and as images_of_app()
+void load_distributed_app(platform& machine, const std::string& name, const app_options& options);
 
 }  // namespace fabricvp

@@ -51,6 +51,18 @@ public:
                              has("tohost", node)});
     }
 
+    /// Whether an application runs on all nodes. \throws input_error if another node than the first one has images or
+    /// options of its own
+    bool distributed(const platform& p) const {
+        if (!has("app", 0) || !is_distributed_app(of("app", 0))) return false;
+        for (std::size_t node = 1; node < p.node_count(); ++node)
+            for (const auto& [name, values] : m_values)
+                if (values.count(node))
+                    throw input_error(
+                        fmt::format("--{} node{}=…: {} runs on all nodes alike", name, node, of("app", 0)));
+        return true;
+    }
+
 private:
     bool has(const char* name, std::size_t node) const { return m_values.at(name).count(node) != 0; }
     std::string of(const char* name, std::size_t node) const {
@@ -177,6 +189,10 @@ std::vector<kernel_output> load_images(platform& p, const options::variables_map
     if (kernel) {
         require_gpus(p, 0, "--kernel-elf " + quoted(text_option(given, "kernel-elf")));
         p.load_images(0, kernel->images);
+    }
+    if (!kernel && by_node.distributed(p)) {
+        by_node.load(p, 0);
+        return {};
     }
     for (std::size_t i = kernel ? 1 : 0; i < p.node_count(); ++i) by_node.load(p, i);
     return kernel ? kernel->outputs : std::vector<kernel_output>();

@@ -35,7 +35,7 @@ _hca = {"wiring.h": set(), "memory": {"wiring.h"}, "queues": {"wiring.h", "memor
 _hca["transport"] = set(_hca)
 _hca["commands"] = set(_hca)
 
-PROGRAMS = "apps cluster compnet gpurdma hello misuse ordering pcie_demo pgas rdma topology".split()
+PROGRAMS = "apps cluster compnet distributed gpurdma hello misuse ordering pcie_demo pgas rdma topology".split()
 # Images of one kind: those for harts with their drivers, and those that lanes or the command processor run.
 _firmware = {
     "lib": set(),

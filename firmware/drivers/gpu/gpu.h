@@ -53,7 +53,7 @@ enum { GPU_WAIT_LIMIT_US = 1000000 };
 /* All GPUs of the node, and the address space that they share. */
 struct gpu_node {
     struct gpu gpu[MAX_GPUS];
-    unsigned count;
+    unsigned first, count; /* those from `first` to `count` - 1 are there; first: 0 but after gpu_isolate() */
     struct gpu_table* root;
     struct gpu_range* first_touch; /* buffers with first-touch placement */
     struct gpu_range* recorded;    /* those of an earlier pass, the oldest first: where their pages went */
@@ -69,6 +69,9 @@ void gpu_require(struct gpu_node* node, struct pci_host* host);
 /* How many GPUs, counted from the first, all reach each other's memory: those that can share buffers. */
 unsigned gpu_connected_count(const struct gpu_node* node);
 void gpu_print(const struct gpu_node* node);
+/* One GPU of a node with an address space of its own, as where no fabric joins it to the others. Programs then do
+ * without `node`, which has to be fresh: nothing was allocated in it. */
+void gpu_isolate(struct gpu_node* one, const struct gpu_node* node, unsigned gpu);
 /* Loads the command processor's firmware again, after a crash say. Its queues are gone; gpu_reset_queue() brings each
  * back. */
 bool gpu_restart(struct gpu_node* node, unsigned gpu);

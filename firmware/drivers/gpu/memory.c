@@ -114,7 +114,7 @@ static unsigned index_at(gpu_address at, unsigned level) {
 
 void gpu_set_page_tables(const struct gpu_node* node) {
     if (!node->root) return;
-    for (unsigned i = 0; i < node->count; ++i) {
+    for (unsigned i = node->first; i < node->count; ++i) {
         mmio_write64(node->gpu[i].registers + GPU_SRAM_WINDOW + GPU_SRAM_SPACES, node->root->physical);
         mmio_write32(node->gpu[i].registers + GPU_HOST_REQUEST, 1);
     }
@@ -123,7 +123,7 @@ void gpu_set_page_tables(const struct gpu_node* node) {
 /* A leaf of level 0 or 1. Tables of the last level lie on the GPU that holds the first page of their 2 MiB. */
 static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, uint64_t flags, unsigned leaf) {
     const struct gpu* holder = gpu_owner(node, physical);
-    const unsigned home = holder ? holder->index : 0;
+    const unsigned home = holder ? holder->index : node->first;
     if (!node->root) {
         node->root = new_table(node, home);
         gpu_set_page_tables(node);

@@ -15,12 +15,12 @@ struct gpu_range {
 
 unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
     (void)pages, (void)context;
-    return (unsigned)(page % node->count);
+    return node->first + (unsigned)(page % (node->count - node->first));
 }
 
 unsigned gpu_place_contiguous(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
     (void)context;
-    return (unsigned)(page * node->count / pages);
+    return node->first + (unsigned)(page * (node->count - node->first) / pages);
 }
 
 unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages, void* gpu_index) {

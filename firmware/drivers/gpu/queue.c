@@ -13,8 +13,8 @@ enum { ACKNOWLEDGE_TIMEOUT_US = 10000, MAX_LINKED = 64 };
 
 /* By turns, where all GPUs that can share memory reach it. */
 static unsigned place_code(const struct gpu_node* node, uint64_t page, uint64_t pages, void* connected) {
-    (void)node, (void)pages;
-    return (unsigned)(page % (uintptr_t)connected);
+    (void)pages;
+    return node->first + (unsigned)(page % (uintptr_t)connected);
 }
 
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {

@@ -149,9 +149,15 @@ static bool all_linked(const struct gpu_node* node, unsigned count) {
 }
 
 unsigned gpu_connected_count(const struct gpu_node* node) {
+    if (node->first) return 1; /* after gpu_isolate() */
     unsigned count = node->count;
     while (count > 1 && !all_linked(node, count)) --count;
     return count;
+}
+
+void gpu_isolate(struct gpu_node* one, const struct gpu_node* node, unsigned gpu) {
+    *one = (struct gpu_node){.first = gpu, .count = gpu + 1, .next = node->next, .limit_us = node->limit_us};
+    one->gpu[gpu] = node->gpu[gpu];
 }
 
 void gpu_print(const struct gpu_node* node) {
