@@ -29,7 +29,7 @@ void compute_unit_params::describe(parameter_visitor& v) {
 
 const char* describe(wavefront_state s) {
     static const char* const names[] = {"free",  "ready", "run",     "memory", "queue",
-                                        "fetch", "fence", "barrier", "drain"};
+                                        "fetch", "fence", "barrier", "drain",  "start"};
     return names[static_cast<unsigned>(s)];
 }
 
@@ -38,6 +38,7 @@ compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_un
     : model(name),
       params(p),
       lds("lds", p.lds, to.clock),
+      simd_busy(*this, "simd_busy", "ps", "time SIMD units were busy, summed over them", p.simd_units),
       m_clock(to.clock),
       m_period_fs(1'000'000'000'000'000 / to.clock.rate().hertz),
       m_gpu(to.gpu),
@@ -152,6 +153,8 @@ void compute_unit::run_next(simd_unit& s) {
             registers_ready(w, now());
             if (w.observer) w.observer->resumed(w.wakes_at, now());
             enter(w, wavefront_state::ready);
+        } else if (w.state == wavefront_state::starting) {
+            enter(w, wavefront_state::ready);
         }
         if (!m_watcher || !m_watcher->holds(w)) {
             s.last = position;
@@ -177,7 +180,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
         else
             s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
         const ticks at = now() + span(c.cycles);
-        if (s.stop == lane_stop::memory && access_local(w, at)) continue;
+        if (s.stop == lane_stop::memory && access_local(w, at) == local_access::done) continue;
         if (s.stop == lane_stop::scoreboard && w.observer) w.observer->uses(c.pending & c.op.touches, at, at - now());
         if (s.stop == lane_stop::scoreboard && registers_ready(w, at)) continue;
         if (m_watcher && s.stop == lane_stop::budget && quantum > c.instructions && !m_watcher->holds(w)) continue;
@@ -187,7 +190,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     if (w.group->run->executed_at == never && c.instructions != before) w.group->run->executed_at = now();
     lane_instructions += c.lane_instructions - lanes_before;
     const ticks duration = span(std::max<std::uint64_t>(c.cycles, 1));
-    simd_busy += duration;
+    simd_busy.book(w.simd, now(), now() + duration);
     s.registers[w.position] = &c.storage->registers;
     s.rows[w.position] = c.ahead;
     s.operands = {c.op.rs1, c.op.memory.kind == access_kind::read ? std::uint8_t{0} : c.op.rs2};
@@ -239,7 +242,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
         case lane_stop::scoreboard: wait_for_registers(w); break;
         case lane_stop::memory:
             w.to_issue = c.op_lanes;
-            if (!m_queue.empty())
+            if (!m_queue.empty() && !w.blocked_by_lds)
                 end_issue(w, issued::blocked);
             else
                 end_issue(w, issue(w));
@@ -277,11 +280,11 @@ void compute_unit::begin_fence(wavefront& w) {
     continue_fence(w);
 }
 
-/// A fence waits for all loads of the wavefront; a release beyond the work-group, whose members share an L1 cache, and
-/// a barrier for all stores too.
+/// A fence waits for all loads of the wavefront and for its accesses of the LDS; a release beyond the work-group, whose
+/// members share an L1 cache, and a barrier for all stores too.
 void compute_unit::continue_fence(wavefront& w) {
     const auto loads = w.accesses - w.stores;
-    if (loads != 0 || (w.waits_for_stores && w.stores != 0)) return;
+    if (loads != 0 || (w.waits_for_stores && w.stores != 0) || !lds_drained(w)) return;
     if (w.acquires) m_memory.invalidate();
     if (w.observer) w.observer->passed(now());
     if (w.at_barrier)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/busy_time.h"
 #include "base/clock_domain.h"
 #include "gpu/lanes/lane_engine.h"
 #include "gpu/lanes/wavefront.h"
@@ -62,10 +63,11 @@ public:
     counter wavefronts{*this, "wavefronts", "1", "wavefronts that have ended"};
     counter work_groups{*this, "work_groups", "1", "work-groups that have ended"};
     counter memory_instructions{*this, "memory_instructions", "1", "accesses handed to the memory unit"};
-    counter simd_busy{*this, "simd_busy", "ps", "time SIMD units were busy, summed over them"};
+    busy_time simd_busy;
     counter residency{*this, "residency", "ps", "time wavefronts have lived, summed over them"};
     counter stall_memory{*this, "stall_memory", "ps", "wavefronts waited for data"};
-    counter stall_queue{*this, "stall_queue", "ps", "wavefronts waited for the memory unit to take an access"};
+    counter stall_queue{*this, "stall_queue", "ps",
+                        "wavefronts waited for the memory unit or the LDS to take an access"};
     counter stall_fetch{*this, "stall_fetch", "ps", "wavefronts waited for instructions"};
     counter stall_fence{*this, "stall_fence", "ps", "wavefronts waited for their accesses to end"};
     counter stall_barrier{*this, "stall_barrier", "ps", "wavefronts waited at barriers"};
@@ -84,8 +86,8 @@ public:
     unsigned slots() const { return static_cast<unsigned>(m_wavefronts.size()); }
     /// Whether a work-group of this dispatch finds slots, local memory and scratch areas.
     bool fits(const dispatch_run& run, std::uint32_t group_wavefronts) const;
-    /// Starts a work-group at the present time; it must fit.
-    void start(dispatch_run& run, const std::array<std::uint32_t, 3>& id);
+    /// Starts a work-group at the present time; it must fit. Its wavefronts start one after the other.
+    void start(dispatch_run& run, const std::array<std::uint32_t, 3>& id, ticks wavefront_interval);
     /// Ends all wavefronts of a dispatch; group_finished() is called when their accesses have ended.
     void kill(const dispatch_run& run);
     /// What the caches hold is stale (a dispatch starts).
@@ -112,12 +114,13 @@ public:
 
 private:
     class simd_unit;
-    enum class issued { all, blocked, faulted };
+    enum class issued { all, blocked, blocked_by_lds, faulted };
+    enum class local_access { elsewhere, done, full };
 
     void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
 
     // compute_unit_groups.cpp: life and end of work-groups
-    void start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes);
+    void start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes, ticks at);
     void drain(wavefront& w);
     void retire(wavefront& w);
     void recycle_storage(wavefront& w);
@@ -143,9 +146,13 @@ private:
     ticks span(std::uint64_t cycle_count) const { return (cycle_count * m_period_fs + 500) / 1000; }
 
     // compute_unit_memory.cpp: memory instructions
-    bool access_local(wavefront& w, ticks at);
+    local_access access_local(wavefront& w, ticks at);
     issued issue(wavefront& w);
     void end_issue(wavefront& w, issued how);
+    void wait_for_lds(wavefront& w);
+    bool lds_drained(wavefront& w);
+    void lds_served();
+    void serve_lds_queue();
     memory_fault rebase(const wavefront& w, vector_access& a, lane_mask mask, unsigned& lane) const;
     bool registers_ready(wavefront& w, ticks at);
     void wait_for_registers(wavefront& w);
@@ -166,6 +173,10 @@ private:
     std::vector<std::unique_ptr<lane_storage>> m_storage;  // of wavefronts that have ended
     std::vector<unsigned> m_queue;                         // slots whose access the memory unit could not take
     bool m_serving = false;                                // space_available() goes through them
+    std::vector<unsigned> m_lds_queue;                     // slots whose access the LDS could not take
+    bool m_serving_lds = false;                            // the first of them may go
+    std::uint64_t m_lds_drains = 0;  // slots whose fence, barrier or end waits for their accesses of the LDS
+    calendar_event m_lds_event{method<&compute_unit::lds_served>, this};
     unsigned m_free_slots;
     ticks m_busy_since = 0;
     counter m_busy{*this, "busy", "ps", "time with at least one wavefront"};

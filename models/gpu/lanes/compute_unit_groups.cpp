@@ -16,7 +16,7 @@ bool compute_unit::fits(const dispatch_run& run, std::uint32_t group_wavefronts)
            (run.what.scratch_bytes == 0 || run.free_scratch->size() >= group_wavefronts);
 }
 
-void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& id) {
+void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& id, ticks wavefront_interval) {
     if (m_free_groups.empty()) m_free_groups.push_back(std::make_unique<work_group>());
     m_groups.push_back(std::move(m_free_groups.back()));
     m_free_groups.pop_back();
@@ -40,11 +40,11 @@ void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& 
                                      [](const auto& a, const auto& b) { return a->live < b->live; });
         const auto w = std::find_if(s.members.begin(), s.members.end(),
                                     [](const auto* m) { return m->state == wavefront_state::free; });
-        start_wavefront(**w, g, number, lanes);
+        start_wavefront(**w, g, number, lanes, now() + number * wavefront_interval);
     }
 }
 
-void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes) {
+void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes, ticks at) {
     const auto& what = g.run->what;
     auto& c = w.context;
     if (m_storage.empty()) m_storage.push_back(std::make_unique<lane_storage>());
@@ -85,7 +85,9 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     w.since = w.started = now();
     w.wakes_at = never;
     w.killed = w.at_barrier = w.acquires = w.waits_for_stores = false;
+    w.blocked_by_lds = false;
     w.to_issue = 0;
+    w.lds_until = 0;
     w.accesses = w.stores = 0;
     w.timed = 0;
     w.loads.fill(0);
@@ -96,17 +98,19 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     --m_free_slots;
     ++m_simds[w.simd]->live;
     if (m_watcher) m_watcher->started(w);
-    make_ready(w, now());
+    if (at > now()) enter(w, wavefront_state::starting);
+    make_ready(w, at);
 }
 
 /// The wavefront has ended or was killed; its slot is free when its accesses have ended.
 void compute_unit::drain(wavefront& w) {
     if (w.state == wavefront_state::draining || w.state == wavefront_state::free) return;
     m_queue.erase(std::remove(m_queue.begin(), m_queue.end(), w.slot), m_queue.end());
+    m_lds_queue.erase(std::remove(m_lds_queue.begin(), m_lds_queue.end(), w.slot), m_lds_queue.end());
     if (w.observer) w.observer->ended(now(), worked(w));
     enter(w, wavefront_state::draining);
     w.to_issue = 0;
-    if (w.accesses == 0) retire(w);
+    if (w.accesses == 0 && lds_drained(w)) retire(w);
 }
 
 void compute_unit::retire(wavefront& w) {
@@ -219,9 +223,13 @@ void compute_unit::reset() {
         s->ready = s->asleep = 0;
         cancel(s->event);
     }
+    simd_busy.drop();
     for (auto& g : m_groups) m_free_groups.push_back(std::move(g));
     m_groups.clear();
     m_queue.clear();
+    m_lds_queue.clear();
+    m_lds_drains = 0;
+    cancel(m_lds_event);
     m_free_slots = static_cast<unsigned>(m_wavefronts.size());
     model::reset();
 }

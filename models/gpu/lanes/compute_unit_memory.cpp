@@ -2,6 +2,7 @@
 // Memory instructions of wavefronts: apertures, accesses under way, the scoreboard.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "gpu/lanes/compute_unit.h"
 #include "gpu/lanes/simd_unit.h"
@@ -29,8 +30,9 @@ constexpr std::uint64_t offset_in(const lane_op& o) {
 
 }  // namespace
 
-/// Performs a memory instruction inside the running segment if all its lanes mean local memory. \returns whether it did
-bool compute_unit::access_local(wavefront& w, ticks at) {
+/// Performs a memory instruction inside the running segment if all its lanes mean local memory, whose queue has a
+/// place.
+compute_unit::local_access compute_unit::access_local(wavefront& w, ticks at) {
     auto& c = w.context;
     const auto& o = c.op;
     auto& r = c.storage->registers.r;
@@ -39,19 +41,22 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     const std::uint64_t size = w.group->lds.bytes.size();
     if (range.min < GPU_LDS_BASE || range.max - GPU_LDS_BASE >= size ||
         o.memory.size > size - (range.max - GPU_LDS_BASE) || (range.bits & (o.memory.size - 1u)))
-        return false;
+        return local_access::elsewhere;
+    w.blocked_by_lds = lds.full(at) || (!m_lds_queue.empty() && !m_serving_lds);
+    if (w.blocked_by_lds) return local_access::full;
     for (auto& a : address) a -= GPU_LDS_BASE;
     alignas(64) lane_registers::row data;
     if (!reads_only(o)) data = r[o.rs2];
     const auto ready = lds.access(w.group->lds, o, c.op_lanes, address, data, w.slot, at);
-    if (o.memory.kind == access_kind::write) return true;
+    w.lds_until = lds.idle_at();
+    if (o.memory.kind == access_kind::write) return local_access::done;
     m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
-    if (o.rd == lane_registers::sink) return true;
+    if (o.rd == lane_registers::sink) return local_access::done;
     // Other lanes of the instruction may have loads under way.
     w.loaded_at[o.rd] = c.pending & row_bit(o.rd) ? std::max(w.loaded_at[o.rd], ready) : ready;
     c.pending |= row_bit(o.rd);
     if (w.loads[o.rd] == 0) w.timed |= row_bit(o.rd);
-    return true;
+    return local_access::done;
 }
 
 /// Turns lanes' addresses into what the memory system gets to see; on a fault they stay, and `lane` is whose.
@@ -125,9 +130,10 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
         if (aperture(range.min) == lds_aperture) {
             const auto all = c.op_lanes;
             c.op_lanes = mask;
-            const bool done = access_local(w, now());
+            const auto how = access_local(w, now());
             c.op_lanes = all;
-            if (done) {
+            if (how == local_access::full) return issued::blocked_by_lds;
+            if (how == local_access::done) {
                 w.to_issue &= ~mask;
                 continue;
             }
@@ -174,6 +180,59 @@ void compute_unit::end_issue(wavefront& w, issued how) {
         if (w.observer) w.observer->issue_blocked(now(), worked(w));
         enter(w, wavefront_state::queue);
         m_queue.push_back(w.slot);
+    } else if (how == issued::blocked_by_lds) {
+        wait_for_lds(w);
+    }
+}
+
+void compute_unit::wait_for_lds(wavefront& w) {
+    if (w.state != wavefront_state::queue) enter(w, wavefront_state::queue);
+    m_lds_queue.push_back(w.slot);
+    if (const auto at = std::max(lds.place_at(), now()); !m_lds_event.scheduled() || m_lds_event.when() > at)
+        schedule(m_lds_event, at);
+}
+
+/// Whether all of the wavefront's accesses of the LDS have been performed. If not, lds_served() comes back to it.
+bool compute_unit::lds_drained(wavefront& w) {
+    if (w.lds_until <= now()) return true;
+    m_lds_drains |= std::uint64_t{1} << w.slot;
+    if (!m_lds_event.scheduled() || m_lds_event.when() > w.lds_until) schedule(m_lds_event, w.lds_until);
+    return false;
+}
+
+void compute_unit::lds_served() {
+    auto next = never;
+    for (auto left = std::exchange(m_lds_drains, 0); left; left &= left - 1) {
+        auto& w = *m_wavefronts[lowest(left)];
+        if (w.lds_until > now()) {
+            m_lds_drains |= left & -left;
+            next = std::min(next, w.lds_until);
+        } else if (w.state == wavefront_state::fence) {
+            continue_fence(w);
+            if (m_watcher) m_watcher->state_changed(w);
+        } else if (w.state == wavefront_state::draining && w.accesses == 0) {
+            retire(w);
+        }
+    }
+    serve_lds_queue();
+    if (!m_lds_queue.empty()) next = std::min(next, lds.place_at());
+    if (next != never && (!m_lds_event.scheduled() || m_lds_event.when() > next)) schedule(m_lds_event, next);
+}
+
+void compute_unit::serve_lds_queue() {
+    while (!m_lds_queue.empty() && !lds.full(now())) {
+        auto& w = *m_wavefronts[m_lds_queue.front()];
+        m_serving_lds = true;
+        const auto how = issue(w);
+        m_serving_lds = false;
+        if (how == issued::faulted) continue;  // wavefronts were killed, and left the queue
+        if (how == issued::blocked_by_lds) return;
+        m_lds_queue.erase(m_lds_queue.begin());
+        if (how == issued::all)
+            make_ready(w, now());
+        else
+            m_queue.push_back(w.slot);
+        if (m_watcher) m_watcher->state_changed(w);
     }
 }
 
@@ -187,9 +246,9 @@ void compute_unit::space_available() {
             ++i;
             continue;
         }
-        if (how == issued::all) {
+        if (how == issued::all || how == issued::blocked_by_lds) {
             m_queue.erase(m_queue.begin() + static_cast<std::ptrdiff_t>(i));
-            make_ready(w, now());
+            end_issue(w, how);
             if (m_watcher) m_watcher->state_changed(w);
         } else {
             i = 0;  // wavefronts were killed, and left the queue
@@ -210,11 +269,11 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
         if (a.scratch) address = GPU_SCRATCH_BASE + (address - w.scratch) / 8 / wavefront_lanes * 8 + address % 8;
         const bool ended = w.state == wavefront_state::draining;  // its last stores are still its own
         fault(w, lane_fault::memory, a.fault, lane, a.pc, address);
-        if (ended && w.accesses == 0) retire(w);
+        if (ended && w.accesses == 0 && lds_drained(w)) retire(w);
         return;
     }
     if (w.state == wavefront_state::draining) {
-        if (w.accesses == 0) retire(w);
+        if (w.accesses == 0 && lds_drained(w)) retire(w);
         return;
     }
     if (a.kind != access_kind::write) {

@@ -14,7 +14,12 @@ namespace fabricvp::gpu {
 void dispatcher_params::describe(parameter_visitor& v) {
     v.field("queue_depth", queue_depth, between{1, 64}, "dispatches that can be under way or wait here");
     v.field("work_group_interval", work_group_interval, between{0, 10'000},
-            "cycles from the start of a work-group to the next start");
+            "cycles from the start of a work-group to the next start, at least");
+    v.field(
+        "wavefront_interval", wavefront_interval, between{0, 10'000},
+        "cycles from a wavefront's start to that of the next in its work-group. With 1 and a work_group_interval of 4 "
+        "a work-group takes as long as in MGPUSim: 4 cycles, or as many as it has wavefronts (latencyTable of its "
+        "dispatcher)");
 }
 
 dispatcher::dispatcher(const sc_core::sc_module_name& name, const dispatcher_params& p, const clock_domain& clock)
@@ -158,8 +163,8 @@ void dispatcher::place() {
                                           static_cast<std::uint32_t>(n / r.groups[0] % r.groups[1]),
                                           static_cast<std::uint32_t>(n / r.groups[0] / r.groups[1])};
     ++work_groups;
-    unit->start(r, id);
-    m_next_start = now() + m_clock.span(params.work_group_interval);
+    unit->start(r, id, m_clock.span(params.wavefront_interval));
+    m_next_start = now() + m_clock.span(params.interval(r.group_wavefronts));
     schedule(m_place, m_next_start);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -14,7 +15,12 @@ namespace fabricvp::gpu {
 struct dispatcher_params {
     std::uint64_t queue_depth = 8;
     cycles work_group_interval{4};
+    cycles wavefront_interval{1};
     void describe(parameter_visitor& v);
+    /// Cycles from the start of a work-group of so many wavefronts to that of the next.
+    std::uint64_t interval(std::uint64_t wavefronts) const {
+        return std::max<std::uint64_t>(work_group_interval, wavefronts * wavefront_interval);
+    }
 };
 
 /// Who ordered dispatches (the command processor's registers).

@@ -10,10 +10,18 @@ void lds_params::describe(parameter_visitor& v) {
     v.field("size", size, between{1 << 10, GPU_LDS_SIZE}, "bytes for the work-groups of a compute unit");
     v.field("banks", banks, between{1, 64}, "4-byte words that a pass serves");
     v.field("latency", latency, between{1, 10'000}, "cycles from an access to its data, without conflicts");
+    v.field("queue", queue, between{1, 1024},
+            "instructions of a compute unit whose passes have not ended; the next one waits at issue. GCN lets a "
+            "wavefront have 15 (LGKM_CNT, 4 bits: GCN3 instruction set, 4.4)");
 }
 
 local_data_share::local_data_share(const sc_core::sc_module_name& name, const lds_params& p, const clock_domain& clock)
-    : model(name), params(p), m_clock(clock), m_free(p.size) {}
+    : model(name),
+      params(p),
+      busy(*this, "busy", "cycles", "passes", 1, 1e12 / static_cast<double>(clock.rate().hertz)),
+      m_clock(clock),
+      m_free(p.size),
+      m_ends(p.queue) {}
 
 void local_data_share::allocate(lds_block& block, std::uint32_t bytes) {
     m_free -= bytes;
@@ -28,7 +36,10 @@ void local_data_share::release(lds_block& block) {
 
 void local_data_share::reset() {
     m_free = params.size;
+    busy.drop();
     m_free_at = 0;
+    std::fill(m_ends.begin(), m_ends.end(), 0);
+    m_next = 0;
     model::reset();
 }
 
@@ -37,9 +48,11 @@ ticks local_data_share::access(lds_block& block, const lane_op& o, lane_mask mas
     perform(block, o, mask, offsets, data, wavefront);
     const auto n = passes(o, mask, offsets);
     ++accesses;
-    busy += n;
     const ticks begin = std::max(at, m_free_at);
     m_free_at = begin + m_clock.span(n);
+    busy.book(0, begin, m_free_at);
+    m_ends[m_next] = m_free_at;
+    m_next = m_next + 1 == m_ends.size() ? 0 : m_next + 1;
     return m_free_at + m_clock.span(params.latency);
 }
 

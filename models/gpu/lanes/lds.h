@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/busy_time.h"
 #include "base/clock_domain.h"
 #include "base/model.h"
 #include "base/parameters.h"
@@ -16,6 +17,7 @@ struct lds_params {
     byte_size size{64 << 10};
     std::uint64_t banks = 32;
     cycles latency{64};
+    std::uint64_t queue = 16;
     void describe(parameter_visitor& v);
 };
 
@@ -29,20 +31,27 @@ struct lds_block {
 };
 
 /// The local data share of a compute unit: banks of 4-byte words. A pass serves one word of each bank, to any number of
-/// lanes; lanes that want different words of one bank take more passes.
+/// lanes; lanes that want different words of one bank take more passes. Instructions wait for their passes in a queue.
 class local_data_share final : public model {
 public:
     const lds_params params;
 
     counter accesses{*this, "accesses", "1", "instructions"};
     counter bank_conflicts{*this, "bank_conflicts", "cycles", "passes beyond those that the width of the access needs"};
-    counter busy{*this, "busy", "cycles", "passes"};
+    busy_time busy;
 
     local_data_share(const sc_core::sc_module_name& name, const lds_params& params, const clock_domain& clock);
 
     std::uint64_t free_bytes() const { return m_free; }
     void allocate(lds_block& block, std::uint32_t bytes);
     void release(lds_block& block);
+
+    /// Whether the queue has no place at `at`, and when it has one if nothing else is accepted. Nothing may be accepted
+    /// while it is full.
+    bool full(ticks at) const { return m_ends[m_next] > at; }
+    ticks place_at() const { return m_ends[m_next]; }
+    /// When all that was accepted has been performed.
+    ticks idle_at() const { return m_free_at; }
 
     /// Performs an access of the lanes in `mask` at offsets that lie inside the block; loads and atomics leave their
     /// results in `data`, as vector_access does. \returns when they are there, for an access that begins at `at`
@@ -58,6 +67,8 @@ private:
     const clock_domain& m_clock;
     std::uint64_t m_free;
     ticks m_free_at = 0;
+    std::vector<ticks> m_ends;  // of the last `queue` accesses, when their passes end; the oldest at m_next
+    std::size_t m_next = 0;
 };
 
 }  // namespace fabricvp::gpu

@@ -18,11 +18,12 @@ enum class wavefront_state : std::uint8_t {
     ready,  ///< waits for its SIMD unit
     running,
     memory,    ///< a register is to be loaded
-    queue,     ///< the memory unit's queue is full, or it has too many accesses under way
+    queue,     ///< the queue of the memory unit or of the LDS is full, or it has too many accesses under way
     fetch,     ///< an instruction line
     fence,     ///< its accesses must end first
     barrier,   ///< other wavefronts must arrive
     draining,  ///< it has ended or was killed; accesses are under way
+    starting,  ///< the dispatcher has not come to it yet
     count
 };
 const char* describe(wavefront_state s);
@@ -62,7 +63,9 @@ public:
     bool at_barrier = false;        ///< in state fence: goes on to the barrier
     bool acquires = false;          ///< in state fence: caches are to be emptied
     bool waits_for_stores = false;  ///< in state fence
+    bool blocked_by_lds = false;    ///< its memory instruction found the queue of the LDS full
     lane_mask to_issue = 0;         ///< lanes of the memory instruction that are not issued yet
+    ticks lds_until = 0;            ///< when its accesses of the LDS have been performed
 
     std::uint32_t accesses = 0, stores = 0;  ///< under way
     std::uint64_t timed = 0;                 ///< rows whose data have come but are not to be used before loaded_at

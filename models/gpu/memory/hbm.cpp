@@ -45,7 +45,11 @@ void hbm_params::describe(parameter_visitor& v) {
 }
 
 hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
-    : model(name), params(p), m_bus(p.channels), m_banks(p.channels * p.banks) {
+    : model(name),
+      params(p),
+      busy(*this, "busy", "ps", "time in which data buses transferred, summed over channels", p.channels),
+      m_bus(p.channels),
+      m_banks(p.channels * p.banks) {
     reject("hbm", invalid_parameter_of(p));
     const auto bits = [](std::uint64_t n) { return static_cast<unsigned>(__builtin_ctzll(n)); };
     m_interleave_bits = bits(p.interleave);
@@ -110,12 +114,13 @@ ticks hbm::access(std::uint64_t address, bool write, ticks at) {
     bus = std::max(bus, at + m_cl) + m_burst;
     ++(write ? writes : reads);
     bytes += line_bytes;
-    busy += m_burst;
+    busy.book(channel, bus - m_burst, bus);
     load.add(at, line_bytes);
     return data + m_burst;
 }
 
 void hbm::reset() {
+    busy.drop();
     std::fill(m_bus.begin(), m_bus.end(), 0);
     std::fill(m_banks.begin(), m_banks.end(), bank{});
     model::reset();

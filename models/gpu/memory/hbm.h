@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "base/busy_time.h"
 #include "base/clock_domain.h"
 #include "base/large_pages.h"
 #include "base/model.h"
@@ -42,7 +43,7 @@ public:
     counter row_hits{*this, "row_hits", "1", "accesses to an open row"};
     counter row_opens{*this, "row_opens", "1", "accesses to a bank without an open row"};
     counter row_conflicts{*this, "row_conflicts", "1", "accesses for which another row had to be closed"};
-    counter busy{*this, "busy", "ps", "time in which data buses transferred, summed over channels"};
+    busy_time busy;
     time_series load{*this, "load", "B", "bytes transferred in each window"};
 
     /// \throws std::invalid_argument if sizes are no powers of two or a row is shorter than the interleave

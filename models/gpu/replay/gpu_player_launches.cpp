@@ -54,7 +54,7 @@ void gpu_player::place() {
         auto& unit = *m_units[(m_next_unit + i) % m_units.size()];
         if (unit.free_slots < what.group_wavefronts || unit.free_lds < what.lds_bytes) continue;
         m_next_unit = (m_next_unit + i + 1) % m_units.size();
-        m_next_start = now() + clock.span(params.dispatcher.work_group_interval);
+        m_next_start = now() + clock.span(params.dispatcher.interval(what.group_wavefronts));
         schedule(m_place, m_next_start);
         start(**run, unit);
         return;

@@ -40,6 +40,10 @@ std::vector<word> local_address(int shift) {
     return {csrr(t1, GPU_CSR_LOCAL_ID_X), slli(t1, t1, shift), lui(t2, GPU_LDS_BASE >> 12), add(t2, t2, t1)};
 }
 
+constexpr word barrier = GPU_OPCODE | GPU_FUNCT_BARRIER << 12,
+               work_group_fence =
+                   GPU_OPCODE | GPU_FUNCT_FENCE << 12 | word{GPU_FENCE_RELEASE | GPU_SCOPE_WORK_GROUP} << 20;
+
 }  // namespace
 
 TEST_CASE("an instruction occupies its SIMD unit for four cycles") {
@@ -74,6 +78,93 @@ TEST_CASE("local memory: latency, and passes by conflict") {
     CHECK(iteration_cycles(local_address(3), {ld(t3, t2, 0), add(t2, t2, t3)}) == fixed + 4);
     CHECK(iteration_cycles({lui(t2, GPU_LDS_BASE >> 12)}, {amoadd_w(t3, zero, t2), add(t2, t2, t3)}) == fixed + 64);
     CHECK(lane_bench::instance().statistic("compute_unit0.lds.bank_conflicts") == 300 * 62);
+}
+
+TEST_CASE("local stores and atomics without a result take the passes of loads") {
+    const auto stores = [](int shift) {
+        return iteration_cycles(local_address(shift), std::vector<word>(8, sw(t3, t2, 0)));
+    };
+    const int issue = 8 * 4 + 8;  // and the loop
+    CHECK(stores(2) == issue);    // eight times two passes, beside the issue
+    CHECK(stores(3) == issue);
+    CHECK(stores(4) == 8 * 8);
+    CHECK(stores(5) == 8 * 16);
+    CHECK(stores(6) == 8 * 32);
+    CHECK(stores(7) == 8 * 64);
+    // Sixteen wavefronts share one LDS, whatever the SIMD units could issue.
+    CHECK(iteration_cycles(local_address(2), std::vector<word>(8, sw(t3, t2, 0)), 1024) ==
+          Approx(16 * 8 * 2).epsilon(0.01));
+    const std::vector<word> one_word{lui(t2, GPU_LDS_BASE >> 12)};
+    CHECK(iteration_cycles(one_word, std::vector<word>(8, amoadd_w(zero, t3, t2))) == 8 * 64);
+}
+
+TEST_CASE("the LDS is never busy for longer than a dispatch lasts") {
+    for (const int shift : {2, 5, 7}) {
+        auto& b = lane_bench::restart();
+        program p(GPU_CODE_BASE);
+        p << local_address(shift);
+        for (int i = 0; i < 84; ++i) p << sw(t3, t2, 0);
+        p << word{GPU_OPCODE};
+        b.load(p.words());
+        auto what = b.words(1024, 1024);
+        what.lds_bytes = 65536;
+        what.grid = {1024, 1, 1};
+        if (shift == 7) what.group = what.grid = {512, 1, 1};  // as much as the LDS has
+        const auto begin = b.timeline.now();
+        REQUIRE_FALSE(b.run(what).aborted);
+        const auto cycles = static_cast<double>(b.timeline.now() - begin) / 1000;
+        const double passes = 84.0 * (what.grid[0] / 64) * (shift == 7 ? 64 : shift == 5 ? 16 : 2);
+        CHECK(b.statistic("lds.busy") == passes);
+        CHECK(cycles >= passes);
+        CHECK(cycles < passes + 1000);
+    }
+}
+
+TEST_CASE("wavefronts of a work-group start one after the other, and work-groups as slowly") {
+    auto& b = lane_bench::restart();
+    program p(GPU_CODE_BASE);  // stores when each lane started
+    p << csrr(t0, GPU_CSR_CYCLE) << lui(t2, 0x40000) << slli(t2, t2, 1) << lui(t1, 0x100) << add(t2, t2, t1);
+    p << csrr(t1, GPU_CSR_LOCAL_ID_X) << csrr(t3, GPU_CSR_GROUP_ID_X) << slli(t3, t3, 10) << add(t1, t1, t3);
+    p << slli(t1, t1, 3) << add(t2, t2, t1) << sd(t0, t2, 0) << word{GPU_OPCODE};
+    b.load(p.words());
+    const auto start_of = [&](unsigned group, unsigned wavefront) {
+        return static_cast<std::int64_t>(
+            b.memory.at<std::uint64_t>(lane_bench::data + (group * 1024 + wavefront * 64) * 8));
+    };
+    for (const auto& [items, interval] : {std::pair{256u, 4}, {128u, 4}, {1024u, 16}}) {
+        auto what = b.words(2 * items, items);
+        b.run(what);
+        what.acquire = false;  // the code is there
+        b.run(what);
+        if (b.units.size() > 1) CHECK(start_of(1, 0) - start_of(0, 0) == interval);
+        for (unsigned w = 1; w < std::min(items / 64, 4u); ++w) CHECK(start_of(0, w) - start_of(0, 0) == w);
+    }
+}
+
+TEST_CASE("SIMD units are never busy for longer than a region lasts") {
+    auto& b = lane_bench::restart();
+    program p(GPU_CODE_BASE);
+    for (int i = 0; i < 400; ++i) p << r_type(0x02004033, t3, t3, t3);  // div: 64 cycles
+    p << word{GPU_OPCODE};
+    b.load(p.words());
+    b.dispatches.submit(b.words(1024, 1024));
+    const ticks step = 777'000;
+    for (int i = 0; i < 40; ++i) {
+        b.timeline.run_until(b.timeline.now() + step);
+        const auto busy = b.statistic("simd_busy");
+        CHECK(busy <= 4 * step);
+        if (i > 3 && i < 30) CHECK(busy == 4 * step);
+        restart_statistics();
+    }
+    b.timeline.run_until(b.timeline.now() + 1'000'000'000);
+}
+
+TEST_CASE("barriers wait for local stores") {
+    const std::vector<word> both{sw(t3, t2, 0), barrier};
+    CHECK(iteration_cycles(local_address(7), {barrier}) == 4 + 8);
+    CHECK(iteration_cycles(local_address(7), both) == 64 + 4 + 8);
+    // A fence for the work-group as well: what it publishes is in the LDS.
+    CHECK(iteration_cycles(local_address(7), {sw(t3, t2, 0), work_group_fence}) == 64 + 8 + 4);
 }
 
 TEST_CASE("loads stall their first use, not their issue") {
