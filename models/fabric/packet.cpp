@@ -42,12 +42,12 @@ void packet::set_type(const packet_format& f, packet_class c) {
     vc = channel_of(c, f.page_table_channels);
 }
 
-void packet::set_request(const packet_format& f, bool page_table, std::uint32_t operands) {
+void packet::set_request(const packet_format& f, bool page_table, std::uint32_t operand_bytes) {
     const bool reads = kind == access_kind::read || kind == access_kind::load_reserved;
     set_type(f, page_table ? packet_class::page_table_request
                 : reads    ? packet_class::read_request
                            : packet_class::write_request);
-    set_size(f, kind == access_kind::write ? line_bytes : operands, true);
+    set_size(f, kind == access_kind::write ? line_bytes : operand_bytes, true);
 }
 
 void packet::make_response(const packet_format& f) {
@@ -65,8 +65,9 @@ void packet::make_response(const packet_format& f) {
     const bool entry = type == packet_class::page_table_response;
     std::uint32_t data_bytes = 0;
     if (type == packet_class::read_response && status == access_status::ok)
-        data_bytes =
-            kind == access_kind::read ? 16 * static_cast<std::uint32_t>(__builtin_popcount(valid_sectors & 0xf)) : 8;
+        data_bytes = kind == access_kind::read || operands
+                         ? 16 * static_cast<std::uint32_t>(__builtin_popcount(valid_sectors & 0xf))
+                         : 8;
     set_size(f, data_bytes, entry);
 }
 

@@ -111,8 +111,9 @@ struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
     virtual_channel channel() const { return vc; }
     /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads
     /// page-table requests. Load-reserved goes as a read; atomics and store-conditional as writes that carry their
-    /// operands (8 bytes, or 16 for compare and swap) instead of a line; locks as writes without data. \param
-    /// data_bytes what atomics and store-conditional carry
+    /// operands instead of a line: 8 bytes, 16 for compare and swap, a line where there are several. These come back as
+    /// the sectors that hold the old values. Locks go as writes without data. \param data_bytes what atomics and
+    /// store-conditional carry
     void set_request(const packet_format& f, bool page_table, std::uint32_t data_bytes);
     /// Turns it round: it becomes its response.
     void make_response(const packet_format& f);

@@ -97,8 +97,9 @@ wire_type type_of(const packet& p) {
         case packet_class::read_response: break;
     }
     if (p.bytes == header_bytes) return wire_type::sectors;
-    return p.kind == access_kind::read ? static_cast<wire_type>(code(wire_type::sectors) + (p.valid_sectors & 0xf))
-                                       : wire_type::value_response;
+    return p.kind == access_kind::read || p.operands
+               ? static_cast<wire_type>(code(wire_type::sectors) + (p.valid_sectors & 0xf))
+               : wire_type::value_response;
 }
 
 unsigned length_of(wire_type t) {

@@ -31,7 +31,7 @@ enum class wire_type : std::uint8_t {
     none = 0,
     read_request = 1,
     page_table_request = 2,
-    write_line = 3,
+    write_line = 3,  ///< also atomics with several operands, which stand where they belong
     write_8 = 4,     ///< atomics, store-conditional: with 8 bytes of operands
     write_16 = 5,    ///< compare and swap
     write_bare = 6,  ///< locks
@@ -39,7 +39,8 @@ enum class wire_type : std::uint8_t {
     write_response = 8,
     page_table_response = 9,
     value_response = 10,  ///< the old value of an atomic
-    sectors = 16          ///< + a mask: read response with those sectors of 16 bytes; without any if the read failed
+    sectors = 16  ///< + a mask: read response with those sectors of 16 bytes; without any if the read failed. Also
+                  ///< old values of several operands
 };
 
 /// What lies behind a packet in its last flit.

@@ -113,29 +113,37 @@ unsigned coalescer::split_sequence(const vector_access& a, transactions& to) {
     return count;
 }
 
+void coalescer::begin_round() {
+    m_round += 256;
+    if (m_round) return;
+    m_table.fill(0);
+    m_round = 256;
+}
+
+/// Where the table has the line's piece in this round, or would have it.
+std::uint32_t& coalescer::slot_of(std::uint64_t line, const transactions& to) {
+    auto slot = static_cast<unsigned>((line * 0x9e3779b97f4a7c15u) >> 57);
+    while ((m_table[slot] & ~0xffu) == m_round && to[m_table[slot] & 0xff].line != line) slot = (slot + 1) % slots;
+    return m_table[slot];
+}
+
 unsigned coalescer::split(vector_access& a, transactions& to) {
     a.sequence = false;
     if (!a.mask) return 0;
     a.sequence = is_sequence(a);
     if (a.sequence) return split_sequence(a, to);
-    m_round += 256;
-    if (m_round == 0) {
-        m_table.fill(0);
-        m_round = 256;
-    }
+    begin_round();
     unsigned count = 0, last = 0;
     for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
         const std::uint64_t address = a.address[i], line = address & line_mask;
         if (!count || to[last].line != line) {
-            auto slot = static_cast<unsigned>((line * 0x9e3779b97f4a7c15u) >> 57);
-            while ((m_table[slot] & ~0xffu) == m_round && to[m_table[slot] & 0xff].line != line)
-                slot = (slot + 1) % slots;
-            if ((m_table[slot] & ~0xffu) == m_round) {
-                last = m_table[slot] & 0xff;
+            auto& slot = slot_of(line, to);
+            if ((slot & ~0xffu) == m_round) {
+                last = slot & 0xff;
             } else {
                 last = count;
-                m_table[slot] = m_round | count;
+                slot = m_round | count;
                 to[count++] = {line, 0, 0};
             }
         }
@@ -151,6 +159,45 @@ unsigned coalescer::split_lanes(vector_access& a, transactions& to) {
     for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
         to[count++] = {a.address[i] & line_mask, lane_mask{1} << i, bytes_at(a.address[i], a.size)};
+    }
+    return count;
+}
+
+unsigned coalescer::split_atomics(vector_access& a, transactions& to) {
+    a.sequence = is_sequence(a);
+    if (a.sequence) return split_sequence(a, to);
+    begin_round();
+    constexpr std::uint8_t none = 0xff;
+    std::array<std::uint8_t, wavefront_lanes> next;  // piece of the same line that was made behind this one
+    unsigned count = 0, last = 0;
+    std::uint64_t word = ~std::uint64_t{0};  // that `last` has in its newest piece
+    for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+        const std::uint64_t address = a.address[i], line = address & line_mask, bytes = bytes_at(address, a.size);
+        unsigned piece;
+        if (address == word) {  // where many lanes want one word, all pieces before this one have it
+            piece = next[last];
+        } else {
+            auto& slot = slot_of(line, to);
+            const bool known = (slot & ~0xffu) == m_round;
+            if (!known) slot = m_round | count;
+            piece = known ? slot & 0xff : none;
+            if (!known) last = wavefront_lanes;
+        }
+        while (piece != none && to[piece].bytes & bytes) {
+            last = piece;
+            piece = next[piece];
+        }
+        if (piece == none) {
+            piece = count++;
+            if (last != wavefront_lanes) next[last] = static_cast<std::uint8_t>(piece);
+            next[piece] = none;
+            to[piece] = {line, 0, 0};
+        }
+        to[piece].lanes |= lane_mask{1} << i;
+        to[piece].bytes |= bytes;
+        last = piece;
+        word = address;
     }
     return count;
 }

@@ -23,8 +23,10 @@ public:
 
     /// \returns how many pieces. Every address must be aligned to `access.size`.
     unsigned split(vector_access& access, transactions& to);
-    /// One piece a lane (atomics are performed one by one).
+    /// One piece a lane (load-reserved, store-conditional).
     static unsigned split_lanes(vector_access& access, transactions& to);
+    /// Lanes on different words of a line share a piece; the nth lane on a word is in the nth piece of its line.
+    unsigned split_atomics(vector_access& access, transactions& to);
     /// Cuts piece `piece` into one a lane, in lane order: that of the first stays, the others go behind all that have
     /// been `made`. There is room, since no lane is in two pieces. \returns how many there are now
     static unsigned split_by_lane(vector_access& access, transactions& to, unsigned transaction, unsigned total);
@@ -36,6 +38,8 @@ public:
 
 private:
     static unsigned split_sequence(const vector_access& access, transactions& to);
+    std::uint32_t& slot_of(std::uint64_t line, const transactions& to);
+    void begin_round();
 
     static constexpr unsigned slots = 128;
     std::array<std::uint32_t, slots> m_table{};  // round in the upper bits, index of the piece in the lower 8

@@ -17,6 +17,7 @@ static_assert(fabric::line_bytes == line_bytes);
 
 /// Bytes of operands that go with a request.
 std::uint32_t operand_bytes(const line_request& r) {
+    if (r.operands) return line_bytes;
     if (r.kind == access_kind::atomic) return r.operation == atomic_extension::operation::compare_swap ? 16 : 8;
     return r.kind == access_kind::store_conditional ? 8 : 0;
 }
@@ -26,7 +27,8 @@ std::uint32_t operand_bytes(const line_request& r) {
 fabric_port::traffic::traffic(const sc_core::sc_object& owner, const std::string& name, const std::string& words)
     : reads(owner, name + ".reads", "1", "reads of lines of " + words + ", page tables apart"),
       writes(owner, name + ".writes", "1", "writes to " + words),
-      atomics(owner, name + ".atomics", "1", "atomics, load-reserved, store-conditional and locks at " + words),
+      atomics(owner, name + ".atomics", "1",
+              "requests with atomics, load-reserved, store-conditional or locks at " + words),
       page_table_reads(owner, name + ".page_table_reads", "1", "reads of page tables that lie with " + words),
       needing{counter(owner, name + ".reads_needing_16", "1", "reads that need 16 bytes of the line"),
               counter(owner, name + ".reads_needing_32", "1", "reads that need two sectors of 16 bytes"),
@@ -68,7 +70,10 @@ void fabric_port::send(const line_request_ptr& request) {
             ++to.writes;
             p->data = r.data;
             break;
-        default: ++to.atomics; break;
+        default:
+            ++to.atomics;
+            if (r.operands) p->data = r.data;
+            break;
     }
     if (span_recorder::on())
         request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
@@ -109,7 +114,7 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
         ++(r.page_table ? incoming_page_table_reads : incoming_reads);
     } else {
         ++incoming_writes;
-        if (r.kind == access_kind::write) r.data = p->data;
+        if (r.kind == access_kind::write || r.operands) r.data = p->data;
     }
     if (auto* o = memory_observer::attached()) o->arrived(p->source, p->tag, now());
     r.client = this;
@@ -123,7 +128,7 @@ void fabric_port::line_done(line_request& r) {
     if (r.cookie >> 32 != m_epoch) return;
     const auto p = m_serving.remove(static_cast<std::uint32_t>(r.cookie));
     if (auto* o = memory_observer::attached()) o->served(p->source, p->tag, now());
-    if (r.kind == access_kind::read) {
+    if (r.kind == access_kind::read || r.operands) {
         p->data = r.data;
         p->valid_sectors = r.valid_sectors;
     } else {
@@ -164,6 +169,8 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
         if (!r.page_table)
             (m_terminal->cluster_of(p->source) == m_terminal->cluster() ? same_cluster : other_cluster)
                 .read_latency.add(now() - p->injected_at);
+    } else if (r.operands) {
+        r.data = p->data;
     } else {
         r.operand = p->operand;
         r.succeeded = p->succeeded;

@@ -46,6 +46,10 @@ void l2_params::describe(parameter_visitor& v) {
     v.field("latency", latency, between{0, 10000}, "lookup in a bank, data included, in GPU cycles");
     v.field("service", service, between{1, 1000}, "from one request of a bank to the next, in GPU cycles");
     v.field("atomic_latency", atomic_latency, between{0, 10000}, "more for an atomic, in GPU cycles");
+    v.field(
+        "atomic_units", atomic_units, between{1, 64},
+        "operations of an atomic request that a bank performs in a cycle of service, on different words of its line. "
+        "A channel of GCN's L2 moves 64 bytes a cycle, 16 words (AMD, Graphics Core Next white paper, 2012)");
     v.field("locked_ways", locked_ways, between{0, 63}, "most lines of a set that may be locked; less than the ways");
     reject(v, invalid_parameter_of(*this));
 }
@@ -79,13 +83,39 @@ std::uint64_t l2_bank::offset_of_index(std::uint64_t index) const {
     return chunk << m_stripe_bits | m_bank * params.interleave | line << line_bits;
 }
 
+std::uint64_t l2_bank::key_in_tags(const line_request& request) {
+    return where(request.line) == GPU_PA_SYSTEM ? key_of(request.line) : offset_of(request.line);
+}
+
 void l2_bank::arrive(const line_request_ptr& request) {
-    if (m_stalled.empty() && serve(request)) return;
+    const std::uint64_t index = index_of(key_in_tags(*request));
+    lookup times;
+    times.begin = std::max(now(), m_free);
+    times.end = times.go = times.begin + m_latency;
+    m_free = times.begin + rounds_of(*request) * m_service;
+    if ((m_stalled.empty() || may_pass(*request, index)) && serve(request, times)) return;
+    ++mshr_stalls;
+    ++stalled_of(index);
+    request->done = times.end;
     m_stalled.push_back(request);
 }
 
+/// Whether a request may overtake the misses that wait for an MSHR: it needs none, and none of them is for its line.
+bool l2_bank::may_pass(const line_request& r, std::uint64_t index) const {
+    if (m_stalled_lines[index % m_stalled_lines.size()]) return false;
+    const bool whole = r.kind == access_kind::write && r.byte_mask == ~std::uint64_t{0};
+    return whole || r.kind == access_kind::unlock || m_tags.holds(index);
+}
+
+/// An MSHR has been released: the first that waits for one goes on, and those behind it that need none.
 void l2_bank::retry() {
-    while (!m_stalled.empty() && serve(m_stalled.front())) m_stalled.pop_front();
+    while (!m_stalled.empty()) {
+        const line_request_ptr request = m_stalled.front();
+        const ticks end = request->done;
+        if (!serve(request, {end - m_latency, end, std::max(end, now())})) return;
+        --stalled_of(index_of(key_in_tags(*request)));
+        m_stalled.pop_front();
+    }
 }
 
 bool l2_bank::mshr_available(ticks at) {
@@ -95,7 +125,6 @@ bool l2_bank::mshr_available(ticks at) {
         m_fetches.pop_back();
     }
     if (m_fetches.size() < params.mshrs) return true;
-    ++mshr_stalls;
     schedule(m_retry, m_fetches.front());
     return false;
 }
@@ -125,22 +154,21 @@ ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at)
     return request.kind == access_kind::write ? at : ready;
 }
 
-bool l2_bank::serve(const line_request_ptr& request) {
+/// \returns false if it must wait for an MSHR; then retry() comes back when there is one
+bool l2_bank::serve(const line_request_ptr& request, const lookup& times) {
     line_request& r = *request;
-    if (where(r.line) == GPU_PA_SYSTEM) return serve_shared(request);
+    if (where(r.line) == GPU_PA_SYSTEM) return serve_shared(request, times);
     const std::uint64_t index = index_of(offset_of(r.line));
-    const ticks start = std::max(now(), m_free);
-    ticks done = start + m_latency;
+    ticks done = times.go;
     bool commits_later = false;
     if (r.kind == access_kind::unlock) {  // concerns only what is there
-        m_free = start + m_service;
         unlock(r, index);
     } else {
-        std::size_t at = m_tags.find(index);
-        if (at == l2_tags::absent && !mshr_available(done)) return false;
-        m_free = start + m_service;
         const bool is_write = r.kind == access_kind::write;
+        const bool whole = is_write && r.byte_mask == ~std::uint64_t{0};
+        std::size_t at = m_tags.find(index);
         const bool hit = at != l2_tags::absent;
+        if (!hit && !whole && !mshr_available(done)) return false;
         if (hit) {
             ++hits;
             if (is_write) {
@@ -152,36 +180,42 @@ bool l2_bank::serve(const line_request_ptr& request) {
             }
         } else {
             ++misses;
-            const ticks looked_up = done;
-            done = fetch(r, index, looked_up);
+            done = fetch(r, index, times.go);
             at = m_tags.find(index);
-            if (span_recorder::on() && done > looked_up) {
-                const ticks service_start = done - std::min(m_dram.last_service(), done - looked_up);
-                if (service_start > looked_up)
-                    r.spans.add(m_dram.access_span, span_kind::queueing, looked_up, service_start);
+            if (span_recorder::on() && done > times.go) {
+                const ticks service_start = done - std::min(m_dram.last_service(), done - times.go);
+                if (service_start > times.go)
+                    r.spans.add(m_dram.access_span, span_kind::queueing, times.go, service_start);
                 r.spans.add(m_dram.access_span, span_kind::service, service_start, done);
             }
         }
         if (m_queue_lines.holds(offset_of(r.line))) watch(r, at, hit);
-        commits_later = r.at_service && is_write && start > now();
+        commits_later = r.at_service && is_write && times.begin > now();
         if (!commits_later) perform(r, at);
         if (r.kind == access_kind::atomic) {
-            r.spans.add(m_atomic_span, span_kind::service, done, done + m_atomic);
-            done += m_atomic;
+            const ticks longer = m_atomic + (rounds_of(r) - 1) * m_service;
+            r.spans.add(m_atomic_span, span_kind::service, done, done + longer);
+            done += longer;
         }
     }
-    const ticks arrived = r.arrival_time();
-    queueing += start - arrived;
-    if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
-    r.spans.add(m_lookup_span, span_kind::service, start, start + m_latency);
-    r.spans.add(m_response_span, span_kind::service, done, done + m_response_latency);
+    account(r, times, done);
     if (commits_later) {
         r.done = done;
-        m_scheduler.schedule<&l2_bank::commit>(request, start, *this);
+        m_scheduler.schedule<&l2_bank::commit>(request, times.begin, *this);
         return true;
     }
     m_scheduler.respond(request, done + m_response_latency);
     return true;
+}
+
+void l2_bank::account(line_request& r, const lookup& times, ticks done) {
+    const ticks arrived = r.arrival_time();
+    queueing += times.begin - arrived + (times.go - times.end);
+    if (!span_recorder::on()) return;
+    if (times.begin > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, times.begin);
+    r.spans.add(m_lookup_span, span_kind::service, times.begin, times.end);
+    if (times.go > times.end) r.spans.add(m_fetch_span, span_kind::queueing, times.end, times.go);
+    r.spans.add(m_response_span, span_kind::service, done, done + m_response_latency);
 }
 
 void l2_bank::commit(const line_request_ptr& request) {
@@ -206,8 +240,14 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             r.committed = true;
             break;
         case access_kind::atomic:
-            ++atomics;
-            r.operand = m_memory.atomic(offset + r.offset, r.size, r.operation, r.operand, r.compare);
+            if (r.operands) {
+                perform_operands(r, [&](unsigned at_byte, std::uint64_t operand) {
+                    return m_memory.atomic(offset + at_byte, r.size, r.operation, operand, 0);
+                });
+            } else {
+                ++atomics;
+                r.operand = m_memory.atomic(offset + r.offset, r.size, r.operation, r.operand, r.compare);
+            }
             m_reservations.written(offset, r.owner);
             m_tags.make_dirty(at);
             break;
@@ -265,6 +305,7 @@ void l2_bank::reset() {
     m_free = 0;
     m_fetches.clear();
     m_stalled.clear();
+    m_stalled_lines.fill(0);
     cancel(m_retry);
     model::reset();
 }

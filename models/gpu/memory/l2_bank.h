@@ -2,11 +2,14 @@
 // One bank of the L2 cache, the point of coherence for its lines. Requests are performed in the order in which they
 // arrive, at their arrival: reads sample and writes commit then. What the bank works out in closed form is when the
 // answer is there: after the requests before it, the lookup, and on a miss the memory channel. A read of a line that is
-// being fetched waits for that fetch (it shares the MSHR). Only where all MSHRs are taken does the bank stop and wait.
+// being fetched waits for that fetch (it shares the MSHR). A miss that finds all MSHRs taken waits, looked up, for the
+// first that is released; hits pass it, requests for its line and other misses queue behind it.
 // A write that asks for it (`at_service`) commits when its turn has come in that reckoning, so that requests that
 // arrive until then still see what was there before.
 #pragma once
 
+#include <array>
+#include <cstring>
 #include <vector>
 
 #include "base/clock_domain.h"
@@ -19,6 +22,7 @@
 #include "gpu/memory/hbm.h"
 #include "gpu/memory/l2_reservations.h"
 #include "gpu/memory/l2_tags.h"
+#include "gpu/memory/line_bytes.h"
 
 namespace fabricvp::gpu {
 
@@ -26,11 +30,12 @@ struct l2_params {
     byte_size size{2 << 20};  ///< all banks together
     std::uint64_t banks = 16;
     std::uint64_t ways = 16;
-    std::uint64_t mshrs = 64;       ///< a bank
-    byte_size interleave{128};      ///< bytes after which the next bank takes over
-    cycles latency{50};             ///< of a lookup, data included
-    cycles service{1};              ///< from one request to the next
-    cycles atomic_latency{4};       ///< more for an atomic
+    std::uint64_t mshrs = 64;   ///< a bank
+    byte_size interleave{128};  ///< bytes after which the next bank takes over
+    cycles latency{50};         ///< of a lookup, data included
+    cycles service{1};          ///< from one request to the next
+    cycles atomic_latency{4};   ///< more for an atomic
+    std::uint64_t atomic_units = 16;
     std::uint64_t locked_ways = 8;  ///< most lines of a set that may be locked
     void describe(parameter_visitor& v);
 };
@@ -65,14 +70,14 @@ public:
 
     counter reads{*this, "reads", "1", "reads of a line"};
     counter writes{*this, "writes", "1", "writes to a line"};
-    counter atomics{*this, "atomics", "1", "atomics, load-reserved and store-conditional"};
+    counter atomics{*this, "atomics", "1", "operations of atomics, load-reserved and store-conditional"};
     counter hits{*this, "hits", "1", "requests for a line that was there"};
     counter misses{*this, "misses", "1", "requests for a line that was not there"};
     counter mshr_merges{*this, "mshr_merges", "1", "hits on a line that was still being fetched"};
-    counter mshr_stalls{*this, "mshr_stalls", "1", "times the bank stopped because all MSHRs were taken"};
+    counter mshr_stalls{*this, "mshr_stalls", "1", "requests that waited, themselves or behind others, for an MSHR"};
     counter evictions{*this, "evictions", "1", "lines given up for others"};
     counter writebacks{*this, "writebacks", "1", "dirty lines written to memory"};
-    counter queueing{*this, "queueing", "ps", "time that requests waited for the bank"};
+    counter queueing{*this, "queueing", "ps", "time that requests waited for the bank or an MSHR"};
     counter locks{*this, "locks", "1", "lines locked"};
     counter lock_rejections{*this, "lock_rejections", "1", "locks refused because of the cap of the set"};
     counter queue_reads{*this, "queue_reads", "1", "reads of lines of queues by the command processor"};
@@ -100,17 +105,33 @@ public:
     void reset() override;
 
 private:
-    bool serve(const line_request_ptr& request);
+    /// When a request is looked up, and may go on behind that.
+    struct lookup {
+        ticks begin, end;
+        ticks go;  ///< not before `end`; later where it has waited for an MSHR
+    };
+    bool may_pass(const line_request& request, std::uint64_t index) const;
+    bool serve(const line_request_ptr& request, const lookup& times);
     bool mshr_available(ticks at);
+    std::uint64_t rounds_of(const line_request& request) const {
+        return request.operands ? (request.operands + params.atomic_units - 1) / params.atomic_units : 1;
+    }
+    static std::uint64_t key_in_tags(const line_request& request);
+    std::uint32_t& stalled_of(std::uint64_t index) { return m_stalled_lines[index % m_stalled_lines.size()]; }
     ticks fetch(const line_request& request, std::uint64_t index, ticks at);
     void evict(std::size_t victim, ticks at);
     void perform(line_request& request, std::size_t at);
+    /// Performs one operation after the other of an atomic that has several, by perform_one(offset in the line,
+    /// operand).
+    template <class F>
+    void perform_operands(line_request& request, F perform_one);
     void commit(const line_request_ptr& request);
     bool lock(std::size_t at);
     void unlock(line_request& request, std::uint64_t index);
     void watch(const line_request& request, std::size_t at, bool hit);
     void retry();
-    bool serve_shared(const line_request_ptr& request);
+    bool serve_shared(const line_request_ptr& request, const lookup& times);
+    void account(line_request& request, const lookup& times, ticks done);
     ticks reach_shared(const line_request& request, std::uint64_t index, std::size_t at, ticks looked_up);
     void perform_shared(line_request& request, std::uint64_t key, std::size_t at);
     void fill_copy(std::uint64_t index, ticks ready);
@@ -132,10 +153,25 @@ private:
 
     coherent_port* m_shared = nullptr;
     l2_tags m_tags;
-    ticks m_free = 0;                          // when the next request can be looked up
-    std::vector<ticks> m_fetches;              // heap of when those under way end, earliest on top
-    growing_ring<line_request_ptr> m_stalled;  // in order of arrival
+    ticks m_free = 0;                                   // when the next request can be looked up
+    std::vector<ticks> m_fetches;                       // heap of when those under way end, earliest on top
+    growing_ring<line_request_ptr> m_stalled;           // in order of arrival; `done` is the end of their lookups
+    std::array<std::uint32_t, 1024> m_stalled_lines{};  // how many of them, by the low bits of their lines
     calendar_event m_retry{method<&l2_bank::retry>, this};
 };
+
+template <class F>
+void l2_bank::perform_operands(line_request& r, F perform_one) {
+    for (auto left = r.byte_mask; left;) {
+        const auto at = static_cast<unsigned>(__builtin_ctzll(left));
+        std::uint64_t operand = 0;
+        std::memcpy(&operand, &r.data[at], r.size);
+        const std::uint64_t old = perform_one(at, operand);
+        std::memcpy(&r.data[at], &old, r.size);
+        left &= ~bytes_of(at, r.size);
+    }
+    atomics += r.operands;
+    r.valid_sectors = sectors_of(r.byte_mask);
+}
 
 }  // namespace fabricvp::gpu

@@ -35,32 +35,28 @@ ticks l2_bank::reach_shared(const line_request& r, std::uint64_t index, std::siz
             return m_shared->write(line, static_cast<unsigned>(__builtin_popcountll(r.byte_mask)), looked_up);
         }
         case access_kind::atomic:
-        case access_kind::store_conditional: return m_shared->modify(line, r.size, looked_up) + m_atomic;
+        case access_kind::store_conditional:
+            return m_shared->modify(line, r.size * std::max(1u, unsigned{r.operands}), looked_up) + m_atomic +
+                   (rounds_of(r) - 1) * m_service;
         default: return looked_up;
     }
 }
 
-bool l2_bank::serve_shared(const line_request_ptr& request) {
+bool l2_bank::serve_shared(const line_request_ptr& request, const lookup& times) {
     line_request& r = *request;
     const std::uint64_t key = key_of(r.line), index = index_of(key);
-    const ticks start = std::max(now(), m_free), looked_up = start + m_latency;
+    const bool fetches =
+        r.kind == access_kind::read || r.kind == access_kind::load_reserved || r.kind == access_kind::lock;
     std::size_t at = m_tags.find(index);
-    if (at == l2_tags::absent && !mshr_available(looked_up)) return false;
-    m_free = start + m_service;
     const bool hit = at != l2_tags::absent;
+    if (!hit && fetches && !mshr_available(times.go)) return false;
     if (r.kind != access_kind::unlock) ++(hit ? hits : misses);
-    const ticks done = reach_shared(r, index, at, looked_up);
+    const ticks done = reach_shared(r, index, at, times.go);
     at = m_tags.find(index);
     if (m_queue_lines.holds(key)) watch(r, at, hit);
     perform_shared(r, key, at);
-    const ticks arrived = r.arrival_time();
-    queueing += start - arrived;
-    if (span_recorder::on()) {
-        if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
-        r.spans.add(m_lookup_span, span_kind::service, start, looked_up);
-        if (done > looked_up) r.spans.add(m_fetch_span, span_kind::service, looked_up, done);
-        r.spans.add(m_response_span, span_kind::service, done, done + m_response_latency);
-    }
+    if (span_recorder::on() && done > times.go) r.spans.add(m_fetch_span, span_kind::service, times.go, done);
+    account(r, times, done);
     m_scheduler.respond(request, done + m_response_latency);
     return true;
 }
@@ -80,8 +76,14 @@ void l2_bank::perform_shared(line_request& r, std::uint64_t key, std::size_t at)
             r.committed = true;
             break;
         case access_kind::atomic:
-            ++atomics;
-            r.operand = m_shared->atomic(line + r.offset, r.size, r.operation, r.operand, r.compare);
+            if (r.operands) {
+                perform_operands(r, [&](unsigned at_byte, std::uint64_t operand) {
+                    return m_shared->atomic(line + at_byte, r.size, r.operation, operand, 0);
+                });
+            } else {
+                ++atomics;
+                r.operand = m_shared->atomic(line + r.offset, r.size, r.operation, r.operand, r.compare);
+            }
             m_reservations.written(key, r.owner);
             break;
         case access_kind::load_reserved:

@@ -56,32 +56,36 @@ void l2_tlb::translate(std::uint32_t space, std::uint64_t virtual_page, unsigned
 }
 
 void l2_tlb::dispatch(job& j) {
-    if (m_waiting.empty() && try_look_up(j)) return;
+    if (find(j)) return;  // also where others wait for an MSHR
+    if (m_waiting.empty() && begin_walk(j)) return;
     ++mshr_stalls;
     m_waiting.push_back(&j);
 }
 
-bool l2_tlb::try_look_up(job& j) {
+/// \returns whether its page is here or already walked for
+bool l2_tlb::find(job& j) {
     translation t;
     if (is_mappable(j.page) && m_entries.find(j.space, j.page, t)) {
         ++hits;
         respond(j, t);
         return true;
     }
-    mshr* free = nullptr;
     for (auto& m : m_mshrs) {
-        if (!m.first) {
-            if (!free) free = &m;
-        } else if (m.page == j.page && m.space == j.space) {
-            ++mshr_merges;
-            m.last = m.last->next = &j;
-            return true;
-        }
+        if (!m.first || m.page != j.page || m.space != j.space) continue;
+        ++mshr_merges;
+        m.last = m.last->next = &j;
+        return true;
     }
-    if (!free) return false;
+    return false;
+}
+
+/// \returns false if there is no MSHR for it
+bool l2_tlb::begin_walk(job& j) {
+    const auto free = std::find_if(m_mshrs.begin(), m_mshrs.end(), [](const mshr& m) { return !m.first; });
+    if (free == m_mshrs.end()) return false;
     ++misses;
     *free = {j.space, j.page, &j, &j};
-    m_gmmu.walk(j.space, j.page, *this, static_cast<std::uint64_t>(free - m_mshrs.data()));
+    m_gmmu.walk(j.space, j.page, *this, static_cast<std::uint64_t>(free - m_mshrs.begin()));
     return true;
 }
 
@@ -94,7 +98,7 @@ void l2_tlb::page_translated(std::uint32_t space, std::uint64_t page, const tran
         respond(*j, t);
         j = next;
     }
-    while (!m_waiting.empty() && try_look_up(*m_waiting.front())) m_waiting.pop_front();
+    while (!m_waiting.empty() && (find(*m_waiting.front()) || begin_walk(*m_waiting.front()))) m_waiting.pop_front();
 }
 
 void l2_tlb::respond(job& j, const translation& t) {

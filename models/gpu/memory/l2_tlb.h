@@ -74,7 +74,8 @@ private:
 
     job& make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie, ticks departure);
     void dispatch(job& j);
-    bool try_look_up(job& j);
+    bool find(job& j);
+    bool begin_walk(job& j);
     void respond(job& j, const translation& t);
     void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) override;
 

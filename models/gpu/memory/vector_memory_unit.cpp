@@ -23,6 +23,9 @@ void vector_memory_unit_params::describe(parameter_visitor& v) {
     v.field("outstanding_bypasses", outstanding_bypasses, between{1, 4096},
             "stores, atomics and scoped loads of a compute unit under way at a time, in lines");
     v.field("latency", latency, between{0, 1000}, "of the coalescer, in GPU cycles");
+    v.field("coalesced_atomics", coalesced_atomics,
+            "lanes' atomics on different words of a line go as one request, as stores do; otherwise each goes alone. "
+            "Over PCIe they always go alone, as its AtomicOps do");
     v.group("tlb", tlb, "TLB of a compute unit");
     v.group("l1", l1, "L1 vector cache of a compute unit");
 }
@@ -78,9 +81,9 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     s.translated = 0;
     s.serial = ++m_serial;
     s.bypass = s.ordered = s.exact = 0;
-    const bool by_lane = a.kind != access_kind::read && a.kind != access_kind::write;
-    s.count = by_lane ? coalescer::split_lanes(a, s.transactions) : m_coalescer.split(a, s.transactions);
-    if (by_lane || a.scope != memory_scope::plain) s.bypass = ~std::uint64_t{0};
+    s.count = split(a, s.transactions);
+    if ((a.kind != access_kind::read && a.kind != access_kind::write) || a.scope != memory_scope::plain)
+        s.bypass = ~std::uint64_t{0};
     s.total = s.count;
     lines_per_access.add(s.count);
     s.lookup_at = now() + m_latency + tlb.latency();
@@ -90,6 +93,13 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
     if (!m_blocked.empty() || !translate(s)) return m_blocked.push_back(&s);
     release(s);
+}
+
+unsigned vector_memory_unit::split(vector_access& a, coalescer::transactions& to) {
+    if (a.kind == access_kind::read || a.kind == access_kind::write) return m_coalescer.split(a, to);
+    const bool together = a.kind == access_kind::atomic && params.coalesced_atomics && a.mask &&
+                          a.operation != atomic_extension::operation::compare_swap;
+    return together ? m_coalescer.split_atomics(a, to) : coalescer::split_lanes(a, to);
 }
 
 bool vector_memory_unit::translate(access_state& s) {
@@ -142,7 +152,7 @@ void vector_memory_unit::enter(access_state& s, unsigned transaction, const tran
     if (fault != memory_fault::none) return transaction_failed(s, transaction, fault);
     s.transactions[transaction].line = t.at(s.transactions[transaction].line);
     const bool idle = m_port.empty() && !m_pumping;
-    if (t.type == GPU_PTE_TYPE_CACHED) {
+    if (t.type == GPU_PTE_TYPE_CACHED && !goes_by_lane(s, transaction, t)) {
         if (!idle || !look_up(s, transaction)) m_port.push(s.ref(transaction));
         return;
     }
@@ -150,18 +160,25 @@ void vector_memory_unit::enter(access_state& s, unsigned transaction, const tran
     if (idle) drain_port();
 }
 
-/// Lanes of a device's line go on as pieces of their own.
+/// Whether lanes of a line go on as pieces of their own: those of a device, and atomics across PCIe.
+bool vector_memory_unit::goes_by_lane(const access_state& s, unsigned transaction, const translation& t) const {
+    const std::uint64_t line = s.transactions[transaction].line;
+    return t.type == GPU_PTE_TYPE_DEVICE ||
+           (s.access->kind == access_kind::atomic && gpu::where(line) == GPU_PA_SYSTEM && !m_router.keeps_order(line));
+}
+
 void vector_memory_unit::enqueue_uncached(access_state& s, unsigned transaction, const translation& t) {
     s.bypass |= std::uint64_t{1} << transaction;
     m_port.push(s.ref(transaction));
-    if (t.type != GPU_PTE_TYPE_DEVICE) return;
-    s.exact |= std::uint64_t{1} << transaction;
+    if (!goes_by_lane(s, transaction, t)) return;
+    const bool device = t.type == GPU_PTE_TYPE_DEVICE;
+    s.exact |= std::uint64_t{device} << transaction;
     const unsigned first = s.total;
     s.total = coalescer::split_by_lane(*s.access, s.transactions, transaction, first);
     s.access->transactions += s.total - first;
     for (unsigned i = first; i < s.total; ++i) {
         s.bypass |= std::uint64_t{1} << i;
-        s.exact |= std::uint64_t{1} << i;
+        s.exact |= std::uint64_t{device} << i;
         s.since[i] = s.since[transaction];
         m_port.push(s.ref(i));
     }
@@ -183,7 +200,7 @@ void vector_memory_unit::transactions_translated(transaction_queue waiting, cons
         if (auto* o = memory_observer::attached())
             o->translated(m_router.where() - GPU_PA_GPU0, *s.access, i, page_of(s.transactions[i].line), now());
         s.transactions[i].line = t.at(s.transactions[i].line);
-        if (t.type == GPU_PTE_TYPE_CACHED)
+        if (t.type == GPU_PTE_TYPE_CACHED && !goes_by_lane(s, i, t))
             m_port.push(r);
         else
             enqueue_uncached(s, i, t);
@@ -216,15 +233,22 @@ bool vector_memory_unit::look_up(access_state& s, unsigned transaction) {
         ++ordering_stalls;
         return true;  // comes back later
     }
-    const ticks at = std::max({s.lookup_at, now(), m_port_free});
     const bool through = a.kind == access_kind::read && !(s.bypass >> transaction & 1);
+    ticks at = std::max({s.lookup_at, now(), m_port_free});
+    if (m_refused_at != never) {  // its tag is known: the request leaves when there is an MSHR for it
+        const ticks tag = (through && a.constant ? m_constants : l1).tag_latency();
+        at = std::max(m_refused_at, at - std::min(at, tag));
+    }
     const bool in_scratch = a.scratch;
     if (span_recorder::on() && at > s.since[transaction]) {
         s.access->spans.add(m_port_span, span_kind::queueing, s.since[transaction], at);
         s.since[transaction] = at;
     }
-    if (!(through ? (a.constant ? m_constants : l1).load(s, transaction, at) : bypass_l1(s, transaction, at)))
+    if (!(through ? (a.constant ? m_constants : l1).load(s, transaction, at) : bypass_l1(s, transaction, at))) {
+        m_refused_at = std::min(m_refused_at, at);
         return false;
+    }
+    m_refused_at = never;
     m_port_free = at + m_cycle;
     ++transactions;
     loads += through;
@@ -260,10 +284,19 @@ bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks 
         if (r.exact) r.byte_mask = p.bytes;
         l1.bypass(p.line);
     } else {
-        ++atomics;
-        const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
-        r.offset = static_cast<std::uint8_t>(a.address[lane] % line_bytes);
-        r.operand = a.data[lane];
+        const auto operands = static_cast<unsigned>(__builtin_popcountll(p.lanes));
+        atomics += operands;
+        ++atomic_requests;
+        if (operands == 1) {
+            const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
+            r.offset = static_cast<std::uint8_t>(a.address[lane] % line_bytes);
+            r.operand = a.data[lane];
+        } else {
+            r.operands = static_cast<std::uint8_t>(operands);
+            r.byte_mask = p.bytes;
+            r.needed_sectors = sectors_of(p.bytes);
+            coalescer::gather(a, p, r.data.data());
+        }
         r.owner = owner_of(a, p.lanes);
         l1.bypass(p.line);
     }
@@ -301,6 +334,8 @@ void vector_memory_unit::line_done(line_request& r) {
             if (trace::on() && trace::has_pending_results())
                 trace::note_load(*this, m_router.is_local(r.line) ? &m_router : nullptr, offset_of(r.line),
                                  r.data.data(), bytes_of_sectors(r.valid_sectors), r.issued, now() + l1.fill_latency());
+        } else if (r.operands) {
+            coalescer::scatter(a, s.transactions[transaction], r.data.data());
         } else {
             a.data[lane] = r.kind == access_kind::store_conditional ? !r.succeeded : r.operand;
         }
@@ -327,7 +362,11 @@ void vector_memory_unit::transaction_failed(access_state& s, unsigned transactio
 void vector_memory_unit::transaction_done(access_state& s, unsigned transaction, ticks ready) {
     s.ready = std::max(s.ready, ready);
     // What was parked came before all that waits for L1.
-    if (s.ordered >> transaction & 1) m_port.prepend(m_order.leave(s, transaction, is_write(*s.access)));
+    if (s.ordered >> transaction & 1) {
+        const transaction_queue parked = m_order.leave(s, transaction, is_write(*s.access));
+        if (!parked.empty()) m_refused_at = never;
+        m_port.prepend(parked);
+    }
     release(s);
 }
 
@@ -370,6 +409,7 @@ void vector_memory_unit::reset() {
     m_blocked.clear();
     m_port.clear();
     m_port_free = 0;
+    m_refused_at = never;
     m_in_flight = m_bypasses = 0;
     ++m_epoch;
     model::reset();

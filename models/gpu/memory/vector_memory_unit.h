@@ -26,6 +26,7 @@ struct vector_memory_unit_params {
     std::uint64_t queue = 64;
     std::uint64_t outstanding_bypasses = 128;
     cycles latency{1};
+    bool coalesced_atomics = true;
     l1_tlb_params tlb;
     vector_cache_params l1;
     void describe(parameter_visitor& v);
@@ -58,10 +59,12 @@ public:
     vector_cache l1;
 
     counter accesses{*this, "accesses", "1", "memory instructions of wavefronts"};
-    counter transactions{*this, "transactions", "1", "lines (atomics: lanes) presented to L1 or sent past it"};
+    counter transactions{*this, "transactions", "1",
+                         "lines (load-reserved, store-conditional: lanes) presented to L1 or sent past it"};
     counter loads{*this, "loads", "1", "lines loaded through L1"};
     counter stores{*this, "stores", "1", "lines stored"};
     counter atomics{*this, "atomics", "1", "lanes' atomics, load-reserved and store-conditional"};
+    counter atomic_requests{*this, "atomic_requests", "1", "requests that carried them, of one or more lanes"};
     counter scoped_loads{*this, "scoped_loads", "1", "lines loaded bypassing L1"};
     counter scratch{*this, "scratch", "1", "lines of lanes' private memory, loaded or stored"};
     counter remote{*this, "remote", "1", "lines of memory that is not this GPU's"};
@@ -100,6 +103,7 @@ private:
     access_state& allocate_state();
     bool translate(access_state& state);
     void enter(access_state& state, unsigned transaction, const translation& t);
+    bool goes_by_lane(const access_state& state, unsigned transaction, const translation& t) const;
     void enqueue_uncached(access_state& state, unsigned transaction, const translation& t);
     void drain_port();
     bool look_up(access_state& state, unsigned transaction);
@@ -109,6 +113,7 @@ private:
     void release(access_state& state);
     static unsigned permissions_for(const vector_access& a);
     static bool is_write(const vector_access& a) { return a.kind != access_kind::read; }
+    unsigned split(vector_access& a, coalescer::transactions& to);
     std::uint64_t owner_of(const vector_access& a, lane_mask lane) const;
 
     const unsigned m_index;
@@ -125,7 +130,8 @@ private:
     growing_ring<access_state*> m_blocked;  // whose translation waits for an MSHR, in order
     transaction_queue m_port;               // translated pieces that wait for L1, in order
     bool m_pumping = false;
-    ticks m_port_free = 0;  // when L1 can look up the next line
+    ticks m_port_free = 0;       // when L1 can look up the next line
+    ticks m_refused_at = never;  // when the first of the port was looked up, if it waits since then
     unsigned m_in_flight = 0;
     unsigned m_bypasses = 0;  // requests under way bypassing L1
     std::uint64_t m_serial = 0, m_epoch = 0;

@@ -48,6 +48,10 @@ void gpu_player::send_request(slot& s) {
         fabric::sign(*p, m_number, p->destination);
     } else {
         p->size = 8;
+        if (t.operands == line_bytes) {
+            p->operands = static_cast<std::uint8_t>(line_bytes / p->size);
+            p->needed_sectors = t.sectors;
+        }
     }
     p->set_request(m_terminal.format, t.page_table, t.operands);
     m_terminal.send(p);
@@ -88,6 +92,8 @@ void gpu_player::respond(service& s) {
     if (p->kind == access_kind::read && p->status == fabric::access_status::ok) {
         fabric::sign(*p, p->source, m_number);
         p->valid_sectors = p->sectored ? p->needed_sectors : 0xf;
+    } else if (p->operands) {
+        p->valid_sectors = p->needed_sectors;
     }
     p->make_response(m_terminal.format);
     m_terminal.send(p);

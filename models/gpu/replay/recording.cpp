@@ -97,7 +97,8 @@ void recording::check(unsigned gpus) const {
         const auto& t = transactions[i];
         cycles.add(t.service);
         expect(t.gpu < gpus && of_gpu(t.line) && where(t.line) - GPU_PA_GPU0 != t.gpu && t.line % line_bytes == 0);
-        expect(t.kind <= access_kind::unlock && t.offset < line_bytes && t.operands <= 16 && t.sectors <= 0xf);
+        expect(t.kind <= access_kind::unlock && t.offset < line_bytes &&
+               (t.operands <= 16 || t.operands == line_bytes) && t.sectors <= 0xf);
         expect((!t.fetch && !t.page_table) || t.kind == access_kind::read);
     }
     for (std::size_t i = 1; i < walks.size(); ++i) {

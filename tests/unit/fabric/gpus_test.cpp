@@ -191,6 +191,30 @@ TEST_CASE("partial stores and compare-and-swap carry their bytes") {
     CHECK(b.net.terminals[0]->link->sent.of(fabric::packet_class::write_request).bytes == 76 + 28);
 }
 
+TEST_CASE("atomics of a wavefront cross the fabric line by line") {
+    auto& b = bench::fresh();
+    share(b, 3);
+    for (unsigned lane = 0; lane < 64; ++lane) b[3].poke<std::uint32_t>(offset + lane * 4, lane);
+    auto a = b[0].clients[0]->make(access_kind::atomic, 4);
+    a->mask = ~lane_mask{0} << 2;  // the first line lacks two lanes
+    for (unsigned lane = 0; lane < 64; ++lane) {
+        a->address[lane] = at + lane * 4;
+        a->data[lane] = 7 * lane;
+    }
+    b[0].time(0, a);
+    REQUIRE(a->fault == memory_fault::none);
+    for (unsigned lane = 2; lane < 64; ++lane) {
+        CHECK(a->data[lane] == lane);
+        CHECK(b[3].peek<std::uint32_t>(offset + lane * 4) == 8 * lane);
+    }
+    CHECK(b[3].peek<std::uint32_t>(offset + 4) == 1);
+    // Requests carry a line of operands, responses the sectors that have old values.
+    const auto& there = b.net.terminals[0]->link->sent.of(fabric::packet_class::write_request);
+    CHECK(there.packets == 4);
+    CHECK(there.bytes == 4 * 76);
+    CHECK(b.net.terminals[3]->link->sent.of(fabric::packet_class::read_response).bytes == 4 * (4 + 64));
+}
+
 TEST_CASE("locks of lines are taken through the fabric") {
     auto& b = bench::fresh();
     line_listener listener;

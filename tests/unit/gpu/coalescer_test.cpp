@@ -3,7 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -152,4 +154,58 @@ TEST_CASE("one piece is cut into lanes") {
     CHECK(b.transactions[1].lanes == other.lanes);
     CHECK(coalescer::split_by_lane(*a, b.transactions, 1, 6) == 6);  // one lane: nothing to cut
     CHECK(b.transactions[1].lanes == other.lanes);
+}
+
+TEST_CASE("atomics: lanes on different words share a piece, the nth lane on a word is in the nth piece of its line") {
+    std::mt19937_64 random(5);
+    auto& b = instance();
+    for (int round = 0; round < 3000; ++round) {
+        const unsigned bytes = random() % 2 ? 4 : 8;
+        auto a = make(bytes, random() % 3 ? ~lane_mask{0} : random() | 1);
+        const std::uint64_t words = std::uint64_t{1} << random() % 9;
+        const bool unit_stride = random() % 8 == 0;
+        for (unsigned lane = 0; lane < 64; ++lane) {
+            a->address[lane] = 0x1000 + (unit_stride ? lane : random() % words) * bytes;
+            a->data[lane] = truncated(random(), bytes);
+        }
+        std::map<std::uint64_t, unsigned> lanes_of_word, pieces_of_line;
+        for (lane_mask left = a->mask; left; left &= left - 1) {
+            const auto address = a->address[static_cast<unsigned>(__builtin_ctzll(left))];
+            auto& pieces = pieces_of_line[address / 64];
+            pieces = std::max(pieces, ++lanes_of_word[address]);
+        }
+        unsigned want = 0;
+        for (const auto& [line, pieces] : pieces_of_line) want += pieces;
+        const unsigned count = b.unit.split_atomics(*a, b.transactions);
+        REQUIRE(count == want);
+        lane_mask seen = 0;
+        std::map<std::uint64_t, unsigned> last_of_word;
+        for (unsigned n = 0; n < count; ++n) {
+            const auto& t = b.transactions[n];
+            REQUIRE(t.lanes);
+            REQUIRE((seen & t.lanes) == 0);
+            seen |= t.lanes;
+            std::uint64_t covered = 0;
+            for (lane_mask left = t.lanes; left; left &= left - 1) {
+                const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+                const auto address = a->address[lane];
+                REQUIRE(address / 64 * 64 == t.line);
+                const std::uint64_t own = ((std::uint64_t{1} << bytes) - 1) << address % 64;
+                REQUIRE((covered & own) == 0);
+                covered |= own;
+                REQUIRE(last_of_word[address] <= lane);  // lanes on a word keep their order
+                last_of_word[address] = lane;
+            }
+            REQUIRE(covered == t.bytes);
+            std::array<std::uint8_t, 64> line{};
+            coalescer::gather(*a, t, line.data());
+            for (lane_mask left = t.lanes; left; left &= left - 1) {
+                const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+                std::uint64_t operand = 0;
+                std::memcpy(&operand, &line[a->address[lane] % 64], bytes);
+                REQUIRE(operand == a->data[lane]);
+            }
+        }
+        REQUIRE(seen == a->mask);
+    }
 }
