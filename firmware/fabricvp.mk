@@ -28,7 +28,7 @@ define build_kernel
 $(if $(wildcard $(fabricvp_libc)/libc.a),,$(error kernels need picolibc for RISC-V (Debian: apt install picolibc-riscv64-unknown-elf; elsewhere: PICOLIBC=FOLDER); there is no $(fabricvp_libc)/libc.a))
 @echo "building $@"
 @$(RISCV_GCC) -march=rv64imafd_zicsr_zba_zbb -mabi=lp64d $(fabricvp_flags) -I$(FABRICVP_SDK)/gpu -idirafter $(PICOLIBC)/include -DFABRICVP_KERNEL -msmall-data-limit=0 -fno-jump-tables \
-  --param=max-grow-copy-bb-insns=0 $(CFLAGS) -T $(FABRICVP_SDK)/gpu/gpu.ld $(filter %.c %.S,$^) $(FABRICVP_SDK)/gpu/math/trunc.c -L$(fabricvp_libgcc) -L$(fabricvp_libc) -lc -lgcc -o $@
+  --param=max-grow-copy-bb-insns=0 @$(FABRICVP_SDK)/gpu/registers.flags $(CFLAGS) -T $(FABRICVP_SDK)/gpu/gpu.ld $(filter %.c %.S,$^) $(FABRICVP_SDK)/gpu/math/trunc.c -L$(fabricvp_libgcc) -L$(fabricvp_libc) -lc -lgcc -o $@
 endef
 
 # What a program does not use of firmware/lib is left out by the linker.
