@@ -26,8 +26,8 @@ TARGET = re.compile(r"<([^>+]+)>")
 class Scratch(NamedTuple):
     """Instructions of a kernel that access its stack."""
 
-    saves: int  # of registers that a caller might want
-    links: int  # of return addresses
+    saves: int  # of registers that a caller might want: s0 … s11, fs0 … fs11
+    links: int  # of ra
     stores: int  # others
     loads: int
     arrays: int  # addresses taken of variables on the stack
@@ -35,13 +35,15 @@ class Scratch(NamedTuple):
 
     def reasons(self) -> str:
         found = []
-        if self.saves:
+        if self.saves > self.calls + 1:
             found.append("keeps registers for a caller")
+        elif self.saves:
+            found.append("s0, which flags cannot free")
         if self.links:
-            found.append("return addresses of calls")
+            found.append("return addresses" if self.calls else "ra, as one register more")
         if self.arrays:
             found.append("arrays or structs on the stack")
-        if self.stores > self.arrays:
+        if self.stores:
             found.append("more values alive than registers" + (", or alive across calls" if self.calls else ""))
         return "; ".join(found)
 
@@ -74,7 +76,7 @@ def reachable(all_functions: dict[str, list[tuple[str, str]]], entry: str) -> se
 def scratch_of(body: list[tuple[str, str]]) -> Scratch:
     saves = links = stores = loads = arrays = calls = 0
     written: set[str] = set()
-    frame_pointer = any(operation == "addi" and operands.startswith("s0,sp,") for operation, operands in body)
+    frame_pointer = any(re.match(r"^s0,sp,\d+$", operands) for _, operands in body)
     for operation, operands in body:
         access = STACK.match(operands)
         if access and access[2] == "s0" and not frame_pointer:
@@ -88,7 +90,7 @@ def scratch_of(body: list[tuple[str, str]]) -> Scratch:
                 stores += 1
         elif access and operation.lstrip("f").startswith(("ld", "lw", "lh", "lb")):
             loads += 1
-        elif re.match(r"^(?!sp\b)\w+,sp(,|$)", operands) and operation in {"addi", "mv"}:
+        elif re.match(r"^(?!s[p0],)\w+,sp(,-?\d+)?$", operands):
             arrays += 1
         if operation in {"jal", "jalr", "call"} and not operands.startswith("zero"):
             calls += 1
@@ -130,7 +132,7 @@ def main(arguments: list[str]) -> int:
                 rows.append((name, s))
             else:
                 without.append(name)
-    print("| kernel | saves for callers | return addresses | other stores | loads | lines a pass | why |")
+    print("| kernel | saves | ra | other stores | loads | lines a pass | why |")
     print("|---|---|---|---|---|---|---|")
     for name, s in rows:
         lines = LINES * (s.saves + s.links + s.stores + s.loads)

@@ -48,6 +48,20 @@ public:
 
     /// In the region of interest, until now, in ticks.
     ticks value() const { return passed() - m_base; }
+    /// Since construction, until `when`, which must not lie in the past.
+    ticks until(ticks when) const {
+        ticks sum = m_past;
+        const auto add = [&](const interval& i) {
+            if (i.begin < when) sum += std::min(i.end, when) - i.begin;
+        };
+        for (const auto& u : m_units) {
+            add(u.last);
+            for (const auto& i : u.earlier) add(i);
+        }
+        return sum;
+    }
+    /// All that has been booked since construction, what lies ahead included.
+    ticks booked() const { return until(never); }
     void report(statistics_snapshot& to) const override {
         const auto n = static_cast<double>(value());
         to[path()] = m_unit_time == 1 ? n : std::round(n / m_unit_time);
@@ -58,32 +72,21 @@ private:
     struct interval {
         ticks begin = 0, end = 0;
     };
-    struct booked {
+    struct bookings {
         interval last;
         growing_ring<interval> earlier;  // before it, in order, that had not passed when it was booked
     };
-    void settle(booked& u) {
+    void settle(bookings& u) {
         const ticks now = calendar::current().now();
         while (!u.earlier.empty() && u.earlier.front().end <= now) {
             const interval i = u.earlier.take_front();
             m_past += i.end - i.begin;
         }
     }
-    ticks passed() const {
-        const ticks now = calendar::current().now();
-        ticks sum = m_past;
-        const auto add = [&](const interval& i) {
-            if (i.begin < now) sum += std::min(i.end, now) - i.begin;
-        };
-        for (const auto& u : m_units) {
-            add(u.last);
-            for (const auto& i : u.earlier) add(i);
-        }
-        return sum;
-    }
+    ticks passed() const { return until(calendar::current().now()); }
 
     const double m_unit_time;
-    std::vector<booked> m_units;
+    std::vector<bookings> m_units;
     ticks m_past = 0, m_base = 0;  // of intervals that are not kept; when the region began
 };
 

@@ -78,24 +78,24 @@ channel::transmission channel::send(ticks earliest, ticks tail_ready, std::uint6
         }
         if (m_pending_overhead) {
             const auto time = serialise(m_pending_overhead);
-            if (m_free < earliest) m_free = m_busy_since = earliest;
+            if (m_free < earliest) m_free = earliest;
             m_free += time;
-            busy += time;
+            busy.book(0, m_free - time, m_free);
             m_pending_overhead = 0;
         }
     }
     if (m_free < earliest) {
-        m_free = m_busy_since = earliest;
+        m_free = earliest;
         m_remainder = 0;
     }
     for (std::uint64_t failures = 0;;) {
         const ticks time = serialise(wire_bytes);
         transmission p;
         p.begin = m_free;
-        if (tail_ready > time && tail_ready - time > m_free) p.begin = m_busy_since = tail_ready - time;
+        if (tail_ready > time && tail_ready - time > m_free) p.begin = tail_ready - time;
         p.end = p.begin + time;
         m_free = p.end;
-        busy += time;
+        busy.book(0, p.begin, p.end);
         if (!corrupted(wire_bytes)) {
             ++packets;
             bytes += wire_bytes;
@@ -108,10 +108,8 @@ channel::transmission channel::send(ticks earliest, ticks tail_ready, std::uint6
         }
         ++replays;
         m_free += params.replay_latency;
-        m_busy_since = m_free;
         if (++failures % params.replays_before_retrain == 0) {
             m_free += params.retrain_time;
-            m_busy_since = m_free;
             p.lost = failures >= max_trainings_per_packet * params.replays_before_retrain;
             count_warning(retrains, *this, "{} failed attempts at one packet: the link trains again", failures);
             if (p.lost) return p;
@@ -126,7 +124,7 @@ void channel::add_overhead(std::uint64_t wire_bytes) {
 
 void channel::hold(ticks until) {
     auto& free = up() ? m_free : m_free_when_down;
-    if (free < until) free = m_busy_since = until;
+    if (free < until) free = until;
 }
 
 void channel::set_lanes(std::uint64_t lanes) {
@@ -163,7 +161,8 @@ void channel::reset() {
     m_lane_rate = params.lane_rate;
     m_bit_error_rate = params.bit_error_rate;
     m_down = false;
-    m_free = m_free_when_down = m_busy_since = now();
+    m_free = m_free_when_down = now();
+    busy.drop();
     m_remainder = 0;
     m_pending_overhead = 0;
     m_random.reset();

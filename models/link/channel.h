@@ -10,6 +10,7 @@
 #include <memory>
 #include <random>
 
+#include "base/busy_time.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -35,7 +36,7 @@ public:
     counter packets{*this, "packets", "1", "packets carried"};
     counter bytes{*this, "bytes", "B", "bytes carried, headers and framing included"};
     counter overhead_bytes{*this, "overhead_bytes", "B", "bytes of link-layer packets (acknowledgements, credits)"};
-    counter busy{*this, "busy", "ps", "time in which lanes carried something"};
+    busy_time busy{*this, "busy", "ps", "time in which lanes carried something"};
     counter replays{*this, "replays", "1", "packets sent again because they arrived corrupted"};
     counter retrains{*this, "retrains", "1", "times the link went down and trained again"};
     time_series load;  ///< bytes a window
@@ -53,13 +54,6 @@ public:
     /// Sends a packet as soon as the lanes are free, but not before `earliest`, and so that its last byte does not
     /// leave before `tail_ready` (cut-through: the end of it may still be arriving). Corrupted attempts are repeated.
     transmission send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes);
-
-    /// What the lanes have carried up to `when`, as time. (`busy` counts the whole of a packet when it is sent.) Exact
-    /// if a packet is sent only when the one before has left; `when` must not lie before the last call of send().
-    ticks busy_until(ticks when) const {
-        const auto free = ends_at();
-        return busy.total() - (free > when ? free - std::max(when, m_busy_since) : 0);
-    }
 
     /// Takes link time for link-layer packets of the opposite direction's traffic.
     void add_overhead(std::uint64_t wire_bytes);
@@ -107,7 +101,6 @@ private:
     bool m_has_next_send_callback = false;
     ticks m_free = 0;
     ticks m_free_when_down = 0;     // while there are no lanes: what m_free was
-    ticks m_busy_since = 0;         // of the last stretch without a gap
     std::uint64_t m_remainder = 0;  // of the last division, so that a busy link does not drift
     std::uint64_t m_pending_overhead = 0;
     std::unique_ptr<std::mt19937_64> m_random;  // large; null where no bit is ever wrong

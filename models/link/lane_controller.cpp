@@ -45,7 +45,7 @@ void lane_controller::note_lanes() {
 
 void lane_controller::begin_sample() {
     for (auto& w : m_directions) {
-        w.busy = w.lanes.busy_until(now());
+        w.busy = w.lanes.busy.until(now());
         w.bytes = w.lanes.bytes.total();
     }
     m_since = now();
@@ -58,7 +58,7 @@ void lane_controller::take_sample() {
     for (const auto d : {side::a, side::b}) {
         auto& w = m_directions[static_cast<unsigned>(d)];
         auto& of = s.directions[static_cast<unsigned>(d)];
-        const auto busy = w.lanes.busy_until(now());
+        const auto busy = w.lanes.busy.until(now());
         of.busy = std::min(1.0, static_cast<double>(busy - std::min(busy, w.busy)) / static_cast<double>(s.length));
         of.bytes = w.lanes.bytes.total() - w.bytes;
         of.lanes = m_duplex_link.lanes(d);

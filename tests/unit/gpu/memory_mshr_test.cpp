@@ -136,3 +136,26 @@ TEST_CASE("hits of the L2 TLB pass misses that wait for an MSHR") {
     CHECK(m.clients[2]->done[0].ready - begin == path + l2_round + 8 * p.l2_tlb.service * cycle);
     CHECK(m.system.l2_tlb.mshr_stalls.value() > 0);
 }
+
+TEST_CASE("data buses of HBM are never busy for longer than a region lasts") {
+    auto& m = fresh();
+    line_listener client;
+    const unsigned lines = 1500;
+    restart_statistics();
+    for (unsigned n = 0; n < lines; ++n)
+        m.system.router.send(client.make(access_kind::read, m.base() + 0x200000 + n * std::uint64_t{line_bytes}));
+    auto& c = calendar::current();
+    const ticks step = 37 * cycle;
+    ticks sum = 0, most = 0;
+    while (client.responses.size() < lines) {
+        const at_time passes(c.now() + step, [] {});
+        c.run_until(c.now() + step);
+        const ticks busy = m.system.hbm.busy.value();
+        CHECK(busy <= p.hbm.channels * step);
+        most = std::max(most, busy);
+        sum += busy;
+        restart_statistics();
+    }
+    CHECK(sum == lines * m.system.hbm.line_time());
+    CHECK(most > p.hbm.channels * step / 3);
+}

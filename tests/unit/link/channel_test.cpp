@@ -41,24 +41,24 @@ TEST_CASE("busy time is what the lanes have carried by then, however early it wa
     auto& b = bench::get();
     auto& c = b.channel;
     const auto now = b.timeline.now();
-    const auto before = c.busy.total();
+    const auto before = c.busy.booked();
     c.send(now, now, 800, 16);  // 100 ns
-    CHECK(c.busy.total() - before == 100 * ns);
-    CHECK(c.busy_until(now) - before == 0);
-    CHECK(c.busy_until(now + 30 * ns) - before == 30 * ns);
-    CHECK(c.busy_until(now + 100 * ns) - before == 100 * ns);
-    CHECK(c.busy_until(now + 500 * ns) - before == 100 * ns);
+    CHECK(c.busy.booked() - before == 100 * ns);
+    CHECK(c.busy.until(now) - before == 0);
+    CHECK(c.busy.until(now + 30 * ns) - before == 30 * ns);
+    CHECK(c.busy.until(now + 100 * ns) - before == 100 * ns);
+    CHECK(c.busy.until(now + 500 * ns) - before == 100 * ns);
     // A packet that waits for its own end begins late.
     c.send(now + 200 * ns, now + 400 * ns, 800, 16);
-    CHECK(c.busy_until(now + 250 * ns) - before == 100 * ns);
-    CHECK(c.busy_until(now + 350 * ns) - before == 150 * ns);
-    CHECK(c.busy_until(now + 400 * ns) - before == 200 * ns);
+    CHECK(c.busy.until(now + 250 * ns) - before == 100 * ns);
+    CHECK(c.busy.until(now + 350 * ns) - before == 150 * ns);
+    CHECK(c.busy.until(now + 400 * ns) - before == 200 * ns);
     // What follows at once belongs to the same stretch; a pause for training does not count.
     c.hold(now + 600 * ns);
-    CHECK(c.busy_until(now + 500 * ns) - before == 200 * ns);
+    CHECK(c.busy.until(now + 500 * ns) - before == 200 * ns);
     c.send(now + 600 * ns, now, 800, 16);
     c.send(now + 700 * ns, now, 800, 16);
-    CHECK(c.busy_until(now + 750 * ns) - before == 350 * ns);
+    CHECK(c.busy.until(now + 750 * ns) - before == 350 * ns);
 }
 
 TEST_CASE("link-layer packets take the lanes before the next packet, and count as busy") {
@@ -67,11 +67,11 @@ TEST_CASE("link-layer packets take the lanes before the next packet, and count a
     const auto now = b.timeline.now();
     c.send(now, now, 80, 16);
     c.add_overhead(8);
-    const auto before = c.busy.total();
+    const auto before = c.busy.booked();
     const auto p = c.send(now + 10 * ns, now, 80, 16);
     CHECK(p.begin == now + 11 * ns);
-    CHECK(c.busy.total() - before == 11 * ns);
-    CHECK(c.busy_until(now + 16 * ns) - before == 6 * ns);
+    CHECK(c.busy.booked() - before == 11 * ns);
+    CHECK(c.busy.until(now + 16 * ns) - before == 6 * ns);
 }
 
 TEST_CASE("without lanes nothing is sent, nothing is divided by zero, and what was sent ends") {
@@ -86,7 +86,7 @@ TEST_CASE("without lanes nothing is sent, nothing is divided by zero, and what w
     CHECK(c.free_at() == never);
     CHECK(c.ends_at() == p.end);
     CHECK(c.bytes_per_second() == 0);
-    CHECK(c.busy_until(now + 4 * ns) == c.busy.total() - 6 * ns);
+    CHECK(c.busy.until(now + 4 * ns) == c.busy.booked() - 6 * ns);
     CHECK_THROWS_AS(c.send(now, now, 80, 16), std::logic_error);
     c.set_down(true);
     c.set_lanes(4);
