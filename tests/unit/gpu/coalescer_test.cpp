@@ -156,7 +156,7 @@ TEST_CASE("one piece is cut into lanes") {
     CHECK(b.transactions[1].lanes == other.lanes);
 }
 
-TEST_CASE("atomics: lanes on different words share a piece, the nth lane on a word is in the nth piece of its line") {
+TEST_CASE("atomics: lanes on different words share a transaction; the nth lane on a word is in the nth of its line") {
     std::mt19937_64 random(5);
     auto& b = instance();
     for (int round = 0; round < 3000; ++round) {
@@ -168,14 +168,14 @@ TEST_CASE("atomics: lanes on different words share a piece, the nth lane on a wo
             a->address[lane] = 0x1000 + (unit_stride ? lane : random() % words) * bytes;
             a->data[lane] = truncated(random(), bytes);
         }
-        std::map<std::uint64_t, unsigned> lanes_of_word, pieces_of_line;
+        std::map<std::uint64_t, unsigned> lanes_of_word, transactions_of_line;
         for (lane_mask left = a->mask; left; left &= left - 1) {
             const auto address = a->address[static_cast<unsigned>(__builtin_ctzll(left))];
-            auto& pieces = pieces_of_line[address / 64];
-            pieces = std::max(pieces, ++lanes_of_word[address]);
+            auto& needed = transactions_of_line[address / 64];
+            needed = std::max(needed, ++lanes_of_word[address]);
         }
         unsigned want = 0;
-        for (const auto& [line, pieces] : pieces_of_line) want += pieces;
+        for (const auto& [line, needed] : transactions_of_line) want += needed;
         const unsigned count = b.unit.split_atomics(*a, b.transactions);
         REQUIRE(count == want);
         lane_mask seen = 0;
