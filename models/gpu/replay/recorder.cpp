@@ -129,7 +129,7 @@ transaction_id recorder::add_request(unsigned gpu, const line_request& r, bool f
     t.kind = r.kind;
     t.fetch = fetch;
     t.page_table = r.page_table;
-    t.sectors = r.kind == access_kind::read ? r.needed_sectors : 0xf;
+    t.sectors = r.kind == access_kind::read || r.operands ? r.needed_sectors : 0xf;
     t.offset = r.page_table ? r.offset : 0;
     m_live.push_back(t);
     const auto id = static_cast<transaction_id>(m_first + m_live.size() - 1);

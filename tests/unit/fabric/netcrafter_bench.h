@@ -32,6 +32,7 @@ enum class sample {
     write,
     atomic,
     compare_swap,
+    operands,
     lock,
     reserve,  // requests
     line,
@@ -41,10 +42,11 @@ enum class sample {
     failed_read,
     value,
     failed_value,
+    old_values,
     written,
     page_table_entry  // responses
 };
-inline constexpr unsigned samples = 18;
+inline constexpr unsigned samples = 20;
 
 struct sampler {
     packet_format format;
@@ -69,7 +71,7 @@ struct sampler {
         const auto response = [&](access_kind kind, bool walk, unsigned sectors,
                                   access_status status = access_status::ok) {
             p->kind = kind;
-            p->set_request(format, walk, kind == access_kind::atomic ? 8 : 0);
+            p->set_request(format, walk, p->operands ? line_bytes : kind == access_kind::atomic ? 8 : 0);
             p->status = status;
             p->valid_sectors = static_cast<std::uint8_t>(sectors);
             std::swap(p->source, p->destination);
@@ -99,6 +101,11 @@ struct sampler {
                 request(access_kind::atomic, false, 8);
                 break;
             case sample::compare_swap: request(access_kind::atomic, false, 16); break;
+            case sample::operands:
+                p->operands = 5;
+                p->byte_mask = random();
+                request(access_kind::atomic, false, line_bytes);
+                break;
             case sample::lock: request(access_kind::lock, false, 0); break;
             case sample::reserve:
                 p->offset = static_cast<std::uint8_t>(random() % 16 * 4);
@@ -111,6 +118,10 @@ struct sampler {
             case sample::failed_read: response(access_kind::read, false, 0, access_status::refused); break;
             case sample::value: response(access_kind::atomic, false, 0); break;
             case sample::failed_value: response(access_kind::atomic, false, 0, access_status::refused); break;
+            case sample::old_values:
+                p->operands = 5;
+                response(access_kind::atomic, false, 0x7);
+                break;
             case sample::written: response(access_kind::write, false, 0); break;
             case sample::page_table_entry:
                 p->offset = static_cast<std::uint8_t>(random() % 8 * 8);
@@ -150,7 +161,7 @@ inline contents contents_of(const packet& p) {
     if (t == wire_type::write_line) c.data.assign(p.data.begin(), p.data.end());
     if (p.type == packet_class::page_table_response)
         c.data.assign(p.data.begin() + p.offset / 8 * 8, p.data.begin() + p.offset / 8 * 8 + 8);
-    if (p.type == packet_class::read_response && p.kind == access_kind::read)
+    if (p.type == packet_class::read_response && (p.kind == access_kind::read || p.operands))
         for (unsigned i = 0; i < line_bytes; ++i)
             if (p.valid_sectors >> i / 16 & 1) c.data.push_back(p.data[i]);
     return c;

@@ -80,6 +80,9 @@ void write_example(const std::string& path, unsigned more = 0, std::uint64_t hos
     t.kind = access_kind::atomic;
     t.operands = 16;
     w.add(t);
+    t.operands = line_bytes;
+    t.sectors = 0x3;
+    w.add(t);
     std::mt19937_64 random(1);
     for (unsigned i = 0; i < more; ++i) {
         t = {};
@@ -137,7 +140,7 @@ TEST_CASE("a recording comes back as it was written") {
     CHECK(r.head.label == "kernels");
     CHECK(r.head.time == 12'345'678);
     CHECK(r.head.unattributed == 3);
-    REQUIRE(r.transactions.size() == 5);
+    REQUIRE(r.transactions.size() == 6);
     CHECK(r.transactions[1].line == line_of(1, 5));
     CHECK(r.transactions[1].fetch);
     CHECK(r.transactions[1].cache == 77);
@@ -148,6 +151,8 @@ TEST_CASE("a recording comes back as it was written") {
     CHECK(r.transactions[3].kind == access_kind::write);
     CHECK(r.transactions[3].line == line_of(1, 3));
     CHECK(r.transactions[4].operands == 16);
+    CHECK(r.transactions[5].operands == line_bytes);
+    CHECK(r.transactions[5].sectors == 0x3);
     REQUIRE(r.walks.size() == 2);
     CHECK(r.walks[1].steps[0].delay == 20);
     CHECK(r.walks[1].steps[0].read == 2);
@@ -210,12 +215,12 @@ TEST_CASE("recordings larger than a block come back") {
     write_example(file.path, 300'000);
     const auto r = read_recording(file.path);
     r.check(2);
-    REQUIRE(r.transactions.size() == 300'005);
+    REQUIRE(r.transactions.size() == 300'006);
     std::mt19937_64 random(1);
     for (unsigned i = 0; i < 300'000; ++i) {
         const auto line = line_of(1, random() >> 30);
         const auto service = static_cast<std::uint32_t>(random() >> 50);
-        if (r.transactions[5 + i].line != line || r.transactions[5 + i].service != service) FAIL("transaction " << i);
+        if (r.transactions[6 + i].line != line || r.transactions[6 + i].service != service) FAIL("transaction " << i);
     }
 }
 
