@@ -32,10 +32,11 @@ class Scratch(NamedTuple):
     loads: int
     arrays: int  # addresses taken of variables on the stack
     calls: int
+    functions: int = 1
 
     def reasons(self) -> str:
         found = []
-        if self.saves > self.calls + 1:
+        if self.saves > self.functions:
             found.append("keeps registers for a caller")
         elif self.saves:
             found.append("s0, which flags cannot free")
@@ -43,7 +44,7 @@ class Scratch(NamedTuple):
             found.append("return addresses" if self.calls else "ra, as one register more")
         if self.arrays:
             found.append("arrays or structs on the stack")
-        if self.stores:
+        if self.stores > self.arrays:
             found.append("more values alive than registers" + (", or alive across calls" if self.calls else ""))
         return "; ".join(found)
 
