@@ -77,6 +77,7 @@ def reachable(all_functions: dict[str, list[tuple[str, str]]], entry: str) -> se
 def scratch_of(body: list[tuple[str, str]]) -> Scratch:
     saves = links = stores = loads = arrays = calls = 0
     written: set[str] = set()
+    prologue = False  # in the block that makes the frame
     frame_pointer = any(re.match(r"^s0,sp,\d+$", operands) for _, operands in body)
     for operation, operands in body:
         access = STACK.match(operands)
@@ -85,7 +86,7 @@ def scratch_of(body: list[tuple[str, str]]) -> Scratch:
         if access and operation in {"sd", "sw", "sh", "sb", "fsd", "fsw"}:
             if access[1] == "ra":
                 links += 1
-            elif access[1] in KEPT and access[1] not in written:
+            elif prologue and access[1] in KEPT and access[1] not in written:
                 saves += 1
             else:
                 stores += 1
@@ -93,6 +94,10 @@ def scratch_of(body: list[tuple[str, str]]) -> Scratch:
             loads += 1
         elif re.match(r"^(?!s[p0],)\w+,sp(,-?\d+)?$", operands):
             arrays += 1
+        if operands.startswith("sp,sp,-"):
+            prologue = True
+        elif operation.startswith(("b", "j", "ret")):
+            prologue = False
         if operation in {"jal", "jalr", "call"} and not operands.startswith("zero"):
             calls += 1
         written.add(operands.split(",")[0])
