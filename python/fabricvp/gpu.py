@@ -89,8 +89,9 @@ class Wavefront:
     """A wavefront that is alive, as it was when `Gpu.wavefronts()` was called.
 
     ``slot`` is its place in the compute unit, ``number`` its place in the work-group ``group``. ``state`` says what it
-    does or waits for ("run", "ready", "memory", "queue", "fetch", "fence", "barrier", "drain"). ``live`` and ``active``
-    are masks of 64 lanes: those that have not ended, and those that stand at ``pc``. ``instructions`` it has executed.
+    does or waits for ("start", "run", "ready", "memory", "queue", "fetch", "fence", "barrier", "drain"). ``live`` and
+    ``active`` are masks of 64 lanes: those that have not ended, and those that stand at ``pc``. ``instructions`` it has
+    executed.
     """
 
     compute_unit: int

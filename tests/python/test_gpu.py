@@ -102,7 +102,7 @@ def test_wavefronts_while_a_kernel_runs(machine):
     assert seen
     for w in seen:
         assert 0 <= w.compute_unit < 4 and 0 <= w.slot < 40
-        assert w.state in ("ready", "run", "memory", "queue", "fetch", "fence", "barrier", "drain")
+        assert w.state in ("ready", "run", "memory", "queue", "fetch", "fence", "barrier", "drain", "start")
         assert w.active & ~w.live == 0
         assert w.group[0] < 256 and w.group[1:] == (0, 0) and w.number < 4
         assert 0x10000000 <= w.pc < 0x20000000

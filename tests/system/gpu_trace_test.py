@@ -64,7 +64,9 @@ class GpuTrace(unittest.TestCase):
         track = next(t for t in sorted(self.slices) if ".wavefront" in t and "barrier" in self.names(t))
         unit, _, number = track.rpartition(".wavefront")
         states = self.names(track)
-        self.assertLessEqual(set(states), {"ready", "run", "memory", "queue", "fetch", "fence", "barrier", "drain"})
+        self.assertLessEqual(
+            set(states), {"ready", "run", "memory", "queue", "fetch", "fence", "barrier", "drain", "start"}
+        )
         for state in "run", "memory":
             self.assertGreater(states[state], 0, state)
         slices = sorted(self.slices[track], key=lambda e: e["ts"])
