@@ -240,12 +240,13 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             r.committed = true;
             break;
         case access_kind::atomic:
+            ++atomics;
             if (r.operands) {
                 perform_operands(r, [&](unsigned at_byte, std::uint64_t operand) {
                     return m_memory.atomic(offset + at_byte, r.size, r.operation, operand, 0);
                 });
             } else {
-                ++atomics;
+                ++atomic_operations;
                 r.operand = m_memory.atomic(offset + r.offset, r.size, r.operation, r.operand, r.compare);
             }
             m_reservations.written(offset, r.owner);

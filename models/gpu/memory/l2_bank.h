@@ -70,7 +70,9 @@ public:
 
     counter reads{*this, "reads", "1", "reads of a line"};
     counter writes{*this, "writes", "1", "writes to a line"};
-    counter atomics{*this, "atomics", "1", "operations of atomics, load-reserved and store-conditional"};
+    counter atomics{*this, "atomics", "1", "requests with atomics, load-reserved and store-conditional"};
+    counter atomic_operations{*this, "atomic_operations", "1",
+                              "operations of atomics on words, of which a request has one or more"};
     counter hits{*this, "hits", "1", "requests for a line that was there"};
     counter misses{*this, "misses", "1", "requests for a line that was not there"};
     counter mshr_merges{*this, "mshr_merges", "1", "hits on a line that was still being fetched"};
@@ -170,7 +172,7 @@ void l2_bank::perform_operands(line_request& r, F perform_one) {
         std::memcpy(&r.data[at], &old, r.size);
         left &= ~bytes_of(at, r.size);
     }
-    atomics += r.operands;
+    atomic_operations += r.operands;
     r.valid_sectors = sectors_of(r.byte_mask);
 }
 

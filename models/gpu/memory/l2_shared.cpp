@@ -76,12 +76,13 @@ void l2_bank::perform_shared(line_request& r, std::uint64_t key, std::size_t at)
             r.committed = true;
             break;
         case access_kind::atomic:
+            ++atomics;
             if (r.operands) {
                 perform_operands(r, [&](unsigned at_byte, std::uint64_t operand) {
                     return m_shared->atomic(line + at_byte, r.size, r.operation, operand, 0);
                 });
             } else {
-                ++atomics;
+                ++atomic_operations;
                 r.operand = m_shared->atomic(line + r.offset, r.size, r.operation, r.operand, r.compare);
             }
             m_reservations.written(key, r.owner);

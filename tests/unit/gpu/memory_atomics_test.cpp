@@ -51,12 +51,12 @@ std::uint64_t requests(memory_machine& m) {
 TEST_CASE("a unit-stride atomic is a request for each line") {
     auto& m = fresh();
     for (unsigned lane = 0; lane < 64; ++lane) m.poke<std::uint32_t>(home + lane * 4, 1000 * lane);
-    const auto before = requests(m), operations = m.system.l2.banks[0]->atomics.value(),
+    const auto before = requests(m), operations = m.system.l2.banks[0]->atomic_operations.value(),
                lanes = m.system.units[0]->atomics.value();
     auto a = add(m, 4);
     m.time(0, a);
     CHECK(requests(m) - before == 4);
-    CHECK(m.system.l2.banks[0]->atomics.value() - operations == 64);
+    CHECK(m.system.l2.banks[0]->atomic_operations.value() - operations == 64);
     CHECK(m.system.units[0]->atomics.value() - lanes == 64);
     for (unsigned lane = 0; lane < 64; ++lane) {
         CHECK(a->data[lane] == 1000 * lane);
