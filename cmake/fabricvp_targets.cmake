@@ -39,4 +39,8 @@ function(fabricvp_module name)
   target_precompile_headers(fabricvp_${name} REUSE_FROM fabricvp_pch)
   set_property(GLOBAL APPEND PROPERTY fabricvp_modules fabricvp_${name})
   set_property(GLOBAL APPEND PROPERTY fabricvp_libraries ${module_LIBRARIES})
+  if(SKBUILD)
+    add_custom_command(TARGET fabricvp_${name} POST_BUILD VERBATIM
+      COMMAND ${PROJECT_SOURCE_DIR}/cmake/tell.sh "compiled module ${name}")
+  endif()
 endfunction()

@@ -150,6 +150,17 @@ void check_images(std::size_t node, const image_set& images) {
         reject("initrd", images.initrd, fmt::format("{} of node{} reads none", images.firmware, node));
 }
 
+std::string append_with_seed(const image_set& images, std::uint64_t seed) {
+    if (seed == 1 || app_of(images).empty()) return images.append;
+    std::string text;
+    std::istringstream words(images.append);
+    for (std::string word; words >> word;) {
+        text += (text.empty() ? "" : " ") + word;
+        if (word.compare(0, 4, "app=") == 0) text += fmt::format(" seed={}", seed);
+    }
+    return text;
+}
+
 image_set images_of_app(const std::string& name, const app_options& options) {
     const auto& apps = gpu_apps();
     if (std::none_of(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; })) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,12 @@ const std::vector<std::string>& app_dispatches();
 std::string app_of(const image_set& images);
 /// \throws input_error if a RAM disk or a kernel has no effect: nothing on the node can use it
 void check_images(std::size_t node, const image_set& images);
+/// The kernel command line of images, with the seed of what an application makes as its input; as it is for other
+/// software, and for 1, the seed that stands without one.
+std::string append_with_seed(const image_set& images, std::uint64_t seed);
+/// What the host executes, about, to make and check the input of the application of images, beside copies and launches;
+/// nothing where that follows from a file, or images run several.
+std::optional<double> host_instructions_of(const image_set& images);
 /// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options
 /// that would have no effect
 image_set images_of_app(const std::string& name, const app_options& options);

@@ -12,6 +12,7 @@
 #include "base/statistics.h"
 #include "platform/common/input_error.h"
 #include "platform/common/nearest.h"
+#include "platform/common/terminal.h"
 #include "platform/config/renamed_names.h"
 
 namespace fabricvp {
@@ -75,7 +76,8 @@ std::string section(const char* title, const std::vector<row>& rows) {
     std::string text = fmt::format("{}\n", title);
     for (const auto& r : rows) {
         const auto left = r.path + r.value;
-        text += r.help.empty() ? fmt::format("  {}\n", left) : fmt::format("  {:{}}  # {}\n", left, width, r.help);
+        text += r.help.empty() ? fmt::format("  {}\n", left)
+                               : fitted(fmt::format("  {:{}}  # {}", left, width, r.help), width + 4, "# ") + "\n";
     }
     return text;
 }

@@ -241,6 +241,18 @@ const node_outcome& platform::outcome(std::size_t node) const { return m->contex
 bool platform::has(std::size_t node) const { return m->hardware->nodes.at(node) != nullptr; }
 
 bool platform::owes_result(std::size_t node) const { return m->owes_result(node); }
+bool platform::waits_for_user() const { return m->pacing.slept; }
+
+std::optional<double> platform::app_instructions() const {
+    double sum = 0;
+    for (const auto& c : m->contexts) {
+        if (app_of(c.images).empty()) continue;
+        const auto known = host_instructions_of(c.images);
+        if (!known) return std::nullopt;
+        sum += *known;
+    }
+    return sum > 0 ? std::optional<double>(sum) : std::nullopt;
+}
 
 std::string platform::failure_message() const { return m->failure_message(); }
 

@@ -71,6 +71,11 @@ public:
     std::string finish_recording();
     /// Of a recording that is played: which part of its transactions has ended.
     std::optional<double> replay_progress() const;
+    /// What the hosts execute in all, about, to make and check the input of GPU applications; nothing where no node
+    /// runs one, or where it is not known.
+    std::optional<double> app_instructions() const;
+    /// All harts wait, and time keeps the pace of the wall clock, since keys may be typed.
+    bool waits_for_user() const;
     const node_outcome& outcome(std::size_t node) const;
     /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application)
     /// and has not, or a script was not done. One line about it; empty otherwise.

@@ -24,7 +24,7 @@ run_result platform::implementation::run(ticks limit) {
     if (!started) start();
     running = true;
     ending.reset();
-    pacing.active = false;
+    pacing.active = pacing.slept = false;
     const auto began = wall_clock::now();
     const auto leave = [&] {
         running = false;
@@ -175,6 +175,7 @@ bool platform::implementation::all_harts_wait() const {
 /// An idle machine with a person in front of it lives at the pace of the wall clock.
 void platform::implementation::pace() {
     constexpr auto nap = std::chrono::milliseconds(10);
+    pacing.slept = false;
     if (!all_harts_wait()) {
         pacing.active = false;
         return;
@@ -187,8 +188,9 @@ void platform::implementation::pace() {
     }
     const auto simulated = std::chrono::nanoseconds((now - pacing.simulated) / 1000);
     const auto ahead = simulated - (wall_clock::now() - pacing.wall);
-    if (ahead > std::chrono::milliseconds(1))
-        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(ahead, nap));
+    if (ahead <= std::chrono::milliseconds(1)) return;
+    pacing.slept = true;
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(ahead, nap));
 }
 
 }  // namespace fabricvp

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/platform_state.h"
 
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "abi/finisher.h"
 #include "base/log.h"
+#include "pcie/port.h"
 #include "platform/apps.h"
 #include "platform/common/input_error.h"
 #include "platform/loader/image_paths.h"
@@ -132,7 +135,8 @@ void platform::implementation::load(std::size_t i) {
     if (partition && a.has_software()) partition->check_scope(i, scope);
     check_images(i, a.images);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
-                              resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
+                              resolve(a.images.initrd, a.image_base),
+                              append_with_seed(a.images, params.simulation.seed), a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));
     plan->add_stages(images);
     if (!images.append.empty()) h.set_bootargs(images.append);
@@ -166,8 +170,31 @@ void platform::implementation::load(std::size_t i) {
     a.loaded = std::move(plan);
 }
 
+namespace {
+
+/// Links that are narrower or slower than one of their ends could be, which is easily overlooked. Once a link.
+void tell_negotiated_links(const sc_core::sc_object& within) {
+    for (const auto* child : within.get_child_objects()) tell_negotiated_links(*child);
+    const auto* here = dynamic_cast<const pcie::port*>(&within);
+    const auto* there = here ? here->partner() : nullptr;
+    if (!there || std::strcmp(here->name(), there->name()) > 0) return;
+    std::string could;
+    for (const auto* end : {here, there}) {
+        if (end->params.generation == end->generation() && end->params.width == end->lanes()) continue;
+        could += fmt::format("{}{} could do generation {}, {} lanes", could.empty() ? "" : "; ", end->name(),
+                             end->params.generation, end->params.width);
+    }
+    if (!could.empty())
+        log(log_level::warning, *here, "the link runs at generation {}, {} lanes: {}", here->generation(),
+            here->lanes(), could);
+}
+
+}  // namespace
+
 void platform::implementation::start() {
     check_scopes();
+    for (const auto& n : hardware->nodes)
+        if (n) tell_negotiated_links(*n);
     for (std::size_t i = 0; i < contexts.size(); ++i)
         if (!contexts[i].loaded && hardware->nodes[i] && !hardware->nodes[i]->replay) load(i);
     for (std::size_t i = 0; i < contexts.size(); ++i) {

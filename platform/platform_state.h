@@ -164,6 +164,7 @@ struct platform::implementation {
 
     struct pacing {
         bool active = false;
+        bool slept = false;  ///< after the last slice
         std::chrono::steady_clock::time_point wall;
         ticks simulated = 0;
     } pacing;

@@ -198,14 +198,13 @@ private:
 
     std::string why_empty() const {
         const auto& o = m_options;
-        if (m_tracks.empty())
-            return fmt::format("the trace {} is empty: no model had anything to show while it was recorded", o.path);
+        if (m_tracks.empty()) return "the trace is empty: no model had anything to show while it was recorded";
         if (!m_matching_tracks)
             return fmt::format(
-                "the trace {} is empty: the filter '{}' matches none of the {} objects that had something to show, {} "
+                "the trace is empty: the filter '{}' matches none of the {} objects that had something to show, {} "
                 "for one",
-                o.path, o.filter, m_tracks.size(), first_name());
-        return fmt::format("the trace {} is empty: {} events lie outside of its window, {} us to {}", o.path, m_outside,
+                o.filter, m_tracks.size(), first_name());
+        return fmt::format("the trace is empty: {} events lie outside of its window, {} us to {}", m_outside,
                            microseconds(o.from), o.to == never ? "the end" : microseconds(o.to) + " us");
     }
 

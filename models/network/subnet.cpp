@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted_warning.h"
 #include "base/described_blocks.h"
 #include "base/log.h"
 #include "base/rejection.h"
@@ -317,7 +318,8 @@ void subnet::route(bool first) {
             reject({},
                    "on the shortest ways through these switches packets can wait for each other in a ring: routing: "
                    "up_down has none");
-        log(log_level::warning, *this,
+        count_warning(
+            detours, *this,
             "on the shortest ways that are left packets can wait for each other in a ring: routes go up and down "
             "instead");
         table = link::up_down_routes(t);

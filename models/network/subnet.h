@@ -88,6 +88,8 @@ public:
     std::vector<std::unique_ptr<network_switch>> switches;  ///< null: in another simulation
     std::vector<std::unique_ptr<generator>> generators;     ///< the same
 
+    counter detours{*this, "detours", "1",
+                    "times links that were left would deadlock by shortest ways, and routes went up and down instead"};
     counter sweeps{*this, "sweeps", "1",
                    "times that links went down or came up and forwarding tables were worked out anew"};
     /// Every packet, and every copy of one, has arrived at a channel adapter or a switch's own port, or has been

@@ -5,6 +5,7 @@
 
 #include "platform/apps.h"
 #include "platform/cli/command.h"
+#include "platform/common/terminal.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -12,13 +13,18 @@ namespace {
 options::options_description apps_options() { return options::options_description(""); }
 
 int apps(const options::variables_map&) {
-    fmt::print("{:<12} {:>12}  {:<14} {:>12}  {}\n", "name", "default size", "counts", "device MiB", "what it does");
+    constexpr const char* app_row = "{:<15} {:>12}  {:<15} {:>10}  ";
+    constexpr const char* option_row = "{:<15} {:<9} {:>7} {:>7} {:>8}  ";
+    const auto print = [](const std::string& columns, const std::string& help) {
+        fmt::print("{}\n", fitted(columns + help, columns.size()));
+    };
+    print(fmt::format(app_row, "name", "default size", "counts", "device MiB"), "what it does");
     for (const auto& a : gpu_apps())
-        fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit, a.footprint() / (1 << 20), a.help);
-    fmt::print("\n{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", "--option of", "key", "min", "max", "default",
-               "what it does");
+        print(fmt::format(app_row, a.name, a.size, a.unit, fmt::format("{:.1f}", a.footprint() / (1 << 20))), a.help);
+    fmt::print("\n");
+    print(fmt::format(option_row, "--option of", "key", "min", "max", "default"), "what it does");
     for (const auto& o : gpu_app_options())
-        fmt::print("{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", o.app, o.key, o.min, o.max, o.default_value, o.help);
+        print(fmt::format(option_row, o.app, o.key, o.min, o.max, o.default_value), o.help);
     return status::ok;
 }
 

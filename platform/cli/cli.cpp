@@ -20,6 +20,7 @@
 #include "platform/cli/command.h"
 #include "platform/common/input_error.h"
 #include "platform/common/nearest.h"
+#include "platform/common/terminal.h"
 #include "platform/config/renamed_names.h"
 
 namespace fabricvp {
@@ -27,17 +28,29 @@ namespace cli {
 namespace {
 
 arguments g_command_line, g_results;
+std::vector<std::pair<std::string, std::string>> g_others;  // commands of the caller
 
 std::vector<command> commands() {
     return {list_command(),      run_command(),  check_command(), describe_command(), schema_command(),
             reference_command(), diff_command(), apps_command(),  replay_command(),   version_command()};
 }
 
+/// Name and summary of all commands, those of the caller last.
+std::vector<std::pair<std::string, std::string>> all_commands() {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& c : commands()) all.emplace_back(c.name, c.summary);
+    all.insert(all.end(), g_others.begin(), g_others.end());
+    return all;
+}
+
 std::string overview() {
     std::string text =
-        "usage: fabricvp COMMAND …\n\nFabricVP simulates servers and clusters that run unmodified "
-        "software.\n\ncommands:\n";
-    for (const auto& c : commands()) text += fmt::format("  {:<10} {}\n", c.name, c.summary);
+        "usage: fabricvp COMMAND …\n\n"
+        "FabricVP simulates servers and clusters that run unmodified software.\n\ncommands:\n";
+    std::size_t width = 0;
+    for (const auto& [name, summary] : all_commands()) width = std::max(width, name.size());
+    for (const auto& [name, summary] : all_commands())
+        text += fitted(fmt::format("  {:<{}}  {}", name, width, summary), width + 4) + "\n";
     return text +
            "\n`fabricvp COMMAND --help` tells more. First steps:\n  fabricvp list                 the machines that "
            "come along\n  fabricvp run uboot            boot OpenSBI and U-Boot to a prompt (Ctrl-] leaves)\n"
@@ -45,7 +58,7 @@ std::string overview() {
 }
 
 std::string help_of(const command& c) {
-    std::string text = fmt::format("usage: fabricvp {} {}\n\n{}\n", c.name, c.usage, c.summary);
+    auto text = fmt::format("usage: fabricvp {} {}\n\n{}\n", c.name, c.usage, fitted(c.summary, 0));
     std::ostringstream described;
     described << c.describe();
     text += described.str();
@@ -113,11 +126,10 @@ int dispatch(const arguments& given) {
         return given.empty() ? status::bad_input : status::ok;
     }
     if (given[0] == "--version") return execute(version_command(), {});
-    std::vector<std::string> names;
-    for (const auto& c : commands()) {
+    for (const auto& c : commands())
         if (given[0] == c.name) return execute(c, arguments(given.begin() + 1, given.end()));
-        names.emplace_back(c.name);
-    }
+    std::vector<std::string> names;
+    for (const auto& [name, summary] : all_commands()) names.push_back(name);
     const auto hint = nearest_name(given[0], names);
     throw input_error(fmt::format("unknown command {}{} (commands: {})", quoted(given[0]),
                                   hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint),
@@ -146,10 +158,13 @@ void write_results(platform& p, const std::string& folder) {
 
 const std::vector<std::string>& cli_results() { return cli::g_results; }
 
-int cli_main(const std::vector<std::string>& arguments) {
+int cli_main(const std::vector<std::string>& arguments,
+             const std::vector<std::pair<std::string, std::string>>& others) {
+    cli::g_others = others;
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, and says so
     cli::occupy_standard_streams();
+    status_line::share_with_log();
     try {
         const int status = cli::dispatch(arguments);
         if (std::fflush(stdout) != 0 || std::ferror(stdout))

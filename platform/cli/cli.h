@@ -2,14 +2,17 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fabricvp {
 
-/// The `fabricvp` command. \param arguments without the program's name
+/// The `fabricvp` command. \param arguments without the program's name \param others name and summary of commands that
+/// the caller performs itself, for the overview and for the nearest name of one that is not known
 /// \returns the exit status: 0 clean end or time limit, 1 the guest failed or the watchdog fired, 2 bad input, 130
 /// Ctrl-C
-int cli_main(const std::vector<std::string>& arguments);
+int cli_main(const std::vector<std::string>& arguments,
+             const std::vector<std::pair<std::string, std::string>>& others = {});
 
 /// The folders in which this process's commands have left results, for programs that go on with these.
 const std::vector<std::string>& cli_results();

@@ -45,8 +45,8 @@ options::options_description describe_options() {
         "faults", "print the faults that can be injected instead")(
         "pci-dump",
         "enumerate the PCIe trees, and print every configuration space as `lspci -xxxx` does instead; for `lspci -F`")(
-        "svg", options::value<std::string>()->value_name("FILE"), "moved to `fabricvp draw`")(
-        "dot", "moved to `fabricvp draw`");
+        "svg", options::value<std::string>()->value_name("FILE"), "write a picture instead, as `fabricvp draw` does")(
+        "dot", "print a graph for Graphviz instead, as `fabricvp draw` does");
     own.add(override_options());
     return own;
 }

@@ -8,6 +8,7 @@
 #include "platform/cli/command.h"
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
+#include "platform/common/terminal.h"
 #include "platform/config/config_tree.h"
 #include "platform/loader/image_paths.h"
 
@@ -42,7 +43,8 @@ int list(const options::variables_map&) {
     std::sort(files.begin(), files.end());
     std::size_t width = 0;
     for (const auto& f : files) width = std::max(width, f.stem().string().size());
-    for (const auto& f : files) fmt::print("{:<{}}  {}\n", f.stem().string(), width, summary_of(f));
+    for (const auto& f : files)
+        fmt::print("{}\n", fitted(fmt::format("{:<{}}  {}", f.stem().string(), width, summary_of(f)), width + 2));
     return status::ok;
 }
 

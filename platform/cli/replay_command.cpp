@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "base/log.h"
@@ -42,7 +40,7 @@ int replay(const options::variables_map& given) {
     if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
     std::optional<progress_line> progress;
     if (!quiet) {
-        progress.emplace(*p, limit, isatty(STDERR_FILENO));
+        progress.emplace(*p, limit);
         p->add_service([&] { progress->poll(); });
     }
     const auto result = p->run_until(limit);

@@ -102,6 +102,8 @@ options::options_description run_options() {
                       "end after this simulated time, e.g. 10ms")(
         "until", options::value<std::string>()->value_name("WHOM"),
         "with several nodes: end when all have ended (default), any, or one (node0); simulation.until")(
+        "seed", options::value<std::string>()->value_name("N"),
+        "of everything random: inputs that applications make, errors of links (default 1); simulation.seed")(
         "out", options::value<std::string>()->value_name("DIR"),
         "write stats.json, stats.csv, topology.json, config.resolved.yaml and console logs there, and pictures of the "
         "machine")("console", options::value<arguments>()->value_name("WHERE"),
@@ -145,10 +147,10 @@ options::options_description run_options() {
 /// The machine with its images, as far as this process has them. \param outputs what a kernel is to leave
 std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
                                   std::vector<kernel_output>& outputs) {
-    auto p = make_platform(given,
-                           given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}}
-                                                : platform::overrides{},
-                           communicator);
+    platform::overrides more;
+    for (const char* option : {"until", "seed"})
+        if (given.count(option)) more.emplace_back(std::string("simulation.") + option, text_option(given, option));
+    auto p = make_platform(given, more, communicator);
     outputs = load_images(*p, given);
     p->set_command(command_line());
     if (given.count("quiet")) set_log_threshold(log_level::error);
@@ -182,6 +184,10 @@ void check_with_ranks(const options::variables_map& given) {
 int execute_rank(const options::variables_map& given, ranks::process_communicator& communicator) {
     const bool first = communicator.rank() == 0;
     const bool quiet = given.count("quiet") > 0 || !first;
+    if (!first)  // all ranks compute the subnet, and say the same of it
+        set_log_sink([write = set_log_sink({})](log_level level, const std::string& source, const std::string& text) {
+            if (source != "network") write(level, source, text);
+        });
     std::unique_ptr<platform> p;
     std::vector<kernel_output> outputs;
     ticks limit = never;
@@ -213,14 +219,10 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     p->end_when_guests_wait();
     const signal_scope signals(*p);
     if (first && p->has(0) && !given.count("console")) p->serial(0).on_output([](char c) { std::putchar(c); });
-    std::optional<progress_line> progress;
-    if (!quiet) {
-        progress.emplace(*p, limit, false);
-        p->add_service([&] { progress->poll(); });
-    }
+    progress_log progress(*p, limit);
+    if (!quiet && ranks::shown_on_terminal()) p->add_service([&] { progress.poll(); });
     p->add_service([] { std::fflush(stdout); });
     const auto result = p->run_until(limit);
-    progress.reset();
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");
     p->gather();
     if (!first) {
@@ -302,8 +304,8 @@ int run(const options::variables_map& given) {
     if (on_terminal && !quiet && isatty(STDIN_FILENO)) explain_keys(owes_result(*p));
     if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
     std::optional<progress_line> progress;
-    if (const bool terminal = isatty(STDERR_FILENO); !quiet && !(terminal && on_terminal && isatty(STDOUT_FILENO))) {
-        progress.emplace(*p, limit, terminal);
+    if (!quiet) {
+        progress.emplace(*p, limit);
         p->add_service([&] { progress->poll(); });
     }
     const auto result = p->run_until(limit);
@@ -350,9 +352,11 @@ void report(const platform& p, const run_result& result, const std::string& fail
     const double wall = values.at("sim.wall_s");
     const bool told = failure_message.empty() || result.outcome == run_outcome::guest_failure;
     const auto why = told ? result.detail : fmt::format("{}; {}", failure_message, result.detail);
-    fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", why,
-               values.at("sim.time_s"), wall, static_cast<std::uint64_t>(values.at("sim.instructions")),
-               wall > 0 ? values.at("sim.instructions") / wall / 1e6 : 0.0);
+    auto text = fmt::format("fabricvp: {}; {:.6f} s simulated in {:.2f} s", why, values.at("sim.time_s"), wall);
+    const double instructions = values.at("sim.instructions"), mips = wall > 0 ? instructions / wall / 1e6 : 0.0;
+    if (mips >= 0.05)  // harts of some machines rest
+        text += fmt::format(", {:.0f} instructions, {:.1f} MIPS", instructions, mips);
+    fmt::print(stderr, "{}\n", text);
     double wavefronts = 0, lanes = 0;  // instructions, of all GPUs
     for (const auto& [path, value] : values) {
         if (std::count(path.begin(), path.end(), '.') != 2) continue;  // compute units have such values too

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "platform/common/terminal.h"
+
 namespace fabricvp {
 
 void config_listing::visit(parameter& p) {
@@ -48,7 +50,8 @@ std::string config_listing::text() const {
     for (const auto& l : m_lines) width = std::max(width, std::min(l.left.size(), widest));
     std::string out;
     for (const auto& l : m_lines)
-        out += l.help.empty() ? l.left + "\n" : fmt::format("{:{}}  # {}\n", l.left, width, l.help);
+        out += l.help.empty() ? l.left + "\n"
+                              : fitted(fmt::format("{:{}}  # {}", l.left, width, l.help), width + 2, "# ") + "\n";
     return out;
 }
 

@@ -76,6 +76,15 @@ class ignoring_handler final : public YAML::EventHandler {
     void OnMapEnd() override {}
 };
 
+/// The number of the first line that a tab indents, 0 if there is none. yaml-cpp says of it what it finds instead.
+int first_line_with_tab(const std::string& yaml) {
+    std::istringstream lines(yaml);
+    int number = 1;
+    for (std::string line; std::getline(lines, line); ++number)
+        if (line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string::npos) return number;
+    return 0;
+}
+
 /// YAML::LoadAll() would tell, but finds documents without end behind a stray closing bracket (yaml-cpp 0.7).
 bool more_than_one_document(const std::string& yaml) {
     std::istringstream text(yaml);
@@ -103,7 +112,10 @@ config_tree parse_config(const std::string& yaml, const std::string& name) {
             throw input_error(name + ": holds more than one YAML document, or a stray closing bracket");
         tree = tree_builder(name).build(YAML::Load(yaml), 0);
     } catch (const YAML::Exception& e) {
-        const auto where = e.mark.is_null() ? name : fmt::format("{}:{}", name, e.mark.line + 1);
+        const auto line = e.mark.is_null() ? 0 : e.mark.line + 1;
+        if (const auto tab = first_line_with_tab(yaml); tab && tab <= line)
+            throw input_error(fmt::format("{}:{}: a tab indents this line; YAML takes blanks alone", name, tab));
+        const auto where = line ? fmt::format("{}:{}", name, line) : name;
         throw input_error(fmt::format("{}: not valid YAML: {}", where, e.msg));
     }
     if (tree.kind == config_tree::shape::null) throw input_error(name + ": the configuration is empty");

@@ -277,7 +277,7 @@ void console_script::poll(ticks now) {
 std::string console_script::current_line() const {
     if (done()) return {};
     const auto& s = m_steps[m_next];
-    return fmt::format("{}:{}: {}", m_name, s.line, s.source);
+    return fmt::format("{}:{}: {}", m_name, s.line, quoted(s.source));
 }
 
 }  // namespace fabricvp

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "platform/common/input_error.h"
+#include "platform/common/terminal.h"
 
 namespace fabricvp {
 namespace {
@@ -46,7 +47,8 @@ void restore_terminal() {
     tcsetattr(STDIN_FILENO, TCSANOW, &g_cooked);
 }
 
-stdio_console::stdio_console(bool interrupts) : m_terminal(enter_raw_mode(interrupts)) {
+stdio_console::stdio_console(bool interrupts)
+    : m_terminal(enter_raw_mode(interrupts)), m_output_terminal(isatty(STDOUT_FILENO)) {
     m_input_ended = isatty(STDIN_FILENO) && !m_terminal;
 }
 
@@ -72,6 +74,7 @@ void stdio_console::write(std::string_view text) {
 
 void stdio_console::flush() {
     std::string_view rest = m_unwritten;
+    if (!rest.empty() && m_output_terminal) status_line::before_output(rest);
     while (!rest.empty()) {
         const auto done = ::write(STDOUT_FILENO, rest.data(), rest.size());
         if (done < 0 && errno == EINTR) continue;

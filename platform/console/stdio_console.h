@@ -26,7 +26,8 @@ private:
     std::string without_escapes(std::string_view typed);
 
     std::string m_unwritten;
-    bool m_terminal = false;
+    bool m_terminal = false;         ///< standard input is one
+    bool m_output_terminal = false;  ///< so is standard output
     bool m_input_ended = false;
     bool m_escape = false;  ///< Ctrl-A was typed
     bool m_quit = false;

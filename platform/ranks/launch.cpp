@@ -27,6 +27,9 @@ namespace fabricvp::ranks {
 
 namespace {
 
+/// Set in the environment of ranks, whose standard error is a pipe of mpirun's.
+constexpr struct { const char *name, *value; } no_progress{"FABRICVP_PROGRESS", "0"};
+
 volatile std::sig_atomic_t g_mpirun = 0;
 
 extern "C" void forward_signal(int signal) {
@@ -88,6 +91,11 @@ std::string exit_report(const std::string& messages) {
 
 }  // namespace
 
+bool shown_on_terminal() {
+    const char* value = std::getenv(no_progress.name);
+    return !value || std::strcmp(value, no_progress.value) != 0;
+}
+
 int launch(unsigned count) {
     std::vector<std::string> words = {"mpirun", "-n", std::to_string(count), "--oversubscribe", "--bind-to", "none"};
     if (::geteuid() == 0) words.push_back("--allow-run-as-root");
@@ -106,6 +114,7 @@ int launch(unsigned count) {
     std::fflush(nullptr);
     ::setenv("HWLOC_HIDE_ERRORS", "2",
              0);  // where there is no /sys (containers), hwloc has several lines to say about it
+    if (!isatty(STDERR_FILENO)) ::setenv(no_progress.name, no_progress.value, 1);
     pid_t mpirun = 0;
     const int failed = ::posix_spawnp(&mpirun, "mpirun", &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);

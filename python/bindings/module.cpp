@@ -121,7 +121,7 @@ void bind_session(py::module_& m) {
                  x.check_not_running();
                  x.machine().load_binary(node, path, address);
              })
-        .def("run_until", &session::run_until)
+        .def("run_until", &session::run_until, py::arg("limit"), py::arg("progress") = py::none())
         .def("running", &session::running)
         .def("check_not_running", &session::check_not_running)
         .def("request_stop", [](session& x) { x.machine().request_stop(); })
@@ -255,7 +255,9 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("firmware_folder", &firmware_folder);
     m.def("find_config", &find_config);
     m.def("device_counts", &device_counts);
-    m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
+    m.def("cli_main", &cli_main, py::arg("arguments"),
+          py::arg("others") = std::vector<std::pair<std::string, std::string>>(),
+          py::call_guard<py::gil_scoped_release>());
     m.def("cli_results", [] {  // names of files need not be UTF-8
         py::list names;
         for (const auto& name : cli_results())

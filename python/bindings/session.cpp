@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "platform/common/terminal.h"
 #include "platform/console/console.h"
 #include "platform/loader/image_paths.h"
 #include "platform/machine.h"
@@ -73,10 +74,17 @@ void session::check_not_running() const {
     if (m_running) throw std::runtime_error("the machine is running: this cannot be called from within a callback");
 }
 
-std::tuple<std::string, int, std::string> session::run_until(ticks limit) {
+std::tuple<std::string, int, std::string> session::run_until(ticks limit, const py::object& progress) {
     check_not_running();
     m_failure = nullptr;
     m_last_poll = {};
+    if (progress.is(py::bool_(true))) {
+        status_line::share_with_log();
+        m_progress_line.emplace(*m_platform, limit);
+    } else if (!progress.is_none()) {
+        m_progress_meter.emplace(*m_platform, limit);
+        m_on_progress = progress;
+    }
     run_result result;
     {
         struct running {
@@ -84,9 +92,17 @@ std::tuple<std::string, int, std::string> session::run_until(ticks limit) {
             explicit running(bool& f) : flag(f) { flag = true; }
             ~running() { flag = false; }
         } guard(m_running);
+        struct shown {
+            session& s;
+            ~shown() {
+                s.m_progress_line.reset();
+                s.m_progress_meter.reset();
+            }
+        } shown{*this};
         py::gil_scoped_release nogil;
         result = m_platform->run_until(limit);
     }
+    m_on_progress = py::object();
     const auto done = [](const std::shared_ptr<python_timer>& t) { return !t->active(); };
     m_timers.erase(std::remove_if(m_timers.begin(), m_timers.end(), done), m_timers.end());
     if (m_failure) std::rethrow_exception(std::exchange(m_failure, nullptr));
@@ -98,6 +114,18 @@ void session::fail(std::exception_ptr error) {
     m_platform->stop_with(run_outcome::interrupted, "an exception was raised");
 }
 
+void session::tell_progress() {
+    const auto text = m_progress_meter->poll();
+    if (!text || m_progress_meter->idle()) return;
+    const auto warning = m_progress_meter->warning();
+    py::gil_scoped_acquire gil;
+    try {
+        m_on_progress(*text, warning ? py::object(py::str(*warning)) : py::none());
+    } catch (py::error_already_set&) {
+        fail(std::current_exception());
+    }
+}
+
 void session::poll() {
     const auto now = std::chrono::steady_clock::now();
     if (now - m_last_poll < poll_period) return;
@@ -107,6 +135,8 @@ void session::poll() {
         if (::poll(&parent, 1, 0) > 0 && (parent.revents & (POLLHUP | POLLERR))) m_platform->request_stop();
     }
     if (!m_running) return;
+    if (m_progress_line) m_progress_line->poll();
+    if (m_progress_meter) tell_progress();
     py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() == 0) return;
     try {

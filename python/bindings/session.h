@@ -23,6 +23,7 @@
 #include "platform/apps.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
+#include "platform/progress.h"
 
 namespace fabricvp::python {
 
@@ -47,7 +48,10 @@ public:
     platform& machine() { return *m_platform; }
 
     // Running: session.cpp
-    std::tuple<std::string, int, std::string> run_until(ticks limit);
+    /// \param progress True: how a long run gets on is shown on the terminal of standard error; a function: it is
+    /// called with such a line about once a second, and with a warning as a second argument where much is left to do;
+    /// None
+    std::tuple<std::string, int, std::string> run_until(ticks limit, const py::object& progress);
     bool running() const { return m_running; }
     /// \throws std::runtime_error inside of run_until()
     void check_not_running() const;
@@ -126,6 +130,7 @@ private:
     void check_not_debugged(std::size_t node) const;
     int watch_output(std::size_t node, console_watch watch);
     void poll();
+    void tell_progress();
 
     static session* s_session;
 
@@ -134,6 +139,9 @@ private:
     std::vector<std::shared_ptr<python_device>> m_devices;
     std::vector<std::shared_ptr<python_timer>> m_timers;
     std::exception_ptr m_failure;
+    std::optional<progress_line> m_progress_line;    ///< of the present run, on a terminal
+    std::optional<progress_meter> m_progress_meter;  ///< of the present run, for a function
+    py::object m_on_progress;
     std::chrono::steady_clock::time_point m_last_poll;
     int m_next_watch = 0;
     int m_parent = -1;

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .launch import Launch
     from .pcie_devices import Bar, DmaRead, PcieDevice
     from .platform import Platform
+    from .progress import show_progress
     from .remote import RemotePlatform
     from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
     from .spawning import spawn
@@ -46,6 +47,7 @@ _NAMES = {
     "launch": ("Launch",),
     "pcie_devices": ("Bar", "DmaRead", "PcieDevice"),
     "platform": ("Platform",),
+    "progress": ("show_progress",),
     "remote": ("RemotePlatform",),
     "guest_results": ("ResultLine", "result_lines"),
     "results": ("Match", "NodeOutcome", "NodeState", "Outcome", "RunResult", "read_results"),

@@ -15,14 +15,23 @@ from .printable import printable
 
 #: Commands that are written in Python: name → (module:function(arguments) -> status, one line of help).
 PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
-    "draw": ("fabricvp.draw_command:main", "pictures of a machine, and of what the links of a run carried"),
-    "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form"),
-    "congestion-search": ("fabricvp.congestion_command:search_main", "the best order of a halo exchange"),
-    "cite": ("fabricvp.cite_command:main", "what to cite for the mechanisms that a configuration uses, as BibTeX"),
-    "new": ("fabricvp.new_command:main", "a small project to start from: a kernel, a firmware or a device of your own"),
-    "sdk": ("fabricvp.new_command:sdk_main", "the folder that firmware and kernels outside of the tree are built with"),
-    "experiment": ("fabricvp.experiments.command:main", "measure something and put it beside what was published"),
-    "docs": ("fabricvp.docs_command:main", "write the figures of an experiment into the pages that show them"),
+    "draw": ("fabricvp.draw_command:main", "Draws a machine, and what the links of a run carried."),
+    "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form."),
+    "congestion-search": ("fabricvp.congestion_command:search_main", "The best order of a halo exchange."),
+    "cite": (
+        "fabricvp.cite_command:main",
+        "Prints what to cite for the mechanisms that a configuration uses, as BibTeX.",
+    ),
+    "new": (
+        "fabricvp.new_command:main",
+        "Makes a small project to start from: a kernel, a firmware or a device of your own.",
+    ),
+    "sdk": (
+        "fabricvp.new_command:sdk_main",
+        "Names the folder that firmware and kernels outside of the tree are built with.",
+    ),
+    "experiment": ("fabricvp.experiments.command:main", "Measures something and puts it beside what was published."),
+    "docs": ("fabricvp.docs_command:main", "Writes the figures of an experiment into the pages that show them."),
 }
 
 
@@ -76,18 +85,22 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _pictured(arguments: list[str]) -> list[str]:
+    """`describe CONFIG --svg FILE` is what `draw` does."""
+    drawn = any(argument == "--dot" or argument.partition("=")[0] == "--svg" for argument in arguments)
+    return ["draw", *arguments[1:]] if arguments[:1] == ["describe"] and drawn else arguments
+
+
 def _main(arguments: list[str]) -> int:
+    arguments = _pictured(arguments)
     if arguments and arguments[0] in PYTHON_COMMANDS:
         return _python_command(*arguments)
     from . import _fabricvp
 
     sys.stdout.flush()
-    status = _fabricvp.cli_main([os.fsencode(argument) for argument in arguments])
+    others = [(name, text) for name, (_, text) in PYTHON_COMMANDS.items()]
+    status = _fabricvp.cli_main([os.fsencode(argument) for argument in arguments], others)
     _draw(_fabricvp.cli_results())
-    if PYTHON_COMMANDS and (not arguments or arguments[0] in ("-h", "--help", "help")):
-        print("\ncommands written in Python:")
-        for name, (_, text) in PYTHON_COMMANDS.items():
-            print(f"  {name:<17} {text}")
     return status
 
 

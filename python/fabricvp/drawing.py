@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from .alike_nodes import alike, shared_title
 from .errors import InputError
 from .printable import printable
 
@@ -456,7 +457,8 @@ def heading(title: str) -> str:
 
 
 def machine_svg(topology: Mapping[str, Any], title: str) -> str:
-    """The whole machine: harts above the bus of each node, what is on the bus below it; PCIe, fabric, networks."""
+    """The whole machine: networks between nodes, then fabrics and PCIe trees, then hosts, with harts above the bus and
+    what is on the bus below it. Nodes that are alike are drawn once."""
     frame_width = 2 * MARGIN + _COLUMNS * (_HOST_BOX[0] + _HOST_GAP)
     width, y, body = frame_width + 2 * MARGIN, 56, ""
 
@@ -467,26 +469,28 @@ def machine_svg(topology: Mapping[str, Any], title: str) -> str:
         width = max(width, framed + 2 * MARGIN)
         y += drawing.height + 64 + MARGIN
 
-    for node in topology["nodes"]:
-        harts, targets = _host_boxes(node["host"])
+    for between in ("network", "ethernet"):
+        if between in topology:
+            add(draw_network(topology[between], 2 * MARGIN, y + 40), topology[between]["path"])
+    groups = alike(topology["nodes"])
+    for kind, draw in (("fabric", draw_fabric), ("pcie", draw_pcie)):
+        for nodes in groups:
+            if kind in nodes[0]:
+                graph = nodes[0][kind]
+                add(draw(graph, 2 * MARGIN, y + 40), shared_title(nodes, graph["path"]))
+    for nodes in groups:
+        harts, targets = _host_boxes(nodes[0]["host"])
         left, step = 2 * MARGIN + _HOST_GAP, _HOST_BOX[1] + _HOST_GAP
         bus_top = y + 40 + _rows(len(harts)) * step + 8
         targets_top = bus_top + _BUS + 22
         height = targets_top + _rows(len(targets)) * step + 10 - y
         bus_width = frame_width - 2 * MARGIN
-        body += frame(y, frame_width, height, f"{node['name']}.host")
+        body += frame(y, frame_width, height, shared_title(nodes, f"{nodes[0]['name']}.host"))
         body += _draw_rows(harts, left, y + 40, bus_top)
         body += _draw_rows(targets, left, targets_top, bus_top + _BUS)
         body += _box(left - _HOST_GAP, bus_top, bus_width, _BUS, _PLAIN)
         body += _text(left - _HOST_GAP + bus_width // 2, bus_top + 25, "bus", ' font-weight="bold"')
         y += height + MARGIN
-        if "pcie" in node:
-            add(draw_pcie(node["pcie"], 2 * MARGIN, y + 40), node["pcie"]["path"])
-        if "fabric" in node:
-            add(draw_fabric(node["fabric"], 2 * MARGIN, y + 40), node["fabric"]["path"])
-    for between in ("network", "ethernet"):
-        if between in topology:
-            add(draw_network(topology[between], 2 * MARGIN, y + 40), topology[between]["path"])
     return svg_document(width, y, heading(title) + body)
 
 

@@ -12,7 +12,7 @@ from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _fabricvp
+from . import _fabricvp, progress
 from ._renamed import check_value, renamed_arguments
 from .conditions import Condition, ConsoleText, as_conditions
 from .config import ConfigGroup, build_config
@@ -304,7 +304,8 @@ class Platform:
                     return RunResult(
                         Outcome.EVENT, 0, condition.description, self.now, condition.match, self._outcomes()
                     )
-            outcome, status, detail = self._core.run_until(limit)
+            with progress.shown() as listener:
+                outcome, status, detail = self._core.run_until(limit, listener)
         finally:
             for condition in armed:
                 condition.disarm(self)

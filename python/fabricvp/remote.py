@@ -26,6 +26,7 @@ from typing import Any
 
 import cloudpickle
 
+from . import progress
 from .errors import RemoteError
 
 #: Name under which a child imports this program's script.
@@ -129,7 +130,7 @@ class _Channel:
             raise RemoteError(f"the platform in process {self.pid} was closed")
         if self.pending is not None:
             raise RuntimeError("the platform in the child process is busy: take the result of start() first")
-        data = self.dumps((self.interrupts, *message))
+        data = self.dumps((self.interrupts, progress.is_shown(), *message))
         try:
             self.connection.send_bytes(data)
         except (OSError, ValueError) as error:
@@ -137,13 +138,24 @@ class _Channel:
         self.pending = Pending(self)
         return self.pending
 
+    def load(self) -> tuple[bool | None, Any]:
+        """The next message: (None, (text, warning)) about a run's progress, or a response."""
+        succeeded, value = _Unpickler(io.BytesIO(self.connection.recv_bytes()), self).load()
+        return succeeded, value
+
     def request(self, *message: Any) -> Any:
         return self.send(*message).result()
 
     def receive(self) -> tuple[bool, Any]:
+        """The response. What the child tells before about a run is shown."""
         try:
-            succeeded, value = _Unpickler(io.BytesIO(self.connection.recv_bytes()), self).load()
-            return bool(succeeded), value
+            response = self.load()
+            if response[0] is None:
+                with progress.line_here() as listener:
+                    while response[0] is None:
+                        listener(*response[1])
+                        response = self.load()
+            return bool(response[0]), response[1]
         except (EOFError, OSError) as error:
             self.pending = None
             raise RemoteError(f"the platform's process {self.pid} is gone") from error
@@ -158,7 +170,27 @@ class Pending:
 
     def done(self) -> bool:
         """True if result() will not wait."""
-        return self._response is not None or self._channel.connection.poll()
+        try:
+            while self._response is None and self._channel.connection.poll():
+                succeeded, value = self._channel.load()
+                if succeeded is not None:
+                    self._response = succeeded, value
+        except (EOFError, OSError):
+            return True  # result() says so
+        return self._response is not None
+
+    def _release(self) -> None:
+        """The channel is free for the next operation."""
+        if self._channel.pending is self:
+            self._channel.pending = None
+
+    def _wait(self, timeout: float) -> bool:
+        """Waits so long, past what is told of progress."""
+        end = time.monotonic() + timeout
+        while not self.done():
+            if not self._channel.connection.poll(max(0.0, end - time.monotonic())):
+                return False
+        return True
 
     def interrupt(self) -> None:
         """Ends the operation as Ctrl-C does: result() raises `KeyboardInterrupt`, unless it was done already."""
@@ -173,17 +205,18 @@ class Pending:
         ``timeout`` is wall-clock seconds; `TimeoutError` leaves the operation under way. Ctrl-C interrupts the
         operation in the child, which stays usable, and then raises `KeyboardInterrupt`.
         """
-        if self._response is None:
-            try:
-                if timeout is not None and not self._channel.connection.poll(timeout):
-                    raise TimeoutError(f"no response from the platform's process within {timeout} s")
+        try:
+            if timeout is not None and not self._wait(timeout):
+                raise TimeoutError(f"no response from the platform's process within {timeout} s")
+            if self._response is None:
                 self._response = self._channel.receive()
-            except KeyboardInterrupt:
+        except KeyboardInterrupt:
+            if self._response is None:
                 self.interrupt()
                 self._response = self._channel.receive()
-                self._channel.pending = None
-                raise
-            self._channel.pending = None
+            self._release()
+            raise
+        self._release()
         succeeded, value = self._response
         if not succeeded:
             raise value

@@ -9,6 +9,7 @@ import io
 import operator
 import os
 import pickle
+import select
 import signal
 import socket
 import sys
@@ -30,6 +31,7 @@ from . import (
     pcie,
     pcie_devices,
     platform,
+    progress,
     remote,
     spans,
     statistics,
@@ -171,6 +173,12 @@ class Server:
             _Pickler(buffer, self).dump((False, RemoteError(text)))
         self.connection.send_bytes(buffer.getvalue())
 
+    def send_progress(self, text: str, warning: str | None) -> None:
+        """Tells the parent how a run gets on, unless it has not read what was told before."""
+        with contextlib.suppress(OSError):
+            if select.select([], [self.connection], [], 0)[1]:
+                self.connection.send_bytes(pickle.dumps((None, (text, warning))))
+
     def perform(self, message: list[Any]) -> Any:
         kind, *rest = message
         if kind == "operate":
@@ -210,7 +218,8 @@ class Server:
             try:
                 try:
                     self.busy = True
-                    interrupts, *message = _Unpickler(io.BytesIO(data), self).load()
+                    interrupts, shown, *message = _Unpickler(io.BytesIO(data), self).load()
+                    progress.forward_progress(self.send_progress if shown else None)
                     early, self.early_interrupts = self.early_interrupts > interrupts, interrupts
                     if message[0] == "exit":
                         return

@@ -97,7 +97,7 @@ def test_differences_of_two_runs(command, assemble):
             "--out",
             f"r{harts}",
         )
-    done = command("diff", "r1", "r2")
+    done = command("diff", "r1", "r2", "--all")
     assert "harts" in done.stdout and "hart1" in done.stdout
     assert "hart1" not in command("diff", "r1", "r1").stdout
 
@@ -156,3 +156,40 @@ def test_our_own_firmware():
         assert result.outcome == "power_off", result
         assert "all ok" in platform.nodes[0].console.output
         assert platform.load_elf(fabricvp.firmware_path("hello")) == 0x8000_0000
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("drw", "draw"), ("experimnt", "experiment"), ("describ", "describe")])
+def test_the_nearest_of_all_commands(command, typed, meant):
+    """Those that are written in Python, too."""
+    done = command(typed)
+    assert done.returncode == 2 and f"did you mean '{meant}'?" in done.stderr
+
+
+@pytest.mark.parametrize("line", ["node: {host: {harts: 1}}", "node:\n\thost: {harts: 1}"])
+def test_a_tab_in_yaml_is_named(command, tmp_path, line):
+    (tmp_path / "tabbed.yaml").write_text(f"simulation:\n\tseed: 4\n{line}\n")
+    done = command("check", "tabbed.yaml")
+    assert done.stderr == "fabricvp: tabbed.yaml:2: a tab indents this line; YAML takes blanks alone\n"
+
+
+def test_pcie_links_that_were_negotiated_down_are_told_once(command):
+    done = command(
+        "run",
+        "gpu",
+        "--app",
+        "vectoradd",
+        "--size",
+        "256",
+        "--set",
+        "node.gpus.0.link.generation=5",
+        "--set",
+        "node.gpus.0.link.width=8",
+    )
+    lines = [line for line in done.stderr.splitlines() if "the link runs at" in line]
+    assert done.returncode == 0 and len(lines) == 1
+    assert (
+        "node0.gpu0.link: the link runs at generation 3, 8 lanes: node0.gpu0.link could do generation 5, 8 lanes"
+        in lines[0]
+    )
+    assert "node0.pcie.switch0.downstream_port0 could do generation 3, 16 lanes" in lines[0]
+    assert "the link runs at" not in command("run", "gpu", "--app", "vectoradd", "--size", "256").stderr

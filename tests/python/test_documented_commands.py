@@ -43,6 +43,12 @@ CHANGED = {
         f" '{REPOSITORY}/docs/experiments' docs && '{LAUNCHER}' docs refresh results",
         "the results have to be there",
     ),
+    "diff small large --region kernels": (
+        f"run netcrafter_quad --app spmv --size 2048 --quiet --out small && '{LAUNCHER}' run netcrafter_quad --app spmv"
+        " --size 2048 --quiet --out large --set 'node.gpus.*.memory.l2.size=8 MiB'"
+        f" && '{LAUNCHER}' diff small large --region kernels",
+        "the results have to be there",
+    ),
     "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
         "run hello --set node.host.harts=2 --console none",

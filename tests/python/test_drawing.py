@@ -62,6 +62,20 @@ def test_draw_takes_a_configuration(tmp_path):
     assert {"network", "ethernet"} <= set(texts((tmp_path / "pair.svg").read_text()))
 
 
+def test_describe_draws_the_picture_only(tmp_path):
+    """Networks and GPUs come first, and what nodes have alike stands there once."""
+    assert command(tmp_path, "describe", "rdma_cluster_16", "--svg", "all.svg") == "all.svg\n"
+    shown = texts((tmp_path / "all.svg").read_text())
+    assert shown.count("uart") == 1 and shown.count("bus") == 1
+    titles = ["network", "node0.pcie (the same in node1 … node15)", "node0.host (the same in node1 … node15)"]
+    assert [text for text in shown if text in titles] == titles
+    assert command(tmp_path, "describe", "netcrafter_quad", "--svg=quad.svg") == "quad.svg\n"
+    shown = texts((tmp_path / "quad.svg").read_text())
+    assert shown.index("node0.fabric") < shown.index("node0.pcie") < shown.index("node0.host")
+    command(tmp_path, "draw", "linux_rdma_pair", "--set", "node1.host.harts=3", "--svg", "pair.svg")
+    assert {"node0.host", "node1.host"} <= set(texts((tmp_path / "pair.svg").read_text()))
+
+
 def test_an_overview_shows_links_of_all_nodes_side_by_side(tmp_path):
     assert command(tmp_path, "draw", "cluster", "--overview") == "overview.svg\n"
     text = (tmp_path / "overview.svg").read_text()
@@ -92,7 +106,7 @@ def test_draw_prints_a_graph(run, tmp_path):
         (["draw", "hello", "--region", "kernels"], "--region: hello has not run"),
         (["draw", "hello", "--set", "node"], "must be KEY=VALUE"),
         (["draw", "."], "topology.json: cannot be read"),
-        (["describe", "hello", "--svg", "m.svg"], "`fabricvp draw hello --svg m.svg`"),
+        (["describe", "hello", "node0.host", "--svg", "m.svg"], "unrecognized arguments: node0.host"),
     ],
 )
 def test_bad_input_ends_in_one_line(arguments, says, tmp_path):

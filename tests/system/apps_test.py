@@ -125,6 +125,26 @@ class Apps(CommandTest):
                 for stage in "doorbell_to_launch", "launch_to_start", "start_to_instruction", "doorbell_to_instruction":
                     self.assertGreater(values[f"node0.gpu0.launches.{stage}.count"], 0)
 
+    def test_seeds_give_inputs_of_their_own(self):
+        """Same seed, same bytes; without one it is 1. What an application makes is checked against its reference."""
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = {
+                n: pool.submit(self.run_app, "gpu", n, "--seed", 7, out=f"s7.{n}")
+                for n in self.names()
+                if n not in SLOW
+            }
+        for name, run in runs.items():
+            with self.subTest(app=name):
+                self.assertEqual(run.result()[0].returncode, 0, run.result()[0].text + run.result()[0].errors)
+        for name in "spmv", "gups", "pagerank":
+            same = [self.run_app("gpu", name, *more, out=f"{name}{i}") for i, more in enumerate(((), ("--seed", 1)))]
+            other = [runs[name].result(), self.run_app("gpu", name, "--set", "simulation.seed=7", out=f"{name}2")]
+            first, again, seventh, set_so = (without_wall_time(statistics(folder)) for _, folder in same + other)
+            self.assertEqual(first, again)
+            self.assertEqual(seventh, set_so)
+            hits = "node0.gpu0.memory.l2.bank0.hits"
+            self.assertNotEqual(first[hits], seventh[hits], name)
+
     def test_the_gpus_differ(self):
         times = {c: statistics(self.run_app(c, "spmv", size=16384)[1])["sim.time_s"] for c in GPUS}
         self.assertEqual(len(set(times.values())), len(GPUS), times)

@@ -17,6 +17,7 @@ class Commands(CommandTest):
         overview = self.succeed("--help").text
         for name in "list", "run", "check", "describe", "schema", "reference", "diff", "version":
             self.assertIn(f"\n  {name} ", overview)
+            self.assertIn(f"did you mean '{name}'?", self.run_command(name[:-1] + "_").errors)
             text = self.succeed(name, "--help").text
             self.assertIn(f"usage: fabricvp {name}", text)
             self.assertIn(f"example: fabricvp {name}", text)
@@ -149,12 +150,40 @@ class Commands(CommandTest):
         config = self.machine(finish())
         self.succeed("run", config, "--out", "a", "--quiet")
         self.succeed("run", config, "--out", "b", "--quiet")
-        self.assertRegex(self.succeed("diff", "a", "b").text, r"\n?0 of \d+ statistics differ")
+        self.assertRegex(self.succeed("diff", "a", "b", "--all").text, r"(?m)^0 of \d+ statistics differ")
+        self.assertIn("no statistic differs", self.succeed("diff", "a", "b").text)
         self.succeed("run", config, "--out", "c", "--quiet", "--set", "node.host.harts=2")
-        text = self.succeed("diff", "a", "c").text
+        text = self.succeed("diff", "a", "c", "--all").text
         self.assertIn("node0.host.harts: '1' → '2'", text)
         self.assertRegex(text, r"node0\.host\.hart1\.instructions: – → \d+")
         self.assertNotIn("wall_s", text)
+        for arguments, says in (
+            (("--threshold", "many"), "--threshold 'many': must be a number of percent"),
+            (("--lines", "-1"), "--lines '-1': must be a number"),
+            (("--region", "x"), "--region 'x': no such region in both runs"),
+        ):
+            wrong = self.run_command("diff", "a", "b", *arguments)
+            self.assertEqual((wrong.returncode, wrong.errors.count("\n")), (2, 1))
+            self.assertIn(says, wrong.errors)
+
+    def test_diff_ranks_by_effect_and_says_what_bounded_each_run(self):
+        app = ("run", CONFIGS / "netcrafter_quad.yaml", "--app", "spmv", "--size", 2048, "--quiet", "--out")
+        self.succeed(*app, "a")
+        self.succeed(*app, "b", "--set", "node.gpus.*.memory.l2.size=8 MiB")
+        same = self.succeed("diff", "a", "b", "--region", "kernels").text
+        self.assertRegex(same, r"(?m)^region kernels of node0: [\d.]+ us → ")
+        for run in "a", "b":
+            self.assertRegex(
+                same, rf"(?m)^  {run}: (bounded by|no unit was busy for long: ).*wavefronts waited for data"
+            )
+        self.assertNotIn("the whole run", same)
+        self.succeed(*app, "c", "--set", "node.fabric.links.4.lane_rate=100 MB/s")
+        text = self.succeed("diff", "a", "c", "--region", "kernels").text
+        self.assertRegex(text, r"(?m)^  c: bounded by link node0\.fabric\.cluster\d\.to_cluster\d, \d+ % of the time")
+        changes = [float(c) for c in re.findall(r"\(([+-][\d.e+]+) %\)$", text, re.M)][1:]
+        self.assertTrue(changes and all(abs(c) >= 1 for c in changes), text)
+        self.assertRegex(text, r"\d+ more differ by less than 1 % \(--threshold 0 shows them\)")
+        self.assertLessEqual(sum(line.startswith("  node") for line in text.splitlines()), 21)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class Script(CommandTest):
         result = self.run_script(print_text("hello\n") + WAIT, "timeout 3 ms\nexpect login:\n")
         self.assertEqual(result.returncode, 1)
         self.assertIn(
-            "boot.script:2: expect login:: not seen within 0.003 s of simulated time; the console ends with"
+            "boot.script:2: 'expect login:': not seen within 0.003 s of simulated time; the console ends with"
             " 'hello\\x0a'",
             result.errors,
         )
@@ -63,12 +63,14 @@ class Script(CommandTest):
             self.assertEqual(result.returncode, 0 if done else 1, result.errors)
             self.assertIn("node0 powered off", result.errors)
             self.assertTrue(self.output().endswith("bye"))
-        self.assertIn("boot.script:3: expect never: the script was not done; node0 powered off", result.errors)
+        self.assertIn("boot.script:3: 'expect never': the script was not done; node0 powered off", result.errors)
 
     def test_the_time_limit_ends_a_script(self):
         result = self.run_script(FOREVER, "expect never\n", "--time", "1ms")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("boot.script:1: expect never: the script was not done; the time limit was reached", result.errors)
+        self.assertIn(
+            "boot.script:1: 'expect never': the script was not done; the time limit was reached", result.errors
+        )
 
     def test_scripts_of_several_nodes(self):
         self.write("guest.elf", elf(print_text(">") + ECHO))

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console on a terminal: raw while the machine runs, as it was afterwards."""
 
+import contextlib
+import fcntl
 import json
 import os
+import pathlib
 import pty
 import select
 import signal
+import struct
 import subprocess
 import termios
 import time
 
 import command
-from command import DRAM, CommandTest, print_text
+from command import DRAM, FOREVER, CommandTest, print_text
 from runs_test import ECHO
+
+CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 
 
 class Terminal(CommandTest):
@@ -81,6 +87,56 @@ class Terminal(CommandTest):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(command.TIMEOUT_S), 130)
         self.assertEqual(termios.tcgetattr(self.slave), self.before)
+
+
+class Progress(CommandTest):
+    """Of runs that take more than two seconds, on a terminal alone."""
+
+    def run_on_terminal(self, *arguments, columns=0):
+        master, slave = pty.openpty()
+        if columns:
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen(
+            [command.FABRICVP, *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=slave,
+            stderr=slave,
+            cwd=self.folder,
+        )
+        os.close(slave)
+        seen = b""
+        with contextlib.suppress(OSError):
+            while chunk := os.read(master, 4096):
+                seen += chunk
+        os.close(master)
+        self.assertEqual(process.wait(command.TIMEOUT_S), 0, seen)
+        return seen.decode()
+
+    def test_how_long_it_takes_still(self):
+        busy = ("run", self.machine(print_text("on\n") + FOREVER), "--time", "3s")
+        seen = self.run_on_terminal(*busy, columns=200)
+        self.assertRegex(seen, r"on\r*\n\r\x1b\[K0\.\d+ s simulated, [\d.e+]+ .?s/s, [\d.]+ MIPS, about \d+ s left")
+        self.assertIn("\r\x1b[Kfabricvp: the time limit was reached", seen)
+        for line in self.run_on_terminal(*busy, columns=40).split("\r\x1b[K")[1:-1]:
+            self.assertLess(len(line), 40)
+        self.assertNotIn("simulated,", self.run_on_terminal(*busy, "--quiet"))
+        silent = self.succeed(*busy)
+        self.assertEqual(len(silent.errors.splitlines()), 1)
+
+    def test_kernels_and_their_work_groups(self):
+        seen = self.run_on_terminal(
+            "run", CONFIGS / "netcrafter_quad.yaml", "--app", "gups", "--size", 1 << 20, columns=200
+        )
+        self.assertRegex(seen, r"kernel gups \d+ of \d+ work-groups")
+
+    def test_tables_fit(self):
+        for arguments in ("list",), ("apps",), ("--help",), ("describe", CONFIGS / "hello.yaml", "node0.host.uart"):
+            shown = self.run_on_terminal(*arguments, columns=90)
+            self.assertLessEqual(max(map(len, shown.splitlines())), 90, arguments)
+        listed = self.run_on_terminal("list", columns=90)
+        words = " ".join(listed.split())
+        self.assertEqual(words, " ".join(self.succeed("list").text.split()))
+        self.assertGreater(len(listed.splitlines()), len(self.succeed("list").text.splitlines()))
 
 
 if __name__ == "__main__":

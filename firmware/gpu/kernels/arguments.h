@@ -60,6 +60,13 @@ struct mm_arguments { /* mm: c = a·b, n×n, tiles of 16×16 through LDS; mm_nai
     uint32_t n; /* mm: a multiple of 16 */
 };
 
+struct column_products_arguments { /* to = x·m, a row by a matrix n×n in double precision; a lane a column */
+    POINTER(const float) m;
+    POINTER(const double) x;
+    POINTER(double) to;
+    uint32_t n;
+};
+
 struct bitonic_arguments { /* one compare-and-exchange stage; a lane a pair */
     POINTER(uint32_t) keys;
     uint64_t pairs;

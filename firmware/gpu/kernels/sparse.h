@@ -21,12 +21,15 @@ struct sparse_arguments { /* a lane a row of the generated matrix */
     POINTER(uint32_t) column;
     POINTER(float) value;
     uint64_t rows;
-    float scale; /* values are below it */
+    uint64_t shift; /* random_for_lanes(0) */
+    float scale;    /* values are below it */
 };
 
 /* Entry i of `entries` of a row lies anywhere in the i-th part of the row: columns are uniform, rise, and never repeat.
  */
-static inline uint64_t sparse_random(uint64_t row, uint32_t i) { return hash64(row << 32 | i); }
+static inline uint64_t sparse_random(uint64_t row, uint32_t i, uint64_t shift) {
+    return hash64((row << 32 | i) + shift);
+}
 static inline uint32_t sparse_column(uint64_t random, uint32_t i, uint32_t entries, uint64_t columns) {
     const uint64_t from = columns * i / entries, to = columns * (i + 1) / entries;
     return (uint32_t)(from + ((random >> 32) * (to - from) >> 32));

@@ -87,7 +87,8 @@ void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes) {
 
 void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range,
               float scale) {
-    const struct fill_arguments arguments = {to, words, seed, kind, range, scale};
+    const bool random = kind != FILL_CONSTANT && kind != FILL_INDEX64;
+    const struct fill_arguments arguments = {to, words, random ? random_for_lanes(seed) : seed, kind, range, scale};
     app_run_1d(app, app_kernel(app, "fill"), (words + 1023) / 1024 * 256, 256, &arguments, sizeof arguments);
 }
 
@@ -145,6 +146,13 @@ bool app_doubles_are(struct app* app, gpu_address at, const double* expected, ui
         app_expect(&check, words[1]);
     }
     return app_check_end(app, &check, what);
+}
+
+uint64_t RANDOM_SHIFT;
+
+void app_set_seed(struct app* app, uint64_t seed) {
+    RANDOM_SHIFT = (seed - 1) * 0xd1342543de82ef95;
+    app->random = 1 + RANDOM_SHIFT;
 }
 
 uint64_t app_random(struct app* app) {

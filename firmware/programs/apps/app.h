@@ -90,6 +90,8 @@ bool app_check_end(struct app* app, struct app_check* check, const char* what);
 /* The same for an array that the host holds. */
 bool app_doubles_are(struct app* app, gpu_address at, const double* expected, uint64_t count, const char* what);
 
+/* Every seed gives inputs of its own, and 1 those that stand without one. To be called before anything is drawn. */
+void app_set_seed(struct app* app, uint64_t seed);
 /* Deterministic random numbers (splitmix64). */
 uint64_t app_random(struct app* app);
 /* 0 ≤ x < 1 with 24 bits. */

@@ -134,14 +134,16 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         console_printf("\n");
         return false;
     }
-    struct app app = {.node = node, .line = name, .random = 1};
-    const bool ready = number(name, "size", apps[n].size, &app.size) && app_options_are_valid(name) &&
-                       set_up(&app, name, gpus) && size_is_valid(&apps[n], &app);
+    struct app app = {.node = node, .line = name};
+    uint64_t seed;
+    const bool ready = number(name, "size", apps[n].size, &app.size) && number(name, "seed", 1, &seed) &&
+                       app_options_are_valid(name) && set_up(&app, name, gpus) && size_is_valid(&apps[n], &app);
     if (!ready) {
         console_printf("%-10s FAILED\n", apps[n].name);
         region_note("app wrong");
         return false;
     }
+    app_set_seed(&app, seed);
     const uint64_t begin = timer_now();
     if (app.placement == GPU_PLACE_FIRST_TOUCH_RECORDED && !run_profiling_pass(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;

@@ -192,7 +192,7 @@ struct spmv_arguments matrix_place(struct app* app, const struct matrix* m) {
         app_upload(app, a.column, m->column, m->entries * 4);
         app_upload(app, a.value, m->value, m->entries * 4);
     } else {
-        const struct sparse_arguments s = {a.row_start, a.column, a.value, m->rows, m->scale};
+        const struct sparse_arguments s = {a.row_start, a.column, a.value, m->rows, random_for_lanes(0), m->scale};
         app_run_1d(app, app_kernel(app, "sparse"), m->rows, 256, &s, sizeof s);
     }
     return a;

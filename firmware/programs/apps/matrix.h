@@ -30,7 +30,7 @@ struct spmv_arguments matrix_place(struct app* app, const struct matrix* m);
 static inline struct matrix_entry matrix_entry(const struct matrix* m, uint64_t row, uint32_t k) {
     if (m->column) return (struct matrix_entry){m->column[k], m->value[k]};
     const uint32_t first = m->row_start[row], entries = m->row_start[row + 1] - first;
-    const uint64_t random = sparse_random(row, k - first);
+    const uint64_t random = sparse_random(row, k - first, 0);
     return (struct matrix_entry){sparse_column(random, k - first, entries, m->columns), sparse_value(random, m->scale)};
 }
 /* The RAM disk of the machine, if it has one (fabricvp run --initrd). */

@@ -69,6 +69,8 @@ public:
     std::uint64_t submit(const dispatch& what);
     /// Dispatches that have not ended.
     std::size_t in_flight() const { return m_runs.size(); }
+    /// The same, in the order in which they came, for observers of a run.
+    const std::deque<std::unique_ptr<dispatch_run>>& runs() const { return m_runs; }
     /// Aborts a dispatch as a fault would; nothing happens if it has ended.
     void abort(std::uint64_t number);
     /// Caches of all compute units clear what they hold.

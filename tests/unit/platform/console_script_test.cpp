@@ -161,9 +161,9 @@ TEST_CASE("each line has its time") {
     CHECK(d.script.deadline() == 5_ms);  // 1 ms from now
     d.prints("something else\n");
     d.passes(1_ms);
-    CHECK(
-        d.script.failure() ==
-        "s.script:4: expect b: not seen within 0.001 s of simulated time; the console ends with 'something else\\x0a'");
+    CHECK(d.script.failure() ==
+          "s.script:4: 'expect b': not seen within 0.001 s of simulated time; the console ends with 'something "
+          "else\\x0a'");
     CHECK(d.script.deadline() == never);
     d.prints("b");
     CHECK_FALSE(d.script.done());
