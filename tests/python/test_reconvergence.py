@@ -89,3 +89,12 @@ def test_lanes_reconverge_where_the_source_joins(gpu, tmp_path, compiler, level)
 def test_jumps_through_tables_are_followed(gpu, tmp_path):
     chosen = programs(12, 1000)
     check(gpu, build(tmp_path / "kernels", "gcc", "-O2 -fjump-tables", chosen), chosen)
+
+
+@pytest.mark.timeout(200)
+def test_code_that_lies_on_all_gpus_is_read():
+    with fabricvp.spawn("netcrafter_quad", app="gups", size=65536) as platform:
+        platform.run()
+        for gpu in platform.nodes[0].gpus:
+            assert gpu.statistics["dispatcher.unread_kernels"] == 0
+            assert gpu.statistics["lanes_per_instruction"] > 50

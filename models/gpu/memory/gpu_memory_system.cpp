@@ -82,7 +82,8 @@ bool gpu_memory_system::debug_read(std::uint32_t space, std::uint64_t address, v
 bool gpu_memory_system::debug_translate(std::uint32_t space, std::uint64_t address, translation& to) const {
     return gmmu.debug_walk(space, page_of(address), to, [this](std::uint64_t physical, std::uint64_t& entry) {
         const std::uint64_t offset = offset_of(physical);
-        if (!router.is_local(physical) || !memory.bytes.contains(offset, sizeof entry)) return false;
+        if (!router.is_local(physical)) return read_peers && read_peers(physical, &entry, sizeof entry);
+        if (!memory.bytes.contains(offset, sizeof entry)) return false;
         memory.bytes.read(offset, &entry, sizeof entry);
         return true;
     });

@@ -56,10 +56,10 @@ public:
     /// Reads or writes bytes at a physical address for a debugger or loader, in no time.
     /// \returns false unless all of them lie in this GPU's memory
     bool debug_access(std::uint64_t physical, void* data, std::size_t size, bool write);
-    /// Reads bytes at a virtual address in no time, all in one page. \returns false unless they lie in this GPU's
-    /// memory, or in that of the host if the two share it
+    /// Reads bytes at a virtual address in no time, all in one page. \returns false unless they lie in memory of a
+    /// GPU of the node, or in that of the host if this one shares it
     bool debug_read(std::uint32_t space, std::uint64_t address, void* to, std::size_t size) const;
-    /// Walks the page tables in no time. \returns false if there is no page, or tables lie elsewhere
+    /// Walks the page tables in no time. \returns false if there is no page, or tables lie in memory of no GPU
     bool debug_translate(std::uint32_t space, std::uint64_t address, translation& to) const;
 };
 
