@@ -382,11 +382,17 @@ void interconnect::reset() {
     m_lost.clear();
     cancel(m_report);
     m_in_flight_at_reset = in_flight();
-    if (std::find(m_dead.begin(), m_dead.end(), true) != m_dead.end()) {
-        std::fill(m_dead.begin(), m_dead.end(), false);
-        route();
-    }
     model::reset();
+    if (std::find(m_dead.begin(), m_dead.end(), true) != m_dead.end())
+        for (auto& t : terminals) t->follow_routes();  // some may be out of reach
+}
+
+void interconnect::repair() {
+    for (const auto& l : m_links)
+        for (auto* p : {l.a, l.b}) p->faults.repair();
+    if (std::find(m_dead.begin(), m_dead.end(), true) == m_dead.end()) return;
+    std::fill(m_dead.begin(), m_dead.end(), false);
+    route();
 }
 
 void interconnect::start() {

@@ -112,7 +112,10 @@ public:
     /// Packets that have neither arrived nor failed, without those of before the last reset.
     std::uint64_t count_in_flight() const { return in_flight() - m_in_flight_at_reset; }
 
+    /// Power-on reset. Faults stay: links and switches that are dead, down, without lanes or erring.
     void reset() override;
+    /// Ends all faults of links and switches; routes are those of the whole network again.
+    void repair();
 
 private:
     template <class Field>

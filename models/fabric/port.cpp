@@ -136,8 +136,8 @@ void port::take_out(const packet_ptr& p) {
 
 void port::reset() {
     m_occupied.fill(0);
-    faults.reset();
     link::port<port_traits>::reset();
+    faults.restore();
 }
 
 void connect(port& a, port& b) {

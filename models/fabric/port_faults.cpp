@@ -28,13 +28,15 @@ void port_faults::flip_arguments::describe(parameter_visitor& v) {
 port_faults::port_faults(port& at)
     : bit_errors(at, "bit_errors", "the link corrupts bits this way",
                  [this](const auto& a) {
-                     m_port.transmitter.set_bit_error_rate(a.rate);
+                     m_bit_error_rate = a.rate;
+                     restore();
                      m_errors_end.after(a.lasting);
                  }),
       down(at, "down", "nothing is sent this way; what there is waits",
            [this](const auto& a) {
                log(log_level::info, m_port, "the link goes down");
-               m_port.transmitter.set_down(true);
+               m_down = true;
+               restore();
                m_down_end.after(a.lasting);
            }),
       lanes(at, "lanes", "lanes fail this way; the others go on",
@@ -45,7 +47,7 @@ port_faults::port_faults(port& at)
                 auto& c = calendar::current();
                 const auto when = c.now() + a.lasting;
                 const auto after = std::upper_bound(m_repairs.begin(), m_repairs.end(), when,
-                                                    [](ticks t, const repair& r) { return t < r.when; });
+                                                    [](ticks t, const lane_repair& r) { return t < r.when; });
                 m_repairs.insert(after, {when, lost});
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
@@ -61,12 +63,23 @@ port_faults::port_faults(port& at)
                if (on_failure) on_failure();
            }),
       m_port(at),
-      m_errors_end([this] { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }),
-      m_down_end([this] { m_port.transmitter.set_down(m_dead); }) {}
+      m_errors_end([this] {
+          m_bit_error_rate.reset();
+          restore();
+      }),
+      m_down_end([this] {
+          m_down = false;
+          restore();
+      }) {}
 
 void port_faults::fail() {
     m_dead = true;
-    m_port.transmitter.set_down(true);
+    restore();
+}
+
+void port_faults::restore() {
+    m_port.transmitter.set_bit_error_rate(m_bit_error_rate.value_or(m_port.params.bit_error_rate));
+    m_port.transmitter.set_down(m_down || m_dead);
 }
 
 void port_faults::repair_lanes() {
@@ -94,13 +107,16 @@ void port_faults::flip_first_in(packet& p) {
     if (at < p.bytes && !fabric::flip(p, m_port.format, at, mask)) p.status = access_status::poisoned;
 }
 
-void port_faults::reset() {
+void port_faults::repair() {
     for (auto* e : {&m_errors_end, &m_down_end}) e->cancel();
     calendar::current().cancel(m_lanes_repaired);
     m_repairs.clear();
     m_flips.clear();
     m_poison = 0;
-    m_dead = false;
+    m_down = m_dead = false;
+    m_bit_error_rate.reset();
+    restore();
+    m_port.duplex().repair(m_port.local_side(), m_port.duplex().failed(m_port.local_side()));
 }
 
 }  // namespace fabricvp::fabric

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/calendar.h"
@@ -14,7 +15,8 @@ namespace fabricvp::fabric {
 
 class port;
 
-/// What can go wrong with one direction of a link, as seen from the end that sends.
+/// What can go wrong with one direction of a link, as seen from the end that sends. A link stays faulty when its ends
+/// are reset: a fault ends by itself (`lasting`), or never.
 class port_faults {
 public:
     struct lane_arguments : link::fault_duration_arguments {
@@ -52,8 +54,10 @@ public:
         if (!m_flips.empty()) flip_first_in(p);
     }
 
+    /// After a reset of the port: bits go wrong and nothing is sent as before.
+    void restore();
     /// Everything is whole again, and what was ordered is forgotten.
-    void reset();
+    void repair();
 
 private:
     void repair_lanes();
@@ -62,12 +66,13 @@ private:
     port& m_port;
     std::vector<std::uint64_t> m_flips;  // bits, each for a packet
     std::uint64_t m_poison = 0;
-    bool m_dead = false;
-    struct repair {
+    bool m_down = false, m_dead = false;
+    std::optional<double> m_bit_error_rate;  // as injected
+    struct lane_repair {
         ticks when;
         std::uint64_t lanes;
     };
-    std::vector<repair> m_repairs;  // by when
+    std::vector<lane_repair> m_repairs;  // by when
     link::fault_end m_errors_end, m_down_end;
     calendar_event m_lanes_repaired{method<&port_faults::repair_lanes>, this};
 };

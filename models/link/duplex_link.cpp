@@ -106,9 +106,6 @@ void duplex_link::apply() {
     if (m_changed) m_changed();
 }
 
-void duplex_link::reset() {
-    for (auto& w : m_directions) w.failed = 0;
-    set_lanes(of(side::a).configured, of(side::b).configured);
-}
+void duplex_link::reset() { set_lanes(of(side::a).configured, of(side::b).configured); }
 
 }  // namespace fabricvp::link

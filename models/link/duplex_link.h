@@ -59,7 +59,7 @@ public:
         m_on_reversal = std::move(reversed);
     }
 
-    /// As configured, and whole.
+    /// As configured; lanes that are lost to faults stay lost.
     void reset();
 
 private:

@@ -482,6 +482,13 @@ void subnet::reset() {
             if (p) p->power_on();
     if (params.subnet_manager == manager_kind::configuration) configure();
     m_running = true;
+    // Faults outlast a reset.
+    for (const auto& l : m_links)
+        for (auto* p : {l.a, l.b})
+            if (p && p->faults.holds_down()) p->hold_down();
+    for (auto& s : switches)
+        if (s && !s->alive())
+            for (auto& p : s->ports) p->hold_down();
     m_in_flight_at_reset = sum_sent() + sum_copied() - sum_delivered() - sum_dropped();
     for (auto& g : generators)
         if (g) g->begin();

@@ -203,7 +203,6 @@ void network_switch::fail() {
 }
 
 void network_switch::reset() {
-    m_dead = false;
     empty_inputs(drop_reason::link_down);
     clear_routes();
     update_lane_tables();

@@ -99,7 +99,8 @@ void bridge::link_changed(const port& p, link_event what, bool expected) {
         case link_event::down:
         case link_event::up: space.set_bits(slot, 2, 0x0100); break;  // data link layer state changed
         case link_event::speed:
-            if (was_training) space.set_bits(link, 2, 0x4000);  // link bandwidth management status
+            if (was_training) space.set_bits(link, 2, 0x4000);    // link bandwidth management status
+            if (!p.present()) space.clear_bits(slot, 2, 0x0040);  // a device that was out when this was reset
             break;
         case link_event::removed:
             space.clear_bits(slot, 2, 0x0040);

@@ -257,7 +257,7 @@ void endpoint::clear_function_state() {
     link.clear_wait_times();
     m_completions.clear();
     cancel(m_send_completions);
-    m_ready_at = now() + endpoint_parameters.ready_after_reset;
+    m_ready_at = std::max(m_not_ready_until, now() + endpoint_parameters.ready_after_reset);
 }
 
 void endpoint::begin_function_reset() {
@@ -280,7 +280,7 @@ void endpoint::link_changed(port&, link_event what) {
         m_outbox.clear();
         apply_control();
     } else if (what == link_event::up) {
-        m_ready_at = now() + endpoint_parameters.ready_after_reset;
+        m_ready_at = std::max(m_not_ready_until, now() + endpoint_parameters.ready_after_reset);
     }
     show_link(config.space, link);
 }
@@ -373,7 +373,7 @@ unsigned endpoint::debug_request(port&, tlp& t) {
 void endpoint::reset() {
     config.reset(true);
     show_link(config.space, link);
-    m_ready_at = now() + endpoint_parameters.ready_after_reset;
+    m_ready_at = std::max(m_not_ready_until, now() + endpoint_parameters.ready_after_reset);
     if (m_msix) m_msix->reset();
     m_intx = m_intx_wanted = false;
     m_arrived.clear();

@@ -56,9 +56,9 @@ public:
                                   [this](const auto&) { link.set_present(false); }};
     fault_kind<> insertion{*this, "insertion", "the device is plugged in again",
                            [this](const auto&) { link.set_present(true); }};
-    fault_kind<not_ready_arguments> not_ready{*this, "not_ready",
-                                              "the function answers configuration requests with a retry status",
-                                              [this](const not_ready_arguments& a) { m_ready_at = now() + a.lasting; }};
+    fault_kind<not_ready_arguments> not_ready{
+        *this, "not_ready", "the function answers configuration requests with a retry status",
+        [this](const not_ready_arguments& a) { m_ready_at = m_not_ready_until = now() + a.lasting; }};
 
     span_stage outbox_span{*this, "outbox"};    ///< behind the device's other TLPs
     span_stage service_span{*this, "service"};  ///< from a request to its completion
@@ -133,8 +133,9 @@ private:
     unsigned m_msix_bar = 0;
     std::uint32_t m_msix_offset = 0;
     ticks m_ready_at = 0;
-    bool m_intx = false;         // as last sent
-    bool m_intx_wanted = false;  // by the device, whether it may be sent or not
+    ticks m_not_ready_until = 0;  // by a fault, which resets do not end
+    bool m_intx = false;          // as last sent
+    bool m_intx_wanted = false;   // by the device, whether it may be sent or not
 
     tlp* m_written = nullptr;       // while it is being written
     std::deque<tlp_ptr> m_arrived;  // in the port's buffer, last byte not yet there

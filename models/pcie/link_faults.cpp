@@ -25,17 +25,24 @@ void link_faults::credit_arguments::describe(parameter_visitor& v) {
 link_faults::link_faults(port& at)
     : bit_errors(at, "bit_errors", "this end sends bits that arrive wrong",
                  [this](const auto& a) {
-                     m_port.transmitter.set_bit_error_rate(a.rate);
+                     m_bit_error_rate = a.rate;
+                     restore();
                      m_errors_end.after(a.lasting);
                  }),
       link_down(at, "link_down", "the link goes down at both ends",
                 [this](const auto& a) {
-                    m_port.take_down();
+                    m_down = m_port.partner() != nullptr;
+                    m_port.cut();
                     m_down_end.after(a.lasting);
                 },
                 {{0}, "after which it trains again; 0 ps: until `retrain`"}),
       retrain(at, "retrain", "the link trains again, with fewer lanes or more slowly if asked to",
-              [this](const training_arguments& a) { m_port.train(a.lanes, static_cast<unsigned>(a.generation)); }),
+              [this](const training_arguments& a) {
+                  clear_training();
+                  if (auto* other = m_port.partner()) other->faults.clear_training();
+                  m_limit = a;
+                  m_port.train();
+              }),
       drop(at, "drop", "the next TLPs that this end sends are lost behind the receiver's link layer",
            [this](const auto& a) { add(m_drop, a); }, {flow_class::completion}),
       poison(at, "poison", "the next TLPs with data that this end sends are poisoned",
@@ -45,8 +52,25 @@ link_faults::link_faults(port& at)
                       m_port.drop_credits(static_cast<unsigned>(a.flow), {a.headers, a.data / 16});
                   }),
       m_port(at),
-      m_errors_end([this] { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }),
-      m_down_end([this] { m_port.train(); }) {}
+      m_errors_end([this] {
+          m_bit_error_rate.reset();
+          restore();
+      }),
+      m_down_end([this] {
+          m_down = false;
+          m_port.train();
+      }) {}
+
+/// The link may train again, with all lanes.
+void link_faults::clear_training() {
+    m_down = false;
+    m_down_end.cancel();
+    m_limit = {};
+}
+
+void link_faults::restore() {
+    m_port.transmitter.set_bit_error_rate(m_bit_error_rate.value_or(m_port.params.bit_error_rate));
+}
 
 void link_faults::add(pending& p, const packet_arguments& a) {
     p.left[static_cast<std::size_t>(a.flow)] += a.count;
@@ -61,10 +85,15 @@ bool link_faults::takes(pending& p, const tlp& t) {
     return true;
 }
 
-void link_faults::reset() {
+void link_faults::repair() {
     m_drop = m_poison = {};
     m_left = 0;
-    for (auto* e : {&m_errors_end, &m_down_end}) e->cancel();
+    m_errors_end.cancel();
+    m_bit_error_rate.reset();
+    restore();
+    const bool trains = m_down || m_limit.lanes || m_limit.generation;
+    clear_training();
+    if (trains) m_port.train();
 }
 
 }  // namespace fabricvp::pcie

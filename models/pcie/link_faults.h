@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/calendar.h"
 #include "base/fault.h"
@@ -23,7 +24,8 @@ namespace fabricvp::pcie {
 
 class port;
 
-/// What can go wrong on a link, as seen from the end that sends.
+/// What can go wrong on a link, as seen from the end that sends. A link stays faulty when its ends are reset or
+/// software trains it: a fault ends by itself (`lasting`), or by another one (`retrain`).
 class link_faults {
 public:
     struct training_arguments {
@@ -58,19 +60,30 @@ public:
     bool drops(const tlp& t) { return takes(m_drop, t); }
     bool poisons(const tlp& t) { return t.carries_data() && takes(m_poison, t); }
 
-    /// Forgets what was ordered and has not happened yet.
-    void reset();
+    /// True while the link stays down, whatever software does.
+    bool holds_down() const { return m_down; }
+    /// What `retrain` has left of the link; 0: all that both ends have.
+    std::uint64_t max_lanes() const { return m_limit.lanes; }
+    unsigned max_generation() const { return static_cast<unsigned>(m_limit.generation); }
+    /// After a reset of the port: bits go wrong as before.
+    void restore();
+    /// Everything is whole again, and what was ordered is forgotten.
+    void repair();
 
 private:
     struct pending {
         std::uint64_t left[flow_classes] = {};
     };
     bool takes(pending& p, const tlp& t);
+    void clear_training();
     void add(pending& p, const packet_arguments& a);
 
     port& m_port;
     pending m_drop, m_poison;
     std::uint64_t m_left = 0;
+    bool m_down = false;
+    std::optional<double> m_bit_error_rate;  // as injected
+    training_arguments m_limit;
     link::fault_end m_errors_end, m_down_end;
 };
 

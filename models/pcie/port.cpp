@@ -189,12 +189,34 @@ void port::take_down() {
     partner()->m_owner.link_changed(*partner(), link_event::down);
 }
 
-void port::train(std::uint64_t lanes, unsigned generation) {
-    if (!m_present || m_held || !changes_link() || partner()->m_held) return;
-    const auto max_lanes = std::min(params.width, partner()->params.width);
-    const auto max_generation = static_cast<unsigned>(std::min(params.generation, partner()->params.generation));
-    lanes = lanes == 0 ? max_lanes : std::min(lanes, max_lanes);
-    generation = generation == 0 ? max_generation : std::min(generation, max_generation);
+void port::cut() {
+    take_down();
+    cancel(m_trained);
+    if (partner()) cancel(partner()->m_trained);
+}
+
+/// A fault at either end keeps the link down.
+bool port::held_by_fault() const { return faults.holds_down() || (partner() && partner()->faults.holds_down()); }
+
+/// What both ends have, and faults at either end have left.
+std::uint64_t port::max_lanes() const {
+    auto lanes = std::min(params.width, m_other->width);
+    for (const auto* p : {this, static_cast<const port*>(partner())})
+        if (p && p->faults.max_lanes()) lanes = std::min(lanes, p->faults.max_lanes());
+    return lanes;
+}
+
+unsigned port::max_generation() const {
+    auto generation = static_cast<unsigned>(std::min(params.generation, m_other->generation));
+    for (const auto* p : {this, static_cast<const port*>(partner())})
+        if (p && p->faults.max_generation()) generation = std::min(generation, p->faults.max_generation());
+    return generation;
+}
+
+void port::train(unsigned generation) {
+    if (!m_present || m_held || !changes_link() || partner()->m_held || held_by_fault()) return;
+    const auto lanes = max_lanes();
+    generation = generation == 0 ? max_generation() : std::min(generation, max_generation());
     log(log_level::info, *this, "the link trains: {} lanes, generation {}", lanes, generation);
     for (auto* p : {this, partner()}) {
         p->set_link_state(lanes, generation);
@@ -213,9 +235,7 @@ void port::hold(bool down) {
         train();
         return;
     }
-    take_down();
-    cancel(m_trained);
-    if (partner()) cancel(partner()->m_trained);
+    cut();
 }
 
 void port::trained() {
@@ -249,20 +269,19 @@ void port::set_present(bool present) {
 void port::reset() {
     cancel(m_trained);
     cancel(m_report_errors);
-    faults.reset();
     ++m_epoch;
-    m_up = m_present = true;
+    m_up = m_present && !held_by_fault();
     m_held = false;
     m_received = m_link_errors = 0;
     m_failed = false;
     link::port<port_traits>::reset();
-    if (m_other) train_fully();
+    faults.restore();
+    if (m_other) train_at_once();
 }
 
-/// The link is up, as wide and as fast as both ends can.
-void port::train_fully() {
-    set_link_state(std::min(params.width, m_other->width),
-                   static_cast<unsigned>(std::min(params.generation, m_other->generation)));
+/// The link is as wide and as fast as both ends and their faults let it be; it is up unless a fault keeps it down.
+void port::train_at_once() {
+    set_link_state(max_lanes(), max_generation());
     transmitter.set_lane_rate(lane_rate(m_generation));
     m_owner.link_changed(*this, link_event::speed);
 }
@@ -271,7 +290,7 @@ void port::plug(const port_params& other) {
     m_other.emplace(other);
     faults.retrain.defaults.max_lanes = std::min(params.width, other.width);
     faults.retrain.defaults.max_generation = static_cast<unsigned>(std::min(params.generation, other.generation));
-    train_fully();
+    train_at_once();
 }
 
 void connect(port& a, port& b) {

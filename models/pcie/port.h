@@ -108,9 +108,12 @@ public:
 
     /// Takes the link down, at both ends: what is on the wire is lost.
     void take_down();
+    /// The same; it does not train until train() is called again.
+    void cut();
     /// Trains the link, at both ends: a link that is down comes up after the retrain time, one that is up pauses for as
-    /// long. \param lanes, generation at most what both ends can do; 0: the most
-    void train(std::uint64_t lanes = 0, unsigned generation = 0);
+    /// long. A fault may keep it down, or leave less of it. \param generation at most what both ends can do; 0: the
+    /// most
+    void train(unsigned generation = 0);
     bool up() const { return m_up; }
     bool training() const { return m_trained.scheduled() || (partner() && partner()->m_trained.scheduled()); }
     unsigned generation() const { return m_generation; }
@@ -139,7 +142,10 @@ private:
     void signalled(std::uint32_t errors, ticks when);
     void lost(tlp&) { ++dropped; }
     void plug(const port_params& other);
-    void train_fully();
+    void train_at_once();
+    std::uint64_t max_lanes() const;
+    unsigned max_generation() const;
+    bool held_by_fault() const;
     bool changes_link() const;
     void trained();
     void report_errors();

@@ -301,7 +301,7 @@ void root_complex::prepare(unsigned index) {
         receive_error(index, code, static_cast<std::uint16_t>((index + 1) << 3));
     };
     b.on_hold = [this, index](bool held) { at(index).hold(held); };
-    b.on_retrain = [this, index](unsigned generation) { at(index).train(0, generation); };
+    b.on_retrain = [this, index](unsigned generation) { at(index).train(generation); };
     b.on_intx = [this, index](bool level) {
         drive((index + 1) % 4, 31, level);
     };  // INTA of device index + 1; 31: of the root ports

@@ -128,7 +128,7 @@ void pcie_switch::prepare(unsigned index) {
         return;
     }
     b.on_hold = [this, index](bool held) { at(index).hold(held); };
-    b.on_retrain = [this, index](unsigned generation) { at(index).train(0, generation); };
+    b.on_retrain = [this, index](unsigned generation) { at(index).train(generation); };
     b.on_msi = [this, index](std::uint64_t address, std::uint16_t data) {
         auto t = make_tlp();
         t->kind = tlp_kind::memory_write;

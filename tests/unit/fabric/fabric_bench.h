@@ -139,6 +139,7 @@ struct probed_fabric {
         net.start();
     }
     void reset() {
+        net.repair();
         net.reset();
         for (auto& p : probes) p->clear();
         restart_statistics(net.name());

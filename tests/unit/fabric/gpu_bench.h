@@ -65,6 +65,7 @@ struct linked_gpus {
         net.start();
     }
     void fresh() {
+        net.repair();
         net.reset();
         for (auto& g : gpus) {
             g->port.reset();

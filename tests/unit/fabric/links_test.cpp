@@ -452,3 +452,34 @@ TEST_CASE("a repaired link has the lanes that it would have had without the faul
     REQUIRE(net.probes[0]->responses.size() == 1);
     CHECK(net.probes[0]->responses[0].when > begin + 3000 * ns);
 }
+
+TEST_CASE("faults of a link outlast resets, and so do their counts") {
+    auto& net = machines::get().net;
+    net.reset();
+    const auto with = [](const char* key, const char* value) {
+        return [=](fault_injection& o) {
+            setter s(key, value);
+            o.describe(s);
+        };
+    };
+    auto& out = *net.net.terminals[0]->link;
+    inject("quad.d0.link", "lanes", with("lanes", "6"));
+    inject("quad.d0.link", "bit_errors", with("rate", "1e-5"));
+    inject("quad.d0.link", "down", with("lasting", "3 us"));
+    inject("quad.d0.link", "poison", with("count", "1"));
+    net.net.reset();
+    const auto begin = calendar::current().now();
+    CHECK(out.transmitter.bit_error_rate() == 1e-5);
+    net.probes[0]->clear();
+    net.probes[0]->at.send(net.probes[0]->make(1));
+    run_all();
+    REQUIRE(net.probes[0]->responses.size() == 1);
+    CHECK(net.probes[0]->responses[0].when - begin > 3'000'000);
+    CHECK(net.probes[0]->responses[0].status == access_status::poisoned);
+    CHECK(out.transmitter.lanes() == 2);
+    CHECK(stat("quad.d0.link.faults.down") == 1);
+    net.net.repair();
+    CHECK(out.transmitter.lanes() == 8);
+    CHECK(out.transmitter.bit_error_rate() == 0);
+    net.reset();
+}

@@ -24,6 +24,7 @@ struct bench {
         it.a.reset();
         it.b.reset();
         it.both.set_lanes(8, 8);
+        for (const auto s : {side::a, side::b}) it.both.repair(s, it.both.failed(s));
         it.both.reset();
         it.both.make_reversible({switch_time});
         return it;

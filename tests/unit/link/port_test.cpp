@@ -94,6 +94,8 @@ struct bench {
         static bench b;
         run_all();
         for (auto* d : {&b.left, &b.right}) {
+            auto& both = d->duplex();
+            both.repair(d->local_side(), both.failed(d->local_side()));
             d->reset();
             d->clear();
         }

@@ -317,4 +317,31 @@ TEST_CASE("when a switch dies, forwarding tables follow, and what is sent later 
     run_all();
     CHECK(sum(n).received == s.received + 6 * each);
     CHECK(stat(n, "packets.dropped") == dropped);
+
+    // The dead switch outlasts a reset of the network: forwarding tables follow again.
+    const auto carried = [&n] { return n.switches[n.switches.size() - 1]->packets.total(); };
+    REQUIRE(n.switches.back()->basename() == std::string("spine1"));
+    const auto before = carried();
+    n.reset();
+    run_all();
+    CHECK_FALSE(n.switches.back()->alive());
+    CHECK(carried() == before);
+    for (const auto* g : {"g3", "g4", "g5"})
+        CHECK(n.switches[0]->ports[n.switches[0]->route_of(n.lid_of(g)) - 1u]->basename() == std::string("to_spine0"));
+    conserved(n);
+}
+
+TEST_CASE("a link that a fault keeps down is down after a reset of the network, too") {
+    auto& n = all().two;
+    auto& port = n.generators[0]->link;
+    port.faults.down.defaults.lasting = duration{1_ms};
+    const auto cut = all().timeline.now();
+    port.faults.down.order()->apply();
+    n.reset();
+    all().timeline.run_until(cut + 900_us);
+    CHECK_FALSE(port.up());
+    CHECK_FALSE(n.generators[1]->link.up());
+    run_all();
+    CHECK(port.up());
+    CHECK(port.faults.down.injected.total() == 1);
 }

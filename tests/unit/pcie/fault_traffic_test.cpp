@@ -123,7 +123,7 @@ TEST_CASE("what is reported as delivered is right, whatever fails") {
         for (auto& e : bench.engines) e->link.set_present(true);
         run(100 * us);
         for (auto* f : all_faults()) {
-            if (auto* p = dynamic_cast<port*>(sc_core::sc_find_object(f->target().c_str()))) p->faults.reset();
+            if (auto* p = dynamic_cast<port*>(sc_core::sc_find_object(f->target().c_str()))) p->faults.repair();
             if (f->kind() != "bit_errors" && f->kind() != "retrain") continue;
             auto order = f->order();
             struct : parameter_visitor {

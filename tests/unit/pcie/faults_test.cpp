@@ -325,6 +325,8 @@ TEST_CASE("a link trains with fewer lanes and more slowly, by fault or by softwa
     b.run(100 * us);
     CHECK(status() == (4 << 4 | 3));
     CHECK(time_of() == Approx(4 * full).epsilon(0.1));
+    b.inject(engine.link.faults.retrain);
+    b.run(100 * us);
     // Software: target speed 1, retrain link.
     auto& above = *machine.boards[3]->downstream[0];
     const auto express_at = above.space.find_capability(express_id);
@@ -455,5 +457,93 @@ TEST_CASE("a function-level reset clears registers, and its own requests' comple
     CHECK_FALSE(called);
     CHECK(victim.dma.late.value() > 0);
     CHECK(b.aer_of(victim.config.space, aer::uncorrectable_status) == 0);
+    b.recover();
+}
+
+TEST_CASE("faults of a link outlast resets of all kinds") {
+    auto& b = bench();
+    auto& machine = b.machine;
+    auto& engine = *machine.engines[6];
+    auto& slot = machine.boards[3]->downstream[0]->space;
+    const auto bridge = std::uint64_t{machine.boards[3]->upstream.secondary()} << 20;
+    const auto link_control = bridge | (slot.find_capability(express_id) + express::link_control);
+    const auto power_on = [&] {
+        engine.reset();
+        machine.boards[3]->reset();
+    };
+    const auto hot_reset = [&] {
+        REQUIRE(b.configure(bridge | 0x3e, true, 0x0040, 2).first == request_status::ok);
+        REQUIRE(b.configure(bridge | 0x3e, true, 0, 2).first == request_status::ok);
+        b.run(100 * us);
+    };
+
+    // Fewer lanes, until the link is told to train with others.
+    b.inject(engine.link.faults.retrain, "lanes", "4");
+    b.run(100 * us);
+    CHECK(engine.link.lanes() == 4);
+    hot_reset();
+    CHECK(engine.link.up());
+    CHECK(engine.link.lanes() == 4);
+    CHECK(b.configure(link_control, true, 0x20, 2).first == request_status::ok);  // retrain
+    b.run(100 * us);
+    CHECK(engine.link.lanes() == 4);
+    power_on();
+    b.recover();
+    CHECK(engine.link.lanes() == 4);
+    CHECK((b.express_of(slot, express::link_status) >> 4 & 0x3f) == 4);
+    b.inject(engine.link.faults.retrain);
+    b.run(100 * us);
+    CHECK(engine.link.lanes() == 16);
+
+    // A link that is cut.
+    b.inject(engine.link.faults.link_down, "lasting", "2 ms");
+    b.run(us);
+    CHECK_FALSE(engine.link.up());
+    hot_reset();
+    CHECK_FALSE(engine.link.up());
+    CHECK(b.configure(link_control, true, 0x20, 2).first == request_status::ok);
+    b.run(100 * us);
+    CHECK_FALSE(engine.link.up());
+    power_on();
+    machine.enumerate();
+    CHECK_FALSE(engine.link.up());
+    CHECK_FALSE(b.express_of(slot, express::link_status) & 0x2000);
+    b.run(2000 * us);
+    CHECK(engine.link.up());
+    b.recover();
+
+    // A device that is out.
+    b.inject(engine.surprise_removal);
+    b.run(300 * us);
+    power_on();
+    b.run(300 * us);
+    CHECK_FALSE(engine.link.up());
+    CHECK_FALSE(b.express_of(slot, express::slot_status) & 0x0040);
+    b.inject(engine.insertion);
+    b.recover();
+    CHECK(b.express_of(slot, express::slot_status) & 0x0040);
+
+    // Bits that go wrong, and packets that are to be lost.
+    b.inject(engine.link.faults.bit_errors, "rate", "1e-4");
+    b.inject(engine.link.faults.drop);
+    power_on();
+    CHECK(engine.link.transmitter.bit_error_rate() == 1e-4);
+    CHECK(engine.link.faults.any());
+    engine.link.faults.repair();
+    CHECK(engine.link.transmitter.bit_error_rate() == 0);
+    CHECK_FALSE(engine.link.faults.any());
+    b.recover();
+
+    // A function that is not ready.
+    auto seen = request_status::timeout;
+    auto data = allocate_slice(4);
+    b.inject(engine.not_ready, "lasting", "1 ms");
+    hot_reset();
+    machine.root.host_configuration(b.at(6, 0), false, data, [&](request_status s) { seen = s; });
+    b.run(500 * us);
+    CHECK(seen == request_status::timeout);  // asked again and again
+    b.run(1000 * us);
+    CHECK(seen == request_status::ok);
+    CHECK(engine.link.faults.bit_errors.injected.total() == 1);
     b.recover();
 }
