@@ -111,6 +111,7 @@ enum {
     HCA_PORT_EXTENDED_SPEED_ENABLED = HCA_BYTE(63, 0, 5)
 };
 
+enum { HCA_PORT_IS_MANAGER = 1 << 1 };               /* capability: a subnet manager is here */
 enum { HCA_PORT_POLLING = 2, HCA_PORT_LINK_UP = 5 }; /* physical states */
 
 enum {

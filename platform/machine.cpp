@@ -77,12 +77,15 @@ machine::machine(const machine_params& p, const machine_partition& partition)
 
 void machine::lay_network(const network::subnet_cut& cut) {
     std::vector<network::subnet::adapter> adapters;
+    std::vector<std::uint64_t> guids;
     for (std::size_t i = 0; i < nodes.size(); ++i)
-        for (const auto& end : params.nodes[i].devices.network_ends())
-            if (end.port->plugged)
-                adapters.emplace_back(fmt::format("node{}.{}", i, end.name),
-                                      nodes[i] ? &nodes[i]->devices.network_port(end.name) : nullptr);
-    network = std::make_unique<network::subnet>("network", params.network, adapters, cut);
+        for (const auto& end : params.nodes[i].devices.network_ends()) {
+            if (!end.port->plugged) continue;
+            adapters.emplace_back(fmt::format("node{}.{}", i, end.name),
+                                  nodes[i] ? &nodes[i]->devices.network_port(end.name) : nullptr);
+            guids.push_back(end.guid);
+        }
+    network = std::make_unique<network::subnet>("network", params.network, adapters, cut, guids);
     network->start();
 }
 

@@ -6,9 +6,9 @@
 
 #include "base/counted_warning.h"
 #include "base/log.h"
-#include "base/random_streams.h"
 #include "base/trace_flow.h"
 #include "hca/queues/debug_text.h"
+#include "network/administration.h"
 
 namespace fabricvp::hca {
 
@@ -82,9 +82,7 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
 void hca_device::initial_port() {
     auto& port = management.port;
     port = {};
-    // An EUI-64 of Mellanox' from the name, so that it stays the same from run to run.
-    auto guid = params.guid;
-    if (guid == 0) guid = std::uint64_t{HCA_OUI} << 40 | (stream_seed(0, this->name()) & 0xff'ffff'fff0);
+    const auto guid = params.guid ? params.guid : network::adapter_guid(this->name());
     management.node = {HCA_NODE_CHANNEL_ADAPTER, 1, HCA_DEVICE, HCA_REVISION, guid, guid, guid + 1, this->name()};
     port.guids.assign(std::size_t{1} << params.limits.log_gids, 0);
     port.guids[0] = guid + 1;
@@ -113,6 +111,7 @@ void hca_device::update_port_info() {
     network::show_link(port, network.link);
     port.lid = network.link.lid();
     port.lmc = network.link.lmc();
+    if (const auto lid = network.link.manager_lid()) port.sm_lid = lid;
     if (!network.enabled()) {
         port.state = static_cast<unsigned>(network::port_state::down);
         port.physical_state = HCA_PORT_POLLING;
@@ -146,6 +145,13 @@ queue_pair* hca_device::destination_of(const network::packet& p) {
 void hca_device::packet_received(const network::packet_ptr& p) {
     if (p->bth.destination_qp == network::multicast_qp && network::is_multicast(p->lrh.dlid))
         return receive_multicast(p);
+    if (auto* administration = network.link.administration;
+        administration && network::subnet_administration::concerns(*p)) {
+        const auto responses = administration->process(*p, network.link.lid());
+        network.release(*p);
+        for (const auto& r : responses) network.send(r);
+        return;
+    }
     auto* q = p->corrupted == network::corruption::none && p->extensions() ? destination_of(*p) : nullptr;
     if (!q) return receive_unclaimed(p);
     const auto op = network::operation_of(p->bth.opcode);

@@ -17,12 +17,14 @@ void take_packet(const message_bytes& from, std::size_t& at, packet_ptr& p) {
 void append(message_bytes& to, const link_message& m) {
     link::append(to, static_cast<const link::message<packet, 1>&>(m));
     link::append_value(to, m.state_change);
+    link::append_value(to, m.membership);
 }
 
 link_message take_message(const message_bytes& from, std::size_t& at) {
     link_message m;
     link::take(from, at, static_cast<link::message<packet, 1>&>(m));
     link::take_value(from, at, m.state_change);
+    link::take_value(from, at, m.membership);
     return m;
 }
 

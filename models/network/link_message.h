@@ -12,6 +12,9 @@ namespace fabricvp::network {
 struct link_message : link::message<packet, 1> {
     /// Of a switch's port, for all: its link, that of `end`, has gone down (`signal` is 1) or is up.
     bool state_change = false;
+    /// Of subnet administration, for all: node `end` now belongs to the group of this LID (`signal` is 1), or no
+    /// longer.
+    std::uint16_t membership = 0;
 };
 
 using link::message_bytes;

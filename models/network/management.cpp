@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/random_streams.h"
+
 namespace fabricvp::network {
 
 namespace {
@@ -51,6 +53,12 @@ void put16(std::uint8_t* at, unsigned value) {
 unsigned get16(const std::uint8_t* at) { return static_cast<unsigned>(at[0] << 8 | at[1]); }
 
 }  // namespace
+
+std::uint64_t adapter_guid(const std::string& path) {
+    return std::uint64_t{HCA_OUI} << 40 | (stream_seed(0, path.c_str()) & 0xff'ffff'fff0);
+}
+
+std::uint64_t switch_guid(unsigned number) { return 0x0002'c902'00f0'0000 + number; }
 
 unsigned mtu_code(std::uint64_t bytes) {
     unsigned code = 1;

@@ -41,6 +41,13 @@ struct port_attributes {
     std::uint16_t pkey_violations = 0, qkey_violations = 0;
 };
 
+/// GUID of an adapter's node unless it is given, an EUI-64 that follows from its path; its port has the next one.
+std::uint64_t adapter_guid(const std::string& path);
+/// The same of a switch and its port 0, by its number in the subnet.
+std::uint64_t switch_guid(unsigned number);
+
+inline constexpr unsigned switch_device = 0xb924;  ///< of all switches: as an InfiniScale III says
+
 unsigned mtu_code(std::uint64_t bytes);
 unsigned lanes_code(std::uint64_t data_lanes);
 

@@ -276,8 +276,9 @@ void port::set_state(port_state s) {
     if (m_up && s != port_state::down) enter(s);
 }
 
-void port::configure(std::uint16_t lid, std::uint8_t lmc) {
+void port::configure(std::uint16_t lid, std::uint8_t lmc, std::uint16_t manager_lid) {
     set_lid(lid, lmc);
+    m_manager_lid = manager_lid;
     m_configured = true;
     set_state(port_state::active);
 }

@@ -80,6 +80,7 @@ struct port_errors {
 };
 
 class port;
+class subnet_administration;
 
 /// The block behind a port.
 class port_owner {
@@ -183,7 +184,11 @@ public:
         m_lmc = lmc;
     }
     /// A configuration stands in for a subnet manager: the port has this LID, and is active whenever its link is up.
-    void configure(std::uint16_t lid, std::uint8_t lmc = 0);
+    /// \param manager_lid where subnet administration answers; 0: nowhere
+    void configure(std::uint16_t lid, std::uint8_t lmc = 0, std::uint16_t manager_lid = 0);
+    std::uint16_t manager_lid() const { return m_manager_lid; }
+    /// Null unless this port, in the place of a switch, answers for subnet administration.
+    subnet_administration* administration = nullptr;
 
     /// What the link has, both ends and the cable considered.
     link_rate rate() const { return m_rate; }
@@ -269,6 +274,7 @@ private:
     port_state m_state = port_state::down;
     std::uint16_t m_lid = 0;
     std::uint8_t m_lmc = 0;
+    std::uint16_t m_manager_lid = 0;
     link_rate m_rate;
     link_width m_width;
     std::uint64_t m_mtu, m_data_lanes;

@@ -177,7 +177,7 @@ void subnet::for_each_port(Function f) const {
 }
 
 subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, const std::vector<adapter>& adapters,
-               subnet_cut cut)
+               subnet_cut cut, const std::vector<std::uint64_t>& guids)
     : model(name), params(checked(p, adapters)), m_cut(std::move(cut)), m_adapters(adapters) {
     auto ports = plan_ports(params);
     for (const auto& g : params.generators)
@@ -190,7 +190,10 @@ subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, cons
     assign_lids();
     connect_links();
     rank_ports();
-    if (params.subnet_manager == manager_kind::configuration) configure();
+    if (params.subnet_manager == manager_kind::configuration) {
+        administer(guids);
+        configure();
+    }
     m_running = true;
 }
 
@@ -237,20 +240,15 @@ void subnet::connect_links() {
         const auto index = used[at]++;
         return here(at) ? switches[v - switch_vertex(0)]->ports[index].get() : nullptr;
     };
-    const auto port_of = [&](const std::string& at) -> const port_params& {
-        const auto v = vertex.at(at);
-        if (v < m_adapters.size()) return m_cut.adapter_port(at);
-        return v < ends() ? params.generators[v - m_adapters.size()].port : params.switches[v - switch_vertex(0)].port;
-    };
     for (const auto& l : params.links) {
         const auto end = static_cast<std::uint32_t>(2 * m_links.size());
         auto *a = next_port(l.from, end), *b = next_port(l.to, end + 1);
         if (a && b)
             connect(*a, *b, l);
         else if (a)
-            join(end, *a, end + 1, l.to, port_of(l.to), l);
+            join(end, *a, end + 1, l.to, port_of(vertex.at(l.to)), l);
         else if (b)
-            join(end + 1, *b, end, l.from, port_of(l.from), l);
+            join(end + 1, *b, end, l.from, port_of(vertex.at(l.from)), l);
         m_links.push_back({l.from, l.to, a, b});
         m_vertices.emplace_back(vertex.at(l.from), vertex.at(l.to));
     }
@@ -273,7 +271,7 @@ void subnet::join(std::uint32_t end, port& at, std::uint32_t there, const std::s
 }
 
 void subnet::receive(const link_message& m) {
-    if (m.state_change)
+    if (m.state_change || m.membership)
         note(m);
     else
         m_far.at(m.end)->receive(m);
@@ -288,7 +286,7 @@ void subnet::rank_ports() {
 /// What a subnet manager would do.
 void subnet::configure() {
     for (std::size_t i = 0; i < m_adapters.size(); ++i)
-        if (m_adapters[i].second) m_adapters[i].second->configure(m_ends[i].lid);
+        if (m_adapters[i].second) m_adapters[i].second->configure(m_ends[i].lid, 0, manager_lid());
     for (std::size_t i = 0; i < generators.size(); ++i)
         if (generators[i]) generators[i]->link.configure(m_ends[m_adapters.size() + i].lid);
     for (std::size_t i = 0; i < switches.size(); ++i) {
@@ -339,6 +337,8 @@ void subnet::route(bool first) {
             switches[s]->set_route(m_ends[d].lid, static_cast<std::uint8_t>(port_number(s, numbers[next_link])));
         }
     }
+    m_table = std::move(table);
+    m_links_up = std::move(numbers);
     route_multicast();
 }
 
@@ -367,10 +367,15 @@ void subnet::state_changed(std::uint32_t end, port_state s) {
     state_change.state_change = true;
     state_change.signal = s == port_state::down;
     state_change.end = end;
-    state_change.sent = now();
-    state_change.when = now() + min_propagation(params);
-    note(state_change);
-    if (m_cut.send) m_cut.send({}, state_change);
+    announce(state_change);
+}
+
+/// Tells all simulations, this one too.
+void subnet::announce(link_message m) {
+    m.sent = now();
+    m.when = now() + min_propagation(params);
+    note(m);
+    if (m_cut.send) m_cut.send({}, m);
 }
 
 void subnet::note(const link_message& state_change) {
@@ -384,6 +389,10 @@ void subnet::apply_state_changes() {
     while (!m_state_changes.empty() && m_state_changes.front().when <= now()) {
         const auto state_change = m_state_changes.front();
         m_state_changes.pop_front();
+        if (state_change.membership) {
+            apply_membership(state_change);
+            continue;
+        }
         m_down[state_change.end] = state_change.signal != 0;
         if (!m_sweep.scheduled()) schedule(m_sweep, std::max(state_change.sent + params.sweep, now()));
     }
@@ -473,6 +482,7 @@ void subnet::reset() {
     cancel(m_sweep);
     cancel(m_apply_state_changes);
     m_state_changes.clear();
+    m_joined.clear();
     std::fill(m_down.begin(), m_down.end(), 0);
     m_order.clear();
     m_running = false;

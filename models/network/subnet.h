@@ -10,6 +10,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "base/rejection.h"
 #include "link/far_end.h"
 #include "link/routing.h"
+#include "network/administration.h"
 #include "network/generator.h"
 #include "network/link_message.h"
 #include "network/switch.h"
@@ -90,6 +93,8 @@ public:
 
     counter detours{*this, "detours", "1",
                     "times links that were left would deadlock by shortest ways, and routes went up and down instead"};
+    std::unique_ptr<subnet_administration> administration;  ///< with subnet_manager: configuration
+
     counter sweeps{*this, "sweeps", "1",
                    "times that links went down or came up and forwarding tables were worked out anew"};
     /// Every packet, and every copy of one, has arrived at a channel adapter or a switch's own port, or has been
@@ -112,9 +117,10 @@ public:
     /// A channel adapter's port, by the name that links call it; null: in another simulation.
     using adapter = std::pair<std::string, port*>;
 
+    /// \param guids of the adapters, 0 or missing: they follow from their names
     /// \throws std::invalid_argument if names, links and LIDs do not fit each other
     subnet(const sc_core::sc_module_name& name, const subnet_params& params, const std::vector<adapter>& adapters = {},
-           subnet_cut cut = {});
+           subnet_cut cut = {}, const std::vector<std::uint64_t>& guids = {});
 
     /// What another simulation has to say.
     void receive(const link_message& m);
@@ -150,14 +156,22 @@ private:
     void connect_links();
     void rank_ports();
     void configure();
+    void administer(const std::vector<std::uint64_t>& guids);
+    std::uint16_t manager_lid() const;
+    /// Of an adapter, a generator or a switch, by vertex of the topology.
+    const port_params& port_of(std::size_t vertex) const;
+    port_attributes attributes_of(std::size_t end) const;
+    std::optional<subnet_administration::path> path_between(std::size_t from, std::size_t to) const;
     void route(bool first);
     void check_routes(const link::topology& t, const link::routing_table& table) const;
     bool here(const std::string& name) const { return !m_cut.here || m_cut.here(name); }
     void join(std::uint32_t here, port& at, std::uint32_t there, const std::string& name, const port_params& params,
               const link_params& cable);
     void state_changed(std::uint32_t end, port_state s);
+    void announce(link_message m);
     void note(const link_message& state_change);
     void apply_state_changes();
+    void apply_membership(const link_message& m);
     void resweep();
     std::uint64_t sum_sent() const;
     std::uint64_t sum_copied() const;
@@ -175,7 +189,10 @@ private:
         unsigned up, down;  // of the switch itself, of its parent
     };
     std::vector<branch> multicast_tree() const;
+    bool has_groups() const { return !params.multicast.empty() || !m_joined.empty(); }
     void route_multicast();
+    void route_group(const std::vector<branch>& tree, std::uint16_t lid,
+                     const std::function<bool(std::size_t end)>& is_member);
     link::buffer_dependencies multicast_dependencies(const std::vector<std::size_t>& numbers) const;
     std::uint64_t sum_delivered() const;
     std::uint64_t sum_dropped() const;
@@ -194,6 +211,9 @@ private:
     std::vector<std::vector<std::uint32_t>> m_ends_of;        // by switch: ends of links at its ports
     std::vector<std::uint8_t> m_down;                         // by end of a switch: what routing knows
     std::deque<link_message> m_state_changes;                 // by when they are known
+    std::map<std::uint16_t, std::set<std::size_t>> m_joined;  // by multicast LID: adapters that have asked for it
+    link::routing_table m_table;                              // as last worked out, over
+    std::vector<std::size_t> m_links_up;                      // these links
     calendar_event m_apply_state_changes{method<&subnet::apply_state_changes>, this};
     calendar_event m_sweep{method<&subnet::resweep>, this};
 };

@@ -30,7 +30,7 @@ std::vector<subnet::branch> subnet::multicast_tree() const {
 /// What holds up packets of groups: at each switch of the tree they go on by all of its links but the one they came by.
 link::buffer_dependencies subnet::multicast_dependencies(const std::vector<std::size_t>& numbers) const {
     link::buffer_dependencies found;
-    if (params.multicast.empty()) return found;
+    if (!has_groups()) return found;
     const auto tree = multicast_tree();
     const auto in_topology = [&](std::size_t l) {
         return static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), l) - numbers.begin());
@@ -49,35 +49,55 @@ link::buffer_dependencies subnet::multicast_dependencies(const std::vector<std::
 }
 
 void subnet::route_multicast() {
-    if (params.multicast.empty()) return;
+    if (!has_groups()) return;
     const auto tree = multicast_tree();
     for (const auto& group : params.multicast) {
-        std::vector<network_switch::port_set> ports(switches.size());
-        std::vector<std::size_t> members(switches.size());  // at a switch and behind its children
-        std::size_t all = 0;
         const auto& wanted = group.members;
-        for (std::size_t l = 0; l < m_links.size(); ++l)
-            for (const bool from : {true, false}) {
-                const auto end = from ? m_vertices[l].first : m_vertices[l].second,
-                           s = switch_at(from ? m_vertices[l].second : m_vertices[l].first);
-                if (s == no_switch || end >= m_adapters.size() || !usable(l)) continue;
-                if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), m_ends[end].name) == wanted.end())
-                    continue;
-                ports[s].set(port_number(s, l));
-                ++members[s];
-                ++all;
-            }
-        for (auto n = tree.rbegin(); n != tree.rend(); ++n) {
-            if (n->parent == no_switch) continue;
-            members[n->parent] += members[n->at];
-            if (members[n->at]) ports[n->parent].set(n->down);
-        }
-        // A sender need not be a member: what has members elsewhere goes up from everywhere.
-        for (const auto& n : tree)
-            if (n.parent != no_switch && all > members[n.at]) ports[n.at].set(n.up);
-        for (std::size_t s = 0; s < switches.size(); ++s)
-            if (switches[s]) switches[s]->set_multicast(static_cast<std::uint16_t>(group.lid), ports[s]);
+        route_group(tree, static_cast<std::uint16_t>(group.lid), [&](std::size_t end) {
+            return wanted.empty() || std::find(wanted.begin(), wanted.end(), m_ends[end].name) != wanted.end();
+        });
     }
+    for (const auto& [lid, members] : m_joined)
+        route_group(tree, lid, [&members = members](std::size_t end) { return members.count(end) != 0; });
+}
+
+void subnet::route_group(const std::vector<branch>& tree, std::uint16_t lid,
+                         const std::function<bool(std::size_t end)>& is_member) {
+    std::vector<network_switch::port_set> ports(switches.size());
+    std::vector<std::size_t> members(switches.size());  // at a switch and behind its children
+    std::size_t all = 0;
+    for (std::size_t l = 0; l < m_links.size(); ++l)
+        for (const bool from : {true, false}) {
+            const auto end = from ? m_vertices[l].first : m_vertices[l].second,
+                       s = switch_at(from ? m_vertices[l].second : m_vertices[l].first);
+            if (s == no_switch || end >= m_adapters.size() || !usable(l) || !is_member(end)) continue;
+            ports[s].set(port_number(s, l));
+            ++members[s];
+            ++all;
+        }
+    for (auto n = tree.rbegin(); n != tree.rend(); ++n) {
+        if (n->parent == no_switch) continue;
+        members[n->parent] += members[n->at];
+        if (members[n->at]) ports[n->parent].set(n->down);
+    }
+    // A sender need not be a member: what has members elsewhere goes up from everywhere.
+    for (const auto& n : tree)
+        if (n.parent != no_switch && all > members[n.at]) ports[n.at].set(n.up);
+    for (std::size_t s = 0; s < switches.size(); ++s)
+        if (switches[s]) switches[s]->set_multicast(lid, ports[s]);
+}
+
+/// A first group may need routes that cannot deadlock with it. One without members stays, and leads nowhere.
+void subnet::apply_membership(const link_message& m) {
+    const bool first = !has_groups();
+    if (m.signal)
+        m_joined[m.membership].insert(m.end);
+    else
+        m_joined[m.membership].erase(m.end);
+    if (first)
+        route(false);
+    else
+        route_multicast();
 }
 
 }  // namespace fabricvp::network

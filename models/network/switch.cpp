@@ -33,8 +33,7 @@ network_switch::network_switch(const sc_core::sc_module_name& name, const switch
     for (const auto& n : names)
         ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this),
                                                static_cast<unsigned>(ports.size())));
-    constexpr std::uint64_t guids = 0x0002'c902'00f0'0000;  // of switches
-    agent = std::make_unique<switch_agent>("agent", *this, guids + number, params.management_latency);
+    agent = std::make_unique<switch_agent>("agent", *this, switch_guid(number), params.management_latency);
     update_lane_tables();
 }
 

@@ -5,13 +5,14 @@
 #include <cstring>
 #include <utility>
 
+#include "network/administration.h"
+
 namespace fabricvp::network {
 
 namespace {
 
 constexpr unsigned forwarding_capacity = first_multicast_lid, block_entries = 64;
 constexpr unsigned multicast_capacity = 1024, multicast_entries = 32, position_ports = 16;
-constexpr unsigned device = 0xb924;  // as an InfiniScale III says
 
 std::vector<const port*> ports_of(const network_switch& s) {
     std::vector<const port*> all;
@@ -26,7 +27,7 @@ switch_agent::switch_agent(const sc_core::sc_module_name& name, network_switch& 
     : model(name),
       m_switch(owner),
       m_latency(latency),
-      m_node{HCA_NODE_SWITCH, 0, device, 0, guid, guid, guid, owner.name()},
+      m_node{HCA_NODE_SWITCH, 0, switch_device, 0, guid, guid, guid, owner.name()},
       m_performance(ports_of(owner), true) {
     m_switch.on_management = [this](unsigned input, const packet_ptr& p) { receive(input, p); };
     clear();
@@ -84,6 +85,12 @@ void switch_agent::handle_general(task& t) {
     auto* d = t.data.data();
     const auto method = hca_get(d, HCA_MAD_METHOD);
     ++m_switch.local_packets;
+    if (administration && subnet_administration::concerns(*t.packet)) {
+        ++requests;
+        for (const auto& p : administration->process(*t.packet, m_own.lid))
+            send_back(p, m_switch.route_of(t.packet->lrh.slid));
+        return;
+    }
     if (method & HCA_MAD_RESPONSE || method == HCA_MAD_TRAP || method == HCA_MAD_TRAP_REPRESS) {
         ++discarded;
         return;
@@ -100,6 +107,10 @@ void switch_agent::send_response(task& t, unsigned status) {
     ++requests;
     unsigned output = m_switch.route_of(t.packet->lrh.slid);
     const auto p = make_response(*t.packet, t.data, status, m_own.lid, output);
+    send_back(p, output);
+}
+
+void switch_agent::send_back(const packet_ptr& p, unsigned output) {
     if (output < 1 || output > m_switch.ports.size()) {
         ++discarded;
         return;
@@ -163,6 +174,10 @@ unsigned switch_agent::port_info(bool set, unsigned number, unsigned input, std:
     auto& a = of_port(number);
     unsigned status = 0;
     if (number == 0) {
+        if (administration) {
+            a.capabilities |= HCA_PORT_IS_MANAGER;
+            a.sm_lid = a.lid;
+        }
         if (set) status = set_addresses(a, data);
     } else {
         auto& p = *m_switch.ports[number - 1];

@@ -29,6 +29,9 @@ public:
     std::uint16_t lid() const { return m_own.lid; }
     void set_lid(std::uint16_t lid) { m_own.lid = lid; }
 
+    /// Null unless this switch answers for subnet administration.
+    subnet_administration* administration = nullptr;
+
     /// What the switch takes for itself. \param input port that it came in by
     void receive(unsigned input, const packet_ptr& p);
 
@@ -49,6 +52,7 @@ private:
     void handle(task& t);
     void handle_general(task& t);
     void send_response(task& t, unsigned status);
+    void send_back(const packet_ptr& p, unsigned output);
     unsigned subnet(bool set, unsigned attribute, std::uint32_t modifier, unsigned input, std::uint8_t* data);
     unsigned switch_info(bool set, std::uint8_t* data);
     unsigned port_info(bool set, unsigned number, unsigned input, std::uint8_t* data);

@@ -99,7 +99,7 @@ std::vector<std::string> device_params::fabric_ports() const {
 
 std::vector<device_params::network_end> device_params::network_ends() const {
     std::vector<network_end> ends;
-    for (const auto& h : hcas) ends.push_back({h.name, &h.network});
+    for (const auto& h : hcas) ends.push_back({h.name, &h.network, h.guid});
     return ends;
 }
 

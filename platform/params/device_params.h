@@ -39,6 +39,7 @@ struct device_params {
     struct network_end {
         std::string name;  ///< of the device
         const hca::network_port_params* port;
+        std::uint64_t guid;  ///< 0: it follows from the name
     };
 
     std::vector<gpu_node_params> gpus;
