@@ -22,6 +22,7 @@ for entry in "$PWD"/python/fabricvp/*; do
     [ "${entry##*/}" = __pycache__ ] || ln -s "$entry" "$package/"
 done
 ln -sfn "$PWD/configs" "$package/configs"
+ln -sfn "$PWD/scripts" "$package/linux"
 ln -sfn "$PWD/build/release/firmware" "$package/firmware"
 # What firmware and kernels include, as an installed package has it: firmware's folders, and the ABI beside them.
 rm -rf "$package/sdk"

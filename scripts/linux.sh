@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/linux/Image and build/linux/initramfs.cpio: Debian's riscv64 kernel, and a busybox that gives a shell
-# on the console, with lspci and the kernel's modules for virtio disks and ext4; and initramfs_rdma.cpio, the same with modules,
-# libraries and tools of RDMA, and a subnet manager. Exit status 3, and one line saying why, where they cannot be had. Nothing of it is part of the project.
+# linux.sh [--again]: makes Image and initramfs.cpio in build/linux: Debian's riscv64 kernel, and a busybox that gives a
+# shell on the console, with lspci and the kernel's modules for virtio disks and ext4; and initramfs_rdma.cpio, the same
+# with modules, libraries and tools of RDMA, and a subnet manager. Exit status 3, and one line saying why, where they
+# cannot be had. Nothing of it is part of the project.
+#   LINUX_OUT=FOLDER           in place of build/linux
 #   LINUX_SUITE=NAME           the Debian suite; else trixie, or stable where trixie cannot be had
 #   LINUX_IMAGE=FILE           a kernel of one's own in place of Debian's, which the modules must belong to
 #   LINUX_INITRAMFS=FILE       an initramfs of one's own, for both; with LINUX_IMAGE, nothing is fetched
 set -euo pipefail
-cd "$(dirname "$0")/.."
-out=build/linux
+scripts=$(cd "$(dirname "$0")" && pwd)
+tests=$scripts/../tests/linux  # not where this is part of an installed package
+if [ -n "${LINUX_OUT:-}" ]; then
+    out=$(mkdir -p "$LINUX_OUT" && cd "$LINUX_OUT" && pwd)
+else
+    cd "$scripts/.."
+    out=build/linux
+fi
 for given in "${LINUX_IMAGE:-}" "${LINUX_INITRAMFS:-}"; do
     [ -z "$given" ] || [ -r "$given" ] || { echo "linux: $given (LINUX_IMAGE, LINUX_INITRAMFS) cannot be read" >&2; exit 2; }
 done
@@ -19,32 +27,34 @@ if [ -n "${LINUX_IMAGE:-}" ] && ! is_image "$LINUX_IMAGE"; then
 fi
 # Puts what the user has beside, or in place of, what has been made.
 install_given() {
-    [ -z "${LINUX_IMAGE:-}" ] || cp "$LINUX_IMAGE" $out/Image
-    [ -z "${LINUX_INITRAMFS:-}" ] || { cp "$LINUX_INITRAMFS" $out/initramfs.cpio; cp "$LINUX_INITRAMFS" $out/initramfs_rdma.cpio; }
+    [ -z "${LINUX_IMAGE:-}" ] || cp "$LINUX_IMAGE" "$out/Image"
+    [ -z "${LINUX_INITRAMFS:-}" ] || { cp "$LINUX_INITRAMFS" "$out/initramfs.cpio"; cp "$LINUX_INITRAMFS" "$out/initramfs_rdma.cpio"; }
 }
 if [ -n "${LINUX_IMAGE:-}" ] && [ -n "${LINUX_INITRAMFS:-}" ]; then
-    mkdir -p $out
+    mkdir -p "$out"
     install_given
-    rm -f $out/unavailable
-    ls -l $out/Image $out/initramfs.cpio $out/initramfs_rdma.cpio
+    rm -f "$out/unavailable"
+    ls -l "$out/Image" "$out/initramfs.cpio" "$out/initramfs_rdma.cpio"
     exit 0
 fi
-if [ "${1:-}" != --again ] && [ -z "${LINUX_SUITE:-}${LINUX_IMAGE:-}${LINUX_INITRAMFS:-}" ] && [ -s $out/Image ] && [ -s $out/initramfs.cpio ] && [ -s $out/initramfs_rdma.cpio ] &&
-    [ $out/initramfs.cpio -nt scripts/linux.sh ] && [ $out/initramfs.cpio -nt scripts/initramfs.py ] &&
-    [ -z "$(find tests/linux -newer $out/initramfs.cpio)" ]; then
-    echo "linux: $out/Image, $out/initramfs.cpio and $out/initramfs_rdma.cpio are there already (scripts/linux.sh --again renews them)"
+if [ "${1:-}" != --again ] && [ -z "${LINUX_SUITE:-}${LINUX_IMAGE:-}${LINUX_INITRAMFS:-}" ] &&
+    [ -s "$out/Image" ] && [ -s "$out/initramfs.cpio" ] && [ -s "$out/initramfs_rdma.cpio" ] &&
+    [ "$out/initramfs.cpio" -nt "$scripts/linux.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/initramfs.py" ] &&
+    { [ ! -d "$tests" ] || [ -z "$(find "$tests" -newer "$out/initramfs.cpio")" ]; } &&
+    { [ ! -d "$tests" ] || [ -s "$out/verbs_check" ] || ! command -v riscv64-linux-gnu-gcc >/dev/null; }; then
+    echo "linux: $out/Image, $out/initramfs.cpio and $out/initramfs_rdma.cpio are there already (--again renews them)"
     exit 0
 fi
-. scripts/private_apt.sh
-mkdir -p $out
-unavailable() { echo "linux: $*" | tee $out/unavailable >&2; exit 3; }
+. "$scripts/private_apt.sh"
+mkdir -p "$out"
+unavailable() { echo "linux: $*" | tee "$out/unavailable" >&2; exit 3; }
 
 # An archive between two updates has an index that is out of step with its packages: the next suite may be whole.
 if [ -n "${LINUX_SUITE:-}" ]; then suites=$LINUX_SUITE; else suites="trixie stable"; fi
 reasons=""
 suite=""
 for s in $suites; do
-    if private_apt_open "$PWD/$out/apt" "$s" riscv64; then suite=$s; break; fi
+    if private_apt_open "$(cd "$out" && pwd)/apt" "$s" riscv64; then suite=$s; break; fi
     reasons="$reasons${reasons:+; }$private_apt_why"
 done
 [ -n "$suite" ] || unavailable "$reasons (LINUX_SUITE=NAME tries another suite)"
@@ -52,24 +62,24 @@ kernel=$(private_apt apt-cache depends linux-image-riscv64 | sed -n 's/^ *Depend
 [ -n "$kernel" ] || unavailable "the archive has no linux-image-riscv64"
 tools="busybox-static pciutils libpci3 libkmod2 libudev1 libcap2 libzstd1 liblzma5 libssl3t64 zlib1g libc6"
 tools="$tools libibverbs1 ibverbs-providers ibverbs-utils perftest librdmacm1t64 libibumad3 libnl-3-200 libnl-route-3-200"
-tools="$tools opensm libopensm9 libosmcomp5 libosmvendor5 libwrap0 infiniband-diags libibmad5 libibnetdisc5t64 libibverbs-dev"
+tools="$tools opensm libopensm9 libosmcomp5 libosmvendor5 libwrap0 infiniband-diags libibmad5 libibnetdisc5t64 libibverbs-dev rdmacm-utils libgcc-s1"
 echo "linux: fetching $kernel and $tools"
 private_apt_get "$kernel" $tools || unavailable "$private_apt_why"
 
 # A program of ours that checks what RDMA adapters do, where there is a compiler for it.
-rm -f $out/verbs_check
-if command -v riscv64-linux-gnu-gcc >/dev/null; then
-    riscv64-linux-gnu-gcc -O2 -Wall -Wextra -std=gnu11 -I $out/apt/root/usr/include tests/linux/*.c -o $out/verbs_check \
-        "$(ls $out/apt/root/usr/lib/*/libibverbs.so.1)" -Wl,--allow-shlib-undefined
+rm -f "$out/verbs_check"
+if [ -d "$tests" ] && command -v riscv64-linux-gnu-gcc >/dev/null; then
+    riscv64-linux-gnu-gcc -O2 -Wall -Wextra -std=gnu11 -I "$out/apt/root/usr/include" "$tests"/*.c -o "$out/verbs_check" \
+        "$(ls "$out/apt/root/usr/lib/"*/libibverbs.so.1)" -Wl,--allow-shlib-undefined
 fi
 
-image=$out/apt/root/boot/vmlinux-${kernel#linux-image-}
+image="$out/apt/root/boot/vmlinux-"${kernel#linux-image-}
 is_image "$image" || unavailable "$image is no uncompressed RISC-V Image"
-python3 scripts/initramfs.py $out/apt/root $out/initramfs.cpio.part
-python3 scripts/initramfs.py $out/apt/root $out/initramfs_rdma.cpio.part rdma $out/verbs_check
-cp "$image" $out/Image
-mv $out/initramfs_rdma.cpio.part $out/initramfs_rdma.cpio
-mv $out/initramfs.cpio.part $out/initramfs.cpio
+"${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs.cpio.part"
+"${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs_rdma.cpio.part" rdma "$out/verbs_check"
+cp "$image" "$out/Image"
+mv "$out/initramfs_rdma.cpio.part" "$out/initramfs_rdma.cpio"
+mv "$out/initramfs.cpio.part" "$out/initramfs.cpio"
 install_given
-rm -f $out/unavailable
-ls -l $out/Image $out/initramfs.cpio $out/initramfs_rdma.cpio
+rm -f "$out/unavailable"
+ls -l "$out/Image" "$out/initramfs.cpio" "$out/initramfs_rdma.cpio"

@@ -82,6 +82,17 @@ std::string firmware_folder() {
                                              "../../firmware/bin", "../../firmware"});
 }
 
+std::string linux_folder() {
+    const auto from = [](const char* variable) {
+        const auto* value = std::getenv(variable);
+        return value && *value ? fs::path(value) : fs::path();
+    };
+    if (const auto given = from("FABRICVP_LINUX"); !given.empty()) return given.string();
+    if (const auto caches = from("XDG_CACHE_HOME"); !caches.empty()) return (caches / "fabricvp" / "linux").string();
+    const auto home = from("HOME");
+    return home.empty() ? "" : (home / ".cache" / "fabricvp" / "linux").string();
+}
+
 std::string find_image(const std::string& named, const std::string& base) {
     static const std::string own = "firmware:";
     std::error_code ignored;
@@ -101,11 +112,15 @@ std::string find_image(const std::string& named, const std::string& base) {
     if (path.is_relative() && !base.empty()) path = fs::path(base) / path;
     const auto found = resolved_path(path.string());
     if (fs::exists(path, ignored)) return found;
-    const bool of_linux = found.find("build/linux/") != std::string::npos;  // what no package holds
-    throw input_error(fmt::format("{}: no such file{}", found,
-                                  of_linux ? " (`make linux` in a clone of FabricVP leaves it in build/linux there; "
-                                             "--kernel and --initrd name it elsewhere)"
-                                           : ""));
+    if (found.find("build/linux/") == std::string::npos) throw input_error(fmt::format("{}: no such file", found));
+    // What no package holds.
+    const auto fetched = linux_folder();
+    const auto own_copy = fs::path(fetched) / fs::path(found).filename();
+    if (!fetched.empty() && fs::exists(own_copy, ignored)) return own_copy.string();
+    throw input_error(
+        fmt::format("{}: no such file (`fabricvp linux fetch`, or `make linux` in a clone of FabricVP, "
+                    "makes it; --kernel and --initrd name it elsewhere)",
+                    found));
 }
 
 std::string find_config(const std::string& named) {

@@ -9,6 +9,9 @@ namespace fabricvp {
 std::string config_folder();
 /// Folder that holds our own built firmware: $FABRICVP_FIRMWARE, else beside the executable or the build tree.
 std::string firmware_folder();
+/// Where `fabricvp linux fetch` puts Debian's kernel and tools: FABRICVP_LINUX, or a folder of the user's cache; "":
+/// none.
+std::string linux_folder();
 
 /// Path of the file that an image parameter names: absolute, relative to `base`, or `firmware:NAME`.
 /// \throws input_error if it does not exist

@@ -253,6 +253,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("has_earlier_names", [](const std::string& version) { return has_earlier_names(version); });
     m.def("config_folder", &config_folder);
     m.def("firmware_folder", &firmware_folder);
+    m.def("linux_folder", &linux_folder);
     m.def("find_config", &find_config);
     m.def("device_counts", &device_counts);
     m.def("cli_main", &cli_main, py::arg("arguments"),

@@ -22,6 +22,7 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
         "fabricvp.cite_command:main",
         "Prints what to cite for the mechanisms that a configuration uses, as BibTeX.",
     ),
+    "linux": ("fabricvp.linux_command:main", "Fetches Debian's kernel and tools for the machines that boot Linux."),
     "new": (
         "fabricvp.new_command:main",
         "Makes a small project to start from: a kernel, a firmware or a device of your own.",
