@@ -5,7 +5,8 @@ console.
 ROOT holds unpacked Debian packages: busybox-static, a kernel, pciutils and the libraries it needs. The shell's prompt
 is `~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need. With `rdma` it has the
 tools of libibverbs and perftest, infiniband-diags and opensm; `rdma` loads what adapters need, with its arguments for
-ib_mthca, and `network ADDRESS` what the first virtio network adapter needs, and gives it that IP address. Folders and
+ib_mthca, `network ADDRESS` what the first virtio network adapter needs, and gives it that IP address, and `ipoib
+ADDRESS` what IP over InfiniBand and librdmacm need, and gives ib0 that address. Folders and
 device nodes exist in the archive only, so no privileges are needed. Programs that do not exist are left out."""
 
 import lzma
@@ -23,13 +24,16 @@ MODULES = ["virtio_blk", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4"]
 OPTIONAL_MODULES = {"ib_uverbs_support"}
 RDMA_MODULES = ["ib_core", "ib_uverbs_support", "ib_uverbs", "ib_umad", "ib_mthca"]
 NETWORK_MODULES = ["failover", "net_failover", "virtio_net"]
+# Connections by IP address (librdmacm), and IP over InfiniBand.
+CM_MODULES = ["ib_cm", "iw_cm", "configfs", "rdma_cm", "rdma_ucm", "ib_ipoib"]
 RDMA_TOOLS = [
     "ibv_devinfo",
     "ibv_devices",
     *(f"ibv_{kind}_pingpong" for kind in ("rc", "uc", "ud", "srq")),
     *(f"ib_{verb}_{what}" for verb in ("write", "read", "send", "atomic") for what in ("bw", "lat")),
 ]
-SUBNET_TOOLS = ["opensm", "ibnetdiscover", "smpquery", "ibstat", "perfquery"]
+SUBNET_TOOLS = ["opensm", "ibnetdiscover", "smpquery", "ibstat", "perfquery", "ibqueryerrors", "saquery"]
+CM_TOOLS = ["rping", "rstream"]
 
 INITTAB = """\
 ::sysinit:/etc/rc
@@ -62,6 +66,12 @@ LOAD_NETWORK = """\
 ip link set lo up
 for m in $(cat /lib/modules/network_order); do insmod /lib/modules/$m.ko; done
 ip addr add $1/24 dev eth0 && ip link set eth0 up
+"""
+
+LOAD_IPOIB = """\
+#!/bin/busybox sh
+for m in $(cat /lib/modules/ipoib_order); do insmod /lib/modules/$m.ko; done
+ip addr add $1/24 dev ib0 && ip link set ib0 up
 """
 
 PROFILE = "cd /\nexport HOME=/ PATH=/bin PS1='~ # '\n"
@@ -137,12 +147,14 @@ def stripped(module):
 def rdma_entries(root, programs):
     """Modules, tools, libraries of RDMA, programs beside them, and what tells libibverbs of its driver."""
     (provider,) = root.glob("usr/lib/*/libibverbs/libmthca-rdmav*.so")
-    tools = {name: next(root.glob(f"usr/*bin/{name}")).read_bytes() for name in RDMA_TOOLS + SUBNET_TOOLS}
+    tools = {name: next(root.glob(f"usr/*bin/{name}")).read_bytes() for name in RDMA_TOOLS + SUBNET_TOOLS + CM_TOOLS}
     tools |= {program.name: program.read_bytes() for program in programs if program.exists()}
     found = libraries(root, provider.read_bytes())
     for program in tools.values():
         found |= libraries(root, program)
-    orders = {"rdma": RDMA_MODULES, "network": NETWORK_MODULES}
+    # pthread_exit() loads it when a thread ends.
+    found["libgcc_s.so.1"] = next(root.glob("usr/lib/*/libgcc_s.so.1")).read_bytes()
+    orders = {"rdma": RDMA_MODULES, "network": NETWORK_MODULES, "ipoib": CM_MODULES}
     modules = {name: kernel_module(root, name) for order in orders.values() for name in order}
     for name in [name for name in OPTIONAL_MODULES if modules[name] is None]:
         del modules[name]
@@ -158,6 +170,7 @@ def rdma_entries(root, programs):
     yield f"{folder}/{provider.name}", stat.S_IFREG | 0o755, provider.read_bytes(), (0, 0)
     yield "etc/libibverbs.d/mthca.driver", stat.S_IFREG | 0o644, b"driver mthca\n", (0, 0)
     yield "bin/rdma", stat.S_IFREG | 0o755, LOAD_RDMA.encode(), (0, 0)
+    yield "bin/ipoib", stat.S_IFREG | 0o755, LOAD_IPOIB.encode(), (0, 0)
     yield "bin/network", stat.S_IFREG | 0o755, LOAD_NETWORK.encode(), (0, 0)
     yield from (
         (f"lib/modules/{name}_order", stat.S_IFREG | 0o644, "".join(f"{m}\n" for m in order).encode(), (0, 0))

@@ -60,8 +60,8 @@ void compare(const char* what, size_t bytes);
 /* Says that bytes have been copied. */
 void expect_copy(struct end* to, size_t at, const struct end* from, size_t from_at, size_t bytes);
 
-void check_data(void);   /* verbs_data.c */
-void check_queues(void); /* verbs_queues.c */
-void check_errors(void); /* verbs_errors.c */
+void check_data(int only_reliable); /* verbs_data.c */
+void check_queues(void);            /* verbs_queues.c */
+void check_errors(void);            /* verbs_errors.c */
 
 #endif
