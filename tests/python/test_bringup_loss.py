@@ -41,9 +41,6 @@ def bring_up(machine, nodes, seed, rate, lasting):
     """Consoles at the end, and packets that were lost."""
     with fabricvp.spawn(machine, node__images__append=PROGRAMS[machine, nodes], simulation__seed=seed) as platform:
         inject_loss(platform, nodes, rate, lasting)
-        if machine == "compnet_pair":  # whose kernels wait for less than a retry of their own queue pairs takes
-            platform.run("2 s", until=fabricvp.Marker("echo", "reset"))
-            inject_loss(platform, nodes, 0, "0 ps")
         ended = platform.run("2 s")
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         assert ended.outcome == fabricvp.Outcome.POWER_OFF, consoles
@@ -55,6 +52,22 @@ def bring_up(machine, nodes, seed, rate, lasting):
 @pytest.mark.parametrize("machine,nodes", PROGRAMS)
 def test_nodes_find_each_other(machine, nodes, rate):
     assert sum(bring_up(machine, nodes, seed, rate, "20 ms") for seed in SEEDS) > 0
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("scheme", ["compnet", "gpu_native"])
+@pytest.mark.parametrize("rate", [0.01, 0.05])
+def test_kernels_wait_for_retries_of_their_queue_pairs(scheme, rate):
+    append = f"nodes=2 scheme={scheme} work=echo groups=2 max=4096 rounds=4"
+    with fabricvp.spawn("compnet_pair", node__images__append=append) as platform:
+        inject_loss(platform, 2, rate, "0 ps")
+        ended = platform.run("2 s")
+        consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
+        assert ended.outcome == fabricvp.Outcome.POWER_OFF, consoles
+        assert all("all ok" in text for text in consoles), consoles
+        counts = platform.statistics.snapshot()
+        assert total(counts, r".*\.dropped\.injected") > 0
+        assert sum(counts[f"node{n}.hca0.retries"] for n in range(2)) > 0
 
 
 def test_an_adapter_aborts_during_the_bring_up():

@@ -6,7 +6,6 @@
 #include "lib/machine.h"
 
 enum {
-    RETRIES = 7,
     RETRY_FOREVER = 7,
     RNR_TIMER = 3 /* 30 µs */,
     LOG_READS = 2,
@@ -108,7 +107,7 @@ static void connect(struct endpoint* e) {
                 .remote_lid = (uint16_t)(e->with + 1),
                 .log_reads = LOG_READS,
                 .ack_timeout = e->shape.ack_timeout ? e->shape.ack_timeout : ENDPOINT_ACK_TIMEOUT,
-                .retries = RETRIES,
+                .retries = ENDPOINT_RETRIES,
                 .rnr_retries = RETRY_FOREVER,
                 .rnr_timer = RNR_TIMER};
             if (!verbs_connect(&e->qp[first + i], &a))

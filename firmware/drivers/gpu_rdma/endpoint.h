@@ -8,7 +8,12 @@
 #include "drivers/gpu_rdma/rdma_buffer.h"
 #include "gpu/pgas/pgas.h"
 
-enum { ENDPOINT_MAX_QPS = 1024, ENDPOINT_QPS_PER_PAGE = 250 /* two records each */, ENDPOINT_ACK_TIMEOUT = 14 };
+enum {
+    ENDPOINT_MAX_QPS = 1024,
+    ENDPOINT_QPS_PER_PAGE = 250 /* two records each */,
+    ENDPOINT_ACK_TIMEOUT = 14,
+    ENDPOINT_RETRIES = 7
+};
 
 struct endpoint_shape {
     unsigned qps;

@@ -8,7 +8,7 @@
 #include "lib/result.h"
 #include "programs/cluster/iteration.h"
 
-enum { TIMEOUT_NS = 20000000, LOG_ENTRIES = 4 };
+enum { LOG_ENTRIES = 4 };
 #define SCALE 10.0f
 
 /* ---- a step ---- */
@@ -44,7 +44,7 @@ static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
                                                  .remote_flag = s->remote[peer].control,
                                                  .flag = s->control.lanes,
                                                  .failed = t->failed.lanes,
-                                                 .timeout = TIMEOUT_NS,
+                                                 .timeout = BACKEND_TIMEOUT_NS,
                                                  .bytes = (uint32_t)t->bytes,
                                                  .number = (uint32_t)step + 1,
                                                  .peer = peer,

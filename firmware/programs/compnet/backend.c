@@ -52,6 +52,7 @@ static void make_qps(struct backend* s, struct network_peer* peers) {
         .queues_in_gpu = in_gpu && s->kind != BACKEND_GDS, /* there the program writes them */
         .cqs_in_gpu = in_gpu,
         .records_in_gpu = in_gpu,
+        .ack_timeout = BACKEND_ACK_TIMEOUT,
         .payload_in_gpu = false,
         .payload = HCA_PAGE};
     for (unsigned i = 0; i < s->bootstrap->comm.size; ++i) {

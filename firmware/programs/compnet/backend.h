@@ -17,6 +17,9 @@ enum backend_kind {
     BACKEND_GDS = 5 /* GPUDirect Async: stream packets between kernels, which the program on the host has submitted */
 };
 enum { BACKEND_MAX_THREADS = 8, BACKEND_LOG_SQ_SIZE = 6 };
+/* Until a request without acknowledgement is sent again (1 ms), and how long a wait for another node lasts (25 ms): as
+ * long as all retries of a request, of the request that replies to it, and of one that this waited for. */
+enum { BACKEND_ACK_TIMEOUT = 8, BACKEND_TIMEOUT_NS = 3 * (ENDPOINT_RETRIES + 1) * (4096 << BACKEND_ACK_TIMEOUT) };
 extern const char* const backend_names[]; /* as options and results have them; then NULL */
 const char* backend_name(enum backend_kind kind);
 

@@ -24,7 +24,7 @@ static bool run_size(struct backend* s, struct gpu_queue_handle* queue, struct s
                                        .local = s->payload.lanes,
                                        .remote = s->remote[with].payload,
                                        .pitch = o->max,
-                                       .timeout = ECHO_TIMEOUT_NS,
+                                       .timeout = o->crash ? ECHO_CRASH_TIMEOUT_NS : BACKEND_TIMEOUT_NS,
                                        .bytes = (uint32_t)size,
                                        .rounds = (uint32_t)rounds,
                                        .warmup_rounds = WARM,
@@ -41,7 +41,7 @@ static bool run_size(struct backend* s, struct gpu_queue_handle* queue, struct s
         echo_stream(stream, s, &a, results);
     else
         fault = slots_perform(s, queue, "network_echo", &a, sizeof a, o->crash && a.initiator ? CRASHES_AFTER_US : 0,
-                              ECHO_TIMEOUT_NS);
+                              ECHO_CRASH_TIMEOUT_NS);
     if (a.initiator) region_end();
     backend_barrier(s);
     const struct slots_times times = slots_times(s, results);
@@ -71,7 +71,7 @@ bool echo_run(struct backend* s, struct gpu_queue_handle* queue, const struct ec
     if (!bytes) panic("echo: out of memory");
     struct stream* stream = s->kind == BACKEND_GDS ? heap_allocate(sizeof *stream) : NULL;
     if (stream) {
-        stream_begin(stream, s, ECHO_TIMEOUT_NS);
+        stream_begin(stream, s, BACKEND_TIMEOUT_NS);
         gpu_linked_kernel(s->node, "network_mark", "network_mark");
     }
     for (uint64_t size = o->min; ok && size <= o->max; size *= 2)

@@ -12,7 +12,7 @@ struct echo_options {
     bool bad_address;             /* node 0 puts where nothing is: its requests must fail */
     bool crash;                   /* what serves at node 0's command processor is corrupted meanwhile */
 };
-enum { ECHO_TIMEOUT_NS = 5000000 };
+enum { ECHO_CRASH_TIMEOUT_NS = 5000000 }; /* of a wait for what will not come */
 /* Bytes of payload that a scheme needs for it. */
 uint64_t echo_payload(unsigned groups, const struct echo_options* options);
 /* \returns whether every byte was as it should be */

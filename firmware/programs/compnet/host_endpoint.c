@@ -5,7 +5,7 @@
 #include "lib/machine.h"
 #include "lib/timer.h"
 
-enum { POLLS_PER_CHECK = 1024, TIMEOUT_US = 20000 };
+enum { POLLS_PER_CHECK = 1024 };
 
 void host_endpoint_init(struct host_endpoint* t, struct backend* s) {
     *t = (struct host_endpoint){.backend = s};
@@ -59,7 +59,7 @@ uint64_t host_endpoint_wait(struct host_endpoint* t, uint64_t offset, uint32_t n
     const uint64_t begin = timer_now();
     uint64_t seen;
     for (unsigned polls = 1; (int32_t)((uint32_t)((seen = *at) >> 32) - number) < 0; ++polls)
-        if (polls % POLLS_PER_CHECK == 0 && timer_microseconds(timer_now() - begin) > TIMEOUT_US)
+        if (polls % POLLS_PER_CHECK == 0 && timer_microseconds(timer_now() - begin) > BACKEND_TIMEOUT_NS / 1000)
             panic("host endpoint: no notification, in iteration %u", number);
     rdma_acquire();
     return seen;

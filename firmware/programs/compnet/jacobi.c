@@ -107,7 +107,7 @@ struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const s
                                          .change = g->change.lanes,
                                          .segments = backend_control_segments(c),
                                          .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes},
-                                         .timeout = JACOBI_TIMEOUT_NS,
+                                         .timeout = BACKEND_TIMEOUT_NS,
                                          .rows = (uint32_t)s->o->rows,
                                          .columns = (uint32_t)s->o->columns,
                                          .first = first,

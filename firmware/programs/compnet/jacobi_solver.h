@@ -8,8 +8,6 @@
 #include "programs/compnet/jacobi.h"
 #include "programs/compnet/stream.h"
 
-enum { JACOBI_TIMEOUT_NS = 20000000 };
-
 struct solver {
     struct backend backend;
     const struct jacobi_options* o;

@@ -89,7 +89,7 @@ static uint64_t iterate(struct solver* s, struct gpu_side* g, struct stream* t, 
 }
 
 void jacobi_stream_begin(struct solver* s, struct gpu_side* g) {
-    stream_begin(&g->stream, &s->backend, JACOBI_TIMEOUT_NS);
+    stream_begin(&g->stream, &s->backend, BACKEND_TIMEOUT_NS);
     stream_clear(&g->stream, g->sync.lanes);
     compare_kernel(s);
 }
