@@ -157,6 +157,7 @@ struct send_wqe {
     std::uint32_t first_psn = 0, packets = 1;  ///< sequence numbers that it takes
     std::uint32_t sent = 0;                    ///< packets of it, since the last retry; a read is one
     std::uint32_t received = 0;                ///< responses of a read or atomic
+    std::uint32_t arrived = 0;                 ///< packets that the peer is known to have, of all others
     datagram_address to;
     ticks began = 0;   ///< when its first packet was made
     span_trail spans;  ///< from its doorbell on

@@ -152,7 +152,12 @@ bool requester::acknowledge(queue_pair& q, std::uint32_t psn) {
             if (!s.recovering) retry(q, psn_after(e.first_psn, e.received));
             return false;
         }
-        if (psn_difference(e.last_psn(), psn) > 0) break;
+        if (psn_difference(e.last_psn(), psn) > 0) {  // part of a message is progress, too
+            const auto arrived = static_cast<std::uint32_t>(psn_difference(psn, e.first_psn)) + 1;
+            moved = moved || arrived > e.arrived;
+            e.arrived = std::max(e.arrived, arrived);
+            break;
+        }
         e.acked = moved = true;
     }
     if (moved) {
