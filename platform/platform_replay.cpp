@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -83,12 +84,19 @@ std::vector<std::vector<std::string>> by_gpu(const std::string& text) {
     return all;
 }
 
-/// A recorded line with the name that its parameter has today: `today` is this machine's line at the same place.
-std::string with_todays_name(const std::string& recorded, const std::string& today) {
-    const auto old_name = recorded.substr(0, recorded.find(' ')), name = today.substr(0, today.find(' '));
-    if (old_name == name || renamed_path(old_name, [&](const auto& path) { return path == name; }).empty())
-        return recorded;
-    return name + recorded.substr(old_name.size());
+/// Values by name, of lines of one GPU.
+std::map<std::string, std::string> by_name(const std::vector<std::string>& lines) {
+    std::map<std::string, std::string> all;
+    for (const auto& line : lines) {
+        const auto end = std::min(line.size(), line.find(' '));
+        all[line.substr(0, end)] = line.substr(std::min(line.size(), end + 1));
+    }
+    return all;
+}
+
+/// How lanes were scheduled before they reconverged where control flow joins: nothing that playing needs.
+bool is_schedule_of_0_2(const std::string& name, const std::string& value) {
+    return name == "compute_unit.divergence_quantum" && value == "64";
 }
 
 /// \returns how many GPUs the recording is of \throws input_error with what is the matter first
@@ -103,17 +111,17 @@ unsigned check_fit(const recording& r, const node_params& n, const std::string& 
         reject(fmt::format("it has {} GPU{}, the recording is of {}; a multiple of them would do", now.size(),
                            now.size() == 1 ? "" : "s", then.size()));
     for (std::size_t g = 0; g < now.size(); ++g) {
-        const auto &mine = now[g], &its = then[g % then.size()];
-        for (std::size_t i = 0; i < its.size() && i < mine.size(); ++i) {
-            const auto line = with_todays_name(its[i], mine[i]);
-            if (line == mine[i]) continue;
-            const auto value = [](const std::string& each) {
-                return each.substr(std::min(each.size(), each.find(' ') + 1));
-            };
+        const auto mine = by_name(now[g]);
+        // Parameters that are younger than the recording change nothing as they stand by themselves.
+        for (const auto& [recorded_name, value] : by_name(then[g % then.size()])) {
+            const auto renamed = renamed_path(recorded_name, [&](const auto& path) { return mine.count(path) != 0; });
+            const auto& name = renamed.empty() ? recorded_name : renamed;
+            const auto here = mine.find(name);
+            if (here != mine.end() && (here->second == value || is_schedule_of_0_2(name, value))) continue;
             reject(
                 fmt::format("node.gpus.{}.{} is {}, the recording was made with {}: that changes what GPUs ask for, so "
                             "run the software itself",
-                            g, line.substr(0, line.find(' ')), value(mine[i]), value(line)));
+                            g, name, here == mine.end() ? "unknown" : here->second, value));
         }
     }
     if (const auto key = request_changer(n); !key.empty())

@@ -34,6 +34,12 @@ GPU_INLINE uint64_t next(struct lane *l, uint64_t limit)
     OPAQUE(v);
     return v;
 }}
+/* Conditions that do not change in a loop make compilers copy the loop, with its marks. */
+GPU_INLINE uint64_t unknown(uint64_t v)
+{{
+    OPAQUE(v);
+    return v;
+}}
 /* Lanes that are here together read the same cycle. */
 GPU_INLINE void mark(struct lane *l, uint64_t id)
 {{
@@ -143,7 +149,7 @@ class Program:
             elif b.kind == "call":
                 lines.append(f"{self.name}_f{b.number}(l, 0);")
             elif b.kind == "recurse":
-                lines.append(f"if (depth < {MAX_DEPTH} && {chance}) {self.name}_f{b.number}(l, depth + 1);")
+                lines.append(f"if (unknown(depth) < {MAX_DEPTH} && {chance}) {self.name}_f{b.number}(l, depth + 1);")
             elif b.kind == "if":
                 lines += [f"if ({chance}) {{", *inner[0], "}"]
             elif b.kind == "else":
