@@ -64,7 +64,9 @@ tools="busybox-static pciutils libpci3 libkmod2 libudev1 libcap2 libzstd1 liblzm
 tools="$tools libibverbs1 ibverbs-providers ibverbs-utils perftest librdmacm1t64 libibumad3 libnl-3-200 libnl-route-3-200"
 tools="$tools opensm libopensm9 libosmcomp5 libosmvendor5 libwrap0 infiniband-diags libibmad5 libibnetdisc5t64 libibverbs-dev rdmacm-utils libgcc-s1"
 echo "linux: fetching $kernel and $tools"
-private_apt_get "$kernel" $tools || unavailable "$private_apt_why"
+# From Linux 7 on, Debian's package of the kernel only depends on those that hold it and its modules.
+parts=$(private_apt apt-cache depends "$kernel" | sed -n 's/^ *Depends: *\(linux-\(binary\|modules\)-[0-9].*\)$/\1/p')
+private_apt_get "$kernel" $parts $tools || unavailable "$private_apt_why"
 
 # A program of ours that checks what RDMA adapters do, where there is a compiler for it.
 rm -f "$out/verbs_check"
@@ -73,7 +75,8 @@ if [ -d "$tests" ] && command -v riscv64-linux-gnu-gcc >/dev/null; then
         "$(ls "$out/apt/root/usr/lib/"*/libibverbs.so.1)" -Wl,--allow-shlib-undefined
 fi
 
-image="$out/apt/root/boot/vmlinux-"${kernel#linux-image-}
+image=$out/apt/root/boot/vmlinux-${kernel#linux-image-}
+[ -e "$image" ] || image=$out/apt/root/usr/lib/modules/${kernel#linux-image-}/vmlinuz
 is_image "$image" || unavailable "$image is no uncompressed RISC-V Image"
 "${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs.cpio.part"
 "${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs_rdma.cpio.part" rdma "$out/verbs_check"
