@@ -57,7 +57,8 @@ void silence(struct end* e) {
 
 void good(struct ibv_wc wc, enum ibv_wc_opcode opcode) {
     if (wc.status != IBV_WC_SUCCESS || wc.opcode != opcode)
-        fail("a completion has status %s and opcode %d instead of %d", ibv_wc_status_str(wc.status), wc.opcode, opcode);
+        fail("a completion of request %llu has status %s and opcode %d instead of %d", (unsigned long long)wc.wr_id,
+             ibv_wc_status_str(wc.status), wc.opcode, opcode);
     ++checks;
 }
 

@@ -3,6 +3,7 @@
 
 import os
 
+OPENSBI = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
 #: 64 bytes as an uncompressed RISC-V Image begins.
 IMAGE = bytes(56) + b"RSC\x05" + bytes(4)
 
@@ -20,7 +21,7 @@ def test_images_of_ones_own_are_found_by_name(command, tmp_path, monkeypatch):
     configs = tmp_path / "installed" / "configs"
     configs.mkdir(parents=True)
     (configs / "boots.yaml").write_text(
-        "node: {images: {firmware: 'firmware:hello.elf', kernel: ../build/linux/Image,"
+        f"node: {{images: {{firmware: {OPENSBI}, kernel: ../build/linux/Image,"
         " initrd: ../build/linux/initramfs.cpio}}\n"
     )
     monkeypatch.setenv("FABRICVP_CONFIGS", str(configs))
