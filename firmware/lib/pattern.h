@@ -12,7 +12,7 @@ static inline uint64_t pattern_word(uint64_t seed, size_t index) {
 
 /* Pointers are aligned to 8 bytes; any number of bytes. */
 static inline void pattern_write(void* to, size_t bytes, uint64_t seed) {
-    uint64_t* words = to;
+    uint64_t* words = (uint64_t*)to;
     for (size_t i = 0; i < bytes / 8; ++i) words[i] = pattern_word(seed, i);
     if (bytes % 8) {
         const uint64_t last = pattern_word(seed, bytes / 8);
@@ -22,7 +22,7 @@ static inline void pattern_write(void* to, size_t bytes, uint64_t seed) {
 
 /* True if all bytes are those of the pattern. */
 static inline bool pattern_check(const void* from, size_t bytes, uint64_t seed) {
-    const uint64_t* words = from;
+    const uint64_t* words = (const uint64_t*)from;
     uint64_t difference = 0;
     for (size_t i = 0; i < bytes / 8; ++i) difference |= words[i] ^ pattern_word(seed, i);
     if (bytes % 8) {
