@@ -119,5 +119,6 @@ def test_the_debugging_dialogue_is_one_that_the_tests_hold():
     shown = [
         re.sub(r"build/release/firmware|scripts(?=/)", lambda m: "@FIRMWARE@" if "build" in m[0] else "@SCRIPTS@", line)
         for line in re.findall(r"^\(gdb\) (.*)$", page, re.MULTILINE)
+        if line != "monitor queue 0"  # tests/system/gdb/gpu_queue.gdb holds that one
     ]
     assert [line.replace("127.0.0.1:@PORT@", ":7777") for line in tried] == shown

@@ -43,6 +43,9 @@ SMALL = {
     "mm2_tiled": 64,
     "syr2k_tiled": 64,
     "locks": 128,
+    "allreduce": 4096,
+    "mm_ring": 48,
+    "halo": 64,
 }
 GROUPS = {"locks": 2, "atax": 3, "mvt": 3}  # work-groups where they are fewer than GPUs
 SLOW = {"vgg16", "resnet18"}  # in any size: on four GPUs only

@@ -113,9 +113,9 @@ class Progress(CommandTest):
         return seen.decode()
 
     def test_how_long_it_takes_still(self):
-        busy = ("run", self.machine(print_text("on\n") + FOREVER), "--time", "3s")
+        busy = ("run", self.machine(print_text("on\n") + FOREVER), "--time", "6s")
         seen = self.run_on_terminal(*busy, columns=200)
-        self.assertRegex(seen, r"on\r*\n\r\x1b\[K0\.\d+ s simulated, [\d.e+]+ .?s/s, [\d.]+ MIPS, about \d+ s left")
+        self.assertRegex(seen, r"on\r*\n\r\x1b\[K\d\.\d+ s simulated, [\d.e+]+ .?s/s, [\d.]+ MIPS, about \d+ s left")
         self.assertIn("\r\x1b[Kfabricvp: the time limit was reached", seen)
         for line in self.run_on_terminal(*busy, columns=40).split("\r\x1b[K")[1:-1]:
             self.assertLess(len(line), 40)
@@ -125,7 +125,7 @@ class Progress(CommandTest):
 
     def test_kernels_and_their_work_groups(self):
         seen = self.run_on_terminal(
-            "run", CONFIGS / "netcrafter_quad.yaml", "--app", "gups", "--size", 1 << 20, columns=200
+            "run", CONFIGS / "netcrafter_quad.yaml", "--app", "gups", "--size", 1 << 22, columns=200
         )
         self.assertRegex(seen, r"kernel gups \d+ of \d+ work-groups")
 
