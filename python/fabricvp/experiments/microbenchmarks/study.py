@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all microbenchmarks on one machine, and holds them against its parameters and against real GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas
+
+from ..frame import Run
+from .limits import Limits
+from .plots import bandwidth_plot, latency_plot, stride_plot
+from .points import ARITHMETIC, TASKS, Rows, Task, limits_of_machine, measure
+from .real import REAL
+
+#: Share of memory's peak that a stream has to reach.
+REACHED = 0.8
+#: Instructions around a measured one that take issue cycles as well: the hop's address, the loop.
+AROUND = 6
+
+
+def study(run: Run) -> None:
+    """Adds everything to the report of ``run``."""
+    machine = run.options.machine
+    limits: Limits = run.map("parameters", limits_of_machine, [machine], name=str)[0]
+    tasks = [Task(machine, what, run.quick) for what in TASKS]
+    weights = {"bandwidth": 10.0, "latency": 3.0, "places": 3.0}
+    found: dict[str, Rows] = dict(
+        zip(TASKS, run.map("microbenchmarks", measure, tasks, lambda t: weights.get(t.what, 1.0), lambda t: t.what))
+    )
+    again: Rows = run.map(
+        "the same again", measure, [Task(machine, "coalescing", run.quick)], name=lambda t: t.what, fresh=True
+    )[0]
+    run.report.check("the same again", again == found["coalescing"], "coalescing measured twice")
+    real = REAL.get(machine, {})
+    _latency(run, limits, found["latency"], real)
+    _places(run, limits, found["places"])
+    _bandwidth(run, limits, found["bandwidth"])
+    _arithmetic(run, limits, found["arithmetic"], real)
+    _lds(run, limits, found["lds"], real)
+    _coalescing(run, limits, found["coalescing"])
+    _atomics(run, limits, found["atomics"])
+    _barriers(run, found["barriers"])
+    _dispatch(run, limits, found["dispatch"])
+
+
+def _row(run: Run, figure: str, unit: str, measured: float, real: dict[str, Any], key: str, source: str) -> None:
+    """A figure beside a real GPU's, where one is known."""
+    known = real.get(key)
+    run.report.row(figure, unit, measured, known[0] if known else None, known[1] if known else source)
+
+
+def _table(run: Run, name: str, rows: Rows, caption: str) -> None:
+    run.report.table(name, pandas.DataFrame(rows).round(3), caption)
+
+
+def _latency(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None:
+    levels = [r for r in rows if r["level"]]
+    _table(
+        run,
+        "latency",
+        [r | ({"parameters": limits.latency(r["level"])} if r["level"] else {}) for r in rows],
+        "Cycles of a load that waits for the one before it, by the bytes that it walks over; `parameters` is the sum of"
+        " the latencies on its way, without issue and bank conflicts. A hop is a load and an addition.",
+    )
+    run.report.plot("latency", latency_plot(rows, limits), "Cycles a hop of a pointer chase by one lane.")
+    for level in "L1", "L2", "memory":
+        best = min(r["cycles"] for r in levels if r["level"] == level)
+        _row(
+            run, f"load, {level}", "cycles", best, real, f"{level} latency", f"parameters: {limits.latency(level):.0f}"
+        )
+    below = [r for r in levels if r["cycles"] < limits.latency(r["level"])]
+    above = [r for r in levels if r["level"] == "L1" and r["cycles"] > limits.l1_latency + AROUND * limits.issue["alu"]]
+    run.report.check("no load below its latency", not below, f"{below or 'all above the sum of their parameters'}")
+    run.report.check("a hit takes its latency and issue", not above, f"{above or 'at most'} {AROUND} instructions more")
+
+
+def _places(run: Run, limits: Limits, rows: Rows) -> None:
+    _table(
+        run,
+        "places",
+        rows,
+        "Memory of other GPUs over the fabric and of the host over PCIe: cycles of a load that no cache serves, and"
+        " bytes a cycle of streams by all compute units.",
+    )
+    own = rows[0]
+    run.report.check(
+        "far memory is slower than the own",
+        all(r["latency_cycles"] > own["latency_cycles"] for r in rows[1:]),
+        ", ".join(f"{r['memory']} {r['latency_cycles']:.0f}" for r in rows),
+    )
+    over = [
+        r["memory"]
+        for r in rows[1:]
+        if r["read_bytes_per_cycle"] > (limits.pcie_rate if r["memory"] == "host" else limits.fabric_rate)
+    ]
+    run.report.check("no link above its rate", not over, f"reads: {', '.join(over) or 'all below'}")
+
+
+def _bandwidth(run: Run, limits: Limits, rows: Rows) -> None:
+    held = [r | {"peak": limits.rate(r["level"], r["compute_units"])} for r in rows]
+    for r in held:
+        r["share_of_peak"] = r["bytes_per_cycle"] / r["peak"]
+    _table(
+        run,
+        "bandwidth",
+        held,
+        "Bytes a cycle of streams, by compute units and wavefronts on each. L1: each compute unit reads again what it"
+        " has read; L2: what others have read; memory: nothing is read twice.",
+    )
+    run.report.plot("bandwidth", bandwidth_plot(held), "Streams as a share of what the parameters allow.")
+    for level in "L1", "L2", "memory":
+        reads = [r for r in held if r["level"] == level and r["kind"] == "read"]
+        if reads:
+            best = max(reads, key=lambda r: r["bytes_per_cycle"])
+            run.report.row(
+                f"stream, {level}",
+                "GB/s",
+                best["bytes_per_cycle"] * limits.clock / 1e9,
+                None,
+                f"peak {best['peak'] * limits.clock / 1e9:.0f}",
+            )
+    over = [
+        f"{r['level']} {r['share_of_peak']:.2f}" for r in held if r["kind"] == "read" and r["share_of_peak"] > 1.001
+    ]
+    run.report.check("no stream above its peak", not over, f"reads: {', '.join(over) or 'all below'}")
+    # Little's law: what is in flight is at most what the L1 caches can fetch at a time.
+    most = limits.l1_in_flight * 64 / limits.memory_latency
+    fetched = max(r["bytes_per_cycle"] for r in held if r["level"] == "memory" and r["kind"] == "read")
+    run.report.check("Little's law", fetched <= most, f"{fetched:.0f} of {most:.0f} bytes a cycle in flight")
+    run.report.check(
+        f"streams reach {REACHED:.0%} of memory",
+        fetched >= REACHED * limits.memory_rate,
+        f"{fetched * limits.clock / 1e9:.0f} of {limits.memory_rate * limits.clock / 1e9:.0f} GB/s",
+    )
+
+
+def _arithmetic(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None:
+    _table(
+        run,
+        "arithmetic",
+        rows,
+        "Cycles from an instruction of a wavefront to its next, and instructions a cycle of one compute unit, by"
+        " wavefronts on it: each waits for the one before (chain), or four chains.",
+    )
+    one = {(r["instruction"], r["form"]): r["cycles"] for r in rows if r["wavefronts"] == 1}
+    for kernel in ARITHMETIC:
+        _row(run, f"{kernel}, chain", "cycles", one[kernel, "chain"], real, kernel, "one wavefront")
+    over = [r for r in rows if r["per_cycle"] > limits.simd_units / min(limits.issue[r["class"]], r["cycles"]) * 1.001]
+    run.report.check("no unit issues faster than it can", not over, f"{over or 'all below'}")
+
+
+def _lds(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None:
+    _table(run, "lds", rows, "Cycles of the LDS an instruction of 64 lanes of 32 bits, by bytes between lanes.")
+    run.report.plot("lds", stride_plot(rows, "kind"), "LDS: cycles an instruction by stride.")
+    chase = next(r["cycles"] for r in rows if r["kind"] == "chase")
+    _row(
+        run,
+        "load, LDS",
+        "cycles",
+        chase - limits.issue["alu"],
+        real,
+        "LDS latency",
+        f"parameter: {limits.lds_latency:.0f}",
+    )
+    run.report.check(
+        "no LDS load below its latency", chase >= limits.lds_latency, f"{chase:.0f} of {limits.lds_latency:.0f}"
+    )
+    low = [
+        f"{r['kind']} at {r['stride']}: {r['cycles']:.2f} of {passes(limits, r['stride'])}"
+        for r in rows
+        if r["stride"] and r["cycles"] < 0.98 * passes(limits, r["stride"])
+    ]
+    run.report.check(
+        "the LDS serves each bank once a cycle", not low, "; ".join(low) or "all accesses take their passes"
+    )
+
+
+def passes(limits: Limits, stride: int) -> int:
+    """Cycles that 64 lanes with a 32-bit word every ``stride`` bytes keep the LDS: the most words of one bank, where
+    lanes on one word share it."""
+    words = {lane * stride % limits.lds_size // 4 for lane in range(64)}
+    banks = [word % limits.lds_banks for word in words]
+    return max(banks.count(bank) for bank in set(banks))
+
+
+def _coalescing(run: Run, limits: Limits, rows: Rows) -> None:
+    held = [r | {"lines": max(1, min(64, r["stride"]))} for r in rows]
+    _table(
+        run, "coalescing", held, "Cycles of L1 a load of 64 lanes by bytes between lanes, and lines that it touches."
+    )
+    low = [r for r in held if r["cycles"] < 0.98 * r["lines"]]
+    run.report.check("L1 serves a line a cycle", not low, f"{low or 'no load is faster'}")
+
+
+def _atomics(run: Run, limits: Limits, rows: Rows) -> None:
+    _table(
+        run,
+        "atomics",
+        rows,
+        "Atomic additions of 32 bits by all lanes: lanes a cycle, by bytes between lanes (0: one word for all); cycles"
+        " of one after the other by a wavefront.",
+    )
+    wrong = [r for r in rows if r["sum"] != r["expected"]]
+    run.report.check("atomic sums are right", not wrong, f"{wrong or 'all'}")
+
+
+def _barriers(run: Run, rows: Rows) -> None:
+    _table(run, "barriers", rows, "Cycles from a barrier to the next, by wavefronts of the work-group.")
+
+
+def _dispatch(run: Run, limits: Limits, rows: Rows) -> None:
+    _table(
+        run,
+        "dispatch",
+        rows,
+        "Launches of a kernel that does nothing, as the host sees them, and cycles from the first wavefront's start to"
+        " the last one's, a work-group.",
+    )
+    run.report.row(
+        "launch", "us", min(r["launch_us"] for r in rows), None, "from the doorbell to the completion signal"
+    )
+    many = max(rows, key=lambda r: r["work_groups"])
+    run.report.row(
+        "from a work-group to the next",
+        "cycles",
+        many["cycles_per_work_group"],
+        None,
+        f"{many['work_groups']} work-groups; parameter: {limits.work_group_interval:.0f}",
+    )
