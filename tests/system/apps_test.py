@@ -42,6 +42,7 @@ SIZES = {
 }
 DEFAULT_SIZE = 8192
 SLOW = {"vgg16", "resnet18"}  # in any size
+DISTRIBUTED = {"allreduce", "mm_ring", "halo"}  # over all nodes: distributed_test.py
 SEVERAL = {
     "vectoradd",
     "transpose",
@@ -109,7 +110,7 @@ class Apps(CommandTest):
                 (c, n): pool.submit(self.run_app, c, n)
                 for c in GPUS
                 for n in names
-                if n in SEVERAL or (c == "gpu" and n not in SLOW)
+                if n in SEVERAL or (c == "gpu" and n not in SLOW | DISTRIBUTED)
             }
         for (config, name), run in runs.items():
             with self.subTest(config=config, app=name):
@@ -131,7 +132,7 @@ class Apps(CommandTest):
             runs = {
                 n: pool.submit(self.run_app, "gpu", n, "--seed", 7, out=f"s7.{n}")
                 for n in self.names()
-                if n not in SLOW
+                if n not in SLOW | DISTRIBUTED
             }
         for name, run in runs.items():
             with self.subTest(app=name):
