@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -125,6 +126,13 @@ class CommandTest(unittest.TestCase):
         result = self.run_command(*arguments, **options)
         self.assertEqual(result.returncode, 0, result.errors)
         return result
+
+    def assert_same_statistics(self, one, other):
+        """Two folders of runs have the same regions, and no statistic of any differs, each by itself."""
+        text = self.succeed("diff", one, other, "--all").text
+        differing = re.findall(r"(?m)^(\d+) of \d+ statistics differ", text)
+        self.assertTrue(differing and not any(map(int, differing)), text)
+        self.assertNotRegex(text, r"(?m) is in .* alone$")
 
     def assert_rejected(self, result, says):
         """A guest has rejected its options: one line, without a wait."""
