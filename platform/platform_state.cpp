@@ -172,7 +172,8 @@ void platform::implementation::load(std::size_t i) {
 
 namespace {
 
-/// Links that are narrower or slower than one of their ends could be, which is easily overlooked. Once a link.
+/// Links that are slower than one of their ends could be, which is easily overlooked; a narrow card in a wide slot is
+/// not. Once a link.
 void tell_negotiated_links(const sc_core::sc_object& within) {
     for (const auto* child : within.get_child_objects()) tell_negotiated_links(*child);
     const auto* here = dynamic_cast<const pcie::port*>(&within);
@@ -184,7 +185,9 @@ void tell_negotiated_links(const sc_core::sc_object& within) {
         could += fmt::format("{}{} could do generation {}, {} lanes", could.empty() ? "" : "; ", end->name(),
                              end->params.generation, end->params.width);
     }
-    if (!could.empty())
+    const bool slower =
+        here->params.generation != here->generation() || there->params.generation != there->generation();
+    if (slower)
         log(log_level::warning, *here, "the link runs at generation {}, {} lanes: {}", here->generation(),
             here->lanes(), could);
 }

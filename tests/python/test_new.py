@@ -38,7 +38,7 @@ def test_a_new_project_builds_and_runs(kind, command, tmp_path):
     assert done.returncode == 0 and "make -C mine run" in done.stdout, done.stderr
     done = make(tmp_path / "mine")
     assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
-    assert not [line for line in done.stderr.splitlines() if "warning" in line and "the link runs at" not in line]
+    assert "warning" not in done.stderr
     subprocess.run(["make", "-C", tmp_path / "mine", "clean"], check=True, timeout=60, capture_output=True)
     assert not list((tmp_path / "mine").glob("*.elf"))
 
@@ -72,7 +72,7 @@ def test_a_device_in_cpp(kind, command, tmp_path):
     for target in MORE_TARGETS[kind]:
         done = make(tmp_path / "mine", target)
         assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
-        assert not [line for line in done.stderr.splitlines() if "warning" in line and "the link runs at" not in line]
+        assert "warning" not in done.stderr
     make(tmp_path / "mine", "clean")
     assert not (tmp_path / "mine" / "build").exists()
 

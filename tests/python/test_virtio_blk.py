@@ -94,7 +94,8 @@ def test_what_becomes_of_writes(tmp_path, disk, mode, reply, kept):
         ({"memory": "1 MiB"}, "unknown key 'memory'"),
     ],
 )
-def test_bad_disks_are_rejected(tmp_path, disk, change, message):
+def test_bad_disks_are_rejected(tmp_path, disk, change, message, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where files that overrides name start from
     with pytest.raises(fabricvp.InputError, match=message):
         fabricvp.spawn(
             tmp_path / "machine.yaml",
