@@ -12,7 +12,7 @@ namespace fabricvp {
 namespace {
 
 /// Instructions of the host for a byte of device memory, as counted at two sizes each (sim.instructions of
-/// `fabricvp run gpu --app NAME`): they grow with the memory. tests/system/apps_test.py compares.
+/// `fabricvp run gpu --app NAME`): they grow with the memory.
 struct host_work {
     std::string_view app;
     double per_byte;

@@ -97,7 +97,7 @@ kernel_job_request::buffer buffer_argument(const std::string& kind, const std::s
     b.out = kind == "out" || kind == "inout";
     if (!b.out) return b;
     if (path.empty()) throw input_error(fmt::format("--arg {}: the file's name is missing", quoted(text)));
-    check_writable(path);
+    b.held = check_writable(path);
     b.file = path;
     return b;
 }

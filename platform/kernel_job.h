@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/common/files.h"
+
 namespace fabricvp {
 
 struct kernel_job_request {
@@ -19,6 +21,7 @@ struct kernel_job_request {
         std::uint64_t argument = 0;  ///< offset in the arguments where its address goes
         std::uint32_t place = 0;     ///< KERNEL_JOB_PLACE_… (abi/kernel_job.h)
         std::string file = {};       ///< that gets the contents in the end; empty: none
+        held_file held = {};         ///< keeps it open until then, if it is a FIFO
     };
 
     std::string elf;     ///< the file itself

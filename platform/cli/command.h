@@ -64,6 +64,7 @@ void check_effect(const machine_params& machine, const platform::overrides& set)
 struct kernel_output {
     std::string file;
     std::uint64_t offset, bytes;  ///< in the RAM disk
+    std::shared_ptr<void> held;   ///< keeps a FIFO open until it is written
 };
 struct kernel_launch {
     image_set images;

@@ -80,7 +80,7 @@ std::optional<kernel_launch> kernel_launch_of(const options::variables_map& give
     launch.images.initrd = file_of_bytes(job.bytes);
     for (std::size_t i = 0; i < r.buffers.size(); ++i)
         if (!r.buffers[i].file.empty())
-            launch.outputs.push_back({r.buffers[i].file, job.contents[i], r.buffers[i].bytes});
+            launch.outputs.push_back({r.buffers[i].file, job.contents[i], r.buffers[i].bytes, r.buffers[i].held});
     return launch;
 }
 

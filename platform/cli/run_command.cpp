@@ -277,9 +277,10 @@ int run(const options::variables_map& given) {
     for (const auto& [node, file] : by_node(given, "replay", *p))
         p->serial(node).replay(read_file(file, 1 << 26), file);
     for (const auto& [node, file] : by_node(given, "script", *p)) p->run_script(node, read_file(file, 1 << 20), file);
+    held_file junit;  // while the run lasts
     if (given.count("junit")) {
         if (!given.count("script")) throw input_error("--junit needs --script, whose lines are its test cases");
-        check_writable(text_option(given, "junit"));
+        junit = check_writable(text_option(given, "junit"));
     }
     if (given.count("capture-filter") && !given.count("capture")) throw input_error("--capture-filter needs --capture");
     if (given.count("capture")) p->start_capture(text_option(given, "capture"), text_option(given, "capture-filter"));

@@ -87,7 +87,16 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
     return contents;
 }
 
-void write_file(const std::string& path, const std::string& contents) { pending_file(path, contents).publish(); }
+void write_file(const std::string& path, const std::string& contents) {
+    std::error_code ignored;
+    const auto status = fs::status(path, ignored);
+    if (!fs::is_other(status) && !fs::is_fifo(status) && !fs::is_character_file(status))
+        return pending_file(path, contents).publish();
+    // FIFOs and devices are written to; a rename would put a file in their place.
+    std::ofstream out(path, std::ios::binary);
+    if (!out || !out.write(contents.data(), static_cast<std::streamsize>(contents.size())) || !out.flush())
+        throw_unwritable(path, errno);
+}
 
 void throw_unwritable(const std::string& path, int error) {
     throw input_error(fmt::format("{}: cannot write: {}", path, std::strerror(error)));

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of scripts for CI servers."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree
 
 import pytest
@@ -111,3 +113,19 @@ def test_bad_input(arguments, says, command, tmp_path):
     (tmp_path / "a.script").write_text("expect x\n")
     done = command("run", "bare", *arguments)
     assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_results_go_through_a_fifo_and_to_devices(command, assemble, tmp_path):
+    (tmp_path / "a.script").write_text("expect done\n")
+    os.mkfifo(tmp_path / "pipe")
+    run = ("run", "bare", "--firmware", assemble(GOOD), "--script", "a.script", "--console", "none", "--junit")
+    with ThreadPoolExecutor() as pool:
+        seen = pool.submit((tmp_path / "pipe").read_bytes)
+        done = command(*run, "pipe")
+        assert done.returncode == 0, done.stderr
+        assert ElementTree.fromstring(seen.result(timeout=100)).tag == "testsuites"
+    assert (tmp_path / "pipe").is_fifo()  # no file in its place
+    os.symlink("/dev/full", tmp_path / "full")
+    done = command(*run, "full")
+    assert done.returncode == 2 and "No space left" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert (tmp_path / "full").is_char_device()
