@@ -9,9 +9,9 @@ cd "$(dirname "$0")/.."
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
 missing_packages() {
-    local purposes=" $* " purpose package
-    while read -r purpose package _; do
-        [[ "$purposes" == *" $purpose "* ]] || continue
+    local purposes=" $1 " purpose package when
+    while read -r purpose package when; do
+        [[ "$purposes" == *" $purpose "* && "$when" == "$2" ]] || continue
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
     done < <(grep -v '^#' scripts/packages.txt) | sort -u
 }
@@ -24,7 +24,11 @@ as_root() {
 }
 
 command -v dpkg-query >/dev/null || fail "this is not a Debian system; install the equivalents of scripts/packages.txt by hand"
-mapfile -t missing < <(missing_packages "$@")
+# Packages that only some suites have: those that the archive offers.
+available() { local package; for package in "$@"; do ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"; done; }
+mapfile -t missing < <(missing_packages "$*" "")
+mapfile -t optional < <(missing_packages "$*" where-available)
+if [ ${#missing[@]} = 0 ] && [ ${#optional[@]} -gt 0 ] && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }; then mapfile -t missing < <(available "${optional[@]}"); fi
 if [ ${#missing[@]} -gt 0 ]; then
     echo "setup: installing ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
@@ -32,6 +36,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     trap 'rm -f "$log"' EXIT
     # An archive that does not answer may have nothing to do with us, so only the installation decides.
     as_root apt-get -q update >"$log" 2>&1 || true
+    mapfile -t -O ${#missing[@]} missing < <(comm -13 <(printf '%s\n' "${missing[@]}" | sort) <(available "${optional[@]}" | sort))
     as_root apt-get -q -y --no-install-recommends install "${missing[@]}" >>"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "apt-get install failed"; }
     rm -f "$log"
 fi

@@ -23,6 +23,7 @@ __version__ = "0.3.0"
 # asked for: the command `fabricvp run` starts without any of them.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .compiler.values import local
     from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
     from .data import config_path, configs, firmware_path, firmwares
     from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, KernelFault, RemoteError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .launch import Launch
     from .pcie_devices import Bar, DmaRead, PcieDevice
     from .platform import Platform
+    from .program import Program
     from .progress import show_progress
     from .remote import RemotePlatform
     from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
@@ -46,7 +48,9 @@ _NAMES = {
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
     "launch": ("Launch",),
     "pcie_devices": ("Bar", "DmaRead", "PcieDevice"),
+    "compiler.values": ("local",),
     "platform": ("Platform",),
+    "program": ("Program",),
     "progress": ("show_progress",),
     "remote": ("RemotePlatform",),
     "guest_results": ("ResultLine", "result_lines"),

@@ -23,6 +23,7 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
         "Prints what to cite for the mechanisms that a configuration uses, as BibTeX.",
     ),
     "linux": ("fabricvp.linux_command:main", "Fetches Debian's kernel and tools for the machines that boot Linux."),
+    "cc": ("fabricvp.compiler.command:main", "Compiles kernels in OpenCL C for the lanes of GPUs."),
     "new": (
         "fabricvp.new_command:main",
         "Makes a small project to start from: a kernel, a firmware or a device of your own.",
@@ -96,6 +97,27 @@ def _main(arguments: list[str]) -> int:
     arguments = _pictured(arguments)
     if arguments and arguments[0] in PYTHON_COMMANDS:
         return _python_command(*arguments)
+    if arguments[:1] == ["run"] and any(argument.endswith(".cl") for argument in arguments):
+        return _run_source(arguments)
+    return _simulator_command(arguments)
+
+
+def _run_source(arguments: list[str]) -> int:
+    """`run --program FILE.cl`, where the simulator takes what the compiler made."""
+    from .compiler.run_program import is_program, kernel_arguments
+    from .errors import InputError
+
+    if not is_program(arguments):
+        return _simulator_command(arguments)
+    try:
+        with kernel_arguments(arguments) as compiled:
+            return _simulator_command(compiled)
+    except InputError as error:
+        print(f"fabricvp run: {printable(str(error))}", file=sys.stderr)
+        return 2
+
+
+def _simulator_command(arguments: list[str]) -> int:
     from . import _fabricvp
 
     sys.stdout.flush()

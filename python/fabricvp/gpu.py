@@ -10,6 +10,7 @@ print(platform.app_ok, gpu.statistics["wavefront_instructions"], gpu.stalls())
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import _fabricvp
 from ._renamed import renamed_arguments
 from .errors import AddressError
-from .launch import Arguments, Launch, collect, default_group, to_3d
+from .launch import ArgumentBlock, Arguments, Launch, collect, default_group, to_3d
 from .memory import Memory
 from .nodes import by_node
 from .units import Time
@@ -26,8 +27,15 @@ if TYPE_CHECKING:
     import pandas
 
     from .platform import Platform
+    from .program import Program
 
 _STALLS = ("memory", "queue", "fetch", "fence", "barrier", "simd")
+
+
+def runs_in_caller(method: Any) -> Any:
+    """A method that a remote object's caller runs itself: it changes arrays of the caller."""
+    method.runs_in_caller = True
+    return method
 
 
 @dataclass(frozen=True)
@@ -215,6 +223,48 @@ class Gpu:
             limit,
         )
         return Launch(time, self._short(values), collect(arguments, contents))
+
+    @runs_in_caller
+    def program(
+        self,
+        source: str | os.PathLike[str],
+        defines: Mapping[str, Any] | Sequence[str] = (),
+        includes: Sequence[str | os.PathLike[str]] = (),
+        options: Sequence[str] = (),
+    ) -> Program:
+        """Compiles kernels in OpenCL C, a file or a text, for `program["name"](grid, group, *args)`.
+
+        ``defines`` are macros: a mapping, or texts as `-D` takes them. ``includes`` are folders of headers, beside the
+        file's own. ``options`` go to clang ("-cl-std=CL1.2", "-cl-fast-relaxed-math"). What was compiled before is
+        not compiled again.
+
+        Raises `InputError` with the compiler's first message, or if there is no compiler."""
+        from .program import Program, compile_program
+
+        return Program(self, compile_program(source, defines, includes, options))
+
+    def _run_image(
+        self,
+        elf: bytes,
+        kernel: str,
+        items: tuple[int, int, int],
+        group: tuple[int, int, int],
+        lds: int,
+        arguments: ArgumentBlock,
+        all_gpus: bool,
+        max_job_bytes: int,
+        limit: Time | None,
+    ) -> tuple[float, dict[str, float], list[bytes]]:
+        """Time, statistics and contents of buffers, for `Program`, which may be in another process."""
+        jobs = self._platform.nodes[self._node].kernel_jobs
+        gpu = None if all_gpus else self.index
+        with tempfile.NamedTemporaryFile(suffix=".elf") as file:
+            file.write(elf)
+            file.flush()
+            time, values, contents = jobs.run(
+                gpu, file.name, kernel, items, group, lds, arguments, max_job_bytes, limit
+            )
+        return time, self._short(values), contents
 
     def to_pandas(self) -> pandas.DataFrame:
         """Compute units in rows, their counters in columns."""

@@ -38,6 +38,14 @@ class Launch:
     buffers: dict[Any, numpy.ndarray]
 
 
+@dataclass(frozen=True)
+class ArgumentBlock:
+    """Arguments as bytes, and the buffers that they point to: size, contents, out, argument, place."""
+
+    block: bytes
+    buffers: list[tuple[int, bytes | None, bool, int, int]]
+
+
 class Arguments:
     """The argument block of a kernel, laid out as C lays out a struct, and the buffers that it points to."""
 
@@ -160,7 +168,7 @@ class Jobs:
         items: tuple[int, int, int],
         group: tuple[int, int, int],
         lds: int,
-        arguments: Arguments,
+        arguments: Arguments | ArgumentBlock,
         max_job_bytes: int,
         limit: Time | None,
     ) -> tuple[float, dict[str, float], list[bytes]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import io
 import os
 import pickle
@@ -237,7 +238,10 @@ class Remote:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):  # protocols that probe (copy, pickle, numpy) mean this object
             raise AttributeError(name)
-        if callable(getattr(live_class(self._class_name), name, None)):
+        method: Any = getattr(live_class(self._class_name), name, None)
+        if getattr(method, "runs_in_caller", False):
+            return functools.partial(method, self)
+        if callable(method):
             return RemoteMethod(self, name)
         return self._request("getattr", name)
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `fabricvp cc`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..arguments import ArgumentParser
+from ..errors import InputError
+from .kernels import Kernel
+from .pipeline import Options, build
+
+
+def main(argv: list[str]) -> int:
+    """`fabricvp cc FILE -o OUT`: 0, or `InputError`."""
+    parser = ArgumentParser(
+        "cc",
+        "Compiles kernels in OpenCL C for the lanes of GPUs (clang 14 does the work).",
+        "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report",
+    )
+    parser.add_argument("source", metavar="FILE", help="source in OpenCL C")
+    parser.add_argument("-o", dest="output", metavar="OUT", help="ELF file (default: FILE with .elf)")
+    parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="macro")
+    parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="folder of headers")
+    parser.add_argument("-O", dest="optimize", metavar="LEVEL", default="2", choices=list("0123s"), help="default: 2")
+    parser.add_argument(
+        "--flag",
+        dest="flags",
+        metavar="OPTION",
+        action="append",
+        default=[],
+        help="option of clang, such as --flag=-cl-fast-relaxed-math; repeatable",
+    )
+    parser.add_argument(
+        "--wavefront", metavar="LANES", default="64", choices=["64"], help="lanes of a wavefront: 64 is what GPUs have"
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="tells what each kernel needs: arguments, local data share, stack"
+    )
+    options = parser.parse_args(argv)
+    path = Path(options.source)
+    try:
+        source = path.read_text(errors="surrogateescape")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    image = build(source, str(path), Options.of(options.defines, options.includes, options.flags, options.optimize))
+    output = Path(options.output) if options.output else path.with_suffix(".elf")
+    try:
+        output.write_bytes(image.elf)
+    except OSError as error:
+        raise InputError(f"{output}: {error.strerror}") from None
+    if options.report:
+        print(report(list(image.kernels.values())))
+    return 0
+
+
+def report(kernels: list[Kernel]) -> str:
+    """What kernels need, a line each."""
+    width = max(6, *(len(k.name) for k in kernels))
+    rows = [f"{'kernel':<{width}}  arguments  local data share  stack"]
+    rows += [f"{k.name:<{width}}  {k.argument_bytes:>9}  {k.lds_bytes:>16}  {k.scratch_bytes:>5}" for k in kernels]
+    return "\n".join(rows)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of a module: their parameters, their part of the local data share, and the entries that lanes begin at."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..errors import InputError
+from .module import Function, Module
+
+_SPACES = {"1": "global", "2": "constant", "3": "local"}
+_KERNARG, _LDS, _LDS_BYTES, _MAX_NAME = 0x40000000, 0x20000000, 0x10000, 31
+_DEBUG = 100_000_000  # numbers of metadata that no module has
+_OPAQUE = re.compile(r"%opencl\.(\w+?)(?:_[rw]o|_rw|_wo)?_t\b")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter: ``kind`` is "global", "constant", "local" (pointers) or "value"; ``type`` as the source spells it;
+    ``base`` the same without typedefs; ``offset`` and ``size`` in the block of arguments."""
+
+    name: str
+    kind: str
+    type: str
+    base: str
+    const: bool
+    offset: int
+    size: int
+    alignment: int
+
+
+@dataclass
+class Kernel:
+    """A kernel. ``symbol`` is its name in the image's table, which has 31 characters."""
+
+    name: str
+    symbol: str
+    parameters: list[Parameter]
+    argument_bytes: int
+    lds_bytes: int = 0
+    required_group: list[int] = field(default_factory=list)
+    scratch_bytes: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Kernel:
+        return Kernel(**{**data, "parameters": [Parameter(**p) for p in data["parameters"]]})
+
+
+def symbol_of(name: str) -> str:
+    """The name in the image: longer ones are cut and get digits of a hash."""
+    if len(name) <= _MAX_NAME:
+        return name
+    return f"{name[: _MAX_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def kernels_of(module: Module) -> list[Kernel]:
+    """The kernels in the order of the source. Raises `InputError` for parameters that cannot be."""
+    found = [_kernel(module, f) for f in module.functions.values() if f.kernel]
+    if not found:
+        raise InputError("the source has no kernel")
+    return found
+
+
+def _kernel(module: Module, function: Function) -> Kernel:
+    columns = [
+        module.strings(function.attached[f"kernel_arg_{what}"])
+        for what in ("name", "addr_space", "type", "base_type", "type_qual")
+    ]
+    parameters, at = [], 0
+    for text, name, space, type_, base, qualifiers in zip(function.parameters, *columns, strict=True):
+        by_value = re.search(r"byval\((.*?)\)(?= |$)", text)
+        if opaque := _OPAQUE.search(text):
+            raise InputError(f"kernel '{function.name}': parameter '{name}' is of a kind that GPUs lack ({opaque[1]})")
+        kind = _SPACES.get(space, "value")
+        if kind != "value":
+            size = alignment = 8
+        elif by_value:
+            stated = re.search(r"\balign (\d+)", text)
+            size = module.layout.size(by_value[1])
+            alignment = int(stated[1]) if stated else module.layout.alignment(by_value[1])
+        else:
+            ir_type = _type_of(text)
+            size, alignment = module.layout.size(ir_type), module.layout.alignment(ir_type)
+        at = -(-at // alignment) * alignment
+        const = "const" in qualifiers.split() or kind == "constant"
+        parameters.append(Parameter(name, kind, type_, base, const, at, size, alignment))
+        at += size
+    required = function.attached.get("reqd_work_group_size")
+    return Kernel(
+        function.name,
+        symbol_of(function.name),
+        parameters,
+        -(-at // 8) * 8,
+        required_group=[int(n) for n in module.strings(required)] if required else [],
+    )
+
+
+def _type_of(parameter: str) -> str:
+    """The type that a parameter's text begins with."""
+    text = re.sub(r" ?addrspace\(\d+\)", "", parameter)
+    if text[0] in "<[{":
+        depth = 0
+        for i, c in enumerate(text):
+            depth += (c in "<[{") - (c in ">]}")
+            if not depth:
+                return text[: i + 1] + "*" * (len(text[i + 1 :]) - len(text[i + 1 :].lstrip("*")))
+    return text.split(" ")[0]
+
+
+def place_locals(module: Module, kernels: list[Kernel]) -> dict[str, int]:
+    """Addresses of the variables in the local data share. Each kernel is charged its own; kernels that share variables,
+    as one that calls another does, are charged the same."""
+    owned = {k.name: sorted(module.reach(k.name) & module.locals.keys()) for k in kernels}
+    groups: list[tuple[set[str], set[str]]] = []
+    for name, variables in owned.items():
+        names, members = {name}, set(variables)
+        for other in [g for g in groups if g[1] & members]:
+            groups.remove(other)
+            names |= other[0]
+            members |= other[1]
+        groups.append((names, members))
+    addresses = {}
+    for names, members in groups:
+        at = 0
+        for variable in [v for v in module.locals.values() if v.name in members]:
+            at = -(-at // variable.alignment) * variable.alignment
+            addresses[variable.name] = _LDS + at
+            at += variable.size
+        at = -(-at // 16) * 16
+        for kernel in kernels:
+            if kernel.name in names:
+                kernel.lds_bytes = at
+                if at > _LDS_BYTES:
+                    raise InputError(
+                        f"kernel '{kernel.name}' has {at} bytes of __local variables, and a local data share has"
+                        f" {_LDS_BYTES}"
+                    )
+    return addresses
+
+
+def entries(module: Module, kernels: list[Kernel]) -> str:
+    """IR of the functions that lanes begin at. The body never returns, and its caller keeps nothing, so the back end
+    saves no registers (see -enable-ipra)."""
+    out = []
+    for i, kernel in enumerate(kernels):
+        loads, arguments = [], []
+        for n, (p, text) in enumerate(zip(kernel.parameters, module.functions[kernel.name].parameters)):
+            by_value = re.search(r"byval\((.*?)\)(?= |$)", text)
+            type_ = by_value[1] if by_value and p.kind == "value" else _type_of(text)
+            loads += [
+                f"  %b{n} = getelementptr i8, i8* %args, i64 {p.offset}",
+                f"  %p{n} = bitcast i8* %b{n} to {type_}*",
+            ]
+            if by_value and p.kind == "value":
+                arguments.append(f"{type_}* byval({type_}) align {p.alignment} %p{n}")
+            else:
+                loads.append(f"  %a{n} = load {type_}, {type_}* %p{n}, align {p.alignment}, !invariant.load !{{}}")
+                extension = " ".join(re.findall(r"\b(?:sign|zero)ext\b", text))
+                arguments.append(f"{type_} {extension} %a{n}")
+        scope, location = _debug_scope(module, kernel.name, i)
+        out += [
+            *scope,
+            f'define internal void @"{body_of(kernel)}"(i8* noalias readonly %args)'
+            f" noinline noreturn norecurse nounwind{location} {{",
+            *loads,
+            f'  call void @"{kernel.name}"({", ".join(arguments)}){location and f", !dbg !{_DEBUG + 2 * i + 1}"}',
+            '  call void asm sideeffect ".insn i 0x0b, 0, x0, x0, 0", "~{memory}"()',
+            "  unreachable",
+            "}",
+            f'define ghccc void @"{kernel.symbol}_entry"() noreturn nounwind {{',
+            f'  %args = call i8* asm "lui $0, {_KERNARG >> 12}", "=r"()',  # hidden, so that loads share the base
+            f'  notail call void @"{body_of(kernel)}"(i8* %args)',
+            "  unreachable",
+            "}",
+        ]
+    return "\n".join(out) + "\n"
+
+
+def body_of(kernel: Kernel) -> str:
+    """The function that a kernel's source becomes a part of."""
+    return f"{kernel.symbol}.kernel"
+
+
+def _debug_scope(module: Module, name: str, index: int) -> tuple[list[str], str]:
+    """Metadata of a body, which has the lines of its kernel, and what its definition says of it."""
+    own = module.functions[name].attached.get("dbg")
+    described = module.metadata.get(own or "", "")
+    line = re.search(r"\bline: (\d+)", described)
+    if not line:
+        return [], ""
+    number = _DEBUG + 2 * index
+    return [
+        f"!{number} = distinct {described}",
+        f"!{number + 1} = !DILocation(line: {line[1]}, column: 0, scope: !{number})",
+    ], f" !dbg !{number}"
+
+
+def descriptors(kernels: list[Kernel], addresses: dict[str, int]) -> str:
+    """Assembly of the image's table and of the addresses of variables. Scratch bytes are known after linking."""
+    out = []
+    for name, address in addresses.items():
+        out.append(f'.globl "{name}"\n.set "{name}", {address}')
+    out.append('.section .kernels, "a"')
+    for k in kernels:
+        out.append(
+            f'.balign 8\n1: .4byte 0x4b505646, {k.argument_bytes}\n.8byte "{k.symbol}_entry", 1b - 0x10000000\n'
+            f'.4byte {k.lds_bytes}, 0\n2: .asciz "{k.symbol}"\n.zero 32 - (. - 2b)'
+        )
+    return "\n".join(out) + "\n"

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What clang makes of OpenCL C, as the text of LLVM IR, and what has to change for the RISC-V back end: calling
+conventions that it does not have, and address spaces, since all of memory is in one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import InputError
+from .layout import Layout, split_list
+
+_DEFINE = re.compile(r'^define (?P<head>[^@]*)@(?P<name>"[^"]+"|[\w$.\-]+)\((?P<rest>.*)$')
+_GLOBAL = re.compile(r'^@(?P<name>"[^"]+"|[\w$.\-]+) = (?P<head>.*?)\b(?P<kind>global|constant) (?P<rest>.*)$')
+_SYMBOL = re.compile(r'@("[^"]+"|[\w$.\-]+)')
+_LOCAL = "addrspace(3)"
+
+
+def unquoted(name: str) -> str:
+    return name[1:-1] if name.startswith('"') else name
+
+
+@dataclass
+class Function:
+    """A definition: ``parameters`` as text, ``attached`` the metadata behind the list, ``uses`` the global names in its
+    body, and lines ``first`` to ``last`` of the module."""
+
+    name: str
+    kernel: bool
+    parameters: list[str]
+    attached: dict[str, str]
+    uses: set[str]
+    first: int
+    last: int = 0
+
+
+@dataclass
+class LocalVariable:
+    """A variable of the local data share."""
+
+    name: str
+    size: int
+    alignment: int
+
+
+class Module:
+    """The text of a module, with what is known of its parts."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.splitlines()
+        self.types: dict[str, str] = {}
+        self.functions: dict[str, Function] = {}
+        self.locals: dict[str, LocalVariable] = {}
+        self.metadata: dict[str, str] = {}
+        self.layout = Layout(self.types)
+        self._read()
+
+    def _read(self) -> None:
+        current: Function | None = None
+        pending = []
+        for number, line in enumerate(self.lines):
+            if current is not None:
+                if line == "}":
+                    current.last, current = number, None
+                else:
+                    current.uses.update(unquoted(name) for name in _SYMBOL.findall(line))
+            elif found := _DEFINE.match(line):
+                current = self._function(found, number)
+                self.functions[current.name] = current
+            elif found := re.match(r'^(%(?:"[^"]+"|[\w$.\-]+)) = type (.*)$', line):
+                self.types[found[1]] = _without_spaces(found[2])
+            elif found := re.match(r"^(![\w.]+) = (?:distinct )?(.*)$", line):
+                self.metadata[found[1]] = found[2]
+            elif found := _GLOBAL.match(line):
+                pending.append(found)
+        for found in pending:
+            self._global(found)
+
+    def _function(self, found: re.Match[str], number: int) -> Function:
+        rest, depth = found["rest"], 1
+        end = 0
+        for end, c in enumerate(rest):  # noqa: B007 (used behind the loop)
+            depth += (c == "(") - (c == ")")
+            if not depth:
+                break
+        attached = dict(re.findall(r"!(\w+) (!\d+)", rest[end:]))
+        return Function(
+            unquoted(found["name"]), "spir_kernel" in found["head"], split_list(rest[:end]), attached, set(), number
+        )
+
+    def _global(self, found: re.Match[str]) -> None:
+        name = unquoted(found["name"])
+        if _LOCAL in found["head"]:
+            type_ = _without_spaces(split_list(found["rest"])[0])
+            type_ = re.sub(r" (undef|zeroinitializer|poison)$", "", type_)
+            stated = re.search(r"\balign (\d+)", found["rest"])
+            alignment = int(stated[1]) if stated else self.layout.alignment(type_)
+            self.locals[name] = LocalVariable(name, self.layout.size(type_), alignment)
+        elif found["kind"] == "global" and not name.startswith("llvm."):
+            raise InputError(f"variable '{name}' of program scope is not constant: give kernels a buffer for it")
+
+    def strings(self, reference: str) -> list[str]:
+        """Strings or numbers of a list of metadata."""
+        items = split_list(self.metadata.get(reference, "!{}")[2:-1])
+        return [item[2:-1] if item.startswith('!"') else item.rpartition(" ")[2] for item in items]
+
+    def reach(self, name: str) -> set[str]:
+        """All global names that a function uses, directly or by what it calls."""
+        seen: set[str] = set()
+        waiting = [name]
+        while waiting:
+            for used in self.functions[waiting.pop()].uses - seen:
+                seen.add(used)
+                if used in self.functions:
+                    waiting.append(used)
+        return seen
+
+
+def _without_spaces(text: str) -> str:
+    return re.sub(r" ?addrspace\(\d+\)", "", text)
+
+
+def lowered(module: Module, header: str, inlined: bool) -> str:
+    """The module for the RISC-V back end; ``header`` has its data layout and triple. Where ``inlined``, what the source
+    defines becomes part of its callers."""
+    declared: set[str] = set()
+    out = [header]
+    for line in module.lines:
+        if line.startswith(("target ", "; ModuleID")):
+            continue
+        if line.startswith("@") and _LOCAL in line and (found := _GLOBAL.match(line)):
+            # External, with an address of our own choosing: passes take a variable of one function for its own else.
+            rest = re.sub(r" (undef|zeroinitializer|poison)(?=,|$)", "", found["rest"])
+            rest = re.sub(r", !dbg !\d+", "", rest)
+            line = f"@{found['name']} = external hidden global {rest}"
+        if "addrspace" in line:
+            line = re.sub(r"\baddrspacecast\b", "bitcast", _without_spaces(line))
+        if "spir_" in line:
+            line = re.sub(r"\bspir_(func|kernel) ", "", line)
+        if "@llvm." in line:
+            line = re.sub(r"@llvm\.[\w.]+", lambda m: re.sub(r"\.p\d+", ".p0", m[0]), line)
+            if line.startswith("declare "):
+                if line in declared:
+                    continue
+                declared.add(line)
+        if inlined and line.startswith("define "):
+            line = re.sub(
+                r"^define (?:(?:available_externally|dso_local|internal|hidden|(?:weak|linkonce)(?:_odr)?|private) )*",
+                "define internal ",
+                line,
+            )
+        out.append(line)
+    text = re.sub(r'( asm (?:sideeffect )?"[^"\n]*?) #f", "=r', r'\1", "=f', "\n".join(out))
+    return _attributes(text, inlined)
+
+
+def _attributes(text: str, inlined: bool) -> str:
+    """Barriers of two arms stay two; registers of a lane are the same in all branches; functions become part of their
+    callers unless the source says noinline."""
+    calls = set(re.findall(r"call [^\n]*? asm [^\n]*?\) #(\d+)", text))
+    effects = set(re.findall(r"call [^\n]*? asm sideeffect [^\n]*?\) #(\d+)", text))
+    definitions = set(re.findall(r"^define [^\n]*?\) (?:local_unnamed_addr )?#(\d+)", text, re.MULTILINE))
+
+    def change(found: re.Match[str]) -> str:
+        number, words = found[1], found[2]
+        if number in effects:
+            words = f" nomerge{words}"
+        elif number in calls:
+            words = words.replace(" convergent", "")
+        if number in definitions:
+            words += '"no-jump-tables"="true" '
+        if inlined and number in definitions and not re.search(r"\b(noinline|alwaysinline|optnone)\b", words):
+            words = f" alwaysinline{words}"
+        return f"attributes #{number} = {{{words}}}"
+
+    return re.sub(r"^attributes #(\d+) = \{(.*)\}$", change, text, flags=re.MULTILINE)

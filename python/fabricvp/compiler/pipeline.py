@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a source in OpenCL C to an image of kernels."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from . import toolchain
+from .builtins import families_of, source_of
+from .cache import cached
+from .cache import folder as cache_folder
+from .elf import Elf
+from .kernels import Kernel, body_of, descriptors, entries, kernels_of, place_locals
+from .module import Module, lowered
+from .stack import StackDepths
+
+_SECTION = ".fabricvp.kernels"
+_FRONT = ["--target=spir64-unknown-unknown", "-x", "cl", "-cl-kernel-arg-info"]
+#: Copies of blocks are lanes that never meet again; saved registers of an entry are lines of scratch memory.
+_BACK = [
+    word
+    for option in ("enable-ipra", "tail-dup-placement=false", "disable-tail-duplicate", "disable-early-taildup",
+                   "jump-threading-threshold=0")
+    for word in ("-mllvm", f"-{option}")
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a source is compiled: ``defines`` as "NAME" or "NAME=VALUE", folders of ``includes``, ``optimize`` "0" to "3"
+    or "s", further ``flags`` of the front end ("-cl-fast-relaxed-math", "-cl-std=CL1.2", "-Wall")."""
+
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    optimize: str = "2"
+    flags: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(
+        defines: Mapping[str, Any] | Sequence[str] = (),
+        includes: Sequence[str | os.PathLike[str]] = (),
+        flags: Sequence[str] = (),
+        optimize: str = "2",
+    ) -> Options:
+        """From what users write: a mapping of names to values, None and True for a name alone."""
+        if isinstance(defines, Mapping):
+            defines = [n if v is None or v is True else f"{n}={_literal(v)}" for n, v in defines.items()]
+        return Options(tuple(defines), tuple(os.fspath(i) for i in includes), optimize, tuple(flags))
+
+    def front(self) -> list[str]:
+        standard = [] if any(f.startswith("-cl-std=") for f in self.flags) else ["-cl-std=CL2.0"]
+        return [
+            *standard,
+            *(f"-D{define}" for define in self.defines),
+            *(word for include in self.includes for word in ("-I", include)),
+            *self.flags,
+        ]
+
+
+def _literal(value: Any) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+@dataclass
+class Image:
+    """An ELF file with kernels, by name."""
+
+    elf: bytes
+    kernels: dict[str, Kernel] = field(default_factory=dict)
+
+    @staticmethod
+    def read(data: bytes) -> Image:
+        """An image that `build()` has made. Raises `InputError` for other files."""
+        elf = Elf(data)
+        section = elf.section(_SECTION)
+        if section is None:
+            raise InputError("the file has no kernels with known parameters: `fabricvp cc` makes such files")
+        kernels = [Kernel.from_json(row) for row in json.loads(elf.contents(section))]
+        return Image(data, {kernel.name: kernel for kernel in kernels})
+
+
+def build(source: str, name: str, options: Options | None = None) -> Image:
+    """The image of a source; ``name`` stands for it in messages and is searched beside for headers. Raises `InputError`
+    with the compiler's first message."""
+    options = options or Options()
+    front = [*options.front(), "-I", os.path.dirname(name) or ".", "-Xclang", "-main-file-name", "-Xclang", name]
+    marked = f'# 1 "{name}"\n{source}'
+    toolchain.version()
+    text = toolchain.run([toolchain.clang(), *_FRONT, *front, "-E", "-"], marked)
+    key = hashlib.sha256(
+        "\0".join([text, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
+    ).hexdigest()
+    return Image.read(cached(f"{key}.elf", lambda: _compile(marked, front, options.optimize)))
+
+
+@functools.cache
+def _own_hash() -> str:
+    """A digest of what takes part beside clang."""
+    folder = toolchain.gpu_folder()
+    files = [*Path(__file__).parent.glob("*.py"), *folder.glob("opencl/*"), folder / "gpu.ld", folder / "math/trunc.c"]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _ir(source: str, options: Sequence[str], optimize: str) -> str:
+    level = [f"-O{optimize}", "-Xclang", "-disable-llvm-passes"] if optimize != "0" else ["-O0"]
+    return toolchain.run(
+        [toolchain.clang(), *_FRONT, *options, *level, "-gdwarf-4", "-S", "-emit-llvm", "-o", "-", "-"], source
+    )
+
+
+@functools.cache
+def _header() -> str:
+    """Data layout and triple of the back end."""
+    text = toolchain.run([toolchain.clang(), *toolchain.TARGET, "-x", "c", "-S", "-emit-llvm", "-o", "-", "-"], "")
+    return "\n".join(re.findall(r"^target .*$", text, re.MULTILINE))
+
+
+def _bitcode(ir: str) -> bytes:
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch, "module.bc")
+        toolchain.run(
+            [toolchain.clang(), *toolchain.TARGET, "-x", "ir", "-Wno-override-module", "-O1", "-Xclang",
+             "-disable-llvm-passes", "-c", "-emit-llvm", "-o", str(out), "-"],
+            ir,
+        )  # fmt: skip
+        return out.read_bytes()
+
+
+def _library(name: str) -> Path:
+    """Bitcode of a family of built-in functions, kept by content."""
+    source, macros = source_of(name)
+    file = toolchain.gpu_folder() / "opencl" / source
+
+    def compile_() -> bytes:
+        text = toolchain.run(
+            [toolchain.clang(), *_FRONT, "-cl-std=CL2.0", "-cl-no-stdinc", "-Xclang", "-finclude-default-header",
+             "-Xclang", "-fdeclare-opencl-builtins", "-w", "-O2", "-Xclang", "-disable-llvm-passes", "-S",
+             "-emit-llvm", "-o", "-", *macros, "-I", str(file.parent),
+             "-I", str(toolchain.gpu_folder().parent), str(file)]
+        )  # fmt: skip
+        return _bitcode(lowered(Module(text), _header(), inlined=False))
+
+    key = f"{name}-{hashlib.sha256((_own_hash() + toolchain.version()).encode()).hexdigest()}.bc"
+    cached(key, compile_)
+    return cache_folder() / key
+
+
+def _compile(source: str, front: Sequence[str], optimize: str) -> bytes:
+    text = _ir(source, front, optimize)
+    module = Module(text)
+    kernels = kernels_of(module)
+    addresses = place_locals(module, kernels)
+    ir = lowered(module, _header(), inlined=True) + "\n" + entries(module, kernels)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        (folder / "code.bc").write_bytes(_bitcode(ir))
+        # Clang links bitcode into what it compiles, so nothing is what it compiles.
+        linked = [("-mlink-bitcode-file", f"{folder}/code.bc")]
+        linked += [("-mlink-builtin-bitcode", str(_library(name))) for name in families_of(text)]
+        toolchain.run(
+            [toolchain.clang(), *toolchain.TARGET, *_BACK, f"-O{optimize}", "-gdwarf-4", "-x", "c", "-c",
+             *(word for pair in linked for argument in pair for word in ("-Xclang", argument)),
+             "-o", f"{folder}/code.o", "-"],
+            "",
+        )  # fmt: skip
+        (folder / "kernels.S").write_text(descriptors(kernels, addresses))
+        (folder / "kernels.json").write_text("[]")
+        gpu = toolchain.gpu_folder()
+        toolchain.run(
+            [toolchain.gcc(), "-march=rv64imafd_zicsr_zba_zbb", "-mabi=lp64d", "-mcmodel=medany", "-O2",
+             "-ffreestanding",
+             "-nostdlib", "-static", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,--no-warn-rwx-segments",
+             "-ffunction-sections", "-T", str(gpu / "gpu.ld"), str(folder / "kernels.S"), str(folder / "code.o"),
+             str(gpu / "math" / "trunc.c"), *toolchain.libraries(), "-o", str(folder / "linked.elf")]
+        )  # fmt: skip
+        own = {*module.functions, *map(body_of, kernels)}
+        elf = _with_stacks((folder / "linked.elf").read_bytes(), kernels, own)
+        (folder / "linked.elf").write_bytes(elf)
+        (folder / "kernels.json").write_text(json.dumps([k.as_json() for k in kernels]))
+        objcopy = re.sub(r"gcc$", "objcopy", toolchain.gcc())
+        toolchain.run(
+            [
+                objcopy,
+                "--add-section",
+                f"{_SECTION}={folder}/kernels.json",
+                str(folder / "linked.elf"),
+                str(folder / "out.elf"),
+            ]
+        )
+        return (folder / "out.elf").read_bytes()
+
+
+def _with_stacks(data: bytes, kernels: list[Kernel], own: set[str]) -> bytes:
+    """The image with the bytes of stack in its table."""
+    elf = Elf(data)
+    depths = StackDepths(elf, own)
+    table = elf.section(".kernels")
+    assert table is not None
+    for i, kernel in enumerate(kernels):
+        kernel.scratch_bytes = max(16, depths.of(f"{kernel.symbol}_entry"))
+        struct.pack_into("<I", elf.data, table.offset + 64 * i + 28, kernel.scratch_bytes)
+    return bytes(elf.data)

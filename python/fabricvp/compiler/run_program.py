@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricvp run CONFIG --program FILE.cl`: compiles, and gives the rest to `run --kernel-elf`, whose arguments are
+words of 64 bits and buffers."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import InputError
+from ..launch import default_group
+from ..program import LDS_BASE, check_limits, find_kernel, group_of
+from .kernels import Kernel, Parameter
+from .pipeline import Image, Options, build
+from .values import element, pack
+
+_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "define", "include")
+_BUFFERS = ("zeros", "in", "file", "inout", "out")
+_NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
+
+
+def is_program(arguments: list[str]) -> bool:
+    """Whether these are arguments of `fabricvp` that run a source in OpenCL C."""
+    return arguments[:1] == ["run"] and any(
+        name == "program" and value.endswith(".cl") for name, value in _options(arguments)
+    )
+
+
+def _options(arguments: list[str]) -> Iterator[tuple[str, str]]:
+    """Options with a value, and ("", argument) for what is none of `_OWN`."""
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if name.startswith("--") and name[2:] in _OWN:
+            yield name[2:], value if equals else next(rest, "")
+        else:
+            yield "", argument
+
+
+@contextmanager
+def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
+    """Arguments of `fabricvp run --kernel-elf`, with a file that lives as long as the context. Raises `InputError`."""
+    given: dict[str, list[str]] = {name: [] for name in _OWN}
+    others = []
+    for name, value in _options(arguments):
+        if name:
+            given[name].append(value)
+        else:
+            others.append(value)
+    for name in ("program", "kernel-name", "grid", "block"):
+        if len(given[name]) > 1:
+            raise InputError(f"--{name} is given {len(given[name])} times")
+    path = Path(given["program"][0])
+    try:
+        source = path.read_text(errors="surrogateescape")
+    except OSError as error:
+        raise InputError(f"--program {path}: {error.strerror}") from None
+    image = build(source, str(path), Options.of(given["define"], given["include"]))
+    kernel = find_kernel(image, "".join(given["kernel-name"]))
+    items = _sizes("--grid", given["grid"]) or (1, 1, 1)
+    group = group_of(kernel, items, _sizes("--block", given["block"] + given["group"]))
+    words, lds = _words(kernel, given["arg"])
+    check_limits(kernel, group, lds)
+    with _file(image) as elf:
+        yield [
+            *others,
+            *("--kernel-elf", elf, "--kernel-name", kernel.symbol),
+            *("--grid", "x".join(map(str, items)), "--group", "x".join(map(str, group or default_group(items)))),
+            *(("--lds", f"{kernel.lds_bytes + lds} B") if lds else ()),
+            *(word for pair in words for word in ("--arg", pair)),
+        ]
+
+
+@contextmanager
+def _file(image: Image) -> Iterator[str]:
+    handle, name = tempfile.mkstemp(suffix=".elf")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(image.elf)
+        yield name
+    finally:
+        os.unlink(name)
+
+
+def _sizes(option: str, values: list[str]) -> tuple[int, int, int] | None:
+    if not values:
+        return None
+    parts = values[-1].split("x")
+    if len(parts) > 3 or not all(part.isdigit() and 0 < int(part) < 1 << 32 for part in parts):
+        raise InputError(f"{option} '{values[-1]}': must be N, NxM or NxMxK")
+    return (*map(int, parts), *(1,) * (3 - len(parts)))  # type: ignore[return-value]
+
+
+def _words(kernel: Kernel, given: list[str]) -> tuple[list[str], int]:
+    """The block of arguments as `--arg` texts of 8 bytes each, and bytes of dynamic local data share."""
+    if len(given) != len(kernel.parameters):
+        names = ", ".join(f"{p.type} {p.name}" for p in kernel.parameters) or "none"
+        raise InputError(f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments ({names}), not {len(given)}")
+    block, buffers, lds = bytearray(kernel.argument_bytes), {}, 0
+    for p, text in zip(kernel.parameters, given):
+        kind, _, value = text.partition(":")
+        try:
+            if p.kind == "local":
+                if kind != "local":
+                    raise ValueError("local:SIZE for a __local pointer")
+                block[p.offset : p.offset + 8] = (LDS_BASE + kernel.lds_bytes + lds).to_bytes(8, "little")
+                lds += -(-_bytes(value) // 16) * 16
+            elif p.kind == "value":
+                data = _number(p, kind, value)
+                block[p.offset : p.offset + len(data)] = data
+            elif kind in _BUFFERS:
+                buffers[p.offset] = text
+            else:
+                raise ValueError(f"a buffer ({', '.join(_BUFFERS)}) for a {p.type}")
+        except (TypeError, ValueError, InputError) as error:
+            raise InputError(f"--arg '{text}' for '{p.name}': {error}") from None
+    return [
+        buffers.get(at) or f"u64:{int.from_bytes(block[at : at + 8], 'little')}" for at in range(0, len(block), 8)
+    ], lds
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"(\d+) ?(B|KiB)?", text)
+    if not found or not int(found[1]):
+        raise ValueError("must be local:SIZE, such as local:4KiB")
+    return int(found[1]) * (1024 if found[2] == "KiB" else 1)
+
+
+def _number(p: Parameter, kind: str, text: str) -> bytes:
+    wanted = element(p.base)
+    if wanted is None:
+        raise ValueError(f"a {p.type} cannot be given here: use Python")
+    if kind not in _NUMBERS:
+        raise ValueError(f"a number ({', '.join(_NUMBERS)}) for a {p.type}")
+    if (kind[0] == "f") != ("f" in wanted[0]):
+        raise ValueError(f"a {p.type} is no {kind}")
+    numbers = [float(part) if kind[0] == "f" else int(part, 0) for part in text.split(",")]
+    return pack(p, numbers[0] if wanted[1] == 1 and len(numbers) == 1 else numbers)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes of stack that a kernel needs: the deepest path through the calls of the linked code."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection
+
+from ..errors import InputError
+from .elf import Elf
+
+_SP = 2
+_LOAD_IMMEDIATE, _ADD_IMMEDIATE, _ADD_WORD, _AUIPC, _JAL, _JALR, _BRANCH, _REGISTER = (
+    0x37, 0x13, 0x1B, 0x17, 0x6F, 0x67, 0x63, 0x33,
+)  # fmt: skip
+
+
+def _signed(value: int, bits: int) -> int:
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+
+def _jump_offset(word: int) -> int:
+    return _signed(
+        (word >> 31) << 20 | (word >> 12 & 0xFF) << 12 | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1, 21
+    )
+
+
+def _branch_offset(word: int) -> int:
+    return _signed((word >> 31) << 12 | (word >> 7 & 1) << 11 | (word >> 25 & 0x3F) << 5 | (word >> 8 & 0xF) << 1, 13)
+
+
+class StackDepths:
+    """Depths of functions of an image; ``own`` ones have been compiled here, and are not a library's."""
+
+    def __init__(self, elf: Elf, own: Collection[str] = ()) -> None:
+        text = elf.section(".text")
+        assert text is not None
+        self._base, code = text.address, elf.contents(text)
+        self._words = struct.unpack(f"<{len(code) // 4}I", code[: len(code) // 4 * 4])
+        self._names = elf.functions()
+        self._own = own
+        self._depths: dict[int, int] = {}
+        self._open: list[int] = []
+
+    def of(self, name: str) -> int:
+        """Bytes, a multiple of 16. Raises `InputError` for recursion and for calls through pointers."""
+        address = next(address for address, other in self._names.items() if other == name)
+        return -(-self._depth(address) // 16) * 16
+
+    def _depth(self, start: int) -> int:
+        if start in self._depths:
+            return self._depths[start]
+        if start in self._open:
+            raise InputError(f"function '{self._names.get(start, hex(start))}' calls itself, which kernels cannot")
+        self._open.append(start)
+        frame, deepest = 0, 0
+        for depth, target in self._walk(start):
+            frame = max(frame, depth)
+            if target is not None:
+                deepest = max(deepest, depth + self._depth(target))
+        self._open.pop()
+        self._depths[start] = max(frame, deepest)
+        return self._depths[start]
+
+    def _walk(self, start: int) -> list[tuple[int, int | None]]:
+        """Depths of the stack in a function, and the functions that are called there."""
+        found: list[tuple[int, int | None]] = []
+        seen: set[int] = set()
+        waiting = [(start, 0)]
+        while waiting:
+            pc, depth = waiting.pop()
+            constants: dict[int, int] = {}
+            while pc not in seen and self._base <= pc < self._base + 4 * len(self._words):
+                seen.add(pc)
+                word = self._words[(pc - self._base) // 4]
+                opcode, rd, rs1, funct3 = word & 0x7F, word >> 7 & 31, word >> 15 & 31, word >> 12 & 7
+                immediate = _signed(word >> 20, 12)
+                if opcode == _ADD_IMMEDIATE and funct3 == 0 and rd == rs1 == _SP:
+                    depth -= immediate
+                    found.append((depth, None))
+                elif opcode == _REGISTER and rd == rs1 == _SP and funct3 == 0:
+                    amount = constants.get(word >> 20 & 31)
+                    if amount is None:
+                        raise InputError(f"the stack of '{self._names[start]}' has no fixed size")
+                    depth += amount if word >> 30 & 1 else -amount
+                    found.append((depth, None))
+                elif opcode in (_LOAD_IMMEDIATE, _AUIPC):
+                    constants[rd] = _signed(word & 0xFFFFF000, 32) + (pc if opcode == _AUIPC else 0)
+                elif opcode in (_ADD_IMMEDIATE, _ADD_WORD) and funct3 == 0 and (rs1 == 0 or rs1 in constants):
+                    constants[rd] = (constants[rs1] if rs1 else 0) + immediate
+                elif opcode == _BRANCH:
+                    waiting.append((pc + _branch_offset(word), depth))
+                elif opcode == _JAL:
+                    target = pc + _jump_offset(word)
+                    if rd == 0:
+                        pc = target
+                        continue
+                    found.append((depth, target))
+                elif opcode == _JALR:
+                    target = constants.get(rs1, -immediate) + immediate
+                    if rd == 0 and not target:
+                        break  # a return: kernels have no tables of jumps
+                    if rd == 0:
+                        pc = target
+                        continue
+                    if target:
+                        found.append((depth, target))
+                    elif self._names.get(start, "") in self._own:
+                        raise InputError(
+                            f"function '{self._names[start]}' calls through a pointer, which kernels cannot"
+                        )
+                elif opcode == 0x0B and funct3 == 0:
+                    break  # the lane ends
+                elif opcode not in (_BRANCH, 0x23, 0x27):
+                    constants.pop(rd, None)
+                pc += 4
+        return found

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels in OpenCL C, compiled and called from Python.
+
+program = gpu.program("saxpy.cl", defines={"FACTOR": 2})
+done = program["saxpy"](4096, 64, x, y, 4096)     # sizes in work-items, as pyopencl takes them
+print(done.time, done.statistics["wavefront_instructions"], y)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .compiler import Image, Kernel, Options, Parameter, build, toolchain
+from .compiler.values import Local, check_array, pack
+from .errors import InputError
+from .launch import ArgumentBlock, Launch, default_group, to_3d
+
+if TYPE_CHECKING:
+    from .gpu import Gpu
+    from .units import Time
+
+LDS_BASE, LDS_BYTES = 0x20000000, 0x10000  # GPU_LDS_BASE, GPU_LDS_SIZE (abi/gpu_apertures.h)
+MAX_GROUP = 1024  # GPU_MAX_WORKGROUP_ITEMS (abi/gpu.h)
+_OWN = 0  # KERNEL_JOB_PLACE_OWN (abi/kernel_job.h)
+
+
+class Program:
+    """Kernels of one source: a mapping of their names to what can be called."""
+
+    def __init__(self, gpu: Gpu, image: Image) -> None:
+        self._gpu, self.image = gpu, image
+
+    def __getitem__(self, name: str) -> ProgramKernel:
+        kernel = find_kernel(self.image, name)
+        return ProgramKernel(self._gpu, self.image, kernel)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.image.kernels)
+
+    def __len__(self) -> int:
+        return len(self.image.kernels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the ELF file, for `fabricvp run --kernel-elf` and `Gpu.launch()`."""
+        Path(path).write_bytes(self.image.elf)
+
+    def listing(self) -> str:
+        """RISC-V instructions beside the lines of the source that they come from."""
+        objdump = re.sub(r"gcc$", "objdump", toolchain.gcc())
+        with tempfile.NamedTemporaryFile(suffix=".elf") as file:
+            file.write(self.image.elf)
+            file.flush()
+            return subprocess.run(
+                [objdump, "-d", "-l", "--no-show-raw-insn", file.name], capture_output=True, text=True, check=True
+            ).stdout
+
+    def __repr__(self) -> str:
+        return f"<Program with {', '.join(self.image.kernels)}>"
+
+
+class ProgramKernel:
+    """A kernel that can be called with a grid, a work-group and arguments."""
+
+    def __init__(self, gpu: Gpu, image: Image, kernel: Kernel) -> None:
+        self._gpu, self._image, self._kernel = gpu, image, kernel
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """Names, types and places of the parameters."""
+        return list(self._kernel.parameters)
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of local data share that a work-group needs for the kernel's variables."""
+        return self._kernel.lds_bytes
+
+    @property
+    def stack_bytes(self) -> int:
+        """Bytes of stack that a work-item needs."""
+        return self._kernel.scratch_bytes
+
+    def __call__(
+        self,
+        grid: int | Sequence[int],
+        group: int | Sequence[int] | None,
+        *args: Any,
+        all_gpus: bool = False,
+        max_job_bytes: int = 0,
+        limit: Time | None = None,
+    ) -> Launch:
+        """Runs the kernel and waits for its end. ``grid`` and ``group`` are sizes in work-items, as in pyopencl; a
+        group of None is what the source requires, or 256.
+
+        Arrays of numpy are buffers, copied to the GPU and written back in place unless the parameter is a pointer to
+        const or `__constant`; None is a null pointer; `fabricvp.local(BYTES)` stands for a `__local` pointer. Numbers
+        become the parameter's type, sequences vectors, records of numpy and structures of ctypes structs.
+
+        Raises `TypeError` and `ValueError` that name the argument, `InputError` for what cannot be launched, and as
+        `Gpu.launch()` does."""
+        kernel = self._kernel
+        items = to_3d(grid, "grid")
+        sizes = group_of(kernel, items, None if group is None else to_3d(group, "group"))
+        arguments = TypedArguments(kernel, args)
+        check_limits(kernel, sizes, arguments.lds)
+        time, statistics, contents = self._gpu._run_image(
+            self._image.elf,
+            kernel.symbol,
+            items,
+            sizes,
+            kernel.lds_bytes + arguments.lds,  # a packet has the sum of both
+            ArgumentBlock(bytes(arguments.block), arguments.buffers),
+            all_gpus,
+            max_job_bytes,
+            limit,
+        )
+        arguments.write_back(contents)
+        buffers = {name: array for name, array in arguments.sources if array is not None}
+        return Launch(time, statistics, buffers)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self._kernel.name}({', '.join(f'{p.type} {p.name}' for p in self._kernel.parameters)})>"
+
+
+class TypedArguments:
+    """The argument block of a kernel with known parameters; ``lds`` bytes of dynamic local data share."""
+
+    def __init__(self, kernel: Kernel, args: Sequence[Any]) -> None:
+        if len(args) != len(kernel.parameters):
+            names = ", ".join(p.name for p in kernel.parameters) or "none"
+            raise TypeError(
+                f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments ({names}), not {len(args)}"
+            )
+        self.block = bytearray(kernel.argument_bytes)
+        self.buffers: list[tuple[int, bytes | None, bool, int, int]] = []  #: as those of `launch.Arguments`
+        self.sources: list[tuple[str, Any]] = []
+        self.lds = 0
+        self._static = kernel.lds_bytes
+        for index, (p, value) in enumerate(zip(kernel.parameters, args)):
+            try:
+                self._add(p, value)
+            except (TypeError, ValueError, OverflowError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"kernel '{kernel.name}', argument {index} '{p.name}': {error}") from None
+
+    def _add(self, p: Parameter, value: Any) -> None:
+        if p.kind == "value":
+            self._put(p, pack(p, value))
+        elif p.kind == "local":
+            if not isinstance(value, Local):
+                raise TypeError(f"fabricvp.local(BYTES) for a __local pointer, not {type(value).__name__}")
+            self._put(p, (LDS_BASE + self._static + self.lds).to_bytes(8, "little"))
+            self.lds += -(-value.size // 16) * 16
+        elif value is not None:
+            self._buffer(p, value)
+
+    def _buffer(self, p: Parameter, value: Any) -> None:
+        if isinstance(value, Local):
+            raise TypeError(f"an array for a pointer to {p.kind} memory, not local()")
+        if not (hasattr(value, "tobytes") and hasattr(value, "dtype") and getattr(value, "shape", ()) != ()):
+            raise TypeError(f"a numpy array for a {p.type}, not {type(value).__name__}")
+        check_array(p, value)
+        if not value.nbytes:
+            raise ValueError("the array is empty")
+        other = next((name for name, array in self.sources if array is value), None)
+        if other is not None:
+            raise ValueError(f"the same array as argument '{other}': each buffer is given once")
+        if not p.const and not value.flags.writeable:
+            raise ValueError("the array cannot be written, and the kernel's pointer is not to const")
+        self.buffers.append((value.nbytes, value.tobytes(), not p.const, p.offset, _OWN))
+        self.sources.append((p.name, value))
+
+    def _put(self, p: Parameter, data: bytes) -> None:
+        self.block[p.offset : p.offset + len(data)] = data
+
+    def write_back(self, contents: Sequence[bytes]) -> None:
+        """Contents of buffers into the arrays that they came from."""
+        import numpy
+
+        for (_, array), data, (_, _, out, *_) in zip(self.sources, contents, self.buffers):
+            if out:
+                array[...] = numpy.frombuffer(data, array.dtype).reshape(array.shape)
+
+
+def find_kernel(image: Image, name: str) -> Kernel:
+    """A kernel by name, or the first for "". Raises `InputError`."""
+    if not name:
+        return next(iter(image.kernels.values()))
+    if name not in image.kernels:
+        raise InputError(f"no kernel '{name}' in the source; there are: {', '.join(image.kernels)}")
+    return image.kernels[name]
+
+
+def group_of(kernel: Kernel, items: tuple[int, int, int], group: tuple[int, int, int] | None) -> tuple[int, int, int]:
+    """The work-group: as given, as the source requires, or 256. Raises `InputError`."""
+    required = (*kernel.required_group,) if kernel.required_group else None
+    if group is None:
+        return required or default_group(items)  # type: ignore[return-value]
+    if required and group != required:
+        raise InputError(f"kernel '{kernel.name}' requires work-groups of {_by(required)}, not {_by(group)}")
+    return group
+
+
+def check_limits(kernel: Kernel, group: tuple[int, int, int], lds: int) -> None:
+    """Raises `InputError` for work-groups that no compute unit can hold."""
+    items = group[0] * group[1] * group[2]
+    if items > MAX_GROUP:
+        raise InputError(
+            f"kernel '{kernel.name}': a work-group of {_by(group)} has {items} work-items: at most {MAX_GROUP}"
+        )
+    if kernel.lds_bytes + lds > LDS_BYTES:
+        raise InputError(
+            f"kernel '{kernel.name}': {kernel.lds_bytes} bytes of __local variables and {lds} of __local arguments: at"
+            f" most {LDS_BYTES}"
+        )
+
+
+def _by(sizes: Sequence[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def compile_program(
+    source: str | os.PathLike[str],
+    defines: Mapping[str, Any] | Sequence[str] = (),
+    includes: Sequence[str | os.PathLike[str]] = (),
+    options: Sequence[str] = (),
+) -> Image:
+    """The image of a file, or of a text. Raises `InputError`."""
+    compiled = Options.of(defines, includes, options)
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return build(source, "program.cl", compiled)
+    path = Path(source)
+    try:
+        text = path.read_text(errors="surrogateescape")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    return build(text, str(path), compiled)

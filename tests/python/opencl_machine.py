@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of kernels in OpenCL C share: a compiler or a skip, and a small GPU."""
+
+import shutil
+import subprocess
+
+import fabricvp
+import pytest
+
+
+def require_compiler():
+    """Skips where no clang 14 is there, and none could be installed."""
+    if shutil.which("clang-14"):
+        return
+    if subprocess.run(["apt-cache", "show", "clang-14"], capture_output=True, check=False).returncode:
+        pytest.skip("no clang-14, and no archive that has it", allow_module_level=True)
+    pytest.fail("clang-14 is not installed: scripts/setup.sh build", pytrace=False)
+
+
+def small_gpu():
+    """A machine in a process of its own, for `with`."""
+    return fabricvp.spawn("gpu", node__gpus__0__compute_units=4)

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels in OpenCL C from Python and from the command line: arguments, kinds of memory, barriers, atomics, limits."""
+
+import ctypes
+import subprocess
+import sys
+
+import fabricvp
+import numpy
+import opencl_machine
+import pytest
+from fabricvp.compiler import Options, build
+from fabricvp.errors import InputError, KernelFault
+
+opencl_machine.require_compiler()
+
+SOURCE = """
+struct inner { char tag; double weight; };
+struct settings { float scale; struct inner in; int list[3]; };
+__constant float table[4] = {1, 2, 4, 8};
+
+float helper(float x, __local float* t) { return x + t[0]; }
+
+__kernel void add(__global const float* a, __global const float* b, __global float* c, uint n) {
+    size_t i = get_global_id(0);
+    if (i < n) c[i] = a[i] + b[i];
+}
+__kernel void everything(__global float* out, char c, uchar uc, short s, ushort us, int i, uint u, long l, ulong ul,
+                         float f, double d, float2 f2, float3 f3, int4 i4, struct settings set, __constant float* given,
+                         __local float* first, __local float* second) {
+    set.list[1] += 1;  /* a kernel's own copy */
+    if (get_local_id(0) == 0) { first[0] = 100; second[0] = 200; }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float values[] = {c, uc, s, us, i, u, l, ul, f, d, f2.y, f3.z, i4.w, set.scale, set.in.tag, set.in.weight,
+                      set.list[1], given[2], table[get_local_id(0) & 3], helper(1, first), helper(2, second)};
+    if (get_global_id(0) == 1) for (int k = 0; k < 21; ++k) out[k] = values[k];
+}
+__kernel void reverse(__global int* x) {
+    __local int tile[64];
+    __local int last;
+    size_t l = get_local_id(0);
+    tile[l] = x[get_global_id(0)];
+    if (l == 63) last = tile[l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x[get_global_id(0)] = tile[63 - l] + last;
+}
+__kernel void small(__global int* x) { __local int one[4]; one[get_local_id(0) & 3] = 1; x[0] = one[0]; }
+__kernel __attribute__((reqd_work_group_size(32, 2, 1))) void shaped(__global uint* x) {
+    size_t i = get_global_linear_id();
+    x[i] = get_local_size(0) << 16 | get_num_groups(1) << 8 | get_work_dim();
+}
+__kernel void a_kernel_with_a_name_of_more_than_thirty_two_characters(__global int* x) { x[get_global_id(0)] = 7; }
+__kernel void calls(__global int* x) { reverse(x); }
+"""
+
+
+class Inner(ctypes.Structure):
+    _fields_ = [("tag", ctypes.c_char), ("weight", ctypes.c_double)]
+
+
+class Settings(ctypes.Structure):
+    _fields_ = [("scale", ctypes.c_float), ("inner", Inner), ("list", ctypes.c_int * 3)]
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    with opencl_machine.small_gpu() as platform:
+        yield platform.nodes[0].gpus[0]
+
+
+@pytest.fixture(scope="module")
+def program(gpu):
+    return gpu.program(SOURCE)
+
+
+@pytest.mark.timeout(100)
+def test_arrays_are_written_back_unless_const(program):
+    a, b = numpy.random.default_rng(1).random((2, 1000), dtype="f4")
+    kept, c = a.copy(), numpy.zeros_like(a)
+    done = program["add"](1000, 64, a, b, c, 1000)
+    assert (c == a + b).all() and (a == kept).all()
+    assert set(done.buffers) == {"a", "b", "c"} and 1e-7 < done.time < 1e-3
+    assert done.statistics["wavefront_instructions"] > 16 * 10
+    a.flags.writeable = False
+    program["add"](1000, None, a, b, c, numpy.int64(3))
+    with pytest.raises(ValueError, match="argument 2 'c': the array cannot be written"):
+        program["add"](1000, 64, b, c, a, 1)
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("record", [False, True])
+def test_scalars_vectors_structs_and_local_arguments(program, record):
+    settings = Settings(1.5, Inner(b"\x07", 2.25), (ctypes.c_int * 3)(1, 20, 3))
+    if record:
+        settings = numpy.frombuffer(bytes(settings), numpy.dtype(Settings))[0]
+    out = numpy.zeros(32, "f4")
+    numbers = [-3, 200, -30000, 60000, -(2**20), 2**22, -(2**33), 2**40, 0.25, -0.125]
+    program["everything"](
+        64, 64, out, *numbers, (1, 2), numpy.array([3, 4, 5]), [6, 7, 8, 9], settings, numpy.arange(4, dtype="f4") * 10,
+        fabricvp.local(4), fabricvp.local(64),
+    )  # fmt: skip
+    assert out[:21].tolist() == [*numbers, 2, 5, 9, 1.5, 7, 2.25, 21, 20, 2, 101, 202]
+
+
+@pytest.mark.timeout(100)
+def test_local_variables_belong_to_their_kernel(program):
+    assert program["reverse"].local_bytes == 272 and program["small"].local_bytes == 16
+    assert program["calls"].local_bytes == 272 and program["add"].local_bytes == 0
+    for name in "reverse", "calls":
+        x = numpy.arange(256, dtype="i4")
+        program[name](256, 64, x)
+        groups = numpy.arange(256).reshape(4, 64)
+        assert (x.reshape(4, 64) == groups[:, ::-1] + groups[:, -1:]).all()
+
+
+@pytest.mark.timeout(100)
+def test_required_groups_and_long_names(program):
+    x = numpy.zeros((8, 64), "u4")
+    program["shaped"]((64, 8), None, x)
+    assert (x == (32 << 16 | 4 << 8 | 2)).all()
+    with pytest.raises(InputError, match="'shaped' requires work-groups of 32 x 2 x 1, not 64 x 1 x 1"):
+        program["shaped"](64, 64, x)
+    y = numpy.zeros(64, "i4")
+    program["a_kernel_with_a_name_of_more_than_thirty_two_characters"](64, 64, y)
+    assert (y == 7).all()
+
+
+ATOMICS = """
+kernel void old(global int* x, global uint* u, global float* f, global int* slots) {
+    int i = get_global_id(0);
+    slots[atomic_inc(&x[0])] = 1;
+    atomic_add(&x[1], i); atomic_sub(&x[2], i); atomic_dec(&x[3]);
+    atomic_min(&x[4], -i); atomic_max(&x[5], i); atomic_max(&u[0], (uint)-i); atomic_min(&u[1], (uint)-i);
+    atomic_or(&x[6], 1 << (i & 31)); atomic_and(&x[7], ~(1 << (i & 31))); atomic_xor(&x[8], i);
+    local int count; local uint top;
+    if (get_local_id(0) == 0) { count = 0; top = 0; }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_inc(&count); atomic_max(&top, 0x80000000u | i);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) { atomic_add(&x[9], count); atomic_max(&u[2], top); }
+    uint seen = as_uint(f[0]), next;
+    do { next = as_uint(as_float(seen) + 1.0f); uint was = atomic_cmpxchg((volatile global uint*)f, seen, next);
+         if (was == seen) break; seen = was; } while (1);
+    if (i == 5) atomic_xchg(&f[1], 2.5f);
+}
+kernel void young(global atomic_int* x, global atomic_uint* u, global atomic_long* l, global int* seen) {
+    local atomic_int count;
+    if (get_local_id(0) == 0) atomic_init(&count, 0);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    int i = get_global_id(0);
+    atomic_fetch_add(&x[0], i);
+    atomic_fetch_sub_explicit(&x[1], i, memory_order_relaxed);
+    atomic_fetch_max_explicit(&u[0], (uint)i, memory_order_acq_rel, memory_scope_device);
+    atomic_fetch_add_explicit(&l[0], 1L << 33, memory_order_relaxed, memory_scope_all_svm_devices);
+    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed, memory_scope_work_group);
+    int expected = atomic_load_explicit(&x[2], memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&x[2], &expected, expected + 2)) {}
+    work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_work_group);
+    if (get_local_id(0) == 0) { seen[get_group_id(0)] = atomic_load(&count); atomic_store(&x[3], 9); }
+}
+kernel void copies(global const float* x, global float* y) {
+    local float tile[64]; local float2 pairs[32];
+    event_t e = async_work_group_copy(tile, x + 64 * get_group_id(0), 64, 0);
+    e = async_work_group_strided_copy(pairs, (global const float2*)x, 32, 2, e);
+    wait_group_events(1, &e);
+    y[get_global_id(0)] = tile[63 - get_local_id(0)] + pairs[get_local_id(0) / 2].y;
+}
+"""
+
+
+@pytest.mark.timeout(200)
+def test_atomics_and_copies_of_work_groups(gpu):
+    program = gpu.program(ATOMICS)
+    n, i = 512, numpy.arange(512)
+    x, u, f, slots = (
+        numpy.zeros(10, "i4"),
+        numpy.array([0, 2**32 - 1, 0], "u4"),
+        numpy.zeros(2, "f4"),
+        numpy.zeros(n, "i4"),
+    )
+    x[7] = -1
+    program["old"](n, 128, x, u, f, slots)
+    total = i.sum()
+    assert x.tolist() == [n, total, -total, -n, -511, 511, -1, 0, numpy.bitwise_xor.reduce(i), n]
+    assert u.tolist() == [2**32 - 1, 0, 0x80000000 | 511] and f.tolist() == [n, 2.5] and slots.all()
+    x, u, wide, seen = numpy.zeros(4, "i4"), numpy.zeros(1, "u4"), numpy.zeros(1, "i8"), numpy.zeros(4, "i4")
+    program["young"](n, 128, x, u, wide, seen)
+    assert x.tolist() == [total, -total, 2 * n, 9] and u[0] == 511 and wide[0] == n << 33 and (seen == 128).all()
+    a, b = numpy.random.default_rng(2).random((2, 256), dtype="f4")
+    program["copies"](256, 64, a, b)
+    pairs = a[:128].reshape(-1, 2)[::2, 1]
+    assert (b.reshape(4, 64) == a.reshape(4, 64)[:, ::-1] + numpy.repeat(pairs, 2)).all()
+
+
+@pytest.mark.parametrize(
+    "source, says",
+    [
+        ("kernel void f(global int* x) {\n  y = 1;\n}", "bad.cl:2:3: error: use of undeclared identifier 'y'"),
+        ("float g(float);\nkernel void f(global float* x) { x[0] = g(1); }", "undefined: g"),
+        ("kernel void f(read_only image2d_t i) {}", "parameter 'i' is of a kind that GPUs lack (image2d)"),
+        ("global int counter;\nkernel void f() { counter = 1; }", "variable 'counter' of program scope is not"),
+        ("kernel void f(global int* x) { local int big[20000]; big[0] = 1; x[0] = big[0]; }", "has 80000 bytes of"),
+        ("int f() { return 1; }", "the source has no kernel"),
+        ("int g(int n, global int* x) { return n < 2 ? n : g(n - 1, x) * x[n] + g(n - 2, x); }\n"
+         "kernel void f(global int* x) { x[0] = g(x[1], x); }", "function 'g' calls itself"),
+        ("kernel void f() { #error no\n}", "error: "),
+    ],
+)  # fmt: skip
+def test_sources_that_cannot_be_compiled(source, says):
+    with pytest.raises(InputError) as raised:
+        build(source, "bad.cl")
+    assert says in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        ((64, 64), "takes 4 arguments (a, b, c, n), not 0"),
+        ((64, 64, 1, 2, 3, 4), "argument 0 'a': a numpy array for a float*, not int"),
+        ((64, 64, "A", "B", "C", 1.5), "argument 3 'n': a whole number for a uint, not 1.5"),
+        ((64, 64, "A", "B", "C", -1), "argument 3 'n': -1 does not fit a uint (0 to 4294967295)"),
+        ((64, 64, "A", "B", "C", "A"), "argument 3 'n': a number for a uint"),
+        ((64, 64, "A", "A", "C", 1), "argument 1 'b': the same array as argument 'a'"),
+        ((64, 64, "D", "B", "C", 1), "argument 0 'a': an array of float32 for a float*, not of float64"),
+        (
+            (64, 64, "A", "B", fabricvp.local(4), 1),
+            "argument 2 'c': an array for a pointer to global memory, not local()",
+        ),
+        ((64, 2048, "A", "B", "C", 1), "a work-group of 2048 x 1 x 1 has 2048 work-items: at most 1024"),
+    ],
+)
+def test_arguments_that_cannot_be(program, arguments, says):
+    arrays = {name: numpy.zeros(64, "f8" if name == "D" else "f4") for name in "ABCD"}
+    given = [arrays.get(a, a) if isinstance(a, str) else a for a in arguments]
+    with pytest.raises((TypeError, ValueError, InputError)) as raised:
+        program["add"](*given)
+    assert says in str(raised.value) and "'add'" in str(raised.value)
+
+
+@pytest.mark.timeout(100)
+def test_limits_of_local_memory_and_unknown_kernels(program):
+    arguments = [*range(10), (1, 2), (3, 4, 5), (6, 7, 8, 9), Settings(), numpy.zeros(4, "f4")]
+    with pytest.raises(InputError, match="0 bytes of __local variables and 65552 of __local arguments: at most 65536"):
+        program["everything"](64, 64, numpy.zeros(32, "f4"), *arguments, fabricvp.local(16), fabricvp.local(65536))
+    with pytest.raises(InputError, match="no kernel 'none' in the source; there are: add, everything, reverse"):
+        program["none"]
+
+
+@pytest.mark.timeout(100)
+def test_a_wild_pointer_is_a_fault_and_the_gpu_goes_on(gpu, program):
+    with pytest.raises(KernelFault, match="reverse.kernel"):
+        program["reverse"](64, 64, None)
+    x = numpy.arange(64, dtype="i4")
+    program["reverse"](64, 64, x)
+    assert x[0] == 126
+
+
+@pytest.mark.timeout(100)
+def test_defines_includes_and_options(gpu, tmp_path):
+    (tmp_path / "own.h").write_text("#define OWN 5\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "other.h").write_text("#define OTHER 7\n")
+    file = tmp_path / "k.cl"
+    file.write_text('#include "own.h"\n#include "other.h"\nkernel void f(global int* x) { x[0] = OWN + OTHER + N; }\n')
+    x = numpy.zeros(1, "i4")
+    program = gpu.program(
+        file, defines={"N": 100, "FLAG": None}, includes=[tmp_path / "folder"], options=["-cl-std=CL1.2"]
+    )
+    program["f"](1, 1, x)
+    assert x[0] == 112 and "k.cl:3" in program.listing()
+    program.save(tmp_path / "k.elf")
+    assert gpu.launch(tmp_path / "k.elf", 1, [x]).buffers[0][0] == 112
+    with pytest.raises(InputError, match="nothing.cl: No such file"):
+        gpu.program(tmp_path / "nothing.cl")
+
+
+def test_registers_of_an_entry_are_not_saved_and_objects_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    text = "kernel void f(global float* x) { size_t i = get_global_id(0); x[i] = sin(x[i]) + cos(x[i]); }"
+    image = build(text, "f.cl")
+    (tmp_path / "f.elf").write_bytes(image.elf)
+    listing = subprocess.run(
+        ["riscv64-unknown-elf-objdump", "-d", "--disassemble=f.kernel", tmp_path / "f.elf"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "sinf" in listing and "\tsd\t" not in listing and "\tfsd\t" not in listing
+    assert 16 <= image.kernels["f"].scratch_bytes <= 1600
+    kept = sorted(path.name for path in (tmp_path / "fabricvp" / "kernels").iterdir())
+    assert build(text, "f.cl").elf == image.elf
+    build(text, "f.cl", Options.of({"X": 1}))
+    assert len(list((tmp_path / "fabricvp" / "kernels").iterdir())) == len(kept) + 1
+
+
+@pytest.mark.timeout(200)
+def test_from_the_command_line(command, tmp_path):
+    (tmp_path / "k.cl").write_text(SOURCE)
+    numpy.arange(256, dtype="f4").tofile(tmp_path / "a.bin")
+    numpy.arange(256, dtype="i4").tofile(tmp_path / "x.bin")
+    small = ("run", "gpu", "--set", "node.gpus.0.compute_units=4", "--program", "k.cl", "--kernel-name")
+    done = command(*small, "add", "--grid", 256, "--block", 64, "--arg", "in:a.bin", "--arg", "in:a.bin", "--arg",
+                   "out:1KiB:c.bin", "--arg", "u32:256", timeout=150)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (numpy.fromfile(tmp_path / "c.bin", "f4") == 2 * numpy.arange(256)).all()
+    done = command(*small, "reverse", "--grid=256", "--block=64", "--arg", "inout:x.bin", timeout=150)
+    assert done.returncode == 0 and numpy.fromfile(tmp_path / "x.bin", "i4")[0] == 126, done.stdout + done.stderr
+    for arguments, says in {
+        ("add", "--arg", "u32:1"): "kernel 'add' takes 4 arguments (float* a, float* b, float* c, uint n), not 1",
+        ("none",): "no kernel 'none'",
+        ("small", "--arg", "u32:1"): "--arg 'u32:1' for 'x': a buffer",
+        ("small", "--grid", "3y", "--arg", "zeros:4B"): "--grid '3y': must be N, NxM or NxMxK",
+        ("small", "--define", "__local=5", "--arg", "zeros:4B"): "k.cl:",
+    }.items():
+        done = command(*small, *arguments)
+        assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    done = command("cc", "k.cl", "-o", "k.elf", "--report", timeout=60)
+    assert done.returncode == 0 and "reverse" in done.stdout and (tmp_path / "k.elf").read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.timeout(300)
+def test_examples(clone):
+    done = subprocess.run(
+        [sys.executable, clone / "examples" / "opencl" / "run.py"],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0 and done.stdout.count(", right") == 7, done.stdout + done.stderr
