@@ -12,7 +12,7 @@ from ..errors import InputError
 from .module import Function, Module
 
 _SPACES = {"1": "global", "2": "constant", "3": "local"}
-_KERNARG, _LDS, _LDS_BYTES, _MAX_NAME = 0x40000000, 0x20000000, 0x10000, 31
+_LDS, _LDS_BYTES, _MAX_NAME = 0x20000000, 0x10000, 31
 _DEBUG = 100_000_000  # numbers of metadata that no module has
 _OPAQUE = re.compile(r"%opencl\.(\w+?)(?:_[rw]o|_rw|_wo)?_t\b")
 
@@ -145,8 +145,8 @@ def place_locals(module: Module, kernels: list[Kernel]) -> dict[str, int]:
 
 
 def entries(module: Module, kernels: list[Kernel]) -> str:
-    """IR of the functions that lanes begin at. The body never returns, and its caller keeps nothing, so the back end
-    saves no registers (see -enable-ipra)."""
+    """IR of the functions that lanes begin at. They never return, and their caller keeps nothing, so the back end saves
+    no registers (see -enable-ipra)."""
     out = []
     for i, kernel in enumerate(kernels):
         loads, arguments = [], []
@@ -173,8 +173,11 @@ def entries(module: Module, kernels: list[Kernel]) -> str:
             '  call void asm sideeffect ".insn i 0x0b, 0, x0, x0, 0", "~{memory}"()',
             "  unreachable",
             "}",
-            f'define ghccc void @"{kernel.symbol}_entry"() noreturn nounwind {{',
-            f'  %args = call i8* asm "lui $0, {_KERNARG >> 12}", "=r"()',  # hidden, so that loads share the base
+            # Lanes begin at the body, with the address of the arguments in a0. What follows only tells the back end
+            # that the body has a caller that keeps no registers; the linker leaves it out.
+            f'module asm "\\09.globl \\22{body_of(kernel)}\\22"',
+            f'define ghccc void @"{kernel.symbol}.caller"() noreturn nounwind {{',
+            '  %args = call i8* asm "mv $0, zero", "=r"()',
             f'  notail call void @"{body_of(kernel)}"(i8* %args)',
             "  unreachable",
             "}",
@@ -209,7 +212,7 @@ def descriptors(kernels: list[Kernel], addresses: dict[str, int]) -> str:
     out.append('.section .kernels, "a"')
     for k in kernels:
         out.append(
-            f'.balign 8\n1: .4byte 0x4b505646, {k.argument_bytes}\n.8byte "{k.symbol}_entry", 1b - 0x10000000\n'
+            f'.balign 8\n1: .4byte 0x4b505646, {k.argument_bytes}\n.8byte "{body_of(k)}", 1b - 0x10000000\n'
             f'.4byte {k.lds_bytes}, 0\n2: .asciz "{k.symbol}"\n.zero 32 - (. - 2b)'
         )
     return "\n".join(out) + "\n"

@@ -124,6 +124,11 @@ def lowered(module: Module, header: str, inlined: bool) -> str:
     """The module for the RISC-V back end; ``header`` has its data layout and triple. Where ``inlined``, what the source
     defines becomes part of its callers."""
     declared: set[str] = set()
+    apart = {
+        found[1]
+        for line in module.lines
+        if (found := re.match(r"attributes (#\d+) = .*\b(?:noinline|optnone)\b", line))
+    }
     out = [header]
     for line in module.lines:
         if line.startswith(("target ", "; ModuleID")):
@@ -144,9 +149,11 @@ def lowered(module: Module, header: str, inlined: bool) -> str:
                     continue
                 declared.add(line)
         if inlined and line.startswith("define "):
+            # A function that stays one is no local one: the back end would not even save its return address.
+            linkage = "hidden" if apart & set(re.findall(r"#\d+", line)) else "internal"
             line = re.sub(
                 r"^define (?:(?:available_externally|dso_local|internal|hidden|(?:weak|linkonce)(?:_odr)?|private) )*",
-                "define internal ",
+                f"define {linkage} ",
                 line,
             )
         out.append(line)

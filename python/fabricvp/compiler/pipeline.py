@@ -56,7 +56,10 @@ class Options:
         """From what users write: a mapping of names to values, None and True for a name alone."""
         if isinstance(defines, Mapping):
             defines = [n if v is None or v is True else f"{n}={_literal(v)}" for n, v in defines.items()]
-        return Options(tuple(defines), tuple(os.fspath(i) for i in includes), optimize, tuple(flags))
+        levels = [flag[2:] for flag in flags if re.fullmatch("-O[0-3s]", flag)]
+        others = tuple(flag for flag in flags if not re.fullmatch("-O[0-3s]", flag))
+        folders = tuple(os.fspath(include) for include in includes)
+        return Options(tuple(defines), folders, (levels or [optimize])[-1], others)
 
     def front(self) -> list[str]:
         standard = [] if any(f.startswith("-cl-std=") for f in self.flags) else ["-cl-std=CL2.0"]
@@ -211,6 +214,6 @@ def _with_stacks(data: bytes, kernels: list[Kernel], own: set[str]) -> bytes:
     table = elf.section(".kernels")
     assert table is not None
     for i, kernel in enumerate(kernels):
-        kernel.scratch_bytes = max(16, depths.of(f"{kernel.symbol}_entry"))
+        kernel.scratch_bytes = max(16, depths.of(body_of(kernel)))
         struct.pack_into("<I", elf.data, table.offset + 64 * i + 28, kernel.scratch_bytes)
     return bytes(elf.data)
