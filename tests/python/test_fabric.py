@@ -84,6 +84,26 @@ def test_queues_by_destination_avoid_head_of_line_blocking():
     assert found[True][1] + found[True][2] > 0.95 * (found[False][1] + found[False][2]) > 3000
 
 
+def test_queues_by_destination_keep_a_neighbours_rate():
+    """Device 0 reads its neighbour, and both devices of the other cluster do, too. With one queue a channel all three
+    get what the slow link leaves them; with queues by destination the neighbour keeps most of its link."""
+    shape = topology.clusters(2, 2, inner={"lane_rate": "16 GB/s"}, outer={"lane_rate": "2 GB/s"})
+    reads = {"outstanding": 512, "pattern": "hot_spot", "hot_spot": 1, "hot_share": 1}
+    rates = {}
+    for apart in (False, True):
+        text = shape.traffic_machine(reads, fabric={"device": {"queues_by_destination": apart, "window": 48}})
+        with fabricvp.spawn(text=text, overrides={"node.fabric.generators.1.start": "1000 s"}) as machine:
+            machine.run("20 us")
+            before = [machine.statistics[f"node0.fabric.device{n}.responses"] for n in range(4)]
+            machine.run("20 us")
+            after = [machine.statistics[f"node0.fabric.device{n}.responses"] for n in range(4)]
+        rates[apart] = [(b - a) * 64 / 20e-6 for a, b in zip(before, after)]
+    assert rates[False][0] < 12e9
+    assert rates[True][0] > 80e9
+    for apart in (False, True):
+        assert rates[apart][2] + rates[apart][3] == pytest.approx(12.8e9, rel=0.02)
+
+
 def _direction(source, destination, path, between=False):
     return Direction(source, destination, path, between, between, 1, {})
 
