@@ -22,7 +22,14 @@ invalid_parameter invalid_parameter_of(const hbm_params& p) {
     if (p.row < p.interleave)
         return {"row",
                 fmt::format("row of {} bytes is shorter than the interleave of {}", p.row.bytes, p.interleave.bytes)};
+    if (p.refresh_interval && 2 * p.refresh_time > p.refresh_interval)
+        return {"refresh_time", "refresh_time is more than half of refresh_interval"};
     return {};
+}
+
+const hbm_params& valid(const hbm_params& p) {
+    reject("hbm", invalid_parameter_of(p));
+    return p;
 }
 
 }  // namespace
@@ -36,24 +43,30 @@ void hbm_params::describe(parameter_visitor& v) {
     v.field("row", row, between{64, 1 << 20}, "bytes of a row; a power of two");
     v.field("interleave", interleave, between{64, 1 << 20},
             "bytes after which the next channel takes over; a power of two");
+    v.field("hashed", hashed,
+            "the channel is chosen by a hash of the address (Rau, ISCA 1991), so that strides of any power of two use "
+            "all channels; otherwise channels take turns");
     v.field("column_latency", column_latency, between{1, 1000}, "tCL, column command to first data, in memory clocks");
     v.field("row_to_column", row_to_column, between{0, 1000},
             "tRCD, opening a row to its first column command, in memory clocks");
     v.field("row_precharge", row_precharge, between{0, 1000}, "tRP, closing a row, in memory clocks");
     v.field("row_active", row_active, between{0, 1000}, "tRAS, least time that a row stays open, in memory clocks");
+    v.field("refresh_interval", refresh_interval, between{0, 1e9},
+            "tREFI, from one refresh of all banks of a channel to the next; 0: no refresh");
+    v.field("refresh_time", refresh_time, between{0, 1e9},
+            "tRFC, how long such a refresh takes; its channel does nothing else, and rows are closed behind it");
     reject(v, invalid_parameter_of(*this));
 }
 
 hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
     : model(name),
-      params(p),
+      params(valid(p)),
       busy(*this, "busy", "ps", "time in which data buses transferred, summed over channels", p.channels),
+      m_interleaving(p.channels, p.interleave, p.hashed),
       m_bus(p.channels),
       m_banks(p.channels * p.banks) {
-    reject("hbm", invalid_parameter_of(p));
     const auto bits = [](std::uint64_t n) { return static_cast<unsigned>(__builtin_ctzll(n)); };
     m_interleave_bits = bits(p.interleave);
-    m_channel_bits = bits(p.channels);
     m_row_bits = bits(p.row);
     m_bank_bits = bits(p.banks);
     const clock_domain clock(p.clock);
@@ -61,6 +74,7 @@ hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
     m_rcd = clock.span(p.row_to_column);
     m_rp = clock.span(p.row_precharge);
     m_ras = clock.span(p.row_active);
+    m_refresh_phase = p.refresh_interval / p.channels;
     const std::uint64_t burst_bytes = p.bus_bytes * p.burst_length;
     const std::uint64_t bursts = (line_bytes + burst_bytes - 1) / burst_bytes;
     m_burst = clock.span(bursts * p.burst_length / 2);
@@ -99,19 +113,31 @@ ticks hbm::column_command(bank& b, std::uint64_t row, ticks at) {
     return b.ready;
 }
 
+/// A refresh has closed the bank's row, unless that will be opened behind it.
+void hbm::close_refreshed(bank& b, std::uint64_t channel, ticks at) const {
+    const ticks since = since_refresh(channel, at);
+    if (b.row == closed || since > at || b.activated >= at - since) return;
+    b.row = b.previous_row = closed;
+    b.ready = std::max(b.ready, at - since + params.refresh_time);
+}
+
 ticks hbm::access(std::uint64_t address, bool write, ticks at) {
     const std::uint64_t channel = channel_of(address);
     const std::uint64_t local =
-        address >> (m_interleave_bits + m_channel_bits) << m_interleave_bits | (address & (params.interleave - 1));
+        m_interleaving.round_of(address) << m_interleave_bits | (address & (params.interleave - 1));
     const std::uint64_t row = local >> m_row_bits;
     // Rows at power-of-two distances would meet in one bank: the upper bits choose it too.
     bank& b =
         m_banks[channel << m_bank_bits | ((row ^ row >> m_bank_bits ^ row >> 2 * m_bank_bits) & (params.banks - 1))];
-    const ticks command = column_command(b, row, at);
+    if (params.refresh_interval) {
+        at = after_refresh(channel, at);
+        close_refreshed(b, channel, at);
+    }
+    const ticks command = after_refresh(channel, column_command(b, row, at));
     b.ready = std::max(b.ready, command + m_burst);
     ticks& bus = m_bus[channel];
-    const ticks data = std::max(command + m_cl, bus);
-    bus = std::max(bus, at + m_cl) + m_burst;
+    const ticks data = after_refresh(channel, std::max(command + m_cl, bus));
+    bus = after_refresh(channel, std::max(bus, at + m_cl)) + m_burst;
     ++(write ? writes : reads);
     bytes += line_bytes;
     busy.book(channel, bus - m_burst, bus);

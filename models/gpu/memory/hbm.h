@@ -2,8 +2,9 @@
 // Timing of high-bandwidth memory, in closed form: an access asks once and learns when its data have passed. A channel
 // has a data bus and banks with one open row each. Its controller is taken for a good one, with a window of requests to
 // choose from: banks prepare rows while others transfer (the bus loses nothing to a bank that is not ready), and a
-// request for the row that a bank has just closed, made before it was closed, is served before that closing. Not
-// modelled: refresh, write recovery and read-to-write turn-around.
+// request for the row that a bank has just closed, made before it was closed, is served before that closing. A refresh
+// stops its channel and closes all rows there; channels refresh in turns. Not modelled: write recovery and
+// read-to-write turn-around.
 #pragma once
 
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/parameters.h"
 #include "base/spans.h"
 #include "base/statistics.h"
+#include "gpu/memory/interleaving.h"
 
 namespace fabricvp::gpu {
 
@@ -25,11 +27,14 @@ struct hbm_params {
     std::uint64_t burst_length = 4;  ///< transfers
     std::uint64_t banks = 16;        ///< a channel
     byte_size row{2048};
-    byte_size interleave{128};  ///< bytes after which the next channel takes over
-    cycles column_latency{7};   ///< tCL
-    cycles row_to_column{7};    ///< tRCD
-    cycles row_precharge{7};    ///< tRP
-    cycles row_active{17};      ///< tRAS
+    byte_size interleave{128};     ///< bytes after which the next channel takes over
+    bool hashed = false;           ///< see interleaving
+    cycles column_latency{7};      ///< tCL
+    cycles row_to_column{7};       ///< tRCD
+    cycles row_precharge{7};       ///< tRP
+    cycles row_active{17};         ///< tRAS
+    duration refresh_interval{0};  ///< tREFI; 0: no refresh
+    duration refresh_time{0};      ///< tRFC
     void describe(parameter_visitor& v);
 };
 
@@ -61,9 +66,7 @@ public:
     double peak() const;
     /// Time of one line on a data bus.
     ticks line_time() const { return m_burst; }
-    std::uint64_t channel_of(std::uint64_t address) const {
-        return address >> m_interleave_bits & (params.channels - 1);
-    }
+    std::uint64_t channel_of(std::uint64_t address) const { return m_interleaving.unit_of(address); }
 
     void reset() override;
 
@@ -77,9 +80,21 @@ private:
     };
 
     ticks column_command(bank& b, std::uint64_t row, ticks at);
+    /// How long ago the channel's last refresh began. Channels begin theirs at even distances.
+    ticks since_refresh(std::uint64_t channel, ticks at) const {
+        return (at + params.refresh_interval - m_refresh_phase * channel) % params.refresh_interval;
+    }
+    ticks after_refresh(std::uint64_t channel, ticks at) const {
+        if (!params.refresh_interval) return at;
+        const ticks since = since_refresh(channel, at);
+        return since < params.refresh_time ? at + params.refresh_time - since : at;
+    }
+    void close_refreshed(bank& b, std::uint64_t channel, ticks at) const;
 
-    unsigned m_interleave_bits = 0, m_channel_bits = 0, m_row_bits = 0, m_bank_bits = 0;  // all are powers of two
+    interleaving m_interleaving;
+    unsigned m_interleave_bits = 0, m_row_bits = 0, m_bank_bits = 0;  // all are powers of two
     ticks m_cl, m_rcd, m_rp, m_ras, m_burst;
+    ticks m_refresh_phase;  // from one channel's refresh to the next one's
     ticks m_last_service = 0;
     large_page_vector<ticks> m_bus;   // by channel: when what is waiting will have passed
     large_page_vector<bank> m_banks;  // by channel, then bank

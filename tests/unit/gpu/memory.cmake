@@ -7,6 +7,8 @@ endforeach()
 fabricvp_unit_test(gpu_apu SOURCES apu_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
 target_include_directories(test_gpu_apu PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 fabricvp_unit_test(gpu_coalescer SOURCES coalescer_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
+fabricvp_unit_test(gpu_hbm SOURCES hbm_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
+fabricvp_unit_test(gpu_interleaving SOURCES interleaving_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
 fabricvp_unit_test(gpu_recording SOURCES recording_test.cpp LIBS fabricvp_gpu TIMEOUT 120)
 fabricvp_unit_test(gpu_remote_order SOURCES remote_order_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
 # Through a whole GPU, with kernels.
