@@ -23,6 +23,11 @@ enum {
     KERNEL_JOB_WAIT_FOR_NEXT = 1
 }; /* flags: after the job the application waits for the next state that is not its own */
 
+enum {
+    KERNEL_JOB_PAGE = 4096,
+    KERNEL_JOB_MAX_TOGETHER = 8 /* jobs of a chain; none of several may be for all GPUs */
+};
+
 #define KERNEL_JOB_ALL_GPUS UINT32_C(0xffffffff)
 
 /* Where a buffer lies: where the job runs (KERNEL_JOB_PLACE_OWN), in host memory, which kernels reach over PCIe, or on
@@ -43,7 +48,7 @@ struct kernel_job_buffer {
 
 struct kernel_job {
     uint64_t magic;
-    uint64_t bytes; /* of everything, this header included */
+    uint64_t bytes; /* of everything, this header included, without other jobs */
     uint32_t flags;
     uint32_t gpu;            /* that runs it and holds the buffers, or KERNEL_JOB_ALL_GPUS */
     uint64_t elf, elf_bytes; /* kernels of any number, linked as firmware/gpu/gpu.ld does */
@@ -56,9 +61,11 @@ struct kernel_job {
     uint64_t buffers;        /* offset of struct kernel_job_buffer[buffer_count], 8-byte aligned */
     uint32_t buffer_count;
     uint32_t fault;       /* written by the application: enum gpu_fault, or 256 if it ran too long */
-    uint64_t nanoseconds; /* written by the application: from the launch to the kernel's end */
+    uint64_t nanoseconds; /* written by the application: from the launch to the kernel's end; in a chain from the start
+                             of the first kernel */
     uint32_t state;       /* enum kernel_job_state: the application writes it last */
-    uint32_t reserved;
+    uint32_t next;        /* pages from the first byte of this job to that of another, which runs at the same time; 0:
+                             there is none. Flags and state of the first job are those of all */
 };
 
 #endif

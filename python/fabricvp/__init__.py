@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .faults import FaultArgument, FaultKind
     from .gpu import App, Gpu, Wavefront, apps
     from .guest_results import ResultLine, result_lines
-    from .launch import Launch
+    from .launch import Launch, PendingLaunch
     from .pcie_devices import Bar, DmaRead, PcieDevice
     from .platform import Platform
     from .program import Program
@@ -46,7 +46,7 @@ _NAMES = {
     "errors": ("AddressError", "ExpectTimeout", "GuestStopped", "InputError", "KernelFault", "RemoteError"),
     "faults": ("FaultArgument", "FaultKind"),
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
-    "launch": ("Launch",),
+    "launch": ("Launch", "PendingLaunch"),
     "pcie_devices": ("Bar", "DmaRead", "PcieDevice"),
     "compiler.values": ("local",),
     "platform": ("Platform",),

@@ -13,12 +13,12 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from . import _fabricvp
 from ._renamed import renamed_arguments
 from .errors import AddressError
-from .launch import ArgumentBlock, Arguments, Launch, collect, default_group, to_3d
+from .launch import ArgumentBlock, Arguments, Launch, PendingLaunch, default_group, to_3d
 from .memory import Memory
 from .nodes import by_node
 from .units import Time
@@ -90,6 +90,19 @@ def parse_app_requests(app: PerNode, **options: PerNode) -> list[dict[str, Any]]
         check_app(name, **app_request)
         app_requests.append({"name": name, "node": node, **app_request})
     return app_requests
+
+
+class LaunchOptions(TypedDict, total=False):
+    """What `Gpu.launch()` takes by name, beside ``wait``."""
+
+    group: int | Sequence[int] | None
+    kernel: str
+    lds: int
+    outputs: Sequence[Any] | None
+    places: Mapping[Any, int | str] | None
+    all_gpus: bool
+    max_job_bytes: int
+    limit: Time | None
 
 
 @dataclass(frozen=True)
@@ -168,6 +181,30 @@ class Gpu:
             reason: sum(v for k, v in statistics.items() if k.endswith(".stall_" + reason)) / 1e12 for reason in _STALLS
         }
 
+    @overload
+    def launch(
+        self,
+        elf: str | os.PathLike[str],
+        grid: int | Sequence[int],
+        args: Sequence[Any] = ...,
+        buffers: Mapping[str, Any] | None = ...,
+        *,
+        wait: Literal[True] = ...,
+        **options: Unpack[LaunchOptions],
+    ) -> Launch: ...
+
+    @overload
+    def launch(
+        self,
+        elf: str | os.PathLike[str],
+        grid: int | Sequence[int],
+        args: Sequence[Any] = ...,
+        buffers: Mapping[str, Any] | None = ...,
+        *,
+        wait: Literal[False],
+        **options: Unpack[LaunchOptions],
+    ) -> PendingLaunch: ...
+
     @renamed_arguments(room="max_job_bytes")
     def launch(
         self,
@@ -184,7 +221,8 @@ class Gpu:
         all_gpus: bool = False,
         max_job_bytes: int = 0,
         limit: Time | None = None,
-    ) -> Launch:
+        wait: bool = True,
+    ) -> Launch | PendingLaunch:
         """Runs a kernel of an ELF file (`fabricvp new kernel` makes a project with one) and waits for its end.
 
         ``grid`` and ``group`` are work-items, one to three sizes; a group has 256 unless given. ``args`` are laid out
@@ -211,7 +249,7 @@ class Gpu:
         node = self._platform.nodes[self._node]
         arguments = Arguments(args, buffers or {}, outputs, places, len(node.gpus))
         jobs = node.kernel_jobs
-        time, values, contents = jobs.run(
+        pending = jobs.add(
             None if all_gpus else self.index,
             elf,
             kernel,
@@ -219,10 +257,11 @@ class Gpu:
             to_3d(group, "group") if group is not None else default_group(items),
             lds,
             arguments,
+            self.name + ".",
             max_job_bytes,
             limit,
         )
-        return Launch(time, self._short(values), collect(arguments, contents))
+        return pending.result() if wait else pending
 
     @runs_in_caller
     def program(
@@ -261,10 +300,10 @@ class Gpu:
         with tempfile.NamedTemporaryFile(suffix=".elf") as file:
             file.write(elf)
             file.flush()
-            time, values, contents = jobs.run(
-                gpu, file.name, kernel, items, group, lds, arguments, max_job_bytes, limit
+            pending = jobs.add(
+                gpu, file.name, kernel, items, group, lds, arguments, self.name + ".", max_job_bytes, limit
             )
-        return time, self._short(values), contents
+            return pending.outcome()
 
     def to_pandas(self) -> pandas.DataFrame:
         """Compute units in rows, their counters in columns."""

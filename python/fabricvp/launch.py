@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (abi/kernel_job.h)
 _OWN, _GPU0, _HOST = 0, 1, 0xFFFFFFFF  # KERNEL_JOB_PLACE_… (abi/kernel_job.h)
+_PAGE, _MAX_TOGETHER = 4096, 8  # KERNEL_JOB_PAGE, KERNEL_JOB_MAX_TOGETHER (abi/kernel_job.h)
 _LABEL = "kernels"  # of the region that the driver marks around a launch
 _MIN_DISK_BYTES = 16 << 20
 
@@ -152,6 +153,84 @@ def to_3d(sizes: int | Sequence[int], what: str) -> tuple[int, int, int]:
     return (*whole, *(1,) * (3 - len(whole)))  # type: ignore[return-value]
 
 
+@dataclass(frozen=True)
+class _Job:
+    """What `Gpu.launch()` asks for."""
+
+    gpu: int | None
+    elf: str
+    kernel: str
+    items: tuple[int, int, int]
+    group: tuple[int, int, int]
+    lds: int
+    arguments: Arguments | ArgumentBlock
+
+    def image(self, followed: bool) -> tuple[bytes, list[int]]:
+        """As the driver reads it, and where its buffers are in it. ``followed`` by another that runs at the same
+        time."""
+        image, offsets = _fabricvp.kernel_job(
+            self.elf,
+            self.kernel,
+            self.items,
+            self.group,
+            self.lds,
+            bytes(self.arguments.block),
+            self.arguments.buffers,
+            self.gpu,
+        )
+        if followed:  # `next` stands behind `state`
+            at = _fabricvp.kernel_job_head()[1] + 4
+            image = image[:at] + (len(image) // _PAGE).to_bytes(4, "little") + image[at + 4 :]
+        return image, offsets
+
+
+class PendingLaunch:
+    """A kernel that `Gpu.launch(wait=False)` has accepted. It starts with all others of its node that wait by then,
+    when the result of one of them is asked for, or another `launch()` waits for its own."""
+
+    def __init__(self, jobs: Jobs, job: _Job, prefix: str, max_job_bytes: int, limit: Time | None) -> None:
+        self._jobs, self._prefix = jobs, prefix
+        self.job, self.max_job_bytes, self.limit = job, max_job_bytes, limit
+        self._ended: tuple[float, dict[str, float], list[bytes]] | BaseException | None = None
+        self._result: Launch | None = None
+
+    @property
+    def done(self) -> bool:
+        """True once it has run."""
+        return self._ended is not None
+
+    def result(self) -> Launch:
+        """Runs it and those that wait with it, if it has not run. Raises as `Gpu.launch()`."""
+        if self._result is None:
+            time, statistics, contents = self.outcome()
+            assert isinstance(self.job.arguments, Arguments)
+            self._result = Launch(time, statistics, collect(self.job.arguments, contents))
+        return self._result
+
+    def outcome(self) -> tuple[float, dict[str, float], list[bytes]]:
+        """The same as time, statistics of its GPU and contents of all buffers."""
+        if self._ended is None:
+            self._jobs.run()
+        if isinstance(self._ended, BaseException):
+            raise self._ended
+        assert self._ended is not None
+        return self._ended
+
+    def end(self, time: float, statistics: Mapping[str, float], contents: Sequence[bytes]) -> None:
+        """It has run. ``statistics`` are those of the node."""
+        own = {path[len(self._prefix) :]: v for path, v in statistics.items() if path.startswith(self._prefix)}
+        self._ended = time, own, list(contents)
+
+    def fail(self, error: BaseException) -> None:
+        """It has not run, or not to its end."""
+        if self._ended is None:
+            self._ended = error
+
+    def __repr__(self) -> str:
+        state = "failed" if isinstance(self._ended, BaseException) else "done" if self._ended else "waits"
+        return f"<PendingLaunch of {self.job.kernel or os.path.basename(self.job.elf)}: {state}>"
+
+
 class Jobs:
     """The driver of a node, as long as it waits for kernels."""
 
@@ -159,8 +238,9 @@ class Jobs:
         self._node, self._platform, self._core = node, node._platform, node._core
         self._disk: tuple[int, int] | None = None
         self._unfinished = False  # the driver still waits for a kernel whose launch was given up
+        self._pending: list[PendingLaunch] = []
 
-    def run(
+    def add(
         self,
         gpu: int | None,
         elf: str | os.PathLike[str],
@@ -169,19 +249,63 @@ class Jobs:
         group: tuple[int, int, int],
         lds: int,
         arguments: Arguments | ArgumentBlock,
+        prefix: str,
         max_job_bytes: int,
         limit: Time | None,
-    ) -> tuple[float, dict[str, float], list[bytes]]:
-        """Time, statistics when the kernel ended, contents of the buffers. Raises as `Gpu.launch()`."""
-        job, offsets = _fabricvp.kernel_job(
-            os.fspath(elf), kernel, items, group, lds, bytes(arguments.block), arguments.buffers, gpu
-        )
-        self._begin(job, max_job_bytes)
+    ) -> PendingLaunch:
+        """A kernel for the next `run()`. ``prefix`` begins the names of its GPU's statistics. Raises `InputError` if it
+        cannot be launched."""
+        if self._pending and (gpu is None or self._pending[0].job.gpu is None):
+            raise InputError("a kernel on all GPUs (all_gpus=True) runs alone: take the results of others first")
+        if len(self._pending) >= _MAX_TOGETHER:
+            raise InputError(
+                f"{len(self._pending)} kernels wait: at most {_MAX_TOGETHER} of a node run at the same time"
+            )
+        job = _Job(gpu, os.fspath(elf), kernel, items, group, lds, arguments)
+        job.image(False)  # raises for what no kernel can be launched with
+        self._pending.append(PendingLaunch(self, job, prefix, max_job_bytes, limit))
+        return self._pending[-1]
+
+    def run(self) -> None:
+        """Runs all that wait, at the same time."""
+        launches, self._pending = self._pending, []
+        try:
+            self._run(launches)
+        except BaseException as error:
+            for launch in launches:
+                launch.fail(error)
+            raise
+
+    def _run(self, launches: Sequence[PendingLaunch]) -> None:
+        images = [launch.job.image(launch is not launches[-1]) for launch in launches]
+        self._begin(b"".join(image for image, _ in images), max(launch.max_job_bytes for launch in launches))
         self._unfinished = True
-        start, _ = self._disk or (0, 0)
-        started, statistics = self._platform.now, {}
+        statistics = self._until_ended([launch.limit for launch in launches if launch.limit is not None])
+        self._unfinished = False
+        at, _ = self._disk or (0, 0)
+        read, memory, head = _fabricvp.read_kernel_job, self._node.memory, _fabricvp.kernel_job_head()[0]
+        state = read(memory.read(at, head))[0]
+        console_text = self._node.console.unread.replace("\r", "").strip()
+        if state not in (_DONE, _FAULT):
+            raise InputError(console_text.splitlines()[-1] if console_text else "the driver refused the job")
+        for launch, (image, offsets) in zip(launches, images):
+            _, fault, nanoseconds = read(memory.read(at, head))
+            if fault:
+                launch.fail(KernelFault(f"the kernel ended with a fault:\n{console_text[-1000:]}", fault))
+            else:
+                contents = [
+                    memory.read(at + offset, size) if out else b""
+                    for (size, _, out, *_), offset in zip(launch.job.arguments.buffers, offsets)
+                ]
+                launch.end(nanoseconds / 1e9, statistics, contents)
+            at += len(image)
+
+    def _until_ended(self, limits: Sequence[Time]) -> dict[str, float]:
+        """Statistics of the node when the last kernel has ended. Raises `GuestStopped`."""
+        end = min((self._platform.now + to_picoseconds(limit) / 1e12 for limit in limits), default=None)
+        statistics: dict[str, float] = {}
         while True:
-            remaining = None if limit is None else started + to_picoseconds(limit) / 1e12 - self._platform.now
+            remaining = None if end is None else end - self._platform.now
             index = self._node.index
             result = self._platform.run(
                 remaining, until=[Marker(_LABEL, "dump", index), Marker("job ended", "note", index)]
@@ -193,25 +317,8 @@ class Jobs:
                     result,
                 )
             if "job ended" in result.detail:
-                break
+                return statistics
             statistics = self._platform.statistics.snapshot(f"node{index}.")
-        self._unfinished = False
-        state, fault, nanoseconds = _fabricvp.read_kernel_job(
-            self._node.memory.read(start, _fabricvp.kernel_job_head()[0])
-        )
-        console_text = self._node.console.unread.replace("\r", "").strip()
-        if state == _FAULT:
-            raise KernelFault(f"the kernel ended with a fault:\n{console_text[-1000:]}", fault)
-        if state != _DONE:
-            raise InputError(console_text.splitlines()[-1] if console_text else "the driver refused the job")
-        return (
-            nanoseconds / 1e9,
-            statistics,
-            [
-                self._node.memory.read(start + at, size) if out else b""
-                for (size, _, out, *_), at in zip(arguments.buffers, offsets)
-            ],
-        )
 
     def _begin(self, job: bytes, max_job_bytes: int) -> None:
         self._node.console.skip()

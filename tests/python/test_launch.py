@@ -25,6 +25,15 @@ KERNEL(add, struct pair)
 {
     atomic_add_u64(args->sum, args->values[global_id(0)]);
 }
+struct stay { uint64_t *times; uint64_t cycles; };
+KERNEL(stay, struct stay)
+{
+    const uint64_t first = gpu_cycle();
+    while (gpu_cycle() - first < args->cycles) gpu_pause();
+    if (lane_id()) return;
+    args->times[0] = first;
+    args->times[1] = gpu_cycle();
+}
 struct one { uint64_t *where; };
 KERNEL(wild, struct one)
 {
@@ -100,6 +109,54 @@ def test_faults_and_limits_are_reported_and_survived(elf):
         total = gpu.launch(elf, 8, [numpy.zeros(1, "<u8"), numpy.arange(8, dtype="<u4")], kernel="add")
         assert total.buffers[0][0] == 28
         assert platform.now < 10
+
+
+def stay(gpu, elf, cycles, **options):
+    return gpu.launch(elf, 64, ["times", cycles], {"times": numpy.zeros(2, "<u8")}, kernel="stay", **options)
+
+
+def overlap(*launches):
+    times = [launch.buffers["times"].astype(int) for launch in launches]
+    return min(t[1] for t in times) - max(t[0] for t in times)
+
+
+@pytest.mark.timeout(200)
+def test_kernels_run_at_the_same_time(elf):
+    with fabricvp.spawn("netcrafter_quad", node__gpus__0__compute_units=4) as platform:
+        first, second = platform.nodes[0].gpus[:2]
+        alone = stay(first, elf, 20000)
+        waiting = [stay(first, elf, 20000, wait=False), stay(second, elf, 20000, wait=False)]
+        values = numpy.arange(5000, dtype=numpy.uint32)
+        sums = first.launch(elf, values.size, ["sum", values], {"sum": 8}, kernel="add", wait=False)
+        assert not any(w.done for w in (*waiting, sums))
+        long = stay(first, elf, 40000)
+        assert all(w.done for w in (*waiting, sums)) and "done" in repr(sums)
+        results = [w.result() for w in waiting]
+        # Two of one GPU, and one of another, whose cycles are the same.
+        assert overlap(*results, long) > 15000
+        assert sums.result().buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64)
+        assert all(0.9 * alone.time < r.time < 1.3 * alone.time for r in results) and long.time > 1.6 * alone.time
+        assert long.statistics["dispatcher.dispatches"] == 3
+        assert results[1].statistics["dispatcher.dispatches"] == 1
+        # One that goes wrong leaves the others alone, and the next ones, too.
+        wild = first.launch(elf, 64, [16], kernel="wild", wait=False)
+        good = stay(first, elf, 20000, wait=False)
+        assert len(good.result().buffers["times"]) == 2
+        with pytest.raises(fabricvp.KernelFault, match="wild|fault|page"):
+            wild.result()
+        again = [stay(gpu, elf, 40000, wait=False) for gpu in 4 * [first, second]]
+        with pytest.raises(fabricvp.InputError, match="8 kernels wait"):
+            stay(first, elf, 5000, wait=False)
+        with pytest.raises(fabricvp.InputError, match="runs alone"):
+            platform.nodes[0].gpus[1].launch(elf, 64, [0, 0], kernel="stay", all_gpus=True, wait=False)
+        assert overlap(*(w.result() for w in again)) > 0
+        # What cannot be launched fails all of them, and nothing stays behind.
+        missing = first.launch(elf, 64, [16], kernel="missing", wait=False)
+        with pytest.raises(fabricvp.InputError, match="no such kernel"):
+            stay(first, elf, 5000)
+        with pytest.raises(fabricvp.InputError, match="no such kernel"):
+            missing.result()
+        assert stay(first, elf, 5000).time < alone.time
 
 
 @pytest.mark.timeout(200)

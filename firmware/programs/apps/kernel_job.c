@@ -8,7 +8,7 @@
 #include "lib/timer.h"
 #include "programs/apps/app.h"
 
-enum { MAX_BUFFERS = 64, POLL_INTERVAL_US = 10 };
+enum { MAX_BUFFERS = 64, POLL_INTERVAL_US = 10, FURTHER_QUEUE_PACKETS = 4 };
 
 static bool inside(const struct kernel_job* job, uint64_t offset, uint64_t bytes) {
     return offset <= job->bytes && bytes <= job->bytes - offset;
@@ -83,52 +83,145 @@ static bool place_buffers(struct app* app, struct kernel_job* job, uint8_t* argu
     return true;
 }
 
-static enum kernel_job_state run(struct app* app, struct kernel_job* job) {
-    if (!well_formed(app, job)) return KERNEL_JOB_MALFORMED;
+/* A job that has its place in device memory. */
+struct launch {
+    struct kernel_job* job;
+    struct gpu_kernel kernel;
+    struct gpu_grid grid;
+    uint8_t arguments[GPU_KERNARG_BYTES];
+    struct gpu_queue_handle* queue;
+    uint64_t packet;
+};
+
+static bool prepare(struct app* app, struct launch* l, struct kernel_job* job) {
+    if (!well_formed(app, job)) return false;
     const void* elf = (uint8_t*)job + job->elf;
     const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);
-    const struct gpu_kernel kernel =
-        image ? gpu_find_kernel(elf, job->elf_bytes, image, job->kernel) : (struct gpu_kernel){0, 0};
-    if (!kernel.object) {
-        wrong(image ? "no such kernel in its ELF file" : "its ELF file is no kernel image");
-        return KERNEL_JOB_MALFORMED;
-    }
-    if (kernel.kernarg_bytes > job->argument_bytes) {
-        console_printf("kernel job: the kernel takes %u bytes of arguments, not %u\n", kernel.kernarg_bytes,
+    *l = (struct launch){.job = job, .grid.lds_bytes = job->lds_bytes};
+    if (image) l->kernel = gpu_find_kernel(elf, job->elf_bytes, image, job->kernel);
+    if (!l->kernel.object) return wrong(image ? "no such kernel in its ELF file" : "its ELF file is no kernel image");
+    if (l->kernel.kernarg_bytes > job->argument_bytes) {
+        console_printf("kernel job: the kernel takes %u bytes of arguments, not %u\n", l->kernel.kernarg_bytes,
                        job->argument_bytes);
-        return KERNEL_JOB_MALFORMED;
+        return false;
     }
-    uint8_t arguments[GPU_KERNARG_BYTES];
-    memcpy(arguments, (uint8_t*)job + job->arguments, job->argument_bytes);
-    if (!place_buffers(app, job, arguments)) return KERNEL_JOB_MALFORMED;
-    struct gpu_grid grid = {.lds_bytes = job->lds_bytes};
+    memcpy(l->arguments, (uint8_t*)job + job->arguments, job->argument_bytes);
     for (unsigned d = 0; d < 3; ++d) {
-        grid.items[d] = job->items[d];
-        grid.group[d] = (uint16_t)job->group[d];
+        l->grid.items[d] = job->items[d];
+        l->grid.group[d] = (uint16_t)job->group[d];
     }
-    app_measure_begin(app);
+    return place_buffers(app, job, l->arguments);
+}
+
+/* Jobs that run on one GPU at the same time have queues of their own: those of one queue follow each other. */
+static struct gpu_queue_handle further_queue[MAX_GPUS][KERNEL_JOB_MAX_TOGETHER - 1];
+
+static struct gpu_queue_handle* queue_of(struct app* app, uint32_t gpu, unsigned nth) {
+    if (nth == 0) return &app->queue[gpu];
+    struct gpu_queue_handle* q = &further_queue[gpu][nth - 1];
+    const struct gpu* g = &app->node->gpu[gpu];
+    const uint64_t scratch = (uint64_t)g->compute_units * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
+    if (q->gpu) return q;
+    if (g->top - g->free < scratch + 2 * GPU_LARGE_PAGE) return NULL;
+    gpu_create_queue(q, app->node, gpu, FURTHER_QUEUE_PACKETS, 0, 1);
+    return q;
+}
+
+static bool assign_queues(struct app* app, struct launch* launches, unsigned count) {
+    unsigned used[MAX_GPUS] = {0};
+    for (unsigned i = 0; i < count; ++i) {
+        const uint32_t gpu = launches[i].job->gpu;
+        launches[i].queue = queue_of(app, gpu, used[gpu]++);
+        if (!launches[i].queue) return wrong("device memory is too small for the scratch of another queue");
+    }
+    return true;
+}
+
+static void run_together(struct app* app, struct launch* launches, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+        struct launch* l = &launches[i];
+        l->packet = gpu_dispatch(l->queue, l->kernel, &l->grid, l->arguments, l->job->argument_bytes);
+    }
+    uint64_t first = UINT64_MAX;
+    for (unsigned i = 0; i < count; ++i) {
+        struct launch* l = &launches[i];
+        l->job->fault = app_wait(app, l->queue, l->packet);
+        if (l->job->fault) continue;
+        const uint64_t start = gpu_signal(l->queue, l->packet)->start_ns;
+        first = start < first ? start : first;
+    }
+    for (unsigned i = 0; i < count; ++i)
+        if (!launches[i].job->fault)
+            launches[i].job->nanoseconds = gpu_signal(launches[i].queue, launches[i].packet)->end_ns - first;
+}
+
+static void run_alone(struct app* app, struct launch* l) {
+    struct kernel_job* job = l->job;
     const uint64_t begin = timer_now();
-    if (job->gpu == KERNEL_JOB_ALL_GPUS) {
-        job->fault = app_run(app, kernel, &grid, arguments, job->argument_bytes) ? 0 : app->fault;
-    } else {
-        struct gpu_queue_handle* q = &app->queue[job->gpu];
-        job->fault = app_wait(app, q, gpu_dispatch(q, kernel, &grid, arguments, job->argument_bytes));
-    }
+    if (job->gpu == KERNEL_JOB_ALL_GPUS)
+        job->fault = app_run(app, l->kernel, &l->grid, l->arguments, job->argument_bytes) ? 0 : app->fault;
+    else
+        job->fault =
+            app_wait(app, l->queue, gpu_dispatch(l->queue, l->kernel, &l->grid, l->arguments, job->argument_bytes));
     job->nanoseconds = timer_microseconds((timer_now() - begin) * 1000);
-    app_measure_end(app);
-    if (job->fault) return KERNEL_JOB_FAULT;
+}
+
+static void download(struct app* app, struct kernel_job* job) {
+    app->fault = 0;
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         const struct kernel_job_buffer* b = &buffers_of(job)[i];
         if (b->flags & KERNEL_JOB_OUT && b->place != KERNEL_JOB_PLACE_HOST)
             app_download(app, (uint8_t*)job + b->contents, b->address, b->bytes);
     }
     job->fault = app->fault;
+}
+
+static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs, unsigned count) {
+    static struct launch launches[KERNEL_JOB_MAX_TOGETHER];
+    for (unsigned i = 0; i < count; ++i) {
+        if (count > 1 && jobs[i]->gpu == KERNEL_JOB_ALL_GPUS) {
+            wrong("of several that run together, each is for one GPU");
+            return KERNEL_JOB_MALFORMED;
+        }
+        if (!prepare(app, &launches[i], jobs[i])) return KERNEL_JOB_MALFORMED;
+    }
+    if (jobs[0]->gpu != KERNEL_JOB_ALL_GPUS && !assign_queues(app, launches, count)) return KERNEL_JOB_MALFORMED;
+    if (app->failed) { /* an upload */
+        for (unsigned i = 0; i < count; ++i) jobs[i]->fault = app->fault;
+        return KERNEL_JOB_FAULT;
+    }
+    app_measure_begin(app);
+    if (count == 1)
+        run_alone(app, &launches[0]);
+    else
+        run_together(app, launches, count);
+    app_measure_end(app);
+    for (unsigned i = 0; i < count; ++i)
+        if (!jobs[i]->fault) download(app, jobs[i]);
     return app->failed ? KERNEL_JOB_FAULT : KERNEL_JOB_DONE;
 }
 
 /* Queues that have stopped begin anew, for the next job. */
 static void recover(struct app* app) {
-    for (unsigned g = 0; g < app->node->count; ++g) gpu_reset_queue(&app->queue[g]);
+    for (unsigned g = 0; g < app->node->count; ++g) {
+        gpu_reset_queue(&app->queue[g]);
+        for (unsigned n = 0; n + 1 < KERNEL_JOB_MAX_TOGETHER; ++n)
+            if (further_queue[g][n].gpu) gpu_reset_queue(&further_queue[g][n]);
+    }
+}
+
+/* The job at the start of the RAM disk and those that run at the same time. \returns how many; 0: malformed */
+static unsigned chain(struct kernel_job* job, uint64_t bytes, struct kernel_job** jobs) {
+    for (unsigned count = 0; count < KERNEL_JOB_MAX_TOGETHER;) {
+        if (job->magic != KERNEL_JOB_MAGIC || job->bytes > bytes || job->bytes < sizeof *job) return 0;
+        jobs[count++] = job;
+        const uint64_t next = (uint64_t)job->next * KERNEL_JOB_PAGE;
+        if (!next) return count;
+        if (next > bytes || bytes - next < sizeof *job) return 0;
+        bytes -= next;
+        job = (struct kernel_job*)((uint8_t*)job + next);
+    }
+    return 0;
 }
 
 static void set_state(struct kernel_job* job, enum kernel_job_state state) {
@@ -148,14 +241,15 @@ bool app_kernel_job(struct app* app) {
             continue;
         }
         __asm__ volatile("fence r, rw" ::: "memory");
-        const bool good = job->magic == KERNEL_JOB_MAGIC && job->bytes <= bytes && job->bytes >= sizeof *job;
-        if (!good) wrong("its header is malformed");
+        struct kernel_job* jobs[KERNEL_JOB_MAX_TOGETHER];
+        const unsigned count = chain(job, bytes, jobs);
+        if (!count) wrong("its header is malformed");
         app->failed = false;
         app->fault = 0;
-        const enum kernel_job_state state = good ? run(app, job) : KERNEL_JOB_MALFORMED;
+        const enum kernel_job_state state = count ? run(app, jobs, count) : KERNEL_JOB_MALFORMED;
         if (state == KERNEL_JOB_FAULT) recover(app);
         right = right && state == KERNEL_JOB_DONE;
-        const bool keep = good && job->flags & KERNEL_JOB_WAIT_FOR_NEXT;
+        const bool keep = count && job->flags & KERNEL_JOB_WAIT_FOR_NEXT;
         set_state(job, state);
         region_note("job ended");
         if (!keep) return right;
