@@ -25,7 +25,7 @@ public:
     const gpu_device_params params;
 
     gpu_core core;
-    system_port system{"system", dma, [this] { return outbox_is_empty(); }};
+    system_port system{"system", dma, [this] { return !posted_requests_wait(); }};
     gpu_host_interface host_interface;
 
     /// \param number of this GPU in its node
@@ -38,7 +38,7 @@ private:
     bool bar_read_later(const pcie::bar_hit& at, const pcie::tlp_ptr& t, const buffer_slice& data) override;
     bool can_accept() const override { return host_interface.can_accept(); }
     void function_reset() override;
-    void outbox_empty() override { system.link_freed(); }
+    void posted_requests_sent() override { system.link_freed(); }
 
     void interrupt_line(bool level) override { set_intx(level); }
     void interrupt_message(unsigned vector) override {

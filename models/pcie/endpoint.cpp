@@ -152,6 +152,7 @@ void endpoint::send_queued() {
             next->packet->pass(outbox_span, span_kind::queueing, now());
         link.send(packet, now());
         sent = true;
+        if (flow == static_cast<unsigned>(flow_class::posted) && !posted_requests_wait()) posted_requests_sent();
         if (m_outbox.empty()) outbox_empty();
     }
 }

@@ -103,6 +103,9 @@ protected:
     /// The last waiting TLP has been given to the link: a device that moves much data hands over the next piece here.
     virtual void outbox_empty() {}
     bool outbox_is_empty() const { return m_outbox.empty(); }
+    /// The last posted request that waited for the link has been sent.
+    virtual void posted_requests_sent() {}
+    bool posted_requests_wait() const { return m_outbox.front(static_cast<unsigned>(flow_class::posted)) != nullptr; }
 
     /// Sends a TLP of the device's own (completions and requests alike), in order within its class.
     void transmit(const tlp_ptr& t);

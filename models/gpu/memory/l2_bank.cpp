@@ -14,6 +14,11 @@ namespace {
 
 constexpr unsigned line_bits = 6;
 
+/// Whether a miss fetches the line: what writes all of it does not.
+bool needs_mshr(const line_request& r) {
+    return r.kind != access_kind::unlock && (r.kind != access_kind::write || r.byte_mask != ~std::uint64_t{0});
+}
+
 unsigned log2(std::uint64_t n) { return n < 2 ? 0 : 63 - static_cast<unsigned>(__builtin_clzll(n)); }
 
 invalid_parameter invalid_parameter_of(const l2_params& p) {
@@ -42,6 +47,9 @@ void l2_params::describe(parameter_visitor& v) {
     v.field("banks", banks, between{1, 256}, "banks");
     v.field("ways", ways, between{1, 64}, "lines of a set");
     v.field("mshrs", mshrs, between{1, 4096}, "fetches that a bank can have under way");
+    v.field("write_backs", write_backs, between{1, 4096},
+            "dirty lines that a bank can have on their way to memory; a miss that would evict another one waits. Akita's "
+            "write-back cache has at most 128 evictions in flight (and 1,024 places in front of them, left out here)");
     v.field("interleave", interleave, between{64, 1 << 20}, "bytes after which the next bank takes over");
     v.field("latency", latency, between{0, 10000}, "lookup in a bank, data included, in GPU cycles");
     v.field("service", service, between{1, 1000}, "from one request of a bank to the next, in GPU cycles");
@@ -70,9 +78,9 @@ l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsign
       m_reservations(reservations),
       m_queue_lines(queue_lines),
       m_scheduler(to.scheduler),
-      m_tags(sets_of(p), p.ways, p.locked_ways) {
-    m_fetches.reserve(p.mshrs);
-}
+      m_tags(sets_of(p), p.ways, p.locked_ways),
+      m_fetches(p.mshrs),
+      m_write_backs(p.write_backs) {}
 
 std::uint64_t l2_bank::index_of(std::uint64_t offset) const {
     return offset >> m_stripe_bits << m_chunk_bits | (offset >> line_bits & ((std::uint64_t{1} << m_chunk_bits) - 1));
@@ -95,37 +103,56 @@ void l2_bank::arrive(const line_request_ptr& request) {
     m_free = times.begin + rounds_of(*request) * m_service;
     if ((m_stalled.empty() || may_pass(*request, index)) && serve(request, times)) return;
     ++mshr_stalls;
-    ++stalled_of(index);
+    const bool alone = ++stalled_of(index) == 1;
     request->done = times.end;
-    m_stalled.push_back(request);
+    m_stalled.push_back({request, alone && needs_mshr(*request) && where(request->line) != GPU_PA_SYSTEM});
 }
 
-/// Whether a request may overtake the misses that wait for an MSHR: it needs none, and none of them is for its line.
+/// Whether a request may overtake the misses that wait: it takes neither MSHR nor write-back, and none of them is for
+/// its line.
 bool l2_bank::may_pass(const line_request& r, std::uint64_t index) const {
     if (m_stalled_lines[index % m_stalled_lines.size()]) return false;
-    const bool whole = r.kind == access_kind::write && r.byte_mask == ~std::uint64_t{0};
-    return whole || r.kind == access_kind::unlock || m_tags.holds(index);
+    return r.kind == access_kind::unlock || m_tags.holds(index);
 }
 
-/// An MSHR has been released: the first that waits for one goes on, and those behind it that need none.
+/// A fetch or a write-back has ended: the first that waits for one goes on, and those behind it that need none.
 void l2_bank::retry() {
     while (!m_stalled.empty()) {
-        const line_request_ptr request = m_stalled.front();
-        const ticks end = request->done;
-        if (!serve(request, {end - m_latency, end, std::max(end, now())})) return;
+        const auto [request, misses] = m_stalled.front();
+        const ticks end = request->done, go = std::max(end, now());
+        if (misses && !mshr_available(go)) return;  // found without another lookup
+        if (!serve(request, {end - m_latency, end, go})) return;
         --stalled_of(index_of(key_in_tags(*request)));
         m_stalled.pop_front();
     }
 }
 
-bool l2_bank::mshr_available(ticks at) {
-    const auto later = std::greater<ticks>();
-    while (!m_fetches.empty() && m_fetches.front() <= at) {
-        std::pop_heap(m_fetches.begin(), m_fetches.end(), later);
-        m_fetches.pop_back();
+bool l2_bank::under_way::available(ticks at) {
+    while (!m_ends.empty() && m_ends.front() <= at) {
+        std::pop_heap(m_ends.begin(), m_ends.end(), std::greater<ticks>());
+        m_ends.pop_back();
     }
-    if (m_fetches.size() < params.mshrs) return true;
-    schedule(m_retry, m_fetches.front());
+    return m_ends.size() < m_limit;
+}
+
+void l2_bank::under_way::add(ticks end) {
+    m_ends.push_back(end);
+    std::push_heap(m_ends.begin(), m_ends.end(), std::greater<ticks>());
+}
+
+/// \returns false if there is none; then retry() comes when there is
+bool l2_bank::mshr_available(ticks at) {
+    if (m_fetches.available(at)) return true;
+    schedule(m_retry, m_fetches.first());
+    return false;
+}
+
+/// Whether a place for the line is free or becomes so at once.
+/// \returns false if its victim must wait to be written back; then retry() comes when it can
+bool l2_bank::victim_can_leave(std::uint64_t index, ticks at) {
+    if (m_write_backs.available(at)) return true;
+    if (const std::size_t victim = m_tags.victim(index); m_tags.empty(victim) || !m_tags.dirty(victim)) return true;
+    schedule(m_retry, m_write_backs.first());
     return false;
 }
 
@@ -135,26 +162,24 @@ void l2_bank::evict(std::size_t victim, ticks at) {
     if (m_queue_lines.holds(offset_of_index(m_tags.index_at(victim)))) ++queue_evictions;
     if (!m_tags.dirty(victim)) return;
     ++writebacks;
-    m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags.ready(victim)));
+    m_write_backs.add(m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags.ready(victim))));
 }
 
 ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at) {
     const std::uint64_t offset = offset_of(request.line);
-    const bool whole = request.kind == access_kind::write && request.byte_mask == ~std::uint64_t{0};
     const std::size_t victim = m_tags.victim(index);
     evict(victim, at);
     ticks ready = at;
-    if (!whole) {
+    if (needs_mshr(request)) {
         ready = m_dram.access(offset, false, at);
-        m_fetches.push_back(ready);
-        std::push_heap(m_fetches.begin(), m_fetches.end(), std::greater<ticks>());
+        m_fetches.add(ready);
     }
     m_tags.fill(victim, index, ready, request.kind == access_kind::write);
     // What is written needs no old bytes: they are merged when the fetch ends.
     return request.kind == access_kind::write ? at : ready;
 }
 
-/// \returns false if it must wait for an MSHR; then retry() comes back when there is one
+/// \returns false if it must wait for an MSHR or a write-back; then retry() comes back when there is one
 bool l2_bank::serve(const line_request_ptr& request, const lookup& times) {
     line_request& r = *request;
     if (where(r.line) == GPU_PA_SYSTEM) return serve_shared(request, times);
@@ -165,10 +190,9 @@ bool l2_bank::serve(const line_request_ptr& request, const lookup& times) {
         unlock(r, index);
     } else {
         const bool is_write = r.kind == access_kind::write;
-        const bool whole = is_write && r.byte_mask == ~std::uint64_t{0};
         std::size_t at = m_tags.find(index);
         const bool hit = at != l2_tags::absent;
-        if (!hit && !whole && !mshr_available(done)) return false;
+        if (!hit && ((needs_mshr(r) && !mshr_available(done)) || !victim_can_leave(index, done))) return false;
         if (hit) {
             ++hits;
             if (is_write) {
@@ -305,6 +329,7 @@ void l2_bank::reset() {
     m_tags.clear();
     m_free = 0;
     m_fetches.clear();
+    m_write_backs.clear();
     m_stalled.clear();
     m_stalled_lines.fill(0);
     cancel(m_retry);

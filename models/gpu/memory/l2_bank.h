@@ -2,8 +2,9 @@
 // One bank of the L2 cache, the point of coherence for its lines. Requests are performed in the order in which they
 // arrive, at their arrival: reads sample and writes commit then. What the bank works out in closed form is when the
 // answer is there: after the requests before it, the lookup, and on a miss the memory channel. A read of a line that is
-// being fetched waits for that fetch (it shares the MSHR). A miss that finds all MSHRs taken waits, looked up, for the
-// first that is released; hits pass it, requests for its line and other misses queue behind it.
+// being fetched waits for that fetch (it shares the MSHR). A miss that finds all MSHRs taken, or whose victim is dirty
+// while all write-backs are under way, waits, looked up, for the first that ends; hits pass it, requests for its line and
+// other misses queue behind it. A write of a whole line fetches nothing and needs no MSHR.
 // A write that asks for it (`at_service`) commits when its turn has come in that reckoning, so that requests that
 // arrive until then still see what was there before.
 #pragma once
@@ -31,6 +32,7 @@ struct l2_params {
     std::uint64_t banks = 16;
     std::uint64_t ways = 16;
     std::uint64_t mshrs = 64;   ///< a bank
+    std::uint64_t write_backs = 128;
     byte_size interleave{128};  ///< bytes after which the next bank takes over
     cycles latency{50};         ///< of a lookup, data included
     cycles service{1};          ///< from one request to the next
@@ -76,10 +78,11 @@ public:
     counter hits{*this, "hits", "1", "requests for a line that was there"};
     counter misses{*this, "misses", "1", "requests for a line that was not there"};
     counter mshr_merges{*this, "mshr_merges", "1", "hits on a line that was still being fetched"};
-    counter mshr_stalls{*this, "mshr_stalls", "1", "requests that waited, themselves or behind others, for an MSHR"};
+    counter mshr_stalls{*this, "mshr_stalls", "1",
+                        "requests that waited, themselves or behind others, for an MSHR or a write-back"};
     counter evictions{*this, "evictions", "1", "lines given up for others"};
     counter writebacks{*this, "writebacks", "1", "dirty lines written to memory"};
-    counter queueing{*this, "queueing", "ps", "time that requests waited for the bank or an MSHR"};
+    counter queueing{*this, "queueing", "ps", "time that requests waited for the bank, an MSHR or a write-back"};
     counter locks{*this, "locks", "1", "lines locked"};
     counter lock_rejections{*this, "lock_rejections", "1", "locks refused because of the cap of the set"};
     counter queue_reads{*this, "queue_reads", "1", "reads of lines of queues by the command processor"};
@@ -110,11 +113,31 @@ private:
     /// When a request is looked up, and may go on behind that.
     struct lookup {
         ticks begin, end;
-        ticks go;  ///< not before `end`; later where it has waited for an MSHR
+        ticks go;  ///< not before `end`; later where it has waited for an MSHR or a write-back
+    };
+    /// A request that waits, looked up.
+    struct stalled {
+        line_request_ptr request;
+        bool misses;  ///< certainly: nothing that waited before it can bring its line
+    };
+    /// What is under way at the memory, by when it ends.
+    class under_way {
+    public:
+        explicit under_way(std::size_t limit) : m_limit(limit) { m_ends.reserve(limit); }
+        /// Forgets what has ended. \returns whether another one may begin at this time
+        bool available(ticks at);
+        ticks first() const { return m_ends.front(); }
+        void add(ticks end);
+        void clear() { m_ends.clear(); }
+
+    private:
+        std::size_t m_limit;
+        std::vector<ticks> m_ends;  // a heap, earliest on top
     };
     bool may_pass(const line_request& request, std::uint64_t index) const;
     bool serve(const line_request_ptr& request, const lookup& times);
     bool mshr_available(ticks at);
+    bool victim_can_leave(std::uint64_t index, ticks at);
     std::uint64_t rounds_of(const line_request& request) const {
         return request.operands ? (request.operands + params.atomic_units - 1) / params.atomic_units : 1;
     }
@@ -156,8 +179,8 @@ private:
     coherent_port* m_shared = nullptr;
     l2_tags m_tags;
     ticks m_free = 0;                                   // when the next request can be looked up
-    std::vector<ticks> m_fetches;                       // heap of when those under way end, earliest on top
-    growing_ring<line_request_ptr> m_stalled;           // in order of arrival; `done` is the end of their lookups
+    under_way m_fetches, m_write_backs;
+    growing_ring<stalled> m_stalled;                    // in order of arrival; `done` is the end of their lookups
     std::array<std::uint32_t, 1024> m_stalled_lines{};  // how many of them, by the low bits of their lines
     calendar_event m_retry{method<&l2_bank::retry>, this};
 };

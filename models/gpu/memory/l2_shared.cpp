@@ -2,7 +2,6 @@
 // Lines of memory that the GPU shares with its host's harts. A bank keeps copies of them among its other lines; what
 // changes them is performed behind it, so that they are never dirty here.
 #include <algorithm>
-#include <functional>
 
 #include "gpu/memory/coherent_port.h"
 #include "gpu/memory/l2_bank.h"
@@ -24,8 +23,7 @@ ticks l2_bank::reach_shared(const line_request& r, std::uint64_t index, std::siz
         case access_kind::lock: {
             if (at != l2_tags::absent) return std::max(looked_up, m_tags.ready(at));
             const ticks done = m_shared->fetch(line, looked_up);
-            m_fetches.push_back(done);
-            std::push_heap(m_fetches.begin(), m_fetches.end(), std::greater<ticks>());
+            m_fetches.add(done);
             fill_copy(index, done);
             return done;
         }

@@ -21,6 +21,8 @@ system_port::system_port(const sc_core::sc_module_name& name, pcie::requester& d
     : model(name), m_dma(dma), m_link_is_free(std::move(link_is_free)) {}
 
 void system_port::reset() {
+    m_lines.clear();
+    m_line_next = true;
     m_responses.clear();
     m_reads.clear();
     m_writes.clear();
@@ -31,6 +33,11 @@ void system_port::reset() {
 
 void system_port::send(const line_request_ptr& request) {
     if (span_recorder::on()) request->spans.mark(span_reach::host);
+    m_lines.push_back({request, now()});
+    advance();
+}
+
+void system_port::start(const line_request_ptr& request) {
     switch (request->kind) {
         case access_kind::read: return read(request);
         case access_kind::write: return write(request);
@@ -131,19 +138,39 @@ void system_port::write(std::uint64_t physical, const buffer_slice& data, transf
 void system_port::advance() {
     if (m_advancing) return;
     m_advancing = true;
-    while (!m_writes.empty() && m_link_is_free()) {
-        auto& t = m_writes.front();
-        const auto bytes = std::min<std::uint64_t>({t.data.length, m_dma.max_payload, 4096 - t.address % 4096});
-        m_dma.write(t.address, t.data.part(0, bytes));
-        t.address += bytes;
-        t.data.offset += bytes;
-        t.data.length -= bytes;
-        if (t.data.length) continue;
-        if (!m_respond.scheduled()) schedule(m_respond, now());
-        m_written.push_back(std::move(t));
-        m_writes.pop_front();
+    for (;;) {
+        while (!m_lines.empty() && m_lines.front().request->kind != access_kind::write)
+            start(m_lines.take_front().request);
+        if ((m_lines.empty() && m_writes.empty()) || !m_link_is_free()) break;
+        if (m_writes.empty() || (m_line_next && !m_lines.empty())) {
+            m_line_next = false;
+            write_next_line();
+        } else {
+            m_line_next = true;
+            write_next_part();
+        }
     }
     m_advancing = false;
+}
+
+void system_port::write_next_line() {
+    const auto [request, since] = m_lines.take_front();
+    write_queueing.add(now() - since);
+    if (now() > since) request->spans.add(m_queue_span, span_kind::queueing, since, now());
+    start(request);
+}
+
+void system_port::write_next_part() {
+    auto& t = m_writes.front();
+    const auto bytes = std::min<std::uint64_t>({t.data.length, m_dma.max_payload, 4096 - t.address % 4096});
+    m_dma.write(t.address, t.data.part(0, bytes));
+    t.address += bytes;
+    t.data.offset += bytes;
+    t.data.length -= bytes;
+    if (t.data.length) return;
+    if (!m_respond.scheduled()) schedule(m_respond, now());
+    m_written.push_back(std::move(t));
+    m_writes.pop_front();
 }
 
 void system_port::respond_later(const line_request_ptr& request, memory_fault fault) {

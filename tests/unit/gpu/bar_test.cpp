@@ -229,6 +229,43 @@ TEST_CASE("a memory that is slow to take writes holds them up on the link") {
     CHECK(usual < narrow);
 }
 
+TEST_CASE("lines are written to host memory no faster than the link takes them") {
+    auto& b = fresh(all().usual);
+    constexpr std::uint64_t host = std::uint64_t{GPU_PA_SYSTEM} << GPU_PA_APERTURE_SHIFT | 0x100000;
+    const auto write = [&](std::uint64_t line, std::uint8_t value) {
+        auto r = b.units.make(access_kind::write, host + line * line_bytes);
+        r->data.fill(value);
+        b.gpu.core.router().send(r);
+    };
+    const auto time_of = [&](unsigned lines) {
+        b.units.responses.clear();
+        const auto begin = b.now();
+        for (unsigned n = 0; n < lines; ++n) write(n, static_cast<std::uint8_t>(n));
+        b.run();
+        REQUIRE(b.units.responses.size() == lines);
+        return b.units.responses.back().when - begin;
+    };
+    const ticks few = time_of(500), many = time_of(1500);
+    const auto& link = b.gpu.link;
+    const double rate = pcie::lane_rate(link.generation()).bytes_per_second * static_cast<double>(link.lanes());
+    const double line_time = line_bytes * static_cast<double>(ticks_per_second) / rate;
+    CHECK(static_cast<double>(many - few) > 1000 * line_time);
+    CHECK(static_cast<double>(many - few) < 1600 * line_time);  // headers and framing of 24 bytes, and credits
+    std::uint8_t last = 0;
+    b.memory.bytes.read(0x100000 + 1499 * line_bytes, &last, 1);
+    CHECK(last == static_cast<std::uint8_t>(1499));
+    // What follows a write in order sees it, and is not held up by what follows itself.
+    b.units.responses.clear();
+    for (unsigned n = 0; n < 200; ++n) write(n, 7);
+    b.gpu.core.router().send(b.units.make(access_kind::read, host + 199 * line_bytes));
+    for (unsigned n = 0; n < 200; ++n) write(n, 9);
+    b.run();
+    REQUIRE(b.units.responses.size() == 401);
+    unsigned seen = 0;
+    for (const auto& r : b.units.responses) seen += r.data[0] == 7 && r.operand == 0;
+    CHECK(seen == 201);
+}
+
 TEST_CASE("a reset drops what is under way, and what comes after is served") {
     for (auto* b : {&all().usual, &all().narrow, &all().at_bank}) {
         fresh(*b);

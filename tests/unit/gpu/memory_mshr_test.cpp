@@ -12,7 +12,9 @@ gpu_memory_system_params few_mshrs() {
     p.capacity = {64 << 20};
     p.unit.l1.mshrs = 4;
     p.unit.tlb.ways = 4;
+    p.l2.size = {128 << 10};
     p.l2.mshrs = 4;
+    p.l2.write_backs = 2;
     p.l2_tlb.mshrs = 2;
     p.gmmu.walkers = 2;
     return p;
@@ -95,6 +97,50 @@ TEST_CASE("requests to a line stay in order where its first waits for an MSHR") 
     std::vector<std::uint64_t> old;
     for (const auto& r : atomics.responses) old.push_back(r.operand);
     CHECK(old == std::vector<std::uint64_t>{0, 5, 10});
+}
+
+TEST_CASE("lines are written no faster than memory takes them") {
+    auto& m = fresh();
+    line_listener client;
+    const std::uint64_t kept = p.l2.size / line_bytes + p.l2.banks * p.l2.write_backs, lines = kept + 8192;
+    const ticks begin = calendar::current().now();
+    for (std::uint64_t n = 0; n < lines; ++n) {
+        auto write = client.make(access_kind::write, m.base() + 0x400000 + n * line_bytes);
+        std::memcpy(write->data.data(), &n, sizeof n);
+        m.system.router.send(write);
+    }
+    m.run();
+    REQUIRE(client.responses.size() == lines);
+    const ticks took = client.responses.back().when - begin;
+    const ticks memory = m.system.hbm.line_time() / p.hbm.channels;  // a line, over all channels
+    CHECK(took > (lines - kept) * memory);
+    CHECK(took < l2_round + 2 * lines * memory);
+    CHECK(m.system.hbm.reads.value() == 0);  // nothing is fetched that is overwritten
+    for (std::uint64_t n = 0; n < lines; n += 97) CHECK(m.peek<std::uint64_t>(0x400000 + n * line_bytes) == n);
+}
+
+TEST_CASE("a read that misses waits while its victim cannot be written back") {
+    auto& m = fresh();
+    line_listener client;
+    auto& bank = m.system.l2.bank_of(line_of_bank(0));
+    const auto lines = static_cast<unsigned>(p.l2.size / p.l2.banks / line_bytes);
+    for (unsigned n = 0; n < lines; ++n) m.system.router.send(client.make(access_kind::write, m.base() + line_of_bank(n)));
+    m.run();
+    REQUIRE(bank.writebacks.value() == 0);
+    // One fetch after the other, each with a write-back: with MSHRs alone the reads would take as long as clean ones.
+    const auto read = [&](unsigned from) {
+        const ticks begin = calendar::current().now();
+        client.responses.clear();
+        for (unsigned n = 0; n < lines; ++n)
+            m.system.router.send(client.make(access_kind::read, m.base() + line_of_bank(from + n)));
+        m.run();
+        REQUIRE(client.responses.size() == lines);
+        return client.responses.back().when - begin;
+    };
+    const ticks dirty = read(lines);
+    CHECK(bank.writebacks.value() == lines);
+    const ticks clean = read(2 * lines);
+    CHECK(dirty > clean);
 }
 
 TEST_CASE("an L1 miss that waited for an MSHR leaves when there is one") {
