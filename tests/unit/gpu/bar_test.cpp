@@ -3,6 +3,7 @@
 #include "unit/gpu/memory_bench.h"
 
 #include "gpu/gpu_device.h"
+#include "pcie/link_speed.h"
 #include "unit/pcie/cs_storm_bench.h"
 
 using namespace fabricvp;

@@ -102,6 +102,7 @@ TEST_CASE("requests to a line stay in order where its first waits for an MSHR") 
 TEST_CASE("lines are written no faster than memory takes them") {
     auto& m = fresh();
     line_listener client;
+    restart_statistics();
     const std::uint64_t kept = p.l2.size / line_bytes + p.l2.banks * p.l2.write_backs, lines = kept + 8192;
     const ticks begin = calendar::current().now();
     for (std::uint64_t n = 0; n < lines; ++n) {
@@ -122,6 +123,7 @@ TEST_CASE("lines are written no faster than memory takes them") {
 TEST_CASE("a read that misses waits while its victim cannot be written back") {
     auto& m = fresh();
     line_listener client;
+    restart_statistics();
     auto& bank = m.system.l2.bank_of(line_of_bank(0));
     const auto lines = static_cast<unsigned>(p.l2.size / p.l2.banks / line_bytes);
     for (unsigned n = 0; n < lines; ++n) m.system.router.send(client.make(access_kind::write, m.base() + line_of_bank(n)));
