@@ -107,29 +107,34 @@ enum { GPU_CP_REGISTERS(ABI_OFFSET) };
 
 enum gpu_event { GPU_EVENT_DOORBELL = 1, GPU_EVENT_DISPATCH = 2, GPU_EVENT_HOST = 4, GPU_EVENT_FAULT = 8 };
 
-/* Why something ended: in fault records and queue errors. */
-enum gpu_fault {
-    GPU_FAULT_NONE = 0,
-    GPU_FAULT_UNMAPPED = 1, /* no page */
-    GPU_FAULT_READ_ONLY = 2,
-    GPU_FAULT_NOT_EXECUTABLE = 3,
-    GPU_FAULT_MISALIGNED = 4,
-    GPU_FAULT_BAD_APERTURE = 5, /* an address that no aperture holds */
-    GPU_FAULT_BUS = 6,          /* no device answered */
-    GPU_FAULT_POISONED = 7,
-    GPU_FAULT_ILLEGAL = 8,    /* instruction */
-    GPU_FAULT_BARRIER = 9,    /* lanes ended while others of the work-group wait */
-    GPU_FAULT_RESOURCES = 10, /* a work-group that no compute unit can hold */
-    GPU_FAULT_PC = 11,        /* a jump to where no code can be */
-    GPU_FAULT_RUNAWAY = 12,   /* more instructions than a wavefront may execute */
-    GPU_FAULT_PACKET = 32,    /* malformed AQL packet */
-    GPU_FAULT_KERNEL = 33,    /* not a kernel descriptor */
-    GPU_FAULT_OVERFLOW = 34,  /* doorbell beyond the ring */
-    GPU_FAULT_FIRMWARE =
-        35, /* the command processor's firmware took a trap: pc, address, its cause for a queue, hart for a lane */
-    GPU_FAULT_DEPENDENCY = 36, /* a barrier packet waits for a signal that tells an error */
-    GPU_FAULT_ABORTED = 37     /* a launch that the firmware ended (CP_DISPATCH_ABORT) */
-};
+/* Why something ended, in fault records and queue errors: F(name, number, what people read). */
+/* clang-format off */
+#define GPU_FAULTS(F)                                                                                                  \
+    F(NONE, 0, "none")                                                                                                 \
+    F(UNMAPPED, 1, "unmapped")             /* no page */                                                               \
+    F(READ_ONLY, 2, "read only")                                                                                       \
+    F(NOT_EXECUTABLE, 3, "not executable")                                                                             \
+    F(MISALIGNED, 4, "misaligned")                                                                                     \
+    F(BAD_APERTURE, 5, "bad aperture")     /* an address that no aperture holds */                                     \
+    F(BUS, 6, "bus error")                 /* no device answered */                                                    \
+    F(POISONED, 7, "poisoned")                                                                                         \
+    F(ILLEGAL, 8, "illegal instruction")                                                                               \
+    F(BARRIER, 9, "barrier")               /* lanes ended while others of the work-group wait */                       \
+    F(RESOURCES, 10, "resources")          /* a work-group that no compute unit can hold */                            \
+    F(PC, 11, "wild jump")                 /* to where no code can be */                                               \
+    F(RUNAWAY, 12, "runaway")              /* more instructions than a wavefront may execute */                        \
+    F(PACKET, 32, "malformed packet")      /* of AQL */                                                                \
+    F(KERNEL, 33, "not a kernel")          /* no descriptor of one */                                                  \
+    F(OVERFLOW, 34, "queue overflow")      /* a doorbell beyond the ring */                                            \
+    F(FIRMWARE, 35, "firmware trap")       /* of the command processor: pc, address, its cause for a queue, hart for   \
+                                            * a lane */                                                                \
+    F(DEPENDENCY, 36, "failed dependency") /* a barrier packet waits for a signal that tells an error */               \
+    F(ABORTED, 37, "aborted")              /* a launch that the firmware ended (CP_DISPATCH_ABORT) */
+/* clang-format on */
+#define GPU_FAULT_NUMBER(name, number, text) GPU_FAULT_##name = number,
+enum gpu_fault { GPU_FAULTS(GPU_FAULT_NUMBER) };
+#define GPU_FAULT_TEXT(name, number, text) \
+    case GPU_FAULT_##name: return text;
 
 /* Tables in the command processor's memory, by offset there. The firmware clears them before it is GPU_FIRMWARE_READY;
  * until then the host leaves them alone. */

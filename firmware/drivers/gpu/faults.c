@@ -7,25 +7,7 @@
 
 const char* gpu_fault_name(unsigned fault) {
     switch (fault) {
-        case GPU_FAULT_NONE: return "none";
-        case GPU_FAULT_UNMAPPED: return "unmapped";
-        case GPU_FAULT_READ_ONLY: return "read only";
-        case GPU_FAULT_NOT_EXECUTABLE: return "not executable";
-        case GPU_FAULT_MISALIGNED: return "misaligned";
-        case GPU_FAULT_BAD_APERTURE: return "bad aperture";
-        case GPU_FAULT_BUS: return "bus error";
-        case GPU_FAULT_POISONED: return "poisoned";
-        case GPU_FAULT_ILLEGAL: return "illegal instruction";
-        case GPU_FAULT_BARRIER: return "barrier";
-        case GPU_FAULT_RESOURCES: return "resources";
-        case GPU_FAULT_PC: return "wild jump";
-        case GPU_FAULT_RUNAWAY: return "runaway";
-        case GPU_FAULT_PACKET: return "malformed packet";
-        case GPU_FAULT_KERNEL: return "not a kernel";
-        case GPU_FAULT_OVERFLOW: return "queue overflow";
-        case GPU_FAULT_FIRMWARE: return "firmware trap";
-        case GPU_FAULT_DEPENDENCY: return "failed dependency";
-        case GPU_FAULT_ABORTED: return "aborted";
+        GPU_FAULTS(GPU_FAULT_TEXT)
         case GPU_TIMED_OUT: return "timed out";
         default: return "?";
     }
