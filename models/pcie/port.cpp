@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted_warning.h"
 #include "base/log.h"
 #include "link/far_end.h"
 #include "pcie/capabilities.h"
@@ -159,7 +160,7 @@ void port::signalled(std::uint32_t errors, ticks when) {
 void port::report_errors() {
     if (const auto errors = std::exchange(m_link_errors, 0)) m_owner.link_errors(*this, errors);
     if (!std::exchange(m_failed, false) || !m_up) return;
-    log(log_level::warning, *this, "training does not help: the link goes down");
+    count_warning(failed_trainings, *this, "training does not help: the link goes down");
     take_down();
     train();
 }
@@ -174,9 +175,9 @@ void port::drop_link() {
 }
 
 /// True if this end can change the link's state, which both ends do at one time.
-bool port::changes_link() const {
+bool port::changes_link() {
     if (m_other && !partner())
-        log(log_level::warning, *this, "the link's other end is in another simulation: the link stays as it is");
+        count_warning(refused_changes, *this, "the link's other end is in another simulation: the link stays as it is");
     return partner() != nullptr;
 }
 

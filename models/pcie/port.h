@@ -79,6 +79,8 @@ public:
     counter payload_sent{*this, "payload_sent", "B", "payload bytes sent"};
     counter dropped{*this, "dropped", "1", "TLPs lost because the link was down"};
     counter link_downs{*this, "link_downs", "1", "times the link went down"};
+    counter failed_trainings{*this, "failed_trainings", "1", "times it went down because training did not help"};
+    counter refused_changes{*this, "refused_changes", "1", "changes of its state that need the other end here"};
 
     link_faults faults{*this};
 
@@ -146,7 +148,7 @@ private:
     std::uint64_t max_lanes() const;
     unsigned max_generation() const;
     bool held_by_fault() const;
-    bool changes_link() const;
+    bool changes_link();
     void trained();
     void report_errors();
     void drop_link();

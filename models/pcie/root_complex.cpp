@@ -323,10 +323,9 @@ void root_complex::receive_error(unsigned index, message_code code, std::uint16_
     auto& b = *bridges[index];
     const auto control = b.space.get(b.space.find_capability(express_id) + express::root_control, 2);
     const unsigned enable = code == message_code::error_correctable ? 1 : code == message_code::error_nonfatal ? 2 : 4;
-    if (control & enable) {
-        ++system_errors;
-        log(log_level::error, *this, "root port {}: system error, reported by {:04x}", index, source);
-    }
+    if (control & enable)
+        count_message(log_level::error, system_errors, *this, "root port {}: system error, reported by {:04x}", index,
+                      source);
     b.receive_error(code, source);
 }
 

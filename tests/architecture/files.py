@@ -18,6 +18,16 @@ HOST = re.compile(
     r"https?://(?!(127\.0\.0\.1|localhost|www\.apache\.org|\$|%|\{))[\w.-]*(debian|pypi|pythonhosted|github)[\w.-]*"
 )
 
+#: A guest may cause what models warn of again and again: base/counted_warning.h logs it once, and counts.
+UNCOUNTED = re.compile(r"\blog(?:_message)?\(\s*log_level::(?:warning|error)\b")
+#: What comes at most once, or is told once by other means.
+LOGGED_ONCE = {
+    "models/base/trace.cpp",  # the trace has come to its limit
+    "models/fabric/interconnect.cpp",  # a link or a switch is dead, by the user's fault plan
+    "models/network/switch.cpp",
+    "models/host/address_bus.cpp",  # once for each initiator, kind of access and response
+}
+
 
 def files(tree, tops):
     for top in tops:
@@ -43,6 +53,8 @@ def violations(tree):
                     yield f"{path}:{number}: {len(line)} columns, more than {MAX_COLUMNS}"
         if path.parts[:2] == ("tests", "unit") and re.fullmatch(r"test_\w+\.cpp", path.name):
             yield f"{path}: unit tests are called {path.stem.removeprefix('test_')}_test.cpp"
+        if path.parts[0] == "models" and UNCOUNTED.search(text) and str(path) not in LOGGED_ONCE:
+            yield f"{path}: a warning that may come again and again: use count_warning() of base/counted_warning.h"
         if HOST.search(text):
             yield f"{path}: names a mirror or registry: {HOST.search(text)[0]}"
 

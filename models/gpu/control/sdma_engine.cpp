@@ -165,12 +165,8 @@ void sdma_engine::finish(std::size_t c, std::uint32_t fault) {
 }
 
 void sdma_engine::stopped(std::size_t c) {
-    if (stops.total() == 0)
-        log(log_level::warning, *this,
-            "channel {} stops: the ring registers are wrong or a descriptor could not be fetched; further stops are "
-            "only counted",
-            c);
-    ++stops;
+    count_warning(stops, *this, "channel {} stops: the ring registers are wrong or a descriptor could not be fetched",
+                  c);
 }
 
 void sdma_engine::abandon(std::size_t c) {

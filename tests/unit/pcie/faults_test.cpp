@@ -219,6 +219,22 @@ TEST_CASE("errors are recorded by severity and mask, and travel to the root port
     port.space.write(root_aer + aer::root_status, 4, 0x7f);
     CHECK_FALSE(machine.root.intx[1].level());
 
+    // Root Control makes system errors of them, as often as a device likes: the first one is logged.
+    const auto root_control = port.space.find_capability(express_id) + express::root_control;
+    unsigned told = 0;
+    const auto sink = set_log_sink([&](log_level, const std::string&, const std::string&) { ++told; });
+    port.space.set(root_control, 2, 0x4);
+    for (int i = 0; i < 100; ++i) {
+        space.write(aer_at + aer::uncorrectable_status, 4, aer::poisoned);
+        machine.engines[0]->dma.write(cs_storm_bench::engine_base(1) + 0x300, data, true);
+        b.run(10 * us);
+    }
+    port.space.set(root_control, 2, 0);
+    set_log_sink(sink);
+    CHECK(machine.root.system_errors.total() == 100);
+    CHECK(told == 1);
+    port.space.write(root_aer + aer::root_status, 4, 0x7f);
+
     // A refused read is the requester's business: advisory, a correctable error at the device.
     space.write(aer_at + aer::correctable_mask, 4, 0);
     space.write(aer_at + aer::uncorrectable_status, 4, 0xffffffff);
