@@ -55,14 +55,14 @@ class Device:
 
 
 class Timer:
-    """A call under way, from `Platform.call_in()` or `call_at()`."""
+    """A call under way, from `Platform.call_in()` or `call_at()`, or `PcieDevice.call_in()`."""
 
-    def __init__(self, handle: _fabricvp.Timer) -> None:
+    def __init__(self, handle: _fabricvp.Timer | _fabricvp.EndpointTimer) -> None:
         self._handle = handle
 
     @property
     def active(self) -> bool:
-        """True until it has been called or cancelled."""
+        """True until it has been called or cancelled, or a reset of its PCIe device has dropped it."""
         return self._handle.active()
 
     def cancel(self) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from . import _fabricvp
+from .devices import Timer
 from .errors import InputError
 from .units import Time, to_picoseconds
 
@@ -109,9 +110,9 @@ class PcieDevice:
         """Simulated time in seconds."""
         return self._core.now() / 1e12
 
-    def call_in(self, delay: Time, function: Callable[[], object]) -> DeviceTimer:
-        """Calls a function after a simulated time."""
-        return DeviceTimer(self._core.call_in(to_picoseconds(delay), function))
+    def call_in(self, delay: Time, function: Callable[[], object]) -> Timer:
+        """Calls a function after a simulated time. A reset drops the call."""
+        return Timer(self._core.call_in(to_picoseconds(delay), function))
 
     def dma_read(self, address: int, size: int, done: Callable[[DmaRead], object]) -> None:
         """Reads host memory (or another device's) by TLPs over the device's link, and calls ``done(DmaRead)`` when the
@@ -161,22 +162,6 @@ class PcieDevice:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
-
-
-class DeviceTimer:
-    """A call under way, from `PcieDevice.call_in()`."""
-
-    def __init__(self, handle: _fabricvp.EndpointTimer) -> None:
-        self._handle = handle
-
-    @property
-    def active(self) -> bool:
-        """True until it has been called, cancelled or dropped by a reset."""
-        return self._handle.active()
-
-    def cancel(self) -> None:
-        """Takes the call back, if it has not happened."""
-        self._handle.cancel()
 
 
 def register(cls: type[PcieDevice]) -> None:
