@@ -21,6 +21,14 @@ std::string resolve(const std::string& named, const std::string& base) {
     return named.empty() ? named : find_image(named, base);
 }
 
+std::string failure_text(const std::string& node, int status) {
+    auto text = fmt::format("{} reported failure {}", node, status);
+    if (status > 255)  // more than an exit status has: where it comes from is not to be guessed
+        text += fmt::format(" (its guest wrote {:#x} to the finisher, whose upper half that is)",
+                            static_cast<unsigned>(status) << 16 | FINISHER_FAIL);
+    return text;
+}
+
 }  // namespace
 
 platform::implementation::implementation(const machine_params& p, std::string image_base, ranks::communicator* comm)
@@ -90,7 +98,7 @@ void platform::implementation::connect(std::size_t i) {
         else if (status == FINISHER_REFUSED)
             node_rejected(i);
         else
-            node_ended(i, node_state::failed, status, fmt::format("{} reported failure {}", name, status));
+            node_ended(i, node_state::failed, status, failure_text(name, status));
     };
     h.on_system_reset = [this, &a] {
         a.reset_wanted = true;

@@ -64,8 +64,10 @@ void session::report_stop() {
 }
 
 void session::report_exit(int status) {
+    constexpr int max_code = 0xff;  // of the packet; the low byte of a failure may be 0, which says that all is well
     if (m_run.running())
-        reply(fmt::format(m_multiprocess ? "W{:02x};process:{:x}" : "W{:02x}", status & 0xff, m_process.id));
+        reply(fmt::format(m_multiprocess ? "W{:02x};process:{:x}" : "W{:02x}", std::clamp(status, 0, max_code),
+                          m_process.id));
     m_over = true;
 }
 

@@ -71,7 +71,11 @@ class Runs(CommandTest):
     def test_failure_of_the_guest(self):
         result = self.run_command("run", self.machine(finish(3)), "--out", "out")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("node0 reported failure 3", result.errors)
+        self.assertIn("node0 reported failure 3;", result.errors)
+        result = self.run_command("run", self.machine(finish(256)))
+        self.assertEqual(result.returncode, 1)
+        says = "node0 reported failure 256 (its guest wrote 0x1003333 to the finisher, whose upper half that is);"
+        self.assertIn(says, result.errors)
         self.assertIn("sim.instructions", statistics(self.folder / "out"))
 
     def test_time_limit(self):

@@ -411,6 +411,14 @@ TEST_CASE("the end of the process is reported to a debugger that waits") {
     CHECK(b.session->over());
 }
 
+TEST_CASE("a failure whose low byte is 0 is no success to a debugger") {
+    bench b;
+    b.negotiate();
+    b.ask("vCont;c");
+    b.session->report_exit(256);
+    CHECK(b.replies.back() == "Wff;process:1");
+}
+
 TEST_CASE("descriptions are transferred in pieces") {
     bench b;
     std::string whole, part;
