@@ -7,7 +7,7 @@
 #include "network/schedule.h"
 #include "programs/distributed/distributed.h"
 
-enum { GROUP = 256, MAX_GROUPS = 256, PERIOD = 251 };
+enum { GROUP = 256, MAX_GROUPS = 256, RANGE = 251 };
 
 struct step {
     uint64_t elements;
@@ -53,9 +53,10 @@ static void add(struct distributed* d, const struct step* s) {
 }
 
 /* Small whole numbers, so that sums are exact in any order: a member's share has its own weight. */
-static float input(uint64_t i, unsigned member) { return (float)(i % PERIOD * (member + 1) + member); }
+static uint64_t drawn(uint64_t i) { return distributed_random(0, i) % RANGE; }
+static float input(uint64_t i, unsigned member) { return (float)(drawn(i) * (member + 1) + member); }
 static float expected(uint64_t i, unsigned members) {
-    return (float)(i % PERIOD * members * (members + 1) / 2 + (uint64_t)members * (members - 1) / 2);
+    return (float)(drawn(i) * members * (members + 1) / 2 + (uint64_t)members * (members - 1) / 2);
 }
 
 bool allreduce_run(struct distributed* d) {

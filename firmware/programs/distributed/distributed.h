@@ -4,6 +4,7 @@
 #define FABRICVP_PROGRAMS_DISTRIBUTED_DISTRIBUTED_H
 
 #include "abi/apps.h"
+#include "gpu/kernels/random.h"
 #include "programs/distributed/ring.h"
 
 struct distributed {
@@ -11,6 +12,9 @@ struct distributed {
     uint64_t size, steps, columns; /* see GPU_APP_OPTIONS */
     uint64_t began, cycles;        /* of what is measured */
 };
+
+/* What an element of an input draws; the seed shifts it. */
+static inline uint64_t distributed_random(uint64_t row, uint64_t column) { return hash64(row << 32 | column) >> 32; }
 
 /* Bytes that a member needs; it knows the size alone. */
 uint64_t allreduce_bytes(const struct distributed* d);

@@ -28,7 +28,7 @@ static struct ring_transfer transfer(const void* context, unsigned member) {
 }
 
 static float input(uint64_t row, uint64_t column) {
-    return (float)((row * UINT64_C(0x9e3779b9) + column * UINT64_C(0x85ebca6b)) >> 7 & 0xffff) * 0x1p-16f;
+    return (float)(distributed_random(row, column) & 0xffff) * 0x1p-16f;
 }
 
 static void compute(struct distributed* d, unsigned step) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs an application over all GPUs of all nodes. On the kernel command line stand `app=NAME`, and where the defaults
- * are not to be `size=N` and options of the application's own (abi/apps.h); the same at all nodes. One node needs no
- * RDMA adapter. */
+ * are not to be `size=N`, `seed=N` and options of the application's own (abi/apps.h); the same at all nodes. One node
+ * needs no RDMA adapter. */
 #include "programs/distributed/distributed.h"
 
 #include "drivers/bootstrap/measure.h"
@@ -24,6 +24,7 @@ static const struct known_app {
 enum { APPS = sizeof apps / sizeof *apps };
 
 static struct distributed d;
+uint64_t RANDOM_SHIFT;
 
 static uint64_t number(const char* line, const char* key, uint64_t min, uint64_t max, uint64_t otherwise) {
     uint64_t value;
@@ -72,6 +73,7 @@ static __attribute__((noinline)) int run_app(void) {
     name = name ? name + strlen("app=") : "";
     const struct known_app* app = find(name);
     const unsigned nodes = machine.nodes ? machine.nodes : (unsigned)number(line, "nodes", 1, BOOTSTRAP_MAX_RANKS, 1);
+    RANDOM_SHIFT = (number(name, "seed", 0, UINT64_MAX, 1) - 1) * 0xd1342543de82ef95;
     d.size = number(name, "size", 1, GPU_APP_MAX, app->size);
     d.steps = option(app, name, "steps");
     d.columns = option(app, name, "columns");

@@ -36,10 +36,10 @@ static struct ring_transfer transfer(const void* context, unsigned member) {
 }
 
 static float a_value(uint64_t row, uint64_t column) {
-    return (float)((int)((row * 5 + column * 3 + row * column) % RANGE) - HALF);
+    return (float)((int)(distributed_random(row, column) % RANGE) - HALF);
 }
 static float b_value(uint64_t row, uint64_t column) {
-    return (float)((int)((row * 2 + column * 7 + row * column) % RANGE) - HALF);
+    return (float)((int)(distributed_random(~row, column) % RANGE) - HALF);
 }
 static int64_t v_value(uint64_t i) { return (int64_t)(i * i % VECTOR) * 2 - VECTOR; }
 
