@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPU applications: A(name, default size, what the size counts, bytes of device memory for size n, what it does).
+/* The GPU applications: A(name, default size, what the size counts, bytes of device memory for size n and its options,
+ * what it does).
  * Plain C99. */
 #ifndef FABRICVP_ABI_APPS_H
 #define FABRICVP_ABI_APPS_H
@@ -12,7 +13,7 @@
     A(vectoradd, 1048576, "elements", 12.0 * n, "adds two vectors of floats")                                          \
     A(transpose, 2048, "rows", 8.0 * n * n, "transposes a square matrix of words through the local data share")        \
     A(fir, 1048576, "samples", 8.0 * n, "16-tap filter")                                                               \
-    A(spmv, 16384, "rows", 0.08 * n * n + 12.0 * n, "sparse matrix times vector; a Matrix Market file with --initrd")  \
+    A(spmv, 16384, "rows", 8 * density * n * n + 12 * n, "sparse matrix times vector; Matrix Market file: --initrd")   \
     A(reduction, 8388608, "elements", 4.0 * n, "sums words in two stages")                                             \
     A(histogram, 8388608, "samples", 1.0 * n, "counts bytes with atomics in the local data share and in memory")       \
     A(stencil, 1024, "rows", 8.0 * n * n, "four steps of a five-point stencil")                                        \
@@ -31,7 +32,7 @@
     A(amg_like, 32, "cells a side", 434.0 * n * n * n, "a V-cycle of algebraic multigrid, doubles")                    \
     A(lulesh_like, 32, "elements a side", 350.0 * n * n * n, "steps of a gas in moving hexahedra, doubles")            \
     A(comd_like, 16, "cells a side", 5300.0 * n * n * n, "molecular dynamics in link cells, doubles")                  \
-    A(pagerank, 32768, "vertices", 0.008 * n * n + 12.0 * n, "two steps of PageRank, a wavefront a row of the matrix") \
+    A(pagerank, 32768, "vertices", 8 * density * n * n + 12 * n, "two steps of PageRank, a wavefront a row of matrix") \
     A(mis, 524288, "vertices", 40.0 * n, "maximal independent set of an R-MAT graph with shuffled labels")             \
     A(lenet, 32, "images", 353000.0 * n + 4.2e6, "two training steps of LeNet-5")                                      \
     A(vgg16, 4, "images", 2.2e6 * n + 4.2e6, "two training steps of a VGG-16 with an eighth of the channels")          \
@@ -48,7 +49,7 @@
 #define GPU_DISTRIBUTED_APPS(A)                                                                                        \
     A(allreduce, 65536, "elements", 8.0 * n + 128, "sums a vector of floats over all GPUs of all nodes, in a ring")    \
     A(mm_ring, 128, "rows", 12.0 * n * n + 192, "multiplies square matrices over all GPUs of all nodes, in a ring")    \
-    A(halo, 64, "rows a GPU", 32768.0 * n + 65536, "steps of a five-point Jacobi iteration over all GPUs of all nodes")
+    A(halo, 64, "rows a GPU", 8 * columns * (n + 2) + 128, "steps of a five-point Jacobi on all GPUs of all nodes")
 #define GPU_DISTRIBUTED_APP_OPTIONS(O)                                     \
     O(halo, steps, 1, 1000, 4, "steps of the iteration")                   \
     O(halo, columns, 16, 4096, 256, "cells of a row")

@@ -2,6 +2,7 @@
 #include "platform/apps.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <set>
 #include <sstream>
@@ -17,13 +18,15 @@ namespace fabricvp {
 
 const std::vector<gpu_app>& gpu_apps() {
     static const std::vector<gpu_app> apps = {
-#define FABRICVP_ROW(name, size, unit, bytes, help) {#name, size, unit, [](double n) -> double { return bytes; }, help},
+#define FABRICVP_BYTES(bytes) \
+    [](double n, [[maybe_unused]] double density, [[maybe_unused]] double columns) -> double { return bytes; }
+#define FABRICVP_ROW(name, size, unit, bytes, help) {#name, size, unit, FABRICVP_BYTES(bytes), help},
         GPU_APPS(FABRICVP_ROW)
 #undef FABRICVP_ROW
-#define FABRICVP_ROW(name, size, unit, bytes, help) \
-    {#name, size, unit, [](double n) -> double { return bytes; }, help, true},
+#define FABRICVP_ROW(name, size, unit, bytes, help) {#name, size, unit, FABRICVP_BYTES(bytes), help, true},
             GPU_DISTRIBUTED_APPS(FABRICVP_ROW)
 #undef FABRICVP_ROW
+#undef FABRICVP_BYTES
     };
     return apps;
 }
@@ -36,6 +39,24 @@ const std::vector<gpu_app_option>& gpu_app_options() {
     };
     return options;
 }
+
+double app_option_value(const std::string& app, const std::string& key, const std::string& line) {
+    const auto& all = gpu_app_options();
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const gpu_app_option& o) { return o.app == app && o.key == key; });
+    if (known == all.end()) return 0;
+    std::istringstream words(line);
+    for (std::string word; words >> word;)
+        if (word.compare(0, key.size() + 1, key + "=") == 0) return std::strtod(word.c_str() + key.size() + 1, nullptr);
+    return known->default_value;
+}
+
+double app_bytes(const gpu_app& app, std::uint64_t size, const std::string& line) {
+    return app.bytes(static_cast<double>(size), app_option_value(app.name, "density", line),
+                     app_option_value(app.name, "columns", line));
+}
+
+double gpu_app::footprint() const { return app_bytes(*this, size, {}); }
 
 // As firmware/drivers/gpu/placement.c and grid.c name them.
 const std::vector<std::string>& app_placements() {
@@ -104,7 +125,8 @@ std::size_t gpus_of(const platform& machine, std::size_t node) {
 
 std::string in_gibibytes(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1 << 30)); }
 
-void check_size(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
+void check_size(platform& machine, std::size_t node, const std::string& name, const app_options& options,
+                const std::string& line) {
     const auto& app = app_named(name);
     const auto size = options.size ? options.size : app.size;
     if (size > GPU_APP_MAX)
@@ -112,7 +134,7 @@ void check_size(platform& machine, std::size_t node, const std::string& name, co
     const auto& params = machine.hardware().params.nodes.at(node);
     const auto room =
         params.devices.gpu_memory(options.gpus ? options.gpus : ~std::size_t{0}, params.host.memory.bytes);
-    if (const auto wanted = app.bytes(static_cast<double>(size)); wanted > room)
+    if (const auto wanted = app_bytes(app, size, line); wanted > room)
         throw input_error(fmt::format("--size {}: {} needs {} of device memory, its GPUs on node{} have {}", size, name,
                                       in_gibibytes(wanted), node, in_gibibytes(room)));
 }
@@ -220,7 +242,7 @@ void load_app(platform& machine, std::size_t node, const std::string& name, cons
     if (options.gpus > there)
         throw input_error(
             fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));
-    if (options.input.empty()) check_size(machine, node, name, options);
+    if (options.input.empty()) check_size(machine, node, name, options, images.append);
     machine.load_images(node, images);
 }
 
@@ -232,7 +254,7 @@ void load_distributed_app(platform& machine, const std::string& name, const app_
     const auto size = options.size ? options.size : app.size;
     if (size > GPU_APP_MAX)
         throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MAX, app.unit));
-    const auto wanted = app.bytes(static_cast<double>(size));
+    const auto wanted = app_bytes(app, size, images.append);
     for (std::size_t i = 0; i < nodes; ++i) {
         const auto& node = params.nodes.at(i);
         require_gpus(machine, i, "--app " + name);

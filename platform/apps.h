@@ -14,10 +14,10 @@ namespace fabricvp {
 
 struct gpu_app {
     std::string name;
-    std::uint64_t size;                                                    ///< default
-    std::string unit;                                                      ///< what the size counts
-    double (*bytes)(double n);                                             ///< of device memory at a size
-    double footprint() const { return bytes(static_cast<double>(size)); }  ///< at the default size
+    std::uint64_t size;                                         ///< default
+    std::string unit;                                           ///< what the size counts
+    double (*bytes)(double n, double density, double columns);  ///< of device memory; its options, or 0
+    double footprint() const;                                   ///< at the default size
     std::string help;
     bool distributed = false;  ///< over all GPUs of all nodes; footprint() counts bytes of each GPU
 };
@@ -35,6 +35,12 @@ struct gpu_app_option {
     std::string help;
 };
 const std::vector<gpu_app_option>& gpu_app_options();
+
+/// What an option stands at: \param line key=value words of a kernel command line \returns the default where it is not
+/// among them, 0 where the application has no such option
+double app_option_value(const std::string& app, const std::string& key, const std::string& line);
+/// Bytes of device memory at a size, with the options that stand on a kernel command line.
+double app_bytes(const gpu_app& app, std::uint64_t size, const std::string& line);
 
 /// How an application runs.
 struct app_options {
@@ -55,9 +61,15 @@ void check_images(std::size_t node, const image_set& images);
 /// The kernel command line of images, with the seed of what an application makes as its input; as it is for other
 /// software, and for 1, the seed that stands without one.
 std::string append_with_seed(const image_set& images, std::uint64_t seed);
-/// What the host executes, about, to make and check the input of the application of images, beside copies and launches;
-/// nothing where that follows from a file, or images run several.
-std::optional<double> host_instructions_of(const image_set& images);
+/// What a run of an application takes, about: instructions of harts, beside copies and launches, instructions of
+/// wavefronts, and events of the simulation.
+struct app_work {
+    double host = 0, wavefronts = 0, events = 0;
+    /// With a release build on a core of today.
+    double seconds() const;
+};
+/// Of one node's images. Nothing where it follows from a file, images run several applications, or one over all nodes.
+std::optional<app_work> work_of(const image_set& images);
 /// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options
 /// that would have no effect
 image_set images_of_app(const std::string& name, const app_options& options);

@@ -10,6 +10,9 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include "base/log.h"
+#include "base/parameters.h"
+#include "base/quantity.h"
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
 #include "platform/common/unmatched.h"
@@ -30,8 +33,9 @@ bool ends_in(const std::string& name, const std::string& end) {
 
 }  // namespace
 
-network_capture::network_capture(network::subnet* n, const std::string& file, const std::string& filter)
-    : m_network(there(n)), m_name(file) {
+network_capture::network_capture(network::subnet* n, const std::string& file, const std::string& filter,
+                                 std::uint64_t max_bytes)
+    : m_network(there(n)), m_name(file), m_max_bytes(max_bytes) {
     std::vector<std::string> names;
     const auto chosen = [&](const network::port& p, bool end) {
         names.emplace_back(p.name());
@@ -43,12 +47,7 @@ network_capture::network_capture(network::subnet* n, const std::string& file, co
         throw input_error(fmt::format("capture: no port of the network has a name such as '{}': {}", filter,
                                       why_unmatched(filter, names)));
     m_held = check_writable(file);
-    const auto sink = [this](const void* bytes, std::size_t size) {
-        if (!m_file)
-            m_early.append(static_cast<const char*>(bytes), size);
-        else
-            m_failed |= std::fwrite(bytes, 1, size, m_file) != size;
-    };
+    const auto sink = [this](const void* record, std::size_t size) { write(record, size); };
     network::packet_tap* tap = nullptr;
     if (ends_in(file, ".csv")) {
         m_table = std::make_unique<network::packet_table>(sink);
@@ -64,6 +63,22 @@ network_capture::~network_capture() {
     m_network.tap([](const network::port&, bool) { return true; }, nullptr);
     if (m_file) std::fclose(m_file);
     if (!m_temporary.empty()) std::remove(m_temporary.c_str());
+}
+
+/// The head, or a packet: each is in the file as a whole.
+void network_capture::write(const void* record, std::size_t size) {
+    if (m_full) return;
+    if (m_bytes && m_bytes + size > m_max_bytes) {
+        m_full = true;
+        return log_message(log_level::warning, "capture",
+                           fmt::format("{} has reached its limit of {}; packets from now on are not in it", m_name,
+                                       quantity_text(parameter_kind::byte_size, m_max_bytes)));
+    }
+    m_bytes += size;
+    if (m_file)
+        m_failed |= std::fwrite(record, 1, size, m_file) != size;
+    else
+        m_early.append(static_cast<const char*>(record), size);
 }
 
 void network_capture::open() {

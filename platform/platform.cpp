@@ -18,6 +18,7 @@
 #include "platform/config/plugins.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
+#include "platform/progress.h"
 #include "platform/renamed_statistics.h"
 #include "platform/results/results.h"
 #include "platform/results/run_folder.h"
@@ -247,11 +248,29 @@ std::optional<double> platform::app_instructions() const {
     double sum = 0;
     for (const auto& c : m->contexts) {
         if (app_of(c.images).empty()) continue;
-        const auto known = host_instructions_of(c.images);
+        const auto known = work_of(c.images);
         if (!known) return std::nullopt;
-        sum += *known;
+        sum += known->host;
     }
     return sum > 0 ? std::optional<double>(sum) : std::nullopt;
+}
+
+std::optional<std::string> platform::long_work_message() const {
+    app_work sum;
+    std::string names;
+    for (const auto& c : m->contexts)
+        if (const auto known = work_of(c.images)) {
+            sum.host += known->host;
+            sum.wavefronts += known->wavefronts;
+            sum.events += known->events;
+            names += (names.empty() ? "" : ", ") + app_of(c.images);
+        }
+    constexpr double long_work = 60;
+    if (m->started || sum.seconds() < long_work) return std::nullopt;
+    return fmt::format(
+        "{} takes about {} at this size: {:.1e} instructions of the host, {:.1e} of wavefronts, {:.1e} events; Ctrl-C "
+        "ends the run",
+        names, span_text(sum.seconds()), sum.host, sum.wavefronts, sum.events);
 }
 
 std::string platform::failure_message() const { return m->failure_message(); }
@@ -353,9 +372,10 @@ void platform::start_trace(ticks from, ticks to, const std::string& filter, std:
     m->recording = std::make_unique<trace_recording>(from, to, filter, max_bytes);
 }
 
-void platform::start_capture(const std::string& file, const std::string& filter) {
+void platform::start_capture(const std::string& file, const std::string& filter, std::uint64_t max_bytes) {
     m->capture.reset();
-    if (!file.empty()) m->capture = std::make_unique<network_capture>(m->hardware->network.get(), file, filter);
+    if (!file.empty())
+        m->capture = std::make_unique<network_capture>(m->hardware->network.get(), file, filter, max_bytes);
 }
 
 }  // namespace fabricvp

@@ -30,6 +30,8 @@ class platform {
 public:
     /// `key=value` pairs in dotted paths ("node.host.harts", "4"), applied over the file.
     using overrides = std::vector<std::pair<std::string, std::string>>;
+    /// Bytes of a capture's or a recording's file.
+    static constexpr std::uint64_t default_file_limit = std::uint64_t{1} << 30;
 
     /// Reads a configuration and builds the machine. One platform a process, because SystemC elaborates once.
     /// \param communicator the run's other processes, each of which has a part of the machine; null: all is here. With
@@ -65,8 +67,9 @@ public:
     /// at once.
     run_result run_until(ticks limit);
     /// Records what the GPUs of node0 send to each other in the first region that its firmware marks, until
-    /// finish_recording(). To be called before the first run_until(). \throws input_error
-    void record(const std::string& file);
+    /// finish_recording(). To be called before the first run_until(). \param max_bytes of the file, about: work-groups
+    /// that begin later are left out \throws input_error
+    void record(const std::string& file, std::uint64_t max_bytes = default_file_limit);
     /// Writes the file. \returns one line about it \throws input_error, where no such region has ended for instance
     std::string finish_recording();
     /// Of a recording that is played: which part of its transactions has ended.
@@ -74,6 +77,9 @@ public:
     /// What the hosts execute in all, about, to make and check the input of GPU applications; nothing where no node
     /// runs one, or where it is not known.
     std::optional<double> app_instructions() const;
+    /// A line about GPU applications that will take more than a minute, before the run begins; nothing where that is
+    /// not known.
+    std::optional<std::string> long_work_message() const;
     /// All harts wait, and time keeps the pace of the wall clock, since keys may be typed.
     bool waits_for_user() const;
     const node_outcome& outcome(std::size_t node) const;
@@ -169,8 +175,9 @@ public:
     /// Writes packets of the network into a file as they leave ports, from now on: for Wireshark (pcap with ERF
     /// records), or as a table if the name ends in .csv. It is complete after each run_until(). `filter` is a glob over
     /// names of ports, or text that they contain; empty: the ports of channel adapters and generators. An empty file
-    /// name ends it. \throws input_error
-    void start_capture(const std::string& file, const std::string& filter = {});
+    /// name ends it. Packets that would make the file larger than `max_bytes` are left out. \throws input_error
+    void start_capture(const std::string& file, const std::string& filter = {},
+                       std::uint64_t max_bytes = default_file_limit);
 
 private:
     platform();

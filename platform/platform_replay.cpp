@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/quantity.h"
 #include "fabric/stage_plan.h"
 #include "gpu/replay/recording_file.h"
 #include "platform/apps.h"
@@ -190,7 +191,7 @@ std::optional<double> platform::replay_progress() const {
     return player ? std::optional<double>(player->progress()) : std::nullopt;
 }
 
-void platform::record(const std::string& file) {
+void platform::record(const std::string& file, std::uint64_t max_bytes) {
     auto& n = *m->hardware->nodes[0];
     if (!n.fabric || n.devices.gpus.size() < 2) throw input_error("--record: node0 has no GPUs that are linked");
     if (const auto key = request_changer(n.params); !key.empty())
@@ -203,7 +204,7 @@ void platform::record(const std::string& file) {
                                                    g->core.instruction_caches.size());
     }
     try {
-        m->recorder = std::make_unique<gpu::replay::recorder>(file, cycles, static_cast<unsigned>(caches));
+        m->recorder = std::make_unique<gpu::replay::recorder>(file, cycles, static_cast<unsigned>(caches), max_bytes);
     } catch (const recording_error& e) {
         throw input_error(fmt::format("--record {}: {}", fabricvp::quoted(file), e.what()));
     }
@@ -212,6 +213,13 @@ void platform::record(const std::string& file) {
         if (m->recorder && m->recorder->error())
             throw input_error(fmt::format("--record {}: cannot be written: {}", fabricvp::quoted(m->recorder_path),
                                           std::strerror(m->recorder->error())));
+    });
+    m->services.push_back([this, max_bytes, told = false]() mutable {
+        if (told || !m->recorder || !m->recorder->is_full()) return;
+        told = true;
+        log_message(log_level::warning, "recording",
+                    fmt::format("{} has reached its limit of {}; work-groups that begin from now on are not in it",
+                                m->recorder_path, quantity_text(parameter_kind::byte_size, max_bytes)));
     });
     n.host.marker.on_mark = [this, next = std::move(n.host.marker.on_mark)](host::marker::kind k,
                                                                             const std::string& label) {

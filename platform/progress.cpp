@@ -24,14 +24,14 @@ std::string speed_text(double seconds_a_second) {
     return fmt::format("{:.3g} ns/s", seconds_a_second * 1e9);
 }
 
+}  // namespace
+
 std::string span_text(double s) {
     if (s < 100) return fmt::format("{:.0f} s", s);
     if (s < 100 * 60) return fmt::format("{:.0f} min", s / 60);
     if (s < 100 * 3600) return fmt::format("{:.0f} h", s / 3600);
     return fmt::format("{:.0f} days", s / 86400);
 }
-
-}  // namespace
 
 progress_meter::progress_meter(const platform& p, ticks limit)
     : m_platform(p),
@@ -122,6 +122,13 @@ std::optional<std::string> progress_meter::poll() {
     return text;
 }
 
+std::optional<std::string> progress_meter::forecast() {
+    if (m_limit != never) return std::nullopt;  // the run may end long before
+    auto text = m_platform.long_work_message();
+    m_warned = m_warned || text;
+    return text;
+}
+
 std::optional<std::string> progress_meter::warning() {
     constexpr unsigned sure = 2;  // the first estimate of a kernel may be far off
     if (m_warned || m_long < sure) return std::nullopt;
@@ -129,7 +136,10 @@ std::optional<std::string> progress_meter::warning() {
     return m_left + "; Ctrl-C ends the run";
 }
 
-progress_line::progress_line(const platform& p, ticks limit) : m_meter(p, limit), m_terminal(isatty(STDERR_FILENO)) {}
+progress_line::progress_line(const platform& p, ticks limit) : m_meter(p, limit), m_terminal(isatty(STDERR_FILENO)) {
+    if (!m_terminal) return;
+    if (const auto text = m_meter.forecast()) fmt::print(stderr, "fabricvp: {}\n", *text);
+}
 
 progress_line::~progress_line() { status_line::erase(); }
 
@@ -143,6 +153,13 @@ void progress_line::poll() {
         fmt::print(stderr, "fabricvp: {}\n", *warning);
     }
     status_line::show(*text);
+}
+
+progress_log::progress_log(const platform& p, ticks limit)
+    : m_meter(p, limit), m_last(std::chrono::steady_clock::now()) {}
+
+void progress_log::begin() {
+    if (const auto text = m_meter.forecast()) fmt::print(stderr, "fabricvp: {}\n", *text);
 }
 
 void progress_log::poll() {

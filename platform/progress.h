@@ -11,6 +11,9 @@ namespace fabricvp {
 
 class platform;
 
+/// Seconds, for people: "80 s", "12 min", "3 h".
+std::string span_text(double seconds);
+
 /// How a run gets on, in a line of text: simulated time, the speed of host and guest, and the time left where an end is
 /// known: a time limit, a recording, the work-groups of a kernel, the instructions that an application's input takes.
 class progress_meter {
@@ -25,6 +28,8 @@ public:
 
     /// To be called often; a clock reading when there is nothing to say. \returns a line about once a second
     std::optional<std::string> poll();
+    /// A line about work that will take long, before the run begins. There is no warning later then.
+    std::optional<std::string> forecast();
     /// A line, once, when it has turned out that much is left to do.
     std::optional<std::string> warning();
     /// The guest waits for its user.
@@ -75,7 +80,9 @@ private:
 /// The same as lines, one every half minute, for a run whose standard error another process shows.
 class progress_log {
 public:
-    progress_log(const platform& p, ticks limit) : m_meter(p, limit), m_last(std::chrono::steady_clock::now()) {}
+    progress_log(const platform& p, ticks limit);
+    /// Tells of work that will take long.
+    void begin();
     void poll();
 
 private:

@@ -39,6 +39,22 @@ T quantity(const std::string& text, parameter_kind kind, const char* option) {
     return value;
 }
 
+std::uint64_t size_option(const options::variables_map& given, const std::string& name, std::uint64_t otherwise) {
+    if (!given.count(name)) return otherwise;
+    return quantity<byte_size>(text_option(given, name.c_str()), parameter_kind::byte_size, ("--" + name).c_str());
+}
+
+/// Neither stands alone. \throws input_error
+void start_capture(platform& p, const options::variables_map& given) {
+    for (const auto& [option, needed] :
+         {std::pair{"capture-filter", "capture"}, {"capture-limit", "capture"}, {"record-limit", "record"}})
+        if (given.count(option) && !given.count(needed))
+            throw input_error(fmt::format("--{} needs --{}", option, needed));
+    if (given.count("capture"))
+        p.start_capture(text_option(given, "capture"), text_option(given, "capture-filter"),
+                        size_option(given, "capture-limit", platform::default_file_limit));
+}
+
 void start_trace(platform& p, const options::variables_map& given) {
     for (const char* option : {"trace-filter", "trace-window", "trace-size"})
         if (given.count(option) && !given.count("trace")) throw input_error(fmt::format("--{} needs --trace", option));
@@ -53,10 +69,7 @@ void start_trace(platform& p, const options::variables_map& given) {
         from = quantity<duration>(window.substr(0, dots), parameter_kind::duration, "--trace-window");
         to = quantity<duration>(window.substr(dots + 2), parameter_kind::duration, "--trace-window");
     }
-    std::uint64_t max = 256 << 20;
-    if (given.count("trace-size"))
-        max = quantity<byte_size>(text_option(given, "trace-size"), parameter_kind::byte_size, "--trace-size");
-    p.start_trace(from, to, text_option(given, "trace-filter"), max);
+    p.start_trace(from, to, text_option(given, "trace-filter"), size_option(given, "trace-size", 256 << 20));
 }
 
 bool owes_result(const platform& p) {
@@ -67,9 +80,7 @@ bool owes_result(const platform& p) {
 
 void configure_consoles(platform& p, const options::variables_map& given) {
     console_options o;
-    if (given.count("console-limit"))
-        o.max_file_bytes =
-            quantity<byte_size>(text_option(given, "console-limit"), parameter_kind::byte_size, "--console-limit");
+    o.max_file_bytes = size_option(given, "console-limit", o.max_file_bytes);
     o.interrupt_key = owes_result(p);
     for (std::size_t i = 0; i < p.node_count(); ++i) p.serial(i).configure(o);
 }
@@ -118,6 +129,8 @@ options::options_description run_options() {
         "type a recorded console input (console.nodeN.input of an earlier run)")(
         "record", options::value<std::string>()->value_name("FILE"),
         "record what GPUs of node0 send to each other in the measured part, for fabricvp replay")(
+        "record-limit", options::value<std::string>()->value_name("SIZE"),
+        "leave out work-groups that begin when the recording's file has grown so large (default 1 GiB)")(
         "gdb", options::value<arguments>()->value_name("PORT"),
         "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
         "gdb-nowait", "start at once; GDB may connect later")("trace",
@@ -131,6 +144,8 @@ options::options_description run_options() {
         "write packets of the network there as they leave adapters: for Wireshark, or a table if it ends in .csv")(
         "capture-filter", options::value<std::string>()->value_name("GLOB"),
         "only ports with such names, e.g. network.switch0.*")(
+        "capture-limit", options::value<std::string>()->value_name("SIZE"),
+        "end the capture before its file grows larger (default 1 GiB)")(
         "log-bus", options::value<arguments>()->value_name("KIND[:FILTER,…]"),
         "print what blocks of this kind read from their bus and write to it, decoded; gpu: doorbells, AQL packets, "
         "kernels, signals; hca: doorbells, work queue entries, completions. Filters: queue=N (gpu), qp=N (hca), error, "
@@ -220,7 +235,10 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     const signal_scope signals(*p);
     if (first && p->has(0) && !given.count("console")) p->serial(0).on_output([](char c) { std::putchar(c); });
     progress_log progress(*p, limit);
-    if (!quiet && ranks::shown_on_terminal()) p->add_service([&] { progress.poll(); });
+    if (!quiet && ranks::shown_on_terminal()) {
+        progress.begin();
+        p->add_service([&] { progress.poll(); });
+    }
     p->add_service([] { std::fflush(stdout); });
     const auto result = p->run_until(limit);
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");
@@ -282,8 +300,7 @@ int run(const options::variables_map& given) {
         if (!given.count("script")) throw input_error("--junit needs --script, whose lines are its test cases");
         junit = check_writable(text_option(given, "junit"));
     }
-    if (given.count("capture-filter") && !given.count("capture")) throw input_error("--capture-filter needs --capture");
-    if (given.count("capture")) p->start_capture(text_option(given, "capture"), text_option(given, "capture-filter"));
+    start_capture(*p, given);
     if (given.count("spans") && !given.count("out"))
         throw input_error("--spans needs --out, the folder where stats.json goes");
     if (given.count("spans")) span_recorder::current().enable(true);
@@ -300,7 +317,8 @@ int run(const options::variables_map& given) {
     p->end_when_guests_wait();
     const signal_scope signals(*p);
     configure_consoles(*p, given);
-    if (given.count("record")) p->record(text_option(given, "record"));
+    if (given.count("record"))
+        p->record(text_option(given, "record"), size_option(given, "record-limit", platform::default_file_limit));
     const bool on_terminal = attach_consoles(*p, given, quiet);
     if (on_terminal && !quiet && isatty(STDIN_FILENO)) explain_keys(owes_result(*p));
     if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run

@@ -87,6 +87,17 @@ py::list apps() {
     return all;
 }
 
+/// Instructions of the host, instructions of wavefronts, events, seconds; nothing where that is not known.
+std::optional<std::tuple<double, double, double, double>> app_work(const std::string& name, std::uint64_t size,
+                                                                   const std::string& settings) {
+    app_options options;
+    options.size = size;
+    options.settings = settings;
+    const auto w = work_of(images_of_app(name, options));
+    if (!w) return std::nullopt;
+    return std::tuple(w->host, w->wavefronts, w->events, w->seconds());
+}
+
 /// Bytes, contents, out, offset in the arguments, place (abi/kernel_job.h).
 using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, std::uint64_t, std::uint32_t>;
 
@@ -141,6 +152,7 @@ void bind_gpu(py::module_& m) {
     m.def("gpu_translate", &translate);
     m.def("gpu_wavefronts", &wavefronts);
     m.def("apps", &apps);
+    m.def("app_work", &app_work);
     m.def("kernel_job", &kernel_job);
     m.def("serve_kernel_jobs", &serve_kernel_jobs);
     m.def("kernel_job_head", [] { return std::make_pair(kernel_job_head_bytes(), kernel_job_state_offset()); });

@@ -100,9 +100,9 @@ void bind_session(py::module_& m) {
         .def_static("from_recording", &session::from_recording, py::return_value_policy::reference)
         .def_static("exists", &session::exists)
         .def("record",
-             [](session& x, const std::string& file) {
+             [](session& x, const std::string& file, std::uint64_t max) {
                  x.check_not_running();
-                 x.machine().record(file);
+                 x.machine().record(file, max);
              })
         .def("finish_recording",
              [](session& x) {
@@ -185,8 +185,8 @@ void bind_session(py::module_& m) {
         .def("set_command",
              [](session& x, std::vector<std::string> command) { x.machine().set_command(std::move(command)); })
         .def("write_results", [](session& x, const std::string& folder) { x.machine().write_results(folder); })
-        .def("start_capture", [](session& x, const std::string& file,
-                                 const std::string& filter) { x.machine().start_capture(file, filter); })
+        .def("start_capture", [](session& x, const std::string& file, const std::string& filter,
+                                 std::uint64_t max) { x.machine().start_capture(file, filter, max); })
         .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter,
                                std::uint64_t max) { x.machine().start_trace(from, to, filter, max); })
         .def("inject", [](session& x, const std::string& target, const std::string& kind, ticks at,

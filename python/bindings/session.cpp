@@ -84,6 +84,7 @@ std::tuple<std::string, int, std::string> session::run_until(ticks limit, const 
     } else if (!progress.is_none()) {
         m_progress_meter.emplace(*m_platform, limit);
         m_on_progress = progress;
+        if (const auto text = m_progress_meter->forecast()) m_on_progress("begins", *text);
     }
     run_result result;
     {

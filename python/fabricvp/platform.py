@@ -150,11 +150,12 @@ class Platform:
             )
         )
 
-    def record(self, file: str | os.PathLike[str]) -> None:
+    def record(self, file: str | os.PathLike[str], max_bytes: int = 1 << 30) -> None:
         """Records what the GPUs of node 0 send to each other in the first region that its firmware marks, into a file
-        that `finish_recording()` writes. Call it before the first `run()`. Raises `InputError` if no GPUs are linked,
-        if the fabric trims, or if the file cannot be made."""
-        self._core.record(os.fspath(file))
+        that `finish_recording()` writes. Call it before the first `run()`. Work-groups that begin when the file has
+        ``max_bytes`` are left out. Raises `InputError` if no GPUs are linked, if the fabric trims, or if the file
+        cannot be made."""
+        self._core.record(os.fspath(file), max_bytes)
 
     def finish_recording(self) -> str:
         """Writes the recording, and gives one line about it. Raises `InputError` if no region has ended or the file
@@ -444,17 +445,17 @@ class Platform:
         ``max_bytes``; `write_results()` writes it."""
         self._core.start_trace(to_picoseconds(start), NEVER if end is None else to_picoseconds(end), filter, max_bytes)
 
-    def start_capture(self, file: str | os.PathLike[str], filter: str = "") -> None:
+    def start_capture(self, file: str | os.PathLike[str], filter: str = "", max_bytes: int = 1 << 30) -> None:
         """Writes packets of the network between nodes into ``file`` as they leave ports, from now on: as a capture for
         Wireshark (pcap with ERF records), or as a table of header fields if the name ends in ``.csv``. ``filter`` is a
         glob over paths of ports, or text that they contain; without it, packets are captured where they leave channel
-        adapters and generators. The file is complete whenever `run()` has returned. Raises `InputError` without a
-        network, or if it cannot be written."""
-        self._core.start_capture(os.fspath(file), filter)
+        adapters and generators. Packets that would make the file larger than ``max_bytes`` are left out. The file is
+        complete whenever `run()` has returned. Raises `InputError` without a network, or if it cannot be written."""
+        self._core.start_capture(os.fspath(file), filter, max_bytes)
 
     def stop_capture(self) -> None:
         """Ends what `start_capture()` began."""
-        self._core.start_capture("", "")
+        self._core.start_capture("", "", 0)
 
     def listen_gdb(self, port: int = 0, node: int = 0) -> int:
         """Listens for GDB on a loopback port (0: any free one) and gives the port. It is served while `run()` runs.

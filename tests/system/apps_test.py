@@ -187,6 +187,10 @@ class Apps(CommandTest):
                 ("--app", "gups", "--size", "600000000"),
                 "--size 600000000: gups needs 4.47 GiB of device memory, its GPUs on node0 have 4 GiB",
             ),
+            (
+                ("--app", "spmv", "--size", "24000", "--option", "density=1"),
+                "--size 24000: spmv needs 4.29 GiB of device memory, its GPUs on node0 have 4 GiB",
+            ),
             (("--app", "fir", "--initrd", "/dev/null"), "--initrd '/dev/null' has no effect: fir makes its own input"),
             (("--app", "spmv", "--initrd", "/dev/null", "--size", "5"), "--size 5 has no effect"),
             (("--app", "spmv", "--kernel", "/dev/null"), "--app goes without --kernel"),
@@ -212,6 +216,12 @@ class Apps(CommandTest):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(text, result.errors)
                 self.assertEqual(len(result.errors.splitlines()), 1)
+
+    def test_memory_of_a_sparse_matrix(self):
+        """At the default density it would not fit."""
+        result = self.succeed("run", "gpu", "--app", "spmv", "--size", 240000, "--option", "density=0.000001")
+        self.assertRegex(result.text, r"240000 rows, 240000 columns, \d{5,6} entries")
+        self.assertRegex(result.text, r"spmv +ok")
 
     def test_sizes_that_come_with_the_command_line_of_the_guest(self):
         """What the host cannot check (bootargs, U-Boot) the application refuses by itself; nothing to do is not

@@ -103,6 +103,30 @@ class Limits(CommandTest):
             self.assertEqual(result.errors.count(f": {log} has reached its limit of 10 KiB"), 1, result.errors)
         self.assertEqual(self.run_command("run", "bare", "--console-limit", "many").returncode, 2)
 
+    def test_a_capture_ends_at_its_limit(self):
+        for name in "whole.pcap", "whole.csv":
+            arguments = ["run", "network_fat_tree", "--time", "20us", "--capture"]
+            self.succeed(*arguments, name, "--quiet")
+            limited = name.replace("whole", "limited")
+            result = self.succeed(*arguments, limited, "--capture-limit", "10KiB")
+            says = f": {limited} has reached its limit of 10 KiB; packets from now on are not in it"
+            self.assertEqual(result.errors.count(says), 1, result.errors)
+            whole, part = ((self.folder / file).read_bytes() for file in (name, limited))
+            self.assertGreater(len(whole), 20480)
+            self.assertTrue(8192 < len(part) <= 10240 and whole.startswith(part), len(part))
+            at = 24  # records behind the head are whole
+            while name.endswith(".pcap") and at != len(part):
+                self.assertLess(at, len(part))
+                at += 16 + int.from_bytes(part[at + 8 : at + 12], "little")
+            self.assertTrue(name.endswith(".pcap") or part.endswith(b"\n"))
+        self.assert_one_line(["--capture-limit", "1KiB"], "--capture-limit needs --capture")
+        self.assert_one_line(["--capture", "x", "--capture-limit", "much"], "--capture-limit")
+
+    def assert_one_line(self, arguments, says):
+        result = self.run_command("run", "network_fat_tree", *arguments)
+        self.assertEqual((result.returncode, result.errors.count("\n")), (2, 1), result.errors)
+        self.assertIn(says, result.errors)
+
     def test_a_capture_appears_when_it_is_whole(self):
         self.write("packets.pcap", "of an earlier run")
         process = subprocess.Popen(

@@ -92,6 +92,27 @@ class ReplayTest(command.CommandTest):
         first = self.region("out0")["statistics"]
         self.assertGreater(sum(v for k, v in first.items() if "stitched" in k), 0)
 
+    def test_a_recording_ends_at_its_limit(self):
+        """Whole work-groups of all launches are in it, and it plays to its end."""
+        for app in APPS:
+            with self.subTest(app):
+                whole = self.run_app(app, IDEAL, "whole", "--record", "whole.recording")
+                options = ["--app", app, "--size", APPS[app], "--placement", "lasp", "--dispatch", "lasp"]
+                result = self.succeed(
+                    "run", IDEAL, *options, "--record", "part.recording", "--record-limit", "10KiB", "--out", "part"
+                )
+                says = "part.recording has reached its limit of 10 KiB; work-groups that begin from now on"
+                self.assertEqual(result.errors.count(says), 1, result.errors)
+                self.assertEqual(self.region("part"), whole)
+                sizes = [(self.folder / f"{name}.recording").stat().st_size for name in ("whole", "part")]
+                self.assertLess(sizes[1], sizes[0])
+                played = self.replay("part.recording", IDEAL, "played")
+                self.assertLess(played["to_s"] - played["from_s"], whole["to_s"] - whole["from_s"])
+                self.assertGreater(played["statistics"]["node0.fabric.gpu0.requests_sent"], 0)
+        result = self.run_command("run", IDEAL, "--record-limit", "1KiB")
+        self.assertEqual((result.returncode, result.errors.count("\n")), (2, 1), result.errors)
+        self.assertIn("--record-limit needs --record", result.errors)
+
     def test_a_dead_link_is_reported(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
         text = (self.folder / "ideal" / "config.resolved.yaml").read_text()

@@ -30,6 +30,7 @@ typedef bool (*app_function)(struct app* app);
 
 /* What an option of the application in abi/apps.h stands at; panics if it has no such option. */
 double app_option(struct app* app, const char* key);
+bool app_has_option(const struct app* app, const char* key);
 /* Whether those on the line from an application's name on are in range; otherwise the console tells which is not. */
 bool app_options_are_valid(const char* line);
 

@@ -13,15 +13,21 @@ static const struct option {
     GPU_APP_OPTIONS(OPTION)};
 enum { OPTIONS = sizeof options / sizeof *options };
 
+static const struct option* find(const struct app* app, const char* key) {
+    for (const struct option* o = options; o < options + OPTIONS; ++o)
+        if (word_is(app->line, o->app) && strcmp(key, o->key) == 0) return o;
+    return NULL;
+}
+
+bool app_has_option(const struct app* app, const char* key) { return find(app, key) != NULL; }
+
 double app_option(struct app* app, const char* key) {
-    for (const struct option* o = options; o < options + OPTIONS; ++o) {
-        if (!word_is(app->line, o->app) || strcmp(key, o->key)) continue;
-        double value = o->otherwise;
-        const char* text = command_line_value(app->line, key);
-        if (text) command_line_decimal(text, &value);
-        return value;
-    }
-    panic("option '%s' is not in abi/apps.h", key);
+    const struct option* o = find(app, key);
+    if (!o) panic("option '%s' is not in abi/apps.h", key);
+    double value = o->otherwise;
+    const char* text = command_line_value(app->line, key);
+    if (text) command_line_decimal(text, &value);
+    return value;
 }
 
 bool app_options_are_valid(const char* line) {

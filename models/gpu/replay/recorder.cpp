@@ -13,10 +13,11 @@ namespace {
 access_record* record_of(const vector_access& access) { return static_cast<access_record*>(access.observer_context); }
 }  // namespace
 
-recorder::recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches)
+recorder::recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches, std::uint64_t max_bytes)
     : m_file(path),
       m_cycles(std::move(cycles)),
       m_caches(caches),
+      m_max_bytes(max_bytes),
       m_tags(m_cycles.size()),
       m_fetched_lines(m_cycles.size() * caches * lines_known),
       m_found(m_cycles.size() * pages_known),
@@ -30,14 +31,40 @@ void recorder::begin(ticks now) {
 }
 
 void recorder::end(ticks now, const std::string& label) {
+    close(now);
+    m_head.label = label;
+    m_ended = true;
+}
+
+/// Nothing that happens later belongs to the recording.
+void recorder::close(ticks now) {
+    if (std::exchange(m_closed, true)) return;
     host_event e;
     e.what = host_event::action::end;
     note(std::move(e), now);
-    m_head.label = label;
     m_head.time = now - m_begun;
-    m_ended = true;
     m_recording = false;  // accesses of recorded wavefronts still complete
     dispatch_observer::detach();
+}
+
+/// Launches have as many work-groups as have begun; one at least, since all launches end.
+void recorder::fill_up() {
+    m_full = true;
+    for (std::size_t i = 0; i < m_launches.size(); ++i)
+        if (m_groups[i].open) m_launches[i].groups = std::max<std::uint32_t>(m_groups[i].number, 1);
+}
+
+/// With the last wavefront of a recording that is full, all of its launches end.
+void recorder::retired(const stream& s, ticks now) {
+    m_file.add(s);
+    --m_running;
+    if (m_closed || !m_full || m_running) return;
+    for (std::size_t i = 0; i < m_launches.size(); ++i)
+        if (m_groups[i].number < std::min<std::uint32_t>(m_launches[i].groups, 1)) return;
+    for (std::size_t i = 0; i < m_launches.size(); ++i)
+        if (std::exchange(m_groups[i].open, false)) m_finished.push_back(static_cast<std::uint32_t>(i));
+    m_event = std::max(m_event, now);
+    close(now);
 }
 
 void recorder::finish(recording_head head) {
@@ -56,6 +83,7 @@ void recorder::note(host_event e, ticks now) {
 }
 
 void recorder::submitted(unsigned gpu, const dispatch_run& run, ticks now) {
+    if (m_full) return;
     const auto number = static_cast<std::uint32_t>(m_launches.size());
     m_launch_numbers[gpu][run.number] = number;
     launch l;
@@ -67,6 +95,7 @@ void recorder::submitted(unsigned gpu, const dispatch_run& run, ticks now) {
         l.scratch_areas = static_cast<std::uint32_t>(run.what.scratch_size /
                                                      (std::uint64_t{run.what.scratch_bytes} * wavefront_lanes));
     m_launches.push_back(l);
+    m_groups.emplace_back();
     host_event e;
     e.number = number;
     note(std::move(e), now);
@@ -75,7 +104,7 @@ void recorder::submitted(unsigned gpu, const dispatch_run& run, ticks now) {
 void recorder::finished(unsigned gpu, const dispatch_run& run, ticks now) {
     const auto at = m_launch_numbers[gpu].find(run.number);
     if (at == m_launch_numbers[gpu].end()) return;
-    m_finished.push_back(at->second);
+    if (std::exchange(m_groups[at->second].open, false)) m_finished.push_back(at->second);
     m_launch_numbers[gpu].erase(at);
     m_event = std::max(m_event, now);
 }
@@ -83,8 +112,13 @@ void recorder::finished(unsigned gpu, const dispatch_run& run, ticks now) {
 wavefront_observer* recorder::started(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now) {
     const auto at = m_launch_numbers[gpu].find(run.number);
     if (at == m_launch_numbers[gpu].end()) return nullptr;
-    return new wavefront_record(*this, at->second, static_cast<std::uint32_t>(run.started - 1), number, m_cycles[gpu],
-                                now);
+    const auto launch = at->second, group = static_cast<std::uint32_t>(run.started - 1);
+    auto& begun = m_groups[launch].number;
+    if (group >= begun && !m_full && m_file.size() >= m_max_bytes) fill_up();
+    if (m_full && group >= m_launches[launch].groups) return nullptr;
+    begun = std::max(begun, group + 1);
+    ++m_running;
+    return new wavefront_record(*this, launch, group, number, m_cycles[gpu], now);
 }
 
 void recorder::translated(unsigned gpu, const vector_access& access, unsigned transaction, std::uint64_t page,
@@ -209,7 +243,7 @@ void recorder::sent(unsigned gpu, std::uint32_t tag, const line_request& r, std:
     tag_of(gpu, tag) = id;
     if (auto* t = find(id))
         t->operands = static_cast<std::uint8_t>(operand_bytes);
-    else
+    else if (!m_full)
         ++m_head.unattributed;
 }
 

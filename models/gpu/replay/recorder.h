@@ -17,8 +17,10 @@ namespace fabricvp::gpu::replay {
 /// Observes all GPUs of a node in the measured part of a run, and writes a recording.
 class recorder final : public memory_observer, public dispatch_observer {
 public:
-    /// \param cycles of each GPU's clock \param caches first-level caches of each GPU \throws recording_error
-    recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches);
+    /// \param cycles of each GPU's clock \param caches first-level caches of each GPU \param max_bytes of the file:
+    /// when it has so many, no work-group is recorded any more, except the first one of a launch; those that run are
+    /// recorded to their ends \throws recording_error
+    recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches, std::uint64_t max_bytes);
 
     /// The measured part begins, and ends.
     void begin(ticks now);
@@ -28,6 +30,7 @@ public:
     /// Writes the file. \throws recording_error
     void finish(recording_head head);
     std::uint64_t bytes() const { return m_file.bytes(); }
+    bool is_full() const { return m_full; }       ///< has come to its limit: later work-groups are left out
     int error() const { return m_file.error(); }  ///< errno of what cannot be written; 0 otherwise
     /// Requests to other GPUs that no access or walk of a recorded wavefront has made.
     std::uint64_t unattributed() const { return m_head.unattributed; }
@@ -57,7 +60,7 @@ public:
     void responded(unsigned gpu, std::uint32_t tag, ticks now) override;
 
     // Records of wavefronts.
-    void add(const stream& s) { m_file.add(s); }
+    void retired(const stream& s, ticks now);
     /// A wavefront uses a line that a cache has fetched: the fetch, unless it was long ago. 0: none
     transaction_id fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* user, ticks now);
     /// Time of the last response among these transactions.
@@ -87,6 +90,8 @@ private:
     static constexpr std::size_t lines_known = 4096, pages_known = 4096;  // of a cache, of a GPU; powers of two
 
     void write_first();
+    void fill_up();
+    void close(ticks now);
     /// \returns 0 if the line is not in another GPU's memory
     transaction_id add_request(unsigned gpu, const line_request& r, bool fetch, unsigned cache,
                                const wavefront_record* user);
@@ -108,7 +113,14 @@ private:
     const std::vector<ticks> m_cycles;
     const unsigned m_caches;
     ticks m_begun = never, m_event = 0;
-    bool m_recording = false, m_ended = false;
+    const std::uint64_t m_max_bytes;
+    bool m_recording = false, m_full = false, m_closed = false, m_ended = false;
+    std::size_t m_running = 0;  // wavefronts
+    struct recorded_groups {
+        std::uint32_t number = 0;  // that have begun
+        bool open = true;          // the launch has not finished
+    };
+    std::vector<recorded_groups> m_groups;  // by launch
     recording_head m_head;
     std::deque<live_transaction> m_live;  // from the first one on that has no response
     transaction_id m_first = 1;

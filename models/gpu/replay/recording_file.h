@@ -28,6 +28,8 @@ public:
     /// \throws recording_error if it cannot be written
     void finish(const recording_head& head, const std::vector<launch>& launches, const std::vector<host_event>& host);
     std::uint64_t bytes() const { return m_written; }
+    /// With what waits to be compressed.
+    std::uint64_t size() const { return m_written + m_transactions.size() + m_walks.size() + m_streams.size(); }
     /// Why it cannot be written any more (errno); 0 while it can. finish() throws then.
     int error() const { return m_error; }
 

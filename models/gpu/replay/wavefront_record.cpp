@@ -169,7 +169,7 @@ void wavefront_record::retired(ticks at) {
     add(item_kind::end, at, 0);
     flush_final_items();
     m_stream.items = std::move(m_writer.bytes());
-    m_recorder.add(m_stream);
+    m_recorder.retired(m_stream, at);
     delete this;
 }
 
