@@ -93,6 +93,18 @@ class Distributed(unittest.TestCase):
             for node in "node0", "node1":
                 self.assertRegex(stats, rf'"{node}\.app\.ok": 1')
 
+    def test_seeds(self):
+        """What nodes send to each other follows from the seed, and from nothing else."""
+        with tempfile.TemporaryDirectory() as folder:
+            for app, size in ("allreduce", 1000), ("mm_ring", 33), ("halo", 5):
+                sent = []
+                for n, seed in enumerate("441"):
+                    file = pathlib.Path(folder, f"{app}{n}.pcap")
+                    self.check("compnet_pair", app, 2, 2, "--size", str(size), "--seed", seed, "--capture", str(file))
+                    sent.append(file.read_bytes())
+                self.assertEqual(sent[0], sent[1])
+                self.assertNotEqual(sent[0], sent[2])
+
     def test_a_run_that_is_cut(self):
         done = run("compnet_pair", "allreduce", "--time", "1 us")
         self.assertEqual(done.returncode, 1, done.stderr)
