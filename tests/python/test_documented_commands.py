@@ -95,6 +95,13 @@ CHANGED = {
             "crossed",
         )
     },
+    **{
+        f"experiment microbenchmarks {options}--out results": (
+            "experiment microbenchmarks --help",
+            "test_microbenchmarks.py runs its quick form by the launcher",
+        )
+        for options in ("", "--quick ", "--machine netcrafter_quad ")
+    },
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
     "experiment scale --out results": (
         "experiment scale --quick --devices 4 16 --patterns uniform --out results",

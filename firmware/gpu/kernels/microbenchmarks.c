@@ -50,14 +50,25 @@ GPU_INLINE uint8_t* chunk_at(const struct microbenchmark_arguments* args, uint64
     return args->data + (at < args->bytes ? at : at - args->bytes) + 8 * lane_id();
 }
 
+/* A barrier of the whole grid, once; all work-groups must be resident. The last word of `sum` counts them. */
+GPU_INLINE void grid_barrier(const struct microbenchmark_arguments* args) {
+    uint64_t* const arrived = &args->sum[grid_size(0) - 1];
+    barrier();
+    if (local_id(0) == 0) atomic_add_u64(arrived, 1);
+    if (local_id(0) < 64) /* a whole wavefront polls, so that its lanes stay together */
+        while (load_scoped_u64(arrived) < group_count(0)) {
+        }
+    barrier();
+}
+
 /* Wavefront w reads chunks w, w + wavefronts, … of `data`, eight words a lane at a time; `warm` passes before the timed
- * ones. With a stride of 0, what the L1 caches can hold is there the next time. A stride (a multiple of the chunk) lets
- * each pass begin that much further, so that compute units read what others have read: nothing hits L1. */
-KERNEL(stream_read, struct microbenchmark_arguments) {
+ * ones, behind a barrier of the grid. With a stride of 0, what the L1 caches can hold is there the next time. A stride
+ * (a multiple of the chunk) lets each pass begin that much further, so that compute units read what others have read:
+ * nothing hits L1. */
+GPU_INLINE uint64_t read_passes(const struct microbenchmark_arguments* args, uint64_t first, uint64_t last) {
     const uint64_t all = grid_size(0) / 64 * MICROBENCHMARK_CHUNK;
-    uint64_t sum = 0, turn = 0, first = gpu_cycle();
-    for (uint64_t pass = 0; pass < args->warm + args->rounds; ++pass) {
-        if (pass == args->warm) first = cycle_after(sum);
+    uint64_t sum = 0, turn = first * args->stride % args->bytes;
+    for (uint64_t pass = first; pass < last; ++pass) {
         for (uint64_t offset = wavefront_number() * MICROBENCHMARK_CHUNK; offset < args->bytes; offset += all) {
             const uint8_t* const at = chunk_at(args, offset, turn);
             uint64_t value[MICROBENCHMARK_UNROLL];
@@ -68,6 +79,14 @@ KERNEL(stream_read, struct microbenchmark_arguments) {
         }
         turn = turn + args->stride < args->bytes ? turn + args->stride : 0;
     }
+    return sum;
+}
+
+KERNEL(stream_read, struct microbenchmark_arguments) {
+    (void)cycle_after(read_passes(args, 0, args->warm));
+    grid_barrier(args);
+    const uint64_t first = gpu_cycle();
+    const uint64_t sum = read_passes(args, args->warm, args->warm + args->rounds);
     report(args, first, cycle_after(sum));
     if (lane_id() == 0) args->sum[wavefront_number()] = sum;
 }
@@ -75,6 +94,7 @@ KERNEL(stream_read, struct microbenchmark_arguments) {
 /* Chunks as above are written; the release at the end waits for the last of them. */
 KERNEL(stream_write, struct microbenchmark_arguments) {
     const uint64_t all = grid_size(0) / 64 * MICROBENCHMARK_CHUNK;
+    grid_barrier(args);
     const uint64_t first = gpu_cycle();
     for (uint64_t pass = 0; pass < args->rounds; ++pass)
         for (uint64_t offset = wavefront_number() * MICROBENCHMARK_CHUNK; offset < args->bytes; offset += all) {
@@ -162,6 +182,26 @@ KERNEL(coalescing, struct microbenchmark_arguments) {
         for (unsigned k = 0; k < MICROBENCHMARK_UNROLL; ++k) value[k] = *(const volatile uint32_t*)at;
 #pragma GCC unroll 8
         for (unsigned k = 0; k < MICROBENCHMARK_UNROLL; ++k) sum += value[k];
+    }
+    report(args, first, cycle_after(sum));
+    args->sum[global_id(0)] = sum;
+}
+
+/* Each lane reads a word of a line of its own with loads that bypass the L1, `stride` bytes between neighbours, eight
+ * in flight: what banks and channels make of strides. The lines lie in `bytes` (a power of two), and come round when
+ * they are fewer than the loads. */
+KERNEL(lines, struct microbenchmark_arguments) {
+    const uint64_t all = grid_size(0) * args->stride, mask = args->bytes - 1;
+    uint64_t at = global_id(0) * args->stride, sum = 0, first = gpu_cycle();
+    for (uint64_t i = 0; i < args->warm + args->rounds; ++i) {
+        if (i == args->warm) first = cycle_after(sum);
+        uint64_t value[MICROBENCHMARK_UNROLL];
+#pragma GCC unroll 8
+        for (unsigned k = 0; k < MICROBENCHMARK_UNROLL; ++k)
+            value[k] = load_scoped_u64(args->data + ((at + k * all) & mask));
+#pragma GCC unroll 8
+        for (unsigned k = 0; k < MICROBENCHMARK_UNROLL; ++k) sum += value[k];
+        at += MICROBENCHMARK_UNROLL * all;
     }
     report(args, first, cycle_after(sum));
     args->sum[global_id(0)] = sum;

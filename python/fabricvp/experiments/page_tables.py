@@ -13,6 +13,7 @@ from .gpu_workloads import pages as gpu_workloads
 from .gpurdma import pages as gpurdma
 from .gpurdma_ordering import pages as gpurdma_ordering
 from .lanes import pages as lanes
+from .microbenchmarks import pages as microbenchmarks
 from .netcrafter import pages as netcrafter
 from .netcrafter_sensitivity import pages as netcrafter_sensitivity
 from .page_layout import BACKENDS, EMPTY, Frames, NoTable, PageTable, bytes_of, fixed, pivoted, significant
@@ -226,6 +227,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     },
     "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates},
     "lanes": {"synthetic": lanes.synthetic, "workloads": lanes.workloads, "sample_times": lanes.sample_times},
+    "microbenchmarks": {**microbenchmarks.TABLES},
     "netcrafter": {"speed_ups": netcrafter.speed_ups},
     "netcrafter-sensitivity": {
         "parts": netcrafter_sensitivity.parts,

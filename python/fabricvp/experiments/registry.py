@@ -100,6 +100,10 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "fabricvp.experiments.gpu_workloads",
         "workloads on four GPUs in two clusters, beside an all-fast fabric",
     ),
+    "microbenchmarks": (
+        "fabricvp.experiments.microbenchmarks",
+        "latencies, rates and limits of one GPU, beside its parameters and real GPUs",
+    ),
 }
 
 

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from ...data import firmware_path
 from ...platform import Platform
 from ..machines import record_machine
+
+if TYPE_CHECKING:
+    from ...launch import Launch
 
 LANES = 64
 LINE = 64  #: bytes
@@ -20,11 +24,13 @@ REPEATS = 64  #: instructions of a round of arithmetic and LDS kernels
 
 @dataclass(frozen=True)
 class Launched:
-    """What a launch took. ``cycles`` are the GPU's, from the first wavefront's first to the last one's last; ``spread``
-    those from the first wavefront's first to the last one's first; ``seconds`` as the host sees the launch."""
+    """What a launch took. ``cycles`` are the GPU's, from the first wavefront's first to the last one's last;
+    ``seconds`` as the host sees the launch."""
 
     cycles: int
-    spread: int
+    interval: float  #: cycles from a wavefront's first to the next one's, over the second half of them
+    begin: int  #: the first cycle of all; GPUs of one clock count the same
+    end: int
     seconds: float
     statistics: dict[str, float]
     data: Any  #: what `data` holds afterwards, as bytes
@@ -47,7 +53,11 @@ class Bench:
     def __exit__(self, *_: object) -> None:
         self.platform.close()
 
-    def run(
+    def run(self, kernel: str, wavefronts: int = 1, group: int = 1, data: Any = LINE, **options: Any) -> Launched:
+        """Runs one kernel; see `start()`."""
+        return self.start(kernel, wavefronts, group, data, **options)()
+
+    def start(
         self,
         kernel: str,
         wavefronts: int = 1,
@@ -63,12 +73,14 @@ class Bench:
         place: int | str | None = None,
         back: bool = False,
         evict: int = 0,
-    ) -> Launched:
-        """Runs ``wavefronts`` of ``lanes`` lanes, ``group`` of them a work-group. ``data`` is an array or a number
-        of bytes, ``size`` what the kernel is told of its size. ``back`` brings it back. What was written is in the L2;
-        ``evict`` bytes that are filled behind it push it out."""
+        gpu: int = 0,
+    ) -> Callable[[], Launched]:
+        """Asks for ``wavefronts`` of ``lanes`` lanes, ``group`` of them a work-group; they run with all others that
+        were asked for when the first of the values given is called. ``data`` is an array or a number of bytes, ``size``
+        what the kernel is told of its size. ``back`` brings it back. What was written is in the L2; ``evict`` bytes
+        that are filled behind it push it out."""
         held = data if isinstance(data, int) else data.nbytes
-        done = self.gpu.launch(
+        pending = self.node.gpus[gpu].launch(
             self._elf,
             wavefronts * lanes,
             ["data", "times", "sum", held if size is None else size, stride, warm, rounds],
@@ -83,16 +95,19 @@ class Bench:
             outputs=["times", "data"] if back else ["times"],
             places=None if place is None else {"data": place},
             max_job_bytes=64 << 20,
+            wait=False,
         )
-        times = done.buffers["times"].astype(numpy.int64).reshape(-1, 2)
-        begin = int(times[:, 0].min())
-        return Launched(
-            int(times[:, 1].max()) - begin,
-            int(times[:, 0].max()) - begin,
-            done.time,
-            done.statistics,
-            done.buffers.get("data"),
-        )
+        return lambda: _launched(pending.result())
+
+
+def _launched(done: Launch) -> Launched:
+    times = done.buffers["times"].astype(numpy.int64).reshape(-1, 2)
+    begin, end = int(times[:, 0].min()), int(times[:, 1].max())
+    starts = numpy.sort(times[:, 0])
+    # The first wavefronts of all wait for their code.
+    late = starts[starts.size // 2 :]
+    interval = float(late[-1] - late[0]) / max(1, late.size - 1)
+    return Launched(end - begin, interval, begin, end, done.time, done.statistics, done.buffers.get("data"))
 
 
 def ring(size: int, stride: int = LINE) -> numpy.ndarray:

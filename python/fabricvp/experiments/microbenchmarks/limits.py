@@ -22,7 +22,15 @@ class Limits:
     simd_units: int  #: of a compute unit
     issue: dict[str, float]  #: cycles that an instruction of a class occupies its SIMD unit
     l1_size: int
+    l1_ways: int
     l2_size: int
+    l2_ways: int
+    l2_banks: int
+    l2_interleave: int  #: bytes
+    channels: int
+    channel_interleave: int  #: bytes
+    hashed: bool  #: banks and channels are chosen by a hash of the address
+    tlb_entries: int  #: of a compute unit
     page_reach: int  #: bytes that the TLB of a compute unit reaches with pages of 2 MiB
     l1_latency: float  #: of a load that hits
     l2_latency: float  #: of a load that misses L1 and hits L2
@@ -34,6 +42,7 @@ class Limits:
     l1_rate: float
     l2_rate: float
     memory_rate: float
+    shared: bool  #: the memory is the host's
     l1_in_flight: int  #: lines that all compute units can fetch at a time
     work_group_interval: float  #: cycles from a work-group's start to the next
     pcie_rate: float  #: one way
@@ -64,6 +73,7 @@ def limits_of(config: Any, node: str = "node0", gpu: str = "gpu0") -> Limits:
     to_l1 = unit.latency + unit.tlb.latency
     to_l2 = to_l1 + l1.tag_latency + router.request_latency
     back = router.response_latency + l1.fill_latency
+    shared = g["below"] == "host"  #: an APU: its programs' memory is the host's
     burst = hbm.bus_bytes * hbm.burst_length
     in_memory = memory_cycle * (hbm.column_latency + -(-LINE // burst) * hbm.burst_length / 2)
     return Limits(
@@ -73,7 +83,15 @@ def limits_of(config: Any, node: str = "node0", gpu: str = "gpu0") -> Limits:
         simd_units=cu.simd_units,
         issue={name: float(cu.issue[name]) for name in cu.issue if isinstance(cu.issue[name], (int, float))},
         l1_size=int(l1.size),
+        l1_ways=int(l1.ways),
         l2_size=int(l2.size),
+        l2_ways=int(l2.ways),
+        l2_banks=int(l2.banks),
+        l2_interleave=int(l2.interleave),
+        channels=int(hbm.channels),
+        channel_interleave=int(hbm.interleave),
+        hashed=any(bool(part[key]) for part in (l2, hbm) for key in part if "hash" in key),
+        tlb_entries=int(unit.tlb.sets * unit.tlb.ways),
         page_reach=int(unit.tlb.sets * unit.tlb.ways) << 21,
         l1_latency=to_l1 + l1.latency,
         l2_latency=to_l2 + l2.latency + back,
@@ -84,7 +102,10 @@ def limits_of(config: Any, node: str = "node0", gpu: str = "gpu0") -> Limits:
         lds_size=int(cu.lds.size),
         l1_rate=g.compute_units * LINE,
         l2_rate=l2.banks * LINE / l2.service,
-        memory_rate=hbm.channels * 2 * hbm.bus_bytes / memory_cycle,
+        memory_rate=min(
+            hbm.channels * 2 * hbm.bus_bytes / memory_cycle, g.coherent.rate / clock if shared else float("inf")
+        ),
+        shared=shared,
         l1_in_flight=int(g.compute_units * l1.mshrs),
         work_group_interval=float(g.dispatcher.work_group_interval),
         pcie_rate=_PCIE_GBPS[int(g.link.generation)] * 1e9 / 8 * g.link.width / clock if "link" in g else 0.0,
@@ -94,10 +115,27 @@ def limits_of(config: Any, node: str = "node0", gpu: str = "gpu0") -> Limits:
 
 def _fabric_rate(config: Any, node: str, gpu: str) -> float:
     """Bytes a second of the link between a GPU and its switch; 0 without one."""
+    return max((rate for ends, rate in _links(config, node) if gpu in ends), default=0.0)
+
+
+def _links(config: Any, node: str) -> list[tuple[tuple[str, str], float]]:
+    """Ends of all links between a node's GPUs, and bytes a second one way."""
     if "links" not in config[f"{node}.fabric"]:
-        return 0.0
+        return []
     links = config[f"{node}.fabric.links"]
-    return max(
-        (float(links[i]["lanes"] * links[i]["lane_rate"]) for i in links if gpu in (links[i]["from"], links[i]["to"])),
-        default=0.0,
-    )
+    return [((links[i]["from"], links[i]["to"]), float(links[i]["lanes"] * links[i]["lane_rate"])) for i in links]
+
+
+def link_rate(config: Any, source: int, target: int, node: str = "node0") -> float:
+    """Bytes a second one way between two GPUs of a node: of the slowest link on the shortest way. 0 without one."""
+    reached = {f"gpu{source}": float("inf")}
+    border = list(reached)
+    while border and f"gpu{target}" not in reached:
+        found: dict[str, float] = {}
+        for ends, rate in _links(config, node):
+            for here, there in (ends, ends[::-1]):
+                if here in border and there not in reached:
+                    found[there] = max(found.get(there, 0.0), min(reached[here], rate))
+        reached |= found
+        border = list(found)
+    return reached.get(f"gpu{target}", 0.0)

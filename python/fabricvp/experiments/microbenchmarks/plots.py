@@ -65,3 +65,21 @@ def stride_plot(rows: Rows, key: str) -> Figure:
     axes.set_ylabel("cycles an instruction")
     axes.legend()
     return figure
+
+
+def spread_plot(rows: Rows) -> Figure:
+    """Lines a cycle by stride, a line a level, and what the banks or channels in use can serve."""
+    figure = Figure(figsize=(7, 3.5), layout="constrained")
+    axes = figure.subplots()
+    for level, colour in ("L2", "tab:blue"), ("memory", "tab:orange"):
+        points = [(r["stride"], r["lines_per_cycle"], r["peak"]) for r in rows if r["level"] == level]
+        if points:
+            strides, measured, peak = zip(*points)
+            axes.plot(strides, measured, "o-", color=colour, label=level)
+            axes.plot(strides, peak, ":", color=colour, label=f"{level}: peak")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.set_xlabel("bytes between lanes")
+    axes.set_ylabel("lines a cycle")
+    axes.legend()
+    return figure

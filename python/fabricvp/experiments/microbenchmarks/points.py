@@ -11,6 +11,8 @@ import numpy
 
 from .bench import CHUNK, LANES, LINE, REPEATS, Bench, Launched, ring
 from .limits import Limits, limits_of
+from .sharing import fairness, far_latency, links
+from .structure import associativity, hashing, tlb_reach
 
 Rows = list[dict[str, Any]]
 
@@ -56,58 +58,45 @@ def _latency(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]:
         timed = min(hops, 256 if quick else 1024)
         row = b.run("chase", 1, 1, ring(size, stride), lanes=1, warm=hops, rounds=timed)
         yield {"bytes": size, "level": limits.level_of(size), "cycles": row.cycles / timed}
-    cold = b.run("chase", 1, 1, ring(8 << 20, 4 * LINE), lanes=1, warm=64, rounds=256, evict=2 * limits.l2_size)
+    cold = b.run("chase", 1, 1, ring(8 << 20, 4 * LINE), lanes=1, warm=64, rounds=256, evict=limits.l2_size * 9 // 8)
     yield {"bytes": 8 << 20, "level": "memory", "cycles": cold.cycles / 256}
-
-
-def _places(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]:
-    """A chase over lines that no cache has, and streams, in the GPU's own memory, in other GPUs' and in the host's."""
-    hops, size = 64, 1 << 20
-    bandwidth = 1 << (20 if quick else 22)
-    places: list[int | str] = ["host"] if b.platform.config["node0.gpu0.below"] != "host" else []
-    if "links" in b.platform.config["node0.fabric"]:
-        places = [*range(1, len(b.node.gpus)), *places]
-    for place in (None, *places):
-        # The chase before it has brought the page's translation; other lines of it are not in the L2.
-        words = ring(size, 256)
-        row: dict[str, Any] = {
-            "memory": "own" if place is None else place if place == "host" else f"gpu{place}",
-            "latency_cycles": b.run("chase", 1, 1, words, lanes=1, warm=hops, rounds=hops, place=place).cycles / hops,
-        }
-        groups = 4 * limits.compute_units
-        for kernel in "stream_read", "stream_write":
-            done = b.run(kernel, 4 * groups, 4, bandwidth, place=place)
-            row[f"{kernel[7:]}_bytes_per_cycle"] = bandwidth / done.cycles
-        yield row
 
 
 def _bandwidth(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]:
     """Streams by compute units and wavefronts: all in L1, all in L2, all in memory."""
     units = [limits.compute_units] if quick else sorted({1, limits.compute_units // 4, limits.compute_units})
     most = limits.wavefronts
-    waves = [min(16, most)] if quick else sorted({1, 2, 4, 8, 16, most})
+    waves = [min(4, most), min(16, most)] if quick else sorted({1, 2, 4, 8, 16, most})
     for n in units:
         for w in (w for w in waves if w <= most):
-            yield from _streams(b, limits, n, w, quick)
+            # A quick run takes few wavefronts for the caches, where they are enough, and more for the memory.
+            yield from _caches(b, limits, n, w) if not quick or w == waves[0] else ()
+            yield from _memory(b, limits, n, w, 1.25 if quick else 2) if not quick or w == waves[-1] else ()
 
 
-def _streams(b: Bench, limits: Limits, units: int, waves: int, quick: bool) -> Iterator[dict[str, Any]]:
+def _caches(b: Bench, limits: Limits, units: int, waves: int) -> Iterator[dict[str, Any]]:
     group = min(waves, 4)
     total = units * (waves // group) * group
     least = total * CHUNK  #: bytes, so that each wavefront has something to read
     far = group * CHUNK  #: what a work-group reads at a time, and so as far as its L1 does not help
-    levels: dict[str, tuple[int, int, int, int]] = {}  #: level → bytes, stride, passes before, passes
+    levels: dict[str, tuple[int, int, int]] = {}  #: level → bytes, stride, passes
     if waves * CHUNK <= limits.l1_size:
-        levels["L1"] = (least, 0, 1, 8)
+        levels["L1"] = (least, 0, 8)
     if least <= limits.l2_size // 2:
-        levels["L2"] = (_chunks(min(limits.l2_size / 2, max(4 * least, 1 << 20)), total), far, 1, 4)
-    for level, (size, stride, warm, rounds) in levels.items():
-        done = b.run("stream_read", total, group, size, stride=stride, warm=warm, rounds=rounds)
+        levels["L2"] = (_chunks(min(limits.l2_size / 2, max(2 * least, 1 << 20)), total), far, 4)
+    for level, (size, stride, rounds) in levels.items():
+        done = b.run("stream_read", total, group, size, stride=stride, warm=1, rounds=rounds)
         yield _stream(level, "read", units, waves, size, rounds * size / done.cycles)
+
+
+def _memory(b: Bench, limits: Limits, units: int, waves: int, over: float) -> Iterator[dict[str, Any]]:
+    group = min(waves, 4)
+    total = units * (waves // group) * group
     # The first pass leaves clean lines behind; the second one's are always gone before they are read again.
-    size = _chunks(max(2 * limits.l2_size, 2 * least), total)
-    done = b.run("stream_read", total, group, size, stride=far, warm=1, rounds=1)
+    size = _chunks(max(over * limits.l2_size, 2 * total * CHUNK), total)
+    done = b.run("stream_read", total, group, size, stride=group * CHUNK, warm=1, rounds=1)
     yield _stream("memory", "read", units, waves, size, size / done.cycles)
+    # The L2 is full of what was written before, so each line that is written drives another one out.
     size = _chunks(4 * limits.l2_size, total)
     if size <= 16 << 20:
         done = b.run("stream_write", total, group, size)
@@ -206,7 +195,7 @@ def _barriers(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]
 def _dispatch(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]:
     """Kernels that do nothing, by number of work-groups: what a launch takes, and a work-group more."""
     for groups in (
-        (1, limits.compute_units)
+        (1, 4 * limits.compute_units)
         if quick
         else (1, limits.compute_units, 4 * limits.compute_units, 16 * limits.compute_units)
     ):
@@ -216,19 +205,24 @@ def _dispatch(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]
                 "work_groups": groups,
                 "wavefronts": waves,
                 "launch_us": 1e6 * done.seconds,
-                "cycles_per_work_group": done.spread / max(1, groups - 1),
-                "cycles_per_wavefront": done.spread / max(1, groups * waves - 1),
+                "cycles_per_work_group": done.interval * waves if groups > 1 else 0.0,
+                "cycles_per_wavefront": done.interval,
             }
 
 
 TASKS: dict[str, Callable[[Bench, Limits, bool], Iterator[dict[str, Any]]]] = {
     "latency": _latency,
-    "places": _places,
+    "far_latency": far_latency,
     "bandwidth": _bandwidth,
+    "links": links,
     "arithmetic": _arithmetic,
     "lds": _lds,
     "coalescing": _coalescing,
     "atomics": _atomics,
     "barriers": _barriers,
     "dispatch": _dispatch,
+    "associativity": associativity,
+    "tlb": tlb_reach,
+    "hashing": hashing,
+    "fairness": fairness,
 }

@@ -8,8 +8,8 @@ from typing import Any
 import pandas
 
 from ..frame import Run
-from .limits import Limits
-from .plots import bandwidth_plot, latency_plot, stride_plot
+from .limits import LINE, Limits
+from .plots import bandwidth_plot, latency_plot, spread_plot, stride_plot
 from .points import ARITHMETIC, TASKS, Rows, Task, limits_of_machine, measure
 from .real import REAL
 
@@ -17,6 +17,10 @@ from .real import REAL
 REACHED = 0.8
 #: Instructions around a measured one that take issue cycles as well: the hop's address, the loop.
 AROUND = 6
+#: Cycles that a load which bypasses the L1 may take beyond one that misses it.
+BYPASS = 4
+#: Cycles by which a load may be slower while all translations hit.
+TLB_HIT = 4
 
 
 def study(run: Run) -> None:
@@ -24,7 +28,7 @@ def study(run: Run) -> None:
     machine = run.options.machine
     limits: Limits = run.map("parameters", limits_of_machine, [machine], name=str)[0]
     tasks = [Task(machine, what, run.quick) for what in TASKS]
-    weights = {"bandwidth": 10.0, "latency": 3.0, "places": 3.0}
+    weights = {"bandwidth": 10.0, "latency": 3.0, "links": 3.0, "fairness": 3.0, "hashing": 3.0}
     found: dict[str, Rows] = dict(
         zip(TASKS, run.map("microbenchmarks", measure, tasks, lambda t: weights.get(t.what, 1.0), lambda t: t.what))
     )
@@ -34,14 +38,19 @@ def study(run: Run) -> None:
     run.report.check("the same again", again == found["coalescing"], "coalescing measured twice")
     real = REAL.get(machine, {})
     _latency(run, limits, found["latency"], real)
-    _places(run, limits, found["places"])
+    _far_latency(run, limits, found["far_latency"])
     _bandwidth(run, limits, found["bandwidth"])
+    _links(run, limits, found["links"])
     _arithmetic(run, limits, found["arithmetic"], real)
     _lds(run, limits, found["lds"], real)
     _coalescing(run, limits, found["coalescing"])
     _atomics(run, limits, found["atomics"])
     _barriers(run, found["barriers"])
     _dispatch(run, limits, found["dispatch"])
+    _associativity(run, limits, found["associativity"])
+    _tlb(run, limits, found["tlb"])
+    _hashing(run, limits, found["hashing"])
+    _fairness(run, limits, found["fairness"])
 
 
 def _row(run: Run, figure: str, unit: str, measured: float, real: dict[str, Any], key: str, source: str) -> None:
@@ -75,26 +84,50 @@ def _latency(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None
     run.report.check("a hit takes its latency and issue", not above, f"{above or 'at most'} {AROUND} instructions more")
 
 
-def _places(run: Run, limits: Limits, rows: Rows) -> None:
+def _far_latency(run: Run, limits: Limits, rows: Rows) -> None:
     _table(
         run,
-        "places",
+        "far_latency",
         rows,
-        "Memory of other GPUs over the fabric and of the host over PCIe: cycles of a load that no cache serves, and"
-        " bytes a cycle of streams by all compute units.",
+        "Memory of other GPUs over the fabric, and of the host over PCIe: cycles of a load that waits for the one"
+        " before it, of what the L1 could hold and of more.",
     )
-    own = rows[0]
+    beyond = {r["memory"]: r["cycles"] for r in rows if not r["fits_L1"]}
+    for memory, cycles in beyond.items():
+        if memory != "own":
+            run.report.row(f"load, {memory}", "cycles", cycles, None, "beyond the L1, translations warm")
     run.report.check(
         "far memory is slower than the own",
-        all(r["latency_cycles"] > own["latency_cycles"] for r in rows[1:]),
-        ", ".join(f"{r['memory']} {r['latency_cycles']:.0f}" for r in rows),
+        all(cycles > beyond["own"] for memory, cycles in beyond.items() if memory != "own"),
+        ", ".join(f"{memory} {cycles:.0f}" for memory, cycles in beyond.items()),
     )
-    over = [
-        r["memory"]
-        for r in rows[1:]
-        if r["read_bytes_per_cycle"] > (limits.pcie_rate if r["memory"] == "host" else limits.fabric_rate)
-    ]
-    run.report.check("no link above its rate", not over, f"reads: {', '.join(over) or 'all below'}")
+
+
+def _links(run: Run, limits: Limits, rows: Rows) -> None:
+    if not rows:
+        return
+    held = [r | {"share_of_peak": r["bytes_per_cycle"] / r["peak"]} for r in rows]
+    _table(
+        run,
+        "links",
+        held,
+        "Streams to memory of other GPUs and of the host: bytes a cycle by compute units and wavefronts on each, and"
+        " what the slowest link on the way carries one way, headers included.",
+    )
+    for memory in dict.fromkeys(r["memory"] for r in held):
+        for kind in "read", "write":
+            best = max(
+                (r for r in held if (r["memory"], r["kind"]) == (memory, kind)), key=lambda r: r["bytes_per_cycle"]
+            )
+            run.report.row(
+                f"{kind}s, {memory}",
+                "GB/s",
+                best["bytes_per_cycle"] * limits.clock / 1e9,
+                None,
+                f"the link carries {best['peak'] * limits.clock / 1e9:.1f}",
+            )
+    over = [f"{r['kind']}s of {r['memory']} {r['share_of_peak']:.2f}" for r in held if r["share_of_peak"] > 1]
+    run.report.check("no link above its rate", not over, ", ".join(over) or "reads and writes are all below")
 
 
 def _bandwidth(run: Run, limits: Limits, rows: Rows) -> None:
@@ -120,19 +153,20 @@ def _bandwidth(run: Run, limits: Limits, rows: Rows) -> None:
                 None,
                 f"peak {best['peak'] * limits.clock / 1e9:.0f}",
             )
-    over = [
-        f"{r['level']} {r['share_of_peak']:.2f}" for r in held if r["kind"] == "read" and r["share_of_peak"] > 1.001
-    ]
-    run.report.check("no stream above its peak", not over, f"reads: {', '.join(over) or 'all below'}")
+    over = [f"{r['level']} {r['kind']} {r['share_of_peak']:.2f}" for r in held if r["share_of_peak"] > 1.001]
+    run.report.check("no stream above its peak", not over, ", ".join(over) or "reads and writes are all below")
     # Little's law: what is in flight is at most what the L1 caches can fetch at a time.
     most = limits.l1_in_flight * 64 / limits.memory_latency
     fetched = max(r["bytes_per_cycle"] for r in held if r["level"] == "memory" and r["kind"] == "read")
     run.report.check("Little's law", fetched <= most, f"{fetched:.0f} of {most:.0f} bytes a cycle in flight")
-    run.report.check(
-        f"streams reach {REACHED:.0%} of memory",
-        fetched >= REACHED * limits.memory_rate,
-        f"{fetched * limits.clock / 1e9:.0f} of {limits.memory_rate * limits.clock / 1e9:.0f} GB/s",
-    )
+    for kind in "read", "write":
+        found = [r["bytes_per_cycle"] for r in held if r["level"] == "memory" and r["kind"] == kind]
+        if found:
+            run.report.check(
+                f"{kind}s reach {REACHED:.0%} of memory",
+                max(found) >= REACHED * limits.memory_rate,
+                f"{max(found) * limits.clock / 1e9:.0f} of {limits.memory_rate * limits.clock / 1e9:.0f} GB/s",
+            )
 
 
 def _arithmetic(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None:
@@ -214,13 +248,13 @@ def _dispatch(run: Run, limits: Limits, rows: Rows) -> None:
         run,
         "dispatch",
         rows,
-        "Launches of a kernel that does nothing, as the host sees them, and cycles from the first wavefront's start to"
-        " the last one's, a work-group.",
+        "Launches of a kernel that does nothing, as the host sees them, and cycles from a work-group's start to the"
+        " next one's, over the second half of them: the first ones wait for their code.",
     )
     run.report.row(
         "launch", "us", min(r["launch_us"] for r in rows), None, "from the doorbell to the completion signal"
     )
-    many = max(rows, key=lambda r: r["work_groups"])
+    many = max((r for r in rows if r["wavefronts"] == 1), key=lambda r: r["work_groups"])
     run.report.row(
         "from a work-group to the next",
         "cycles",
@@ -228,3 +262,102 @@ def _dispatch(run: Run, limits: Limits, rows: Rows) -> None:
         None,
         f"{many['work_groups']} work-groups; parameter: {limits.work_group_interval:.0f}",
     )
+    early = [
+        r
+        for r in rows
+        if r["work_groups"] > limits.compute_units and r["cycles_per_work_group"] < 0.98 * limits.work_group_interval
+    ]
+    run.report.check(
+        "work-groups start no faster than the dispatcher can", not early, f"{early or 'at least its interval apart'}"
+    )
+
+
+def _associativity(run: Run, limits: Limits, rows: Rows) -> None:
+    if not rows:
+        return
+    _table(
+        run,
+        "associativity",
+        rows,
+        "Cycles of a load in a chase over lines of one set, by their number. Loads for the L2 bypass the L1.",
+    )
+    wrong = []
+    for r in rows:
+        here, beyond = ("L1", "L2") if r["level"] == "L1" else ("L2", "memory")
+        most = limits.latency(here) + AROUND * limits.issue["alu"] + BYPASS
+        if (r["cycles"] > most) if r["lines"] <= r["ways"] else (r["cycles"] < limits.latency(beyond)):
+            wrong.append(f"{r['level']}: {r['lines']} lines of {r['ways']} ways {r['cycles']:.0f}")
+    run.report.check("sets hold their ways", not wrong, "; ".join(wrong) or "and no line more")
+
+
+def _tlb(run: Run, limits: Limits, rows: Rows) -> None:
+    _table(
+        run,
+        "tlb",
+        rows,
+        "Cycles of a load that bypasses the L1 in a chase over a line of each page, by pages of 4 KiB, when all were"
+        " walked for.",
+    )
+    least = min(r["cycles"] for r in rows)
+    inside = [r for r in rows if r["pages"] < r["entries"]]
+    beyond = [r for r in rows if r["pages"] >= 2 * r["entries"]]
+    ok = all(r["cycles"] < least + TLB_HIT for r in inside) and all(r["cycles"] >= least + TLB_HIT for r in beyond)
+    run.report.check(
+        "the TLB reaches its entries", ok, ", ".join(f"{r['pages']} pages {r['cycles']:.0f}" for r in rows)
+    )
+
+
+def _hashing(run: Run, limits: Limits, rows: Rows) -> None:
+    held = [
+        r | {"in_use": units_in_use(limits, r["level"], r["stride"]), "peak": peak_of_stride(limits, r)} for r in rows
+    ]
+    _table(
+        run,
+        "hashing",
+        held,
+        "Lines a cycle by bytes between neighbouring lanes: banks of the L2, or channels of the memory, that such"
+        " addresses use without hashing, and what these serve.",
+    )
+    run.report.plot("hashing", spread_plot(held), "Lines a cycle by bytes between neighbouring lanes.")
+    over = [
+        f"{r['level']} at {r['stride']}: {r['lines_per_cycle']:.2f}" for r in held if r["lines_per_cycle"] > r["peak"]
+    ]
+    run.report.check(
+        "no bank or channel serves more than it can", not over, "; ".join(over) or "at strides of 64 to 4,096 bytes"
+    )
+
+
+def units_in_use(limits: Limits, level: str, stride: int) -> int:
+    """Banks or channels that addresses at multiples of ``stride`` use, where the address's low bits choose them."""
+    units, interleave = (
+        (limits.l2_banks, limits.l2_interleave) if level == "L2" else (limits.channels, limits.channel_interleave)
+    )
+    return len({n * stride // interleave % units for n in range(units * max(1, interleave // stride) + units)})
+
+
+def peak_of_stride(limits: Limits, row: dict[str, Any]) -> float:
+    """Lines a cycle that such a stride can get: from the banks or channels in use, or from all if addresses are
+    hashed."""
+    rate, units = (limits.l2_rate, limits.l2_banks) if row["level"] == "L2" else (limits.memory_rate, limits.channels)
+    used = units if limits.hashed else units_in_use(limits, row["level"], row["stride"])
+    return rate / LINE * used / units
+
+
+def _fairness(run: Run, limits: Limits, rows: Rows) -> None:
+    held = [
+        r | {"less_than_half_%": 100 * (1 - 2 * min(r["first"], r["second"]) / (r["first"] + r["second"]))}
+        for r in rows
+    ]
+    _table(
+        run,
+        "fairness",
+        held,
+        "Bytes a cycle of two kernels that read at the same time, and of the first alone; `overlap` is the part of the"
+        " longer one in which both ran; the last column says by how much the one that gets less misses its half.",
+    )
+    slower = [
+        f"{r['shared']} {min(r['first'], r['second']):.1f} of {r['alone']:.1f}"
+        for r in held
+        if max(r["first"], r["second"]) > 1.05 * r["alone"]
+    ]
+    run.report.check("no kernel is faster beside another", not slower, "; ".join(slower) or "at most as fast as alone")
