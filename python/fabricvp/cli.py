@@ -23,7 +23,7 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
         "Prints what to cite for the mechanisms that a configuration uses, as BibTeX.",
     ),
     "linux": ("fabricvp.linux_command:main", "Fetches Debian's kernel and tools for the machines that boot Linux."),
-    "cc": ("fabricvp.compiler.command:main", "Compiles kernels in OpenCL C for the lanes of GPUs."),
+    "cc": ("fabricvp.compiler.command:main", "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs."),
     "new": (
         "fabricvp.new_command:main",
         "Makes a small project to start from: a kernel, a firmware or a device of your own.",
@@ -97,7 +97,7 @@ def _main(arguments: list[str]) -> int:
     arguments = _pictured(arguments)
     if arguments and arguments[0] in PYTHON_COMMANDS:
         return _python_command(*arguments)
-    if arguments[:1] == ["run"] and any(argument.endswith(".cl") for argument in arguments):
+    if arguments[:1] == ["run"] and any(argument.endswith((".cl", ".hip", ".cu")) for argument in arguments):
         return _run_source(arguments)
     return _simulator_command(arguments)
 

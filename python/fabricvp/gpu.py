@@ -270,8 +270,10 @@ class Gpu:
         defines: Mapping[str, Any] | Sequence[str] = (),
         includes: Sequence[str | os.PathLike[str]] = (),
         options: Sequence[str] = (),
+        language: str = "",
     ) -> Program:
-        """Compiles kernels in OpenCL C, a file or a text, for `program["name"](grid, group, *args)`.
+        """Compiles kernels, a file or a text, for `program["name"](grid, group, *args)`. A file's suffix tells its
+        language (.cl, .hip, .cu); a text is in OpenCL C unless ``language`` is "hip" or "cuda".
 
         ``defines`` are macros: a mapping, or texts as `-D` takes them. ``includes`` are folders of headers, beside the
         file's own. ``options`` go to clang ("-cl-std=CL1.2", "-cl-fast-relaxed-math"). What was compiled before is
@@ -280,7 +282,7 @@ class Gpu:
         Raises `InputError` with the compiler's first message, or if there is no compiler."""
         from .program import Program, compile_program
 
-        return Program(self, compile_program(source, defines, includes, options))
+        return Program(self, compile_program(source, defines, includes, options, language))
 
     def _run_image(
         self,

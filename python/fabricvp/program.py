@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels in OpenCL C, compiled and called from Python.
+"""Kernels in OpenCL C, HIP and CUDA, compiled and called from Python.
 
 program = gpu.program("saxpy.cl", defines={"FACTOR": 2})
 done = program["saxpy"](4096, 64, x, y, 4096)     # sizes in work-items, as pyopencl takes them
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .compiler import Image, Kernel, Options, Parameter, build, toolchain
+from .compiler.languages import SUFFIXES
 from .compiler.values import Local, check_array, pack
 from .errors import InputError
 from .launch import ArgumentBlock, Launch, default_group, to_3d
@@ -90,12 +91,14 @@ class ProgramKernel:
         grid: int | Sequence[int],
         group: int | Sequence[int] | None,
         *args: Any,
+        shared_mem: int = 0,
         all_gpus: bool = False,
         max_job_bytes: int = 0,
         limit: Time | None = None,
     ) -> Launch:
-        """Runs the kernel and waits for its end. ``grid`` and ``group`` are sizes in work-items, as in pyopencl; a
-        group of None is what the source requires, or 256.
+        """Runs the kernel and waits for its end. For OpenCL C, ``grid`` and ``group`` are sizes in work-items, as in
+        pyopencl; a group of None is what the source requires, or 256. For HIP and CUDA they are blocks and threads, as
+        in CuPy, and ``shared_mem`` is the bytes of `extern __shared__` arrays.
 
         Arrays of numpy are buffers, copied to the GPU and written back in place unless the parameter is a pointer to
         const or `__constant`; None is a null pointer; `fabricvp.local(BYTES)` stands for a `__local` pointer. Numbers
@@ -104,9 +107,9 @@ class ProgramKernel:
         Raises `TypeError` and `ValueError` that name the argument, `InputError` for what cannot be launched, and as
         `Gpu.launch()` does."""
         kernel = self._kernel
-        items = to_3d(grid, "grid")
-        sizes = group_of(kernel, items, None if group is None else to_3d(group, "group"))
+        items, sizes = grid_of(kernel, to_3d(grid, "grid"), None if group is None else to_3d(group, "group"))
         arguments = TypedArguments(kernel, args)
+        arguments.lds += shared_mem
         check_limits(kernel, sizes, arguments.lds)
         time, statistics, contents = self._gpu._run_image(
             self._image.elf,
@@ -196,6 +199,17 @@ def find_kernel(image: Image, name: str) -> Kernel:
     return image.kernels[name]
 
 
+def grid_of(
+    kernel: Kernel, grid: tuple[int, int, int], group: tuple[int, int, int] | None
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Work-items, and those of a work-group. Raises `InputError`."""
+    if not kernel.blocks:
+        return grid, group_of(kernel, grid, group)
+    if group is None:
+        raise InputError(f"kernel '{kernel.name}': give the threads of a block")
+    return (grid[0] * group[0], grid[1] * group[1], grid[2] * group[2]), group
+
+
 def group_of(kernel: Kernel, items: tuple[int, int, int], group: tuple[int, int, int] | None) -> tuple[int, int, int]:
     """The work-group: as given, as the source requires, or 256. Raises `InputError`."""
     required = (*kernel.required_group,) if kernel.required_group else None
@@ -229,14 +243,17 @@ def compile_program(
     defines: Mapping[str, Any] | Sequence[str] = (),
     includes: Sequence[str | os.PathLike[str]] = (),
     options: Sequence[str] = (),
+    language: str = "",
 ) -> Image:
-    """The image of a file, or of a text. Raises `InputError`."""
+    """The image of a file, or of a text, in OpenCL C unless ``language`` says "hip" or "cuda". Raises `InputError`."""
+    if language not in ("", *SUFFIXES.values()):
+        raise InputError(f"no language '{language}'; there are: {', '.join(SUFFIXES.values())}")
     compiled = Options.of(defines, includes, options)
     if isinstance(source, str) and ("\n" in source or "{" in source):
-        return build(source, "program.cl", compiled)
+        return build(source, "program.cl", compiled, language or "opencl")
     path = Path(source)
     try:
         text = path.read_text(errors="surrogateescape")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    return build(text, str(path), compiled)
+    return build(text, str(path), compiled, language)

@@ -15,10 +15,10 @@ def main(argv: list[str]) -> int:
     """`fabricvp cc FILE -o OUT`: 0, or `InputError`."""
     parser = ArgumentParser(
         "cc",
-        "Compiles kernels in OpenCL C for the lanes of GPUs (clang 14 does the work).",
+        "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs (clang 14 does the work).",
         "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report",
     )
-    parser.add_argument("source", metavar="FILE", help="source in OpenCL C")
+    parser.add_argument("source", metavar="FILE", help="source: .cl, .hip or .cu")
     parser.add_argument("-o", dest="output", metavar="OUT", help="ELF file (default: FILE with .elf)")
     parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="macro")
     parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="folder of headers")

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import InputError
+from .debug import DebugInformation
 from .module import Function, Module
 
 _SPACES = {"1": "global", "2": "constant", "3": "local"}
@@ -34,15 +35,18 @@ class Parameter:
 
 @dataclass
 class Kernel:
-    """A kernel. ``symbol`` is its name in the image's table, which has 31 characters."""
+    """A kernel. ``function`` is its name in the IR, ``symbol`` in the image's table, which has 31 characters;
+    ``blocks`` says that grids are counted in work-groups, as in HIP and CUDA."""
 
     name: str
+    function: str
     symbol: str
     parameters: list[Parameter]
     argument_bytes: int
     lds_bytes: int = 0
     required_group: list[int] = field(default_factory=list)
     scratch_bytes: int = 0
+    blocks: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,30 +58,49 @@ class Kernel:
 
 def symbol_of(name: str) -> str:
     """The name in the image: longer ones are cut and get digits of a hash."""
-    if len(name) <= _MAX_NAME:
+    plain = re.sub(r"[^\w<>, .]", "_", name)
+    if plain == name and len(name) <= _MAX_NAME:
         return name
-    return f"{name[: _MAX_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"{plain[: _MAX_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def kernels_of(module: Module) -> list[Kernel]:
+def kernels_of(module: Module, language: str) -> list[Kernel]:
     """The kernels in the order of the source. Raises `InputError` for parameters that cannot be."""
-    found = [_kernel(module, f) for f in module.functions.values() if f.kernel]
-    if not found:
+    functions = [f for f in module.functions.values() if f.kernel]
+    if not functions:
         raise InputError("the source has no kernel")
+    if language == "opencl":
+        return [_kernel(module, f, f.name, _opencl_parameters(module, f)) for f in functions]
+    debug = DebugInformation(module)
+    names = [debug.name(f) for f in functions]
+    found = []
+    for function, name in zip(functions, names):
+        declared = [
+            ("global" if p.pointer else "value", p.name, p.type, p.base, p.const) for p in debug.parameters(function)
+        ]
+        unique = name if names.count(name) == 1 else function.name  # overloads have their mangled names
+        found.append(_kernel(module, function, unique, declared))
+        found[-1].blocks = True
     return found
 
 
-def _kernel(module: Module, function: Function) -> Kernel:
+def _opencl_parameters(module: Module, function: Function) -> list[tuple[str, str, str, str, bool]]:
     columns = [
         module.strings(function.attached[f"kernel_arg_{what}"])
-        for what in ("name", "addr_space", "type", "base_type", "type_qual")
+        for what in ("addr_space", "name", "type", "base_type", "type_qual")
     ]
+    return [
+        (_SPACES.get(space, "value"), name, type_, base, "const" in qualifiers.split() or space == "2")
+        for space, name, type_, base, qualifiers in zip(*columns, strict=True)
+    ]
+
+
+def _kernel(module: Module, function: Function, name: str, declared: list[tuple[str, str, str, str, bool]]) -> Kernel:
     parameters, at = [], 0
-    for text, name, space, type_, base, qualifiers in zip(function.parameters, *columns, strict=True):
+    for text, (kind, own, type_, base, const) in zip(function.parameters, declared, strict=True):
         by_value = re.search(r"byval\((.*?)\)(?= |$)", text)
         if opaque := _OPAQUE.search(text):
-            raise InputError(f"kernel '{function.name}': parameter '{name}' is of a kind that GPUs lack ({opaque[1]})")
-        kind = _SPACES.get(space, "value")
+            raise InputError(f"kernel '{name}': parameter '{own}' is of a kind that GPUs lack ({opaque[1]})")
         if kind != "value":
             size = alignment = 8
         elif by_value:
@@ -88,13 +111,13 @@ def _kernel(module: Module, function: Function) -> Kernel:
             ir_type = _type_of(text)
             size, alignment = module.layout.size(ir_type), module.layout.alignment(ir_type)
         at = -(-at // alignment) * alignment
-        const = "const" in qualifiers.split() or kind == "constant"
-        parameters.append(Parameter(name, kind, type_, base, const, at, size, alignment))
+        parameters.append(Parameter(own, kind, type_, base, const, at, size, alignment))
         at += size
     required = function.attached.get("reqd_work_group_size")
     return Kernel(
+        name,
         function.name,
-        symbol_of(function.name),
+        symbol_of(name),
         parameters,
         -(-at // 8) * 8,
         required_group=[int(n) for n in module.strings(required)] if required else [],
@@ -116,7 +139,7 @@ def _type_of(parameter: str) -> str:
 def place_locals(module: Module, kernels: list[Kernel]) -> dict[str, int]:
     """Addresses of the variables in the local data share. Each kernel is charged its own; kernels that share variables,
     as one that calls another does, are charged the same."""
-    owned = {k.name: sorted(module.reach(k.name) & module.locals.keys()) for k in kernels}
+    owned = {k.name: sorted(module.reach(k.function) & module.locals.keys()) for k in kernels}
     groups: list[tuple[set[str], set[str]]] = []
     for name, variables in owned.items():
         names, members = {name}, set(variables)
@@ -130,9 +153,11 @@ def place_locals(module: Module, kernels: list[Kernel]) -> dict[str, int]:
         at = 0
         for variable in [v for v in module.locals.values() if v.name in members]:
             at = -(-at // variable.alignment) * variable.alignment
-            addresses[variable.name] = _LDS + at
-            at += variable.size
+            if not variable.dynamic:
+                addresses[variable.name] = _LDS + at
+                at += variable.size
         at = -(-at // 16) * 16
+        addresses.update({v.name: _LDS + at for v in module.locals.values() if v.name in members and v.dynamic})
         for kernel in kernels:
             if kernel.name in names:
                 kernel.lds_bytes = at
@@ -150,7 +175,7 @@ def entries(module: Module, kernels: list[Kernel]) -> str:
     out = []
     for i, kernel in enumerate(kernels):
         loads, arguments = [], []
-        for n, (p, text) in enumerate(zip(kernel.parameters, module.functions[kernel.name].parameters)):
+        for n, (p, text) in enumerate(zip(kernel.parameters, module.functions[kernel.function].parameters)):
             by_value = re.search(r"byval\((.*?)\)(?= |$)", text)
             type_ = by_value[1] if by_value and p.kind == "value" else _type_of(text)
             loads += [
@@ -163,13 +188,13 @@ def entries(module: Module, kernels: list[Kernel]) -> str:
                 loads.append(f"  %a{n} = load {type_}, {type_}* %p{n}, align {p.alignment}, !invariant.load !{{}}")
                 extension = " ".join(re.findall(r"\b(?:sign|zero)ext\b", text))
                 arguments.append(f"{type_} {extension} %a{n}")
-        scope, location = _debug_scope(module, kernel.name, i)
+        scope, location = _debug_scope(module, kernel.function, i)
         out += [
             *scope,
-            f'define internal void @"{body_of(kernel)}"(i8* noalias readonly %args)'
+            f'define internal void @"{body_of(kernel)}"(i8* noalias readonly align 16 %args)'
             f" noinline noreturn norecurse nounwind{location} {{",
             *loads,
-            f'  call void @"{kernel.name}"({", ".join(arguments)}){location and f", !dbg !{_DEBUG + 2 * i + 1}"}',
+            f'  call void @"{kernel.function}"({", ".join(arguments)}){location and f", !dbg !{_DEBUG + 2 * i + 1}"}',
             '  call void asm sideeffect ".insn i 0x0b, 0, x0, x0, 0", "~{memory}"()',
             "  unreachable",
             "}",

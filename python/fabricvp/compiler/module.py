@@ -14,6 +14,7 @@ _DEFINE = re.compile(r'^define (?P<head>[^@]*)@(?P<name>"[^"]+"|[\w$.\-]+)\((?P<
 _GLOBAL = re.compile(r'^@(?P<name>"[^"]+"|[\w$.\-]+) = (?P<head>.*?)\b(?P<kind>global|constant) (?P<rest>.*)$')
 _SYMBOL = re.compile(r'@("[^"]+"|[\w$.\-]+)')
 _LOCAL = "addrspace(3)"
+_CONSTANT = 'section ".rodata.constant"'  # of what is __constant__ in C++
 
 
 def unquoted(name: str) -> str:
@@ -41,6 +42,7 @@ class LocalVariable:
     name: str
     size: int
     alignment: int
+    dynamic: bool = False  # "extern __shared__": begins behind the others
 
 
 class Module:
@@ -95,8 +97,10 @@ class Module:
             type_ = re.sub(r" (undef|zeroinitializer|poison)$", "", type_)
             stated = re.search(r"\balign (\d+)", found["rest"])
             alignment = int(stated[1]) if stated else self.layout.alignment(type_)
-            self.locals[name] = LocalVariable(name, self.layout.size(type_), alignment)
-        elif found["kind"] == "global" and not name.startswith("llvm."):
+            self.locals[name] = LocalVariable(
+                name, self.layout.size(type_), alignment, found["head"].startswith("external")
+            )
+        elif found["kind"] == "global" and _CONSTANT not in found["rest"] and not name.startswith("llvm."):
             raise InputError(f"variable '{name}' of program scope is not constant: give kernels a buffer for it")
 
     def strings(self, reference: str) -> list[str]:
@@ -138,6 +142,12 @@ def lowered(module: Module, header: str, inlined: bool) -> str:
             rest = re.sub(r" (undef|zeroinitializer|poison)(?=,|$)", "", found["rest"])
             rest = re.sub(r", !dbg !\d+", "", rest)
             line = f"@{found['name']} = external hidden global {rest}"
+        if line.startswith("@") and _CONSTANT in line:
+            line = line.replace("externally_initialized global ", "constant ").replace(f", {_CONSTANT}", "")
+        if line.startswith("$"):
+            continue  # functions become internal, and belong to no group
+        if line.startswith(("@", "define ")):
+            line = re.sub(r"(,| )? ?\bcomdat\b(?=[ ,]|$)", "", line)
         if "addrspace" in line:
             line = re.sub(r"\baddrspacecast\b", "bitcast", _without_spaces(line))
         if "spir_" in line:

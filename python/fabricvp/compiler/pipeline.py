@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from . import toolchain
+from . import languages, toolchain
 from .builtins import families_of, source_of
 from .cache import cached
 from .cache import folder as cache_folder
@@ -26,7 +26,6 @@ from .module import Module, lowered
 from .stack import StackDepths
 
 _SECTION = ".fabricvp.kernels"
-_FRONT = ["--target=spir64-unknown-unknown", "-x", "cl", "-cl-kernel-arg-info"]
 #: Copies of blocks are lanes that never meet again; saved registers of an entry are lines of scratch memory.
 _BACK = [
     word
@@ -61,15 +60,6 @@ class Options:
         folders = tuple(os.fspath(include) for include in includes)
         return Options(tuple(defines), folders, (levels or [optimize])[-1], others)
 
-    def front(self) -> list[str]:
-        standard = [] if any(f.startswith("-cl-std=") for f in self.flags) else ["-cl-std=CL2.0"]
-        return [
-            *standard,
-            *(f"-D{define}" for define in self.defines),
-            *(word for include in self.includes for word in ("-I", include)),
-            *self.flags,
-        ]
-
 
 def _literal(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
@@ -93,35 +83,48 @@ class Image:
         return Image(data, {kernel.name: kernel for kernel in kernels})
 
 
-def build(source: str, name: str, options: Options | None = None) -> Image:
-    """The image of a source; ``name`` stands for it in messages and is searched beside for headers. Raises `InputError`
-    with the compiler's first message."""
+def build(source: str, name: str, options: Options | None = None, language: str = "") -> Image:
+    """The image of a source; ``name`` stands for it in messages, is searched beside for headers, and its suffix tells
+    the language unless it is given ("opencl", "hip", "cuda"). Raises `InputError` with the compiler's first message."""
     options = options or Options()
-    front = [*options.front(), "-I", os.path.dirname(name) or ".", "-Xclang", "-main-file-name", "-Xclang", name]
-    marked = f'# 1 "{name}"\n{source}'
+    language = language or languages.language_of(name)
     toolchain.version()
-    text = toolchain.run([toolchain.clang(), *_FRONT, *front, "-E", "-"], marked)
+    front = languages.command(language, name, options.defines, options.includes, options.flags)
+    marked = f'# 1 "{name}"\n{source}'
+    text = toolchain.run([*front, "-E", "-o", "-", "-"], marked)
     key = hashlib.sha256(
-        "\0".join([text, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
+        "\0".join([text, language, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
     ).hexdigest()
-    return Image.read(cached(f"{key}.elf", lambda: _compile(marked, front, options.optimize)))
+    return Image.read(cached(f"{key}.elf", lambda: _compile(language, marked, front, options.optimize)))
 
 
 @functools.cache
 def _own_hash() -> str:
     """A digest of what takes part beside clang."""
     folder = toolchain.gpu_folder()
-    files = [*Path(__file__).parent.glob("*.py"), *folder.glob("opencl/*"), folder / "gpu.ld", folder / "math/trunc.c"]
+    files = [
+        *Path(__file__).parent.glob("*.py"),
+        *folder.glob("opencl/*"),
+        *folder.glob("hip/*.h"),
+        folder / "gpu.ld",
+        folder / "math/trunc.c",
+    ]
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def _ir(source: str, options: Sequence[str], optimize: str) -> str:
-    level = [f"-O{optimize}", "-Xclang", "-disable-llvm-passes"] if optimize != "0" else ["-O0"]
+def _ir(language: str, source: str, front: Sequence[str], optimize: str) -> str:
     return toolchain.run(
-        [toolchain.clang(), *_FRONT, *options, *level, "-gdwarf-4", "-S", "-emit-llvm", "-o", "-", "-"], source
+        [
+            *front,
+            *languages.level_options(language, optimize),
+            *languages.debug_options(language),
+            *languages.output_options(language),
+            "-",
+        ],
+        source,
     )
 
 
@@ -150,9 +153,9 @@ def _library(name: str) -> Path:
 
     def compile_() -> bytes:
         text = toolchain.run(
-            [toolchain.clang(), *_FRONT, "-cl-std=CL2.0", "-cl-no-stdinc", "-Xclang", "-finclude-default-header",
-             "-Xclang", "-fdeclare-opencl-builtins", "-w", "-O2", "-Xclang", "-disable-llvm-passes", "-S",
-             "-emit-llvm", "-o", "-", *macros, "-I", str(file.parent),
+            [toolchain.clang(), *languages.OPENCL, "-cl-std=CL2.0", "-cl-no-stdinc", "-Xclang",
+             "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins", "-w", "-O2", "-Xclang",
+             "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-", *macros, "-I", str(file.parent),
              "-I", str(toolchain.gpu_folder().parent), str(file)]
         )  # fmt: skip
         return _bitcode(lowered(Module(text), _header(), inlined=False))
@@ -162,10 +165,10 @@ def _library(name: str) -> Path:
     return cache_folder() / key
 
 
-def _compile(source: str, front: Sequence[str], optimize: str) -> bytes:
-    text = _ir(source, front, optimize)
+def _compile(language: str, source: str, front: Sequence[str], optimize: str) -> bytes:
+    text = _ir(language, source, front, optimize)
     module = Module(text)
-    kernels = kernels_of(module)
+    kernels = kernels_of(module, language)
     addresses = place_locals(module, kernels)
     ir = lowered(module, _header(), inlined=True) + "\n" + entries(module, kernels)
     with tempfile.TemporaryDirectory() as scratch:
@@ -173,7 +176,10 @@ def _compile(source: str, front: Sequence[str], optimize: str) -> bytes:
         (folder / "code.bc").write_bytes(_bitcode(ir))
         # Clang links bitcode into what it compiles, so nothing is what it compiles.
         linked = [("-mlink-bitcode-file", f"{folder}/code.bc")]
-        linked += [("-mlink-builtin-bitcode", str(_library(name))) for name in families_of(text)]
+        linked += [
+            ("-mlink-builtin-bitcode", str(_library(name)))
+            for name in (families_of(text) if language == "opencl" else [])
+        ]
         toolchain.run(
             [toolchain.clang(), *toolchain.TARGET, *_BACK, f"-O{optimize}", "-gdwarf-4", "-x", "c", "-c",
              *(word for pair in linked for argument in pair for word in ("-Xclang", argument)),

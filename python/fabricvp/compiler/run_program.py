@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fabricvp run CONFIG --program FILE.cl`: compiles, and gives the rest to `run --kernel-elf`, whose arguments are
-words of 64 bits and buffers."""
+"""`fabricvp run CONFIG --program FILE` of a source: compiles, and gives the rest to `run --kernel-elf`, whose arguments
+are words of 64 bits and buffers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import InputError
-from ..launch import default_group
-from ..program import LDS_BASE, check_limits, find_kernel, group_of
+from ..program import LDS_BASE, check_limits, find_kernel, grid_of
 from .kernels import Kernel, Parameter
+from .languages import SUFFIXES
 from .pipeline import Image, Options, build
 from .values import element, pack
 
-_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "define", "include")
+_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "lds", "define", "include")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
 _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 
@@ -26,7 +26,7 @@ _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 def is_program(arguments: list[str]) -> bool:
     """Whether these are arguments of `fabricvp` that run a source in OpenCL C."""
     return arguments[:1] == ["run"] and any(
-        name == "program" and value.endswith(".cl") for name, value in _options(arguments)
+        name == "program" and value.endswith(tuple(SUFFIXES)) for name, value in _options(arguments)
     )
 
 
@@ -61,15 +61,16 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
         raise InputError(f"--program {path}: {error.strerror}") from None
     image = build(source, str(path), Options.of(given["define"], given["include"]))
     kernel = find_kernel(image, "".join(given["kernel-name"]))
-    items = _sizes("--grid", given["grid"]) or (1, 1, 1)
-    group = group_of(kernel, items, _sizes("--block", given["block"] + given["group"]))
+    grid = _sizes("--grid", given["grid"]) or (1, 1, 1)
+    items, group = grid_of(kernel, grid, _sizes("--block", given["block"] + given["group"]))
     words, lds = _words(kernel, given["arg"])
+    lds += sum(map(_bytes, given["lds"]))
     check_limits(kernel, group, lds)
     with _file(image) as elf:
         yield [
             *others,
             *("--kernel-elf", elf, "--kernel-name", kernel.symbol),
-            *("--grid", "x".join(map(str, items)), "--group", "x".join(map(str, group or default_group(items)))),
+            *("--grid", "x".join(map(str, items)), "--group", "x".join(map(str, group))),
             *(("--lds", f"{kernel.lds_bytes + lds} B") if lds else ()),
             *(word for pair in words for word in ("--arg", pair)),
         ]
@@ -126,7 +127,7 @@ def _words(kernel: Kernel, given: list[str]) -> tuple[list[str], int]:
 def _bytes(text: str) -> int:
     found = re.fullmatch(r"(\d+) ?(B|KiB)?", text)
     if not found or not int(found[1]):
-        raise ValueError("must be local:SIZE, such as local:4KiB")
+        raise InputError(f"'{text}': must be a number of bytes, such as 512B or 4KiB")
     return int(found[1]) * (1024 if found[2] == "KiB" else 1)
 
 

@@ -80,6 +80,11 @@ def run(command: Sequence[str], text: str | None = None) -> str:
     return done.stdout
 
 
+def run_for_messages(command: Sequence[str]) -> str:
+    """Standard error of a program."""
+    return subprocess.run(command, input="", capture_output=True, text=True, check=False).stderr
+
+
 def _first_error(messages: str) -> str:
     lines = [line.strip() for line in messages.splitlines()]
     undefined = [found[1] for line in lines if (found := re.search(r"undefined reference to `(.*)'", line))]

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of kernels as their source has them, from debug information: IR of C++ has no names and no constness."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .layout import split_list
+from .module import Function, Module
+
+_FIELD = re.compile(r'(\w+): ("(?:[^"\\]|\\.)*"|!\d+|[\w|.]+)')
+_QUALIFIERS = ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_typedef", "DW_TAG_restrict_type")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A parameter: its name, type as text, the same without typedefs, whether it is a pointer, and to const."""
+
+    name: str
+    type: str
+    base: str
+    pointer: bool
+    const: bool
+
+
+class DebugInformation:
+    """What the metadata of a module tell of its source."""
+
+    def __init__(self, module: Module) -> None:
+        self._metadata = module.metadata
+
+    def _fields(self, reference: str) -> dict[str, str]:
+        return {name: value.strip('"') for name, value in _FIELD.findall(self._metadata.get(reference, ""))}
+
+    def name(self, function: Function) -> str:
+        """The name in the source, with its template arguments ("axpy<float>")."""
+        return self._fields(function.attached.get("dbg", "")).get("name", function.name)
+
+    def parameters(self, function: Function) -> list[Declared]:
+        """In order."""
+        own = self._fields(function.attached.get("dbg", ""))
+        types = split_list(self._metadata.get(self._fields(own.get("type", "")).get("types", ""), "!{}")[2:-1])[1:]
+        names = {}
+        for node in split_list(self._metadata.get(own.get("retainedNodes", ""), "!{}")[2:-1]):
+            fields = self._fields(node)
+            if "arg" in fields:
+                names[int(fields["arg"])] = fields.get("name", "")
+        return [self._declared(names.get(i, f"argument{i}"), type_) for i, type_ in enumerate(types, 1)]
+
+    def _declared(self, name: str, reference: str) -> Declared:
+        inner, _ = self._plain(reference)
+        fields = self._fields(inner)
+        if fields.get("tag") not in ("DW_TAG_pointer_type", "DW_TAG_reference_type"):
+            return Declared(name, self._named(reference), self._named(inner), False, False)
+        pointee = fields.get("baseType", "")
+        plain, const = self._plain(pointee)
+        return Declared(name, f"{self._named(pointee)}*", f"{self._named(plain)}*", True, const)
+
+    def _plain(self, reference: str) -> tuple[str, bool]:
+        """The type behind typedefs and qualifiers, and whether const is among them."""
+        const = False
+        while (fields := self._fields(reference)).get("tag") in _QUALIFIERS:
+            const |= fields["tag"] == "DW_TAG_const_type"
+            reference = fields.get("baseType", "")
+        return reference, const
+
+    def _named(self, reference: str) -> str:
+        fields = self._fields(reference)
+        if "name" in fields:
+            return fields["name"]
+        if "baseType" in fields:
+            star = "*" if fields.get("tag") == "DW_TAG_pointer_type" else ""
+            const = "const " if fields.get("tag") == "DW_TAG_const_type" else ""
+            return f"{const}{self._named(fields['baseType'])}{star}"
+        return "void"
