@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .compiler import Image, Kernel, Options, Parameter, build, toolchain
 from .compiler.languages import SUFFIXES
 from .compiler.values import Local, check_array, pack
-from .errors import InputError
+from .errors import InputError, KernelFault
 from .launch import ArgumentBlock, Launch, default_group, to_3d
 
 if TYPE_CHECKING:
@@ -111,7 +111,25 @@ class ProgramKernel:
         arguments = TypedArguments(kernel, args)
         arguments.lds += shared_mem
         check_limits(kernel, sizes, arguments.lds)
-        time, statistics, contents = self._gpu._run_image(
+        try:
+            time, statistics, contents = self._run(items, sizes, arguments, all_gpus, max_job_bytes, limit)
+        except KernelFault as error:
+            raise KernelFault(f"{error}{_source_line(self._image, str(error))}", error.fault) from None
+        arguments.write_back(contents)
+        buffers = {name: array for name, array in arguments.sources if array is not None}
+        return Launch(time, statistics, buffers)
+
+    def _run(
+        self,
+        items: tuple[int, int, int],
+        sizes: tuple[int, int, int],
+        arguments: TypedArguments,
+        all_gpus: bool,
+        max_job_bytes: int,
+        limit: Time | None,
+    ) -> tuple[float, dict[str, float], list[bytes]]:
+        kernel = self._kernel
+        outcome: tuple[float, dict[str, float], list[bytes]] = self._gpu._run_image(
             self._image.elf,
             kernel.symbol,
             items,
@@ -122,12 +140,24 @@ class ProgramKernel:
             max_job_bytes,
             limit,
         )
-        arguments.write_back(contents)
-        buffers = {name: array for name, array in arguments.sources if array is not None}
-        return Launch(time, statistics, buffers)
+        return outcome
 
     def __repr__(self) -> str:
         return f"<kernel {self._kernel.name}({', '.join(f'{p.type} {p.name}' for p in self._kernel.parameters)})>"
+
+
+def _source_line(image: Image, message: str) -> str:
+    """Where a fault happened in the source, as a line for the end of its message; "" if that is not known."""
+    place = re.search(r"\bpc (0x[0-9a-f]+)", message)
+    if not place:
+        return ""
+    addr2line = re.sub(r"gcc$", "addr2line", toolchain.gcc())
+    with tempfile.NamedTemporaryFile(suffix=".elf") as file:
+        file.write(image.elf)
+        file.flush()
+        done = subprocess.run([addr2line, "-e", file.name, place[1]], capture_output=True, text=True, check=False)
+    line = done.stdout.strip()
+    return f"\n{line}" if done.returncode == 0 and line and not line.startswith("??") else ""
 
 
 class TypedArguments:

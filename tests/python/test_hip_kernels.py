@@ -55,6 +55,11 @@ __global__ void atomics(float* f, unsigned* u, int* i, double* d, unsigned long 
     atomicExch(&u[2], 5u);
     atomicAdd(w, 1ull << 33);
 }
+__global__ void votes(int* out, const int* x) {
+    int v = x[threadIdx.x];
+    int counted = __syncthreads_count(v & 1), all = __syncthreads_and(v < 200), any = __syncthreads_or(v == 7);
+    out[threadIdx.x] = counted * 100 + all * 10 + any;
+}
 __global__ void bits(unsigned* out, unsigned x, long long y) {
     unsigned r[] = {(unsigned)__popc(x), (unsigned)__clz(x), (unsigned)__ffs(x), __brev(x),
                     __byte_perm(x, 0x11223344u, 0x7210u), (unsigned)__popcll(y), (unsigned)__clzll(y), __umulhi(x, x),
@@ -74,7 +79,7 @@ def gpu():
 @pytest.mark.parametrize(("language", "header"), [("hip", "hip/hip_runtime.h"), ("cuda", "cuda_runtime.h")])
 def test_kernels(gpu, language, header):
     program = gpu.program(SOURCE.replace("RUNTIME", header), language=language)
-    assert list(program) == ["axpy<float>", "axpy<double>", "mixed", "places", "atomics", "bits"]
+    assert list(program) == ["axpy<float>", "axpy<double>", "mixed", "places", "atomics", "votes", "bits"]
     x, y = numpy.random.default_rng(1).random((2, 1000))
     expected, kept = 2 * x + y, x.copy()
     program["axpy<double>"](4, 256, 2.0, x, y, 1000)  # blocks, threads
@@ -99,6 +104,10 @@ def test_kernels(gpu, language, header):
     program["atomics"](3, 64, f, u, i, d, w)
     assert f[0] == 288 and d[0] == 48 and w[0] == 192 << 33
     assert u.tolist() == [192 % 10, -192 % 7, 5] and i.tolist() == [63, -384, 7]
+
+    out = numpy.zeros(128, "i4")
+    program["votes"](1, 128, out, numpy.arange(128, dtype="i4"))
+    assert (out == 64 * 100 + 11).all()
 
     out, n = numpy.zeros(10, "u4"), 0x00F0_1234
     program["bits"](1, 1, out, n, (1 << 40) + 3)

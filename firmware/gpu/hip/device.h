@@ -167,6 +167,19 @@ FABRICVP_DEVICE unsigned atomicDec(unsigned* at, unsigned limit) {
 FABRICVP_FLOAT_ATOMICS(float, unsigned)
 FABRICVP_FLOAT_ATOMICS(double, unsigned long long)
 
+/* Barriers that tell all threads for how many of them a condition holds. */
+FABRICVP_DEVICE int __syncthreads_count(int condition) {
+    __shared__ int count;
+    __syncthreads();
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) count = 0;
+    __syncthreads();
+    if (condition) atomicAdd(&count, 1);
+    __syncthreads();
+    return *(volatile int*)&count;
+}
+FABRICVP_DEVICE int __syncthreads_or(int condition) { return __syncthreads_count(condition) != 0; }
+FABRICVP_DEVICE int __syncthreads_and(int condition) { return __syncthreads_count(!condition) == 0; }
+
 /* Integers and bits. */
 FABRICVP_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
 FABRICVP_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
