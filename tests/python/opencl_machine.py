@@ -10,11 +10,11 @@ import pytest
 
 def require_compiler():
     """Skips where no clang 14 is there, and none could be installed."""
-    if shutil.which("clang-14"):
+    if shutil.which("clang-14") and shutil.which("opt-14"):
         return
     if subprocess.run(["apt-cache", "show", "clang-14"], capture_output=True, check=False).returncode:
         pytest.skip("no clang-14, and no archive that has it", allow_module_level=True)
-    pytest.fail("clang-14 is not installed: scripts/setup.sh build", pytrace=False)
+    pytest.fail("clang-14 or llvm-14 is not installed: scripts/setup.sh build", pytrace=False)
 
 
 def small_gpu():

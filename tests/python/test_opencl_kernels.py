@@ -4,6 +4,7 @@
 import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import fabricvp
 import numpy
@@ -290,6 +291,11 @@ def test_registers_of_an_entry_are_not_saved_and_objects_are_kept(tmp_path, monk
     assert build(text, "f.cl").elf == image.elf
     build(text, "f.cl", Options.of({"X": 1}))
     assert len(list((tmp_path / "fabricvp" / "kernels").iterdir())) == len(kept) + 1
+
+
+def test_addresses_of_an_unrolled_loop_are_not_spilt():
+    file = Path(__file__).parents[2] / "examples" / "opencl" / "matmul.cl"
+    assert build(file.read_text(), str(file)).kernels["matmul"].scratch_bytes == 16
 
 
 @pytest.mark.timeout(200)

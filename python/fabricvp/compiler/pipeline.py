@@ -174,18 +174,7 @@ def _compile(language: str, source: str, front: Sequence[str], optimize: str) ->
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "code.bc").write_bytes(_bitcode(ir))
-        # Clang links bitcode into what it compiles, so nothing is what it compiles.
-        linked = [("-mlink-bitcode-file", f"{folder}/code.bc")]
-        linked += [
-            ("-mlink-builtin-bitcode", str(_library(name)))
-            for name in (families_of(text) if language == "opencl" else [])
-        ]
-        toolchain.run(
-            [toolchain.clang(), *toolchain.TARGET, *_BACK, f"-O{optimize}", "-gdwarf-4", "-x", "c", "-c",
-             *(word for pair in linked for argument in pair for word in ("-Xclang", argument)),
-             "-o", f"{folder}/code.o", "-"],
-            "",
-        )  # fmt: skip
+        _object(folder, optimize, families_of(text) if language == "opencl" else [])
         (folder / "kernels.S").write_text(descriptors(kernels, addresses))
         (folder / "kernels.json").write_text("[]")
         gpu = toolchain.gpu_folder()
@@ -211,6 +200,29 @@ def _compile(language: str, source: str, front: Sequence[str], optimize: str) ->
             ]
         )
         return (folder / "out.elf").read_bytes()
+
+
+def _object(folder: Path, optimize: str, families: Sequence[str]) -> None:
+    """``code.o`` from ``code.bc`` and families of built-in functions."""
+    # Clang links bitcode into what it compiles, so nothing is what it compiles.
+    linked = [("-mlink-bitcode-file", f"{folder}/code.bc")]
+    linked += [("-mlink-builtin-bitcode", str(_library(name))) for name in families]
+    clang = [toolchain.clang(), *toolchain.TARGET, *_BACK, f"-O{optimize}", "-gdwarf-4", "-c"]
+    toolchain.run(
+        [*clang, *(word for pair in linked for argument in pair for word in ("-Xclang", argument)), "-emit-llvm",
+         "-x", "c", "-o", f"{folder}/optimized.bc", "-"],
+        "",
+    )  # fmt: skip
+    # An access cannot add a scaled register to an offset. So each address of an unrolled loop had a register of its
+    # own, and most were spilt: a tiled matrix multiplication took twenty times as long.
+    toolchain.run(
+        [toolchain.opt(), "-passes=function(separate-const-offset-from-gep,early-cse)", f"{folder}/optimized.bc",
+         "-o", f"{folder}/split.bc"]
+    )  # fmt: skip
+    toolchain.run(
+        [*clang, "-Xclang", "-disable-llvm-passes", "-Wno-override-module", "-x", "ir", "-o", f"{folder}/code.o",
+         f"{folder}/split.bc"]
+    )  # fmt: skip
 
 
 def _with_stacks(data: bytes, kernels: list[Kernel], own: set[str]) -> bytes:

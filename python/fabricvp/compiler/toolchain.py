@@ -53,6 +53,16 @@ def version() -> str:
 
 
 @functools.cache
+def opt() -> str:
+    """The optimizer of the same LLVM. Raises `InputError` if there is none."""
+    folder, name = os.path.split(clang())
+    for candidate in os.path.join(folder, name.replace("clang", "opt")), "opt-14":
+        if found := shutil.which(candidate):
+            return found
+    raise InputError("kernels need opt of LLVM 14 (Debian: apt install llvm-14)")
+
+
+@functools.cache
 def gcc() -> str:
     """The RISC-V compiler driver that links. Raises `InputError` if there is none."""
     found = shutil.which(os.environ.get("RISCV_GCC") or "riscv64-unknown-elf-gcc")
