@@ -36,7 +36,9 @@ std::array<std::uint32_t, 3> default_group(const std::array<std::uint32_t, 3>& i
 }  // namespace
 
 options::options_description kernel_options() {
-    options::options_description o("a kernel of your own on GPU 0 of node0 (`fabricvp new kernel` makes one)");
+    options::options_description o(
+        "a kernel of your own on GPU 0 of node0 (`fabricvp new kernel` makes one; --program FILE.cl, .hip or .cu "
+        "compiles one)");
     o.add_options()("kernel-elf", options::value<std::string>()->value_name("FILE"), "ELF file with the kernel")(
         "kernel-name", options::value<std::string>()->value_name("NAME"), "which kernel of it (default: the first)")(
         "grid", options::value<std::string>()->value_name("N[xM[xK]]"), "work-items (default: 1)")(

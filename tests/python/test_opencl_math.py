@@ -221,6 +221,7 @@ kernel void more(global const float* x, global float* out, global int* whole) {
     out[16 * n + i] = frexp(v, &es).w;   whole[2 * n + i] = es.w;
     out[17 * n + i] = fmax(v, 3.5f).y;   out[18 * n + i] = remquo(x[i], 3.0f, &e);
     whole[3 * n + i] = e & 7;
+    out[21 * n + i] = remquo(v, (float4)(3), &es).x; whole[4 * n + i] = es.x & 7;
     out[19 * n + i] = nan(5u);           out[20 * n + i] = pown(v, (int4)(2)).x;
 }
 """
@@ -230,7 +231,7 @@ kernel void more(global const float* x, global float* out, global int* whole) {
 def test_functions_with_a_second_result_and_vectors(gpu):
     x = numpy.concatenate([RANDOM.uniform(-8, 8, 120), [0.75, -0.75, 5.0, -7.25, 1e-41, 100, -100, 3]]).astype("f4")
     n = len(x)
-    out, whole = numpy.zeros((21, n), "f4"), numpy.zeros((4, n), "i4")
+    out, whole = numpy.zeros((22, n), "f4"), numpy.zeros((5, n), "i4")
     gpu.program(MORE)["more"](n, 64, x, out, whole)
     d = x.astype(float)
     floor, (mantissa, exponent) = numpy.floor(d), numpy.frexp(d)
@@ -258,5 +259,6 @@ def test_functions_with_a_second_result_and_vectors(gpu):
     close(out[18], expected)
     quotient = numpy.rint((d - expected) / 3).astype(int)
     assert (whole[3] == numpy.where(quotient < 0, -(-quotient & 7), quotient & 7) & 7).all()
+    assert (out[21] == out[18]).all() and (whole[4] == whole[3]).all()
     assert (out[19].view("u4") == 0x7FC00005).all()
     close(out[20], d * d)

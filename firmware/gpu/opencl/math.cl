@@ -201,6 +201,19 @@ UNARY(double, nan, ulong)
         const T r = m_remquo(x, y, &q);                                                                        \
         *to = q;                                                                                               \
         return r;                                                                                              \
+    }                                                                                                          \
+    REMQUO_N(2, T, space) REMQUO_N(3, T, space) REMQUO_N(4, T, space) REMQUO_N(8, T, space) REMQUO_N(16, T, space)
+#define REMQUO_N(n, T, space)                                                                                  \
+    OV T##n remquo(T##n x, T##n y, space int##n* to) {                                                         \
+        T##n r;                                                                                                \
+        int##n quotient;                                                                                       \
+        for (int i = 0; i < n; ++i) {                                                                          \
+            int q;                                                                                             \
+            r[i] = m_remquo(x[i], y[i], &q);                                                                   \
+            quotient[i] = q;                                                                                   \
+        }                                                                                                      \
+        *to = quotient;                                                                                        \
+        return r;                                                                                              \
     }
 POINTERS(float, 0x1.fffffep-1f)
 POINTERS(double, 0x1.fffffffffffffp-1)
