@@ -257,6 +257,10 @@ def check_limits(kernel: Kernel, group: tuple[int, int, int], lds: int) -> None:
         raise InputError(
             f"kernel '{kernel.name}': a work-group of {_by(group)} has {items} work-items: at most {MAX_GROUP}"
         )
+    if kernel.max_group and items > kernel.max_group:
+        raise InputError(
+            f"kernel '{kernel.name}': {items} threads of a block: __launch_bounds__ says {kernel.max_group}"
+        )
     if kernel.lds_bytes + lds > LDS_BYTES:
         raise InputError(
             f"kernel '{kernel.name}': {kernel.lds_bytes} bytes of __local variables and {lds} of __local arguments: at"

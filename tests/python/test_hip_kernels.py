@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device code in HIP and CUDA: templates, shared memory, structs, atomics, mathematics, and what is refused."""
 
+import subprocess
+import sys
+
 import numpy
 import opencl_machine
 import pytest
@@ -116,6 +119,8 @@ def test_kernels(gpu, language, header):
     ]  # fmt: skip
     with pytest.raises(InputError, match="'bits': give the threads of a block"):
         program["bits"](1, None, out, n, 1)
+    with pytest.raises(InputError, match="'mixed': 128 threads of a block: __launch_bounds__ says 64"):
+        program["mixed"](1, 128, record, y, z, (1, 2, 3, 4), True, 100, shared_mem=256)
     with pytest.raises(TypeError, match="argument 1 'y': an array of float32"):
         program["mixed"](1, 64, record, z, z, (1, 2, 3, 4), True, 100)
 
@@ -146,3 +151,15 @@ def test_from_the_command_line(command, tmp_path):
     done = command(*small, "--grid", 4, "--block", 256, *arguments, timeout=90)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (numpy.fromfile(tmp_path / "y.bin", "f4") == 3 * numpy.arange(1024) + 1).all()
+
+
+@pytest.mark.timeout(300)
+def test_examples(clone):
+    done = subprocess.run(
+        [sys.executable, clone / "examples" / "cuda" / "run.py"],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0 and done.stdout.count(", right") == 4, done.stdout + done.stderr

@@ -11,7 +11,8 @@
 #define __shared__ __attribute__((shared))
 /* The section tells the compiler (compiler/module.py) what kernels only read. */
 #define __constant__ __attribute__((constant, section(".rodata.constant")))
-#define __launch_bounds__(...)
+/* The first number, where it is one, is the most threads of a block (compiler/module.py reads the annotation). */
+#define __launch_bounds__(max_threads, ...) __attribute__((annotate("launch_bounds:" FABRICVP_TEXT(max_threads))))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define FABRICVP_DEVICE static __device__ inline __attribute__((always_inline, unused))

@@ -47,6 +47,7 @@ class Kernel:
     required_group: list[int] = field(default_factory=list)
     scratch_bytes: int = 0
     blocks: bool = False
+    max_group: int = 0  # work-items of a work-group, if the source says so
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -81,6 +82,8 @@ def kernels_of(module: Module, language: str) -> list[Kernel]:
         unique = name if names.count(name) == 1 else function.name  # overloads have their mangled names
         found.append(_kernel(module, function, unique, declared))
         found[-1].blocks = True
+        if bound := re.fullmatch(r"launch_bounds:\(?(\d+)\)?", module.annotations.get(function.name, "")):
+            found[-1].max_group = int(bound[1])
     return found
 
 

@@ -54,6 +54,7 @@ class Module:
         self.functions: dict[str, Function] = {}
         self.locals: dict[str, LocalVariable] = {}
         self.metadata: dict[str, str] = {}
+        self.annotations: dict[str, str] = {}  # of functions
         self.layout = Layout(self.types)
         self._read()
 
@@ -75,8 +76,20 @@ class Module:
                 self.metadata[found[1]] = found[2]
             elif found := _GLOBAL.match(line):
                 pending.append(found)
+            if line.startswith("@llvm.global.annotations"):
+                self._annotate(line)
         for found in pending:
             self._global(found)
+
+    def _annotate(self, line: str) -> None:
+        texts = {}
+        for other in self.lines:
+            if text := re.match(r'^@([\w.]+) = private .*\bc"([^"]*)\\00"', other):
+                texts[text[1]] = text[2]
+        for name, string in re.findall(
+            rf"{_SYMBOL.pattern} to i8\*\), i8\* getelementptr inbounds \([^@]*@([\w.]+)", line
+        ):
+            self.annotations[unquoted(name)] = texts.get(string, "")
 
     def _function(self, found: re.Match[str], number: int) -> Function:
         rest, depth = found["rest"], 1
@@ -144,7 +157,7 @@ def lowered(module: Module, header: str, inlined: bool) -> str:
             line = f"@{found['name']} = external hidden global {rest}"
         if line.startswith("@") and _CONSTANT in line:
             line = line.replace("externally_initialized global ", "constant ").replace(f", {_CONSTANT}", "")
-        if line.startswith("$"):
+        if line.startswith(("$", "@llvm.global.annotations")):
             continue  # functions become internal, and belong to no group
         if line.startswith(("@", "define ")):
             line = re.sub(r"(,| )? ?\bcomdat\b(?=[ ,]|$)", "", line)
