@@ -4,6 +4,8 @@
 #     include $(shell fabricvp sdk)/fabricvp.mk
 #     mine.elf: mine.c
 #     	$(build_kernel)          # a kernel for the GPU's lanes
+#     mine.elf: mine.cl
+#     	$(build_program)         # kernels in OpenCL C, HIP or CUDA; options of `fabricvp cc` in CCFLAGS
 #     boot.elf: main.c
 #     	$(build_firmware)        # a program that stands on firmware/lib
 #     host.elf: host.c mine.elf
@@ -29,6 +31,12 @@ $(if $(wildcard $(fabricvp_libc)/libc.a),,$(error kernels need picolibc for RISC
 @echo "building $@"
 @$(RISCV_GCC) -march=rv64imafd_zicsr_zba_zbb -mabi=lp64d $(fabricvp_flags) -I$(FABRICVP_SDK)/gpu -idirafter $(PICOLIBC)/include -DFABRICVP_KERNEL -msmall-data-limit=0 -fno-jump-tables \
   --param=max-grow-copy-bb-insns=0 @$(FABRICVP_SDK)/gpu/registers.flags $(CFLAGS) -T $(FABRICVP_SDK)/gpu/gpu.ld $(filter %.c %.S,$^) $(FABRICVP_SDK)/gpu/math/trunc.c -L$(fabricvp_libgcc) -L$(fabricvp_libc) -lc -lgcc -o $@
+endef
+
+PYTHON ?= python3
+define build_program
+@echo "building $@"
+@$(PYTHON) -m fabricvp cc $(filter %.cl %.hip %.cu,$^) -o $@ $(CCFLAGS)
 endef
 
 # What a program does not use of firmware/lib is left out by the linker.

@@ -10,7 +10,8 @@ import fabricvp
 import numpy
 import opencl_machine
 import pytest
-from fabricvp.compiler import Options, build
+from fabricvp.compiler import Image, Options, build
+from fabricvp.data import sdk_folder
 from fabricvp.errors import InputError, KernelFault
 
 opencl_machine.require_compiler()
@@ -321,6 +322,17 @@ def test_from_the_command_line(command, tmp_path):
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
     done = command("cc", "k.cl", "-o", "k.elf", "--report", timeout=60)
     assert done.returncode == 0 and "reverse" in done.stdout and (tmp_path / "k.elf").read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.timeout(100)
+def test_from_a_makefile(tmp_path):
+    (tmp_path / "k.cl").write_text("__kernel void f(__global int* x) { x[0] = N; }\n")
+    (tmp_path / "Makefile").write_text(
+        f"PYTHON = {sys.executable}\ninclude {sdk_folder()}/fabricvp.mk\n"
+        "k.elf: CCFLAGS = -D N=3\nk.elf: k.cl\n\t$(build_program)\n"
+    )
+    done = subprocess.run(["make", "-C", tmp_path, "k.elf"], capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0 and list(Image.read((tmp_path / "k.elf").read_bytes()).kernels) == ["f"], done.stderr
 
 
 @pytest.mark.timeout(300)
