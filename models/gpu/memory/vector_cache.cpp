@@ -53,16 +53,13 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
         state.unit->transaction_loaded(state, transaction, m_lines.data(found), memory_fault::none, at + m_latency);
         return true;
     }
-    if (m_open_count) {
-        const auto m = static_cast<unsigned>(std::find(m_open.begin(), m_open.end(), p.line) - m_open.begin());
-        if (m < m_open.size()) {
-            ++mshr_merges;
-            m_mshrs[m].bytes |= p.bytes;
-            if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
-            state.since[transaction] = at;
-            m_mshrs[m].waiters.push(state.ref(transaction));
-            return true;
-        }
+    if (const unsigned m = open_fetch(p.line); m < m_open.size()) {
+        ++mshr_merges;
+        m_mshrs[m].bytes |= p.bytes;
+        if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
+        state.since[transaction] = at;
+        m_mshrs[m].waiters.push(state.ref(transaction));
+        return true;
     }
     if (m_free.empty()) {
         ++mshr_stalls;
@@ -75,7 +72,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
     m_mshrs[m].line = m_open[m] = p.line;
     m_mshrs[m].bytes = p.bytes;
     m_mshrs[m].observer_id = 0;
-    ++m_open_count;
+    ++open_like(p.line);
     m_mshrs[m].waiters.push(state.ref(transaction));
     state.since[transaction] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
@@ -133,8 +130,7 @@ void vector_cache::line_done(line_request& r) {
             case 3: ++lines_needing_48; break;
             default: ++lines_needing_64; break;
         }
-        if (m_open[index] != closed) --m_open_count;
-        m_open[index] = closed;
+        close_fetch(index);
         m_free.push_back(index);
     } else {  // a trimmer cut what a load wanted that came after the request
         ++refetches;
@@ -160,20 +156,31 @@ void vector_cache::line_done(line_request& r) {
     for (transaction_client* user : m_users) user->cache_available();
 }
 
+/// \returns the MSHR that fetches a line for whoever wants it, or m_open.size()
+unsigned vector_cache::open_fetch(std::uint64_t line) {
+    if (!open_like(line)) return static_cast<unsigned>(m_open.size());  // most often
+    return static_cast<unsigned>(std::find(m_open.begin(), m_open.end(), line) - m_open.begin());
+}
+
+void vector_cache::close_fetch(unsigned mshr) {
+    if (m_open[mshr] == closed) return;
+    --open_like(m_open[mshr]);
+    m_open[mshr] = closed;
+}
+
+void vector_cache::close_all() {
+    std::fill(m_open.begin(), m_open.end(), closed);
+    m_open_by_hash.fill(0);
+}
+
 void vector_cache::close(std::uint64_t line) {
-    if (!m_open_count) return;
-    const auto at = std::find(m_open.begin(), m_open.end(), line);
-    if (at == m_open.end()) return;
-    *at = closed;
-    --m_open_count;
+    if (const unsigned mshr = open_fetch(line); mshr < m_open.size()) close_fetch(mshr);
 }
 
 void vector_cache::invalidate() {
     ++invalidations;
     m_lines.clear();
-    if (!m_open_count) return;
-    std::fill(m_open.begin(), m_open.end(), closed);
-    m_open_count = 0;
+    close_all();
 }
 
 bool vector_cache::peek(std::uint64_t address, void* to, unsigned size) {
@@ -188,8 +195,7 @@ bool vector_cache::peek(std::uint64_t address, void* to, unsigned size) {
 
 void vector_cache::reset() {
     m_lines.clear();
-    std::fill(m_open.begin(), m_open.end(), closed);
-    m_open_count = 0;
+    close_all();
     std::fill(m_mshrs.begin(), m_mshrs.end(), mshr{});
     m_free.resize(params.mshrs);
     std::iota(m_free.rbegin(), m_free.rend(), 0u);

@@ -5,6 +5,7 @@
 // sees what was read before. Loads that came earlier still get their data from a closed fetch.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "base/clock_domain.h"
@@ -100,11 +101,16 @@ private:
     span_stage m_fill_span{*this, "fill"};
     span_stage m_merge_span{*this, "merge"};  // waiting for what another access has asked for
 
+    std::uint16_t& open_like(std::uint64_t line) { return m_open_by_hash[line / line_bytes % m_open_by_hash.size()]; }
+    unsigned open_fetch(std::uint64_t line);
+    void close_fetch(unsigned mshr);
+    void close_all();
+
     l1_lines m_lines;
     std::vector<std::uint64_t> m_open;  // by MSHR: line of an open fetch, or `closed`
     std::vector<mshr> m_mshrs;
     std::vector<unsigned> m_free;
-    unsigned m_open_count = 0;
+    std::array<std::uint16_t, 256> m_open_by_hash{};  // how many of them, by the low bits of their lines
     ticks m_port = 0;           // when the next line can be taken in
     std::uint64_t m_epoch = 0;  // answers to what a reset has dropped are recognised by it
 };
