@@ -51,6 +51,9 @@ void l2_params::describe(parameter_visitor& v) {
             "dirty lines that a bank can have on their way to memory; a miss that would evict another one waits. Akita's "
             "write-back cache has at most 128 evictions in flight (and 1,024 places in front of them, left out here)");
     v.field("interleave", interleave, between{64, 1 << 20}, "bytes after which the next bank takes over");
+    v.field("hashed", hashed,
+            "the bank is chosen by a hash of the address (Rau, ISCA 1991), so that strides of any power of two use all "
+            "banks; otherwise banks take turns");
     v.field("latency", latency, between{0, 10000}, "lookup in a bank, data included, in GPU cycles");
     v.field("service", service, between{1, 1000}, "from one request of a bank to the next, in GPU cycles");
     v.field("atomic_latency", atomic_latency, between{0, 10000}, "more for an atomic, in GPU cycles");
@@ -63,7 +66,7 @@ void l2_params::describe(parameter_visitor& v) {
 }
 
 l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const l2_wiring& to,
-                 l2_reservations& reservations, const l2_queue_lines& queue_lines)
+                 const interleaving& over_banks, l2_reservations& reservations, const l2_queue_lines& queue_lines)
     : model(name),
       params(p),
       m_latency(to.clock.span(p.latency)),
@@ -72,7 +75,7 @@ l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsign
       m_response_latency(to.response_latency),
       m_bank(bank),
       m_chunk_bits(log2(p.interleave / line_bytes)),
-      m_stripe_bits(log2(p.interleave * p.banks)),
+      m_interleaving(over_banks),
       m_memory(to.memory),
       m_dram(to.dram),
       m_reservations(reservations),
@@ -83,12 +86,13 @@ l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsign
       m_write_backs(p.write_backs) {}
 
 std::uint64_t l2_bank::index_of(std::uint64_t offset) const {
-    return offset >> m_stripe_bits << m_chunk_bits | (offset >> line_bits & ((std::uint64_t{1} << m_chunk_bits) - 1));
+    return m_interleaving.round_of(offset) << m_chunk_bits |
+           (offset >> line_bits & ((std::uint64_t{1} << m_chunk_bits) - 1));
 }
 
 std::uint64_t l2_bank::offset_of_index(std::uint64_t index) const {
-    const std::uint64_t chunk = index >> m_chunk_bits, line = index & ((std::uint64_t{1} << m_chunk_bits) - 1);
-    return chunk << m_stripe_bits | m_bank * params.interleave | line << line_bits;
+    const std::uint64_t line = index & ((std::uint64_t{1} << m_chunk_bits) - 1);
+    return m_interleaving.begin_of(m_bank, index >> m_chunk_bits) | line << line_bits;
 }
 
 std::uint64_t l2_bank::key_in_tags(const line_request& request) {

@@ -21,6 +21,7 @@
 #include "base/statistics.h"
 #include "gpu/memory/gpu_memory.h"
 #include "gpu/memory/hbm.h"
+#include "gpu/memory/interleaving.h"
 #include "gpu/memory/l2_reservations.h"
 #include "gpu/memory/l2_tags.h"
 #include "gpu/memory/line_bytes.h"
@@ -34,6 +35,7 @@ struct l2_params {
     std::uint64_t mshrs = 64;   ///< a bank
     std::uint64_t write_backs = 128;
     byte_size interleave{128};  ///< bytes after which the next bank takes over
+    bool hashed = false;        ///< see interleaving
     cycles latency{50};         ///< of a lookup, data included
     cycles service{1};          ///< from one request to the next
     cycles atomic_latency{4};   ///< more for an atomic
@@ -92,7 +94,7 @@ public:
 
     /// \param bank its number among the banks
     l2_bank(const sc_core::sc_module_name& name, const l2_params& params, unsigned bank, const l2_wiring& to,
-            l2_reservations& reservations, const l2_queue_lines& queue_lines);
+            const interleaving& over_banks, l2_reservations& reservations, const l2_queue_lines& queue_lines);
 
     /// A request has arrived.
     void arrive(const line_request_ptr& request);
@@ -164,7 +166,8 @@ private:
     std::uint64_t offset_of_index(std::uint64_t index) const;
 
     ticks m_latency, m_service, m_atomic, m_response_latency;
-    unsigned m_bank, m_chunk_bits, m_stripe_bits;  // lines of a chunk in one bank, bytes of a round over all banks
+    unsigned m_bank, m_chunk_bits;  // lines of a chunk in one bank
+    const interleaving& m_interleaving;
     gpu_memory& m_memory;
     hbm& m_dram;
     l2_reservations& m_reservations;

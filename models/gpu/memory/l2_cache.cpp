@@ -8,10 +8,10 @@
 namespace fabricvp::gpu {
 
 l2_cache::l2_cache(const sc_core::sc_module_name& name, const l2_params& p, const l2_wiring& to)
-    : model(name), params(p), m_interleave_bits(63 - static_cast<unsigned>(__builtin_clzll(p.interleave))) {
+    : model(name), params(p), m_interleaving(p.banks, p.interleave, p.hashed) {
     for (unsigned i = 0; i < p.banks; ++i)
-        banks.push_back(
-            std::make_unique<l2_bank>(fmt::format("bank{}", i).c_str(), p, i, to, reservations, m_queue_lines));
+        banks.push_back(std::make_unique<l2_bank>(fmt::format("bank{}", i).c_str(), p, i, to, m_interleaving,
+                                                  reservations, m_queue_lines));
 }
 
 void l2_cache::watch(std::uint64_t physical, std::uint64_t bytes, bool lock) {

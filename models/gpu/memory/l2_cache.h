@@ -19,7 +19,7 @@ public:
     l2_cache(const sc_core::sc_module_name& name, const l2_params& params, const l2_wiring& to);
 
     /// The bank of the line at an offset in device memory.
-    l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
+    l2_bank& bank_of(std::uint64_t offset) { return *banks[m_interleaving.unit_of(offset)]; }
 
     /// Keeps copies of lines of memory that is shared with the host, from now on.
     void attach_coherent_port(coherent_port& port);
@@ -31,7 +31,7 @@ public:
     void reset() override;
 
 private:
-    unsigned m_interleave_bits;
+    interleaving m_interleaving;
     l2_queue_lines m_queue_lines;
 };
 
