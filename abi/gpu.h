@@ -44,6 +44,7 @@ enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2, GPU
     R(GPU_PAGE_REQUEST, 0x048, 8, 1, 0) /* read pops: page of a stalled walk; bit 0 valid, 63…60 address space */ \
     R(GPU_PAGE_RETRY, 0x050, 4, 1, 0)      /* any write: walks that wait for pages try again */                        \
     R(GPU_CP_FIRMWARE, 0x054, 4, 1, 0)  /* bytes of firmware that the GPU comes with and runs; 0: the host loads it */ \
+    R(GPU_PAGE_SIZE, 0x058, 4, 1, 0)       /* bytes of pages for programs' buffers: 4 KiB or 2 MiB. It can do both */  \
     R(GPU_QUEUE_HART, 0x200, 4, 64, 4) /* its hart; reset: n % GPU_CP_HARTS. Write while the queue is free */ \
     R(GPU_INTERRUPT, 0x03c, 4, 1, 0) /* vectors raised, write 1 to clear; INTA while any is set, unless MSI-X is on */
 /* clang-format on */

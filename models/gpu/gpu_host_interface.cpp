@@ -38,6 +38,8 @@ gpu_host_interface::gpu_host_interface(const sc_core::sc_module_name& name, cons
       index(registers, "index", GPU_INDEX, 4, number, {constant("index", 32, "of this GPU in its node")}),
       memory_size(registers, "memory_size", GPU_MEMORY_SIZE, 8, core.params.memory.capacity,
                   {constant("bytes", 64, "of device memory")}),
+      page_size(registers, "page_size", GPU_PAGE_SIZE, 4, core.params.memory.page_size,
+                {constant("bytes", 32, "of pages for programs' buffers")}),
       compute_units(registers, "compute_units", GPU_COMPUTE_UNITS, 4, core.params.compute_units,
                     {constant("count", 32, "compute units")}),
       wavefront_slots(registers, "wavefront_slots", GPU_WAVEFRONT_SLOTS, 4, core.params.wavefront_slots(),

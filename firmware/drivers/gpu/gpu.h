@@ -27,6 +27,7 @@ struct gpu {
     uint64_t shared;     /* of an APU: host memory that programs get for device memory; its own has page tables alone */
     uint64_t tables;     /* the same: next free offset in its own memory */
     uint64_t memory_bytes; /* that programs get */
+    uint32_t page_bytes;   /* of programs' buffers: GPU_PAGE or GPU_LARGE_PAGE */
     uint64_t free, top;    /* offsets there: pages are taken from `free` up, large ones from `top` down */
     unsigned compute_units, wavefront_slots;
     uint64_t peers;    /* bit n: it reaches the memory of GPU n */
@@ -91,7 +92,11 @@ unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages
 gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement place, void* context);
 /* Device memory of one GPU. */
 gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes);
-/* The same in pages of 2 MiB, as far as it fills them. */
+/* The same over several GPUs in pages of `page` bytes: GPU_PAGE, or GPU_LARGE_PAGE as far as it fills them. `place` is
+ * asked for pages of that size; what remains goes to the last page's GPU. */
+gpu_address gpu_allocate_pages(struct gpu_node* node, uint64_t bytes, uint64_t page, gpu_placement place,
+                               void* context);
+/* In pages of 2 MiB, as far as it fills them. */
 gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes);
 /* Device memory in one piece, of whole pages of 2 MiB: for devices that know nothing of page tables. */
 gpu_address gpu_allocate_contiguous(struct gpu_node* node, unsigned gpu, uint64_t bytes);

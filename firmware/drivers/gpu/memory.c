@@ -150,44 +150,52 @@ uint64_t gpu_physical(const struct gpu_node* node, gpu_address at) {
     return (entry >> GPU_PTE_PPN_SHIFT << PAGE_BITS & 0x00ffffffffffffffull) | at % (level ? GPU_LARGE_PAGE : GPU_PAGE);
 }
 
-static uint64_t* leaf_of(const struct gpu_node* node, gpu_address at, struct gpu_table** table) {
+/* The entry of a page, small or large: its place in a table of that level. */
+struct leaf {
+    struct gpu_table* table;
+    unsigned level, index;
+};
+static struct leaf leaf_of(const struct gpu_node* node, gpu_address at) {
     struct gpu_table* t = node->root;
-    for (unsigned level = LEVELS - 1; t && level > 0; --level) t = t->below[index_at(at, level)];
-    if (!t) panic("no page table for 0x%lx", at);
-    *table = t;
-    return &t->entry[index_at(at, 0)];
+    unsigned level = LEVELS - 1;
+    for (; t && level > 0 && t->below[index_at(at, level)]; --level) t = t->below[index_at(at, level)];
+    if (!t || level > 1) panic("no page table for 0x%lx", at);
+    return (struct leaf){t, level, index_at(at, level)};
 }
 
 void gpu_unmap_page(struct gpu_node* node, gpu_address at) {
-    struct gpu_table* table;
-    const uint64_t* entry = leaf_of(node, at, &table);
-    set_entry(table, index_at(at, 0), (*entry & ~(uint64_t)GPU_PTE_VALID) | GPU_PTE_DEMAND);
+    const struct leaf leaf = leaf_of(node, at);
+    const uint64_t entry = leaf.table->entry[leaf.index];
+    set_entry(leaf.table, leaf.index, (entry & ~(uint64_t)GPU_PTE_VALID) | GPU_PTE_DEMAND);
     write_tables(node);
 }
 
 /* By way of the host: not all GPUs reach each other. */
-static void move_page(struct gpu_node* node, unsigned gpu, uint64_t to, uint64_t from) {
+static void move_page(struct gpu_node* node, unsigned gpu, uint64_t to, uint64_t from, uint64_t bytes) {
     static uint64_t page[GPU_PAGE / 8] __attribute__((aligned(GPU_PAGE)));
     struct gpu *source = gpu_owner(node, from), *target = &node->gpu[gpu];
-    gpu_copy_post(source, false, (uintptr_t)page, from, GPU_PAGE);
-    unsigned fault = gpu_copy_wait(source, false);
-    gpu_copy_post(target, true, to, (uintptr_t)page, GPU_PAGE);
-    fault |= gpu_copy_wait(target, true);
+    unsigned fault = 0;
+    for (uint64_t at = 0; at < bytes; at += GPU_PAGE) {
+        gpu_copy_post(source, false, (uintptr_t)page, from + at, GPU_PAGE);
+        fault |= gpu_copy_wait(source, false);
+        gpu_copy_post(target, true, to + at, (uintptr_t)page, GPU_PAGE);
+        fault |= gpu_copy_wait(target, true);
+    }
     if (fault) panic("a page cannot be moved to gpu%u", gpu);
 }
 
 void gpu_migrate_page(struct gpu_node* node, gpu_address at, unsigned gpu) {
-    struct gpu_table* table;
-    uint64_t entry = *leaf_of(node, at, &table);
+    const struct leaf leaf = leaf_of(node, at);
+    uint64_t entry = leaf.table->entry[leaf.index];
     if (!(entry & GPU_PTE_DEMAND)) return; /* another GPU was first */
     const uint64_t ppn_mask = ((1ull << 44) - 1) << GPU_PTE_PPN_SHIFT;
     const uint64_t from = (entry & ppn_mask) >> GPU_PTE_PPN_SHIFT << PAGE_BITS;
     if (gpu_owner(node, from) != &node->gpu[gpu]) {
-        const uint64_t to = allocate_page(node, gpu);
-        move_page(node, gpu, to, from);
+        const uint64_t to = leaf.level ? allocate_large_page(node, gpu) : allocate_page(node, gpu);
+        move_page(node, gpu, to, from, leaf.level ? GPU_LARGE_PAGE : GPU_PAGE);
         entry = (entry & ~ppn_mask) | to >> PAGE_BITS << GPU_PTE_PPN_SHIFT;
     }
-    set_entry(table, index_at(at, 0), (entry & ~(uint64_t)GPU_PTE_DEMAND) | GPU_PTE_VALID);
+    set_entry(leaf.table, leaf.index, (entry & ~(uint64_t)GPU_PTE_DEMAND) | GPU_PTE_VALID);
     write_tables(node);
 }
 
@@ -210,17 +218,24 @@ gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes)
     return gpu_allocate(node, bytes, gpu_place_on, (void*)(uintptr_t)gpu);
 }
 
-gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes) {
-    if (bytes < GPU_LARGE_PAGE) return gpu_allocate_on(node, gpu, bytes);
-    gpu_align(node, GPU_LARGE_PAGE);
+gpu_address gpu_allocate_pages(struct gpu_node* node, uint64_t bytes, uint64_t page, gpu_placement place,
+                               void* context) {
+    if (page == GPU_PAGE || bytes < page) return gpu_allocate(node, bytes, place, context);
+    gpu_align(node, page);
     const gpu_address begin = node->next;
+    const uint64_t pages = (bytes + page - 1) / page;
     uint64_t at = 0;
-    for (; bytes - at >= GPU_LARGE_PAGE; at += GPU_LARGE_PAGE)
-        map_page(node, begin + at, allocate_large_page(node, gpu), read_write, 1);
-    for (; at < bytes; at += GPU_PAGE) map_page(node, begin + at, allocate_page(node, gpu), read_write, 0);
+    for (; bytes - at >= page; at += page)
+        map_page(node, begin + at, allocate_large_page(node, place(node, at / page, pages, context)), read_write, 1);
+    for (; at < bytes; at += GPU_PAGE)
+        map_page(node, begin + at, allocate_page(node, place(node, pages - 1, pages, context)), read_write, 0);
     write_tables(node);
     node->next = begin + at + GPU_PAGE;
     return begin;
+}
+
+gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes) {
+    return gpu_allocate_pages(node, bytes, GPU_LARGE_PAGE, gpu_place_on, (void*)(uintptr_t)gpu);
 }
 
 void gpu_align(struct gpu_node* node, uint64_t alignment) {

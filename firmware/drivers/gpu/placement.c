@@ -8,8 +8,9 @@
 
 struct gpu_range {
     gpu_address at;
-    uint64_t pages;
-    uint8_t* owner; /* of each page, once they have settled */
+    uint64_t bytes;
+    uint64_t page, pages; /* bytes of a page; what does not fill a large one has small ones, and counts as one */
+    uint8_t* owner;       /* of each page, once they have settled */
     struct gpu_range* next;
 };
 
@@ -30,17 +31,17 @@ unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages
 
 unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
     const struct gpu_layout* l = context;
-    const uint64_t gpus = node->count, pitch = l->pitch ? l->pitch : GPU_PAGE, at = page * GPU_PAGE;
-    const uint64_t grain = (pitch + gpus * GPU_PAGE - 1) / (gpus * GPU_PAGE); /* ⌈pitch ÷ GPUs⌉, in pages */
+    const uint64_t gpus = node->count, pitch = l->pitch ? l->pitch : l->page, at = page * l->page;
+    const uint64_t grain = (pitch + gpus * l->page - 1) / (gpus * l->page); /* ⌈pitch ÷ GPUs⌉, in pages */
     switch (l->locality) {
         case GPU_STRIDED: return (unsigned)(page / grain % gpus);
         case GPU_BY_ROWS: {
-            const uint64_t rows = (pages * GPU_PAGE + pitch - 1) / pitch;
+            const uint64_t rows = (pages * l->page + pitch - 1) / pitch;
             return (unsigned)(at / pitch * gpus / rows);
         }
         case GPU_BY_COLUMNS: /* narrower than a page a GPU there are no columns of pages: all would fall to the first
                                 GPUs */
-            return (unsigned)(pitch < gpus * GPU_PAGE ? page / grain % gpus : at % pitch * gpus / pitch);
+            return (unsigned)(pitch < gpus * l->page ? page / grain % gpus : at % pitch * gpus / pitch);
         default: return gpu_place_contiguous(node, page, pages, NULL);
     }
 }
@@ -50,12 +51,22 @@ static unsigned place_recorded(const struct gpu_node* node, uint64_t page, uint6
     return ((const struct gpu_range*)stretch)->owner[page];
 }
 
+/* The pages of a buffer. */
+static uint64_t page_of(const struct gpu_node* node, uint64_t bytes) {
+    const unsigned gpus = node->count - node->first;
+    for (unsigned g = node->first; g < node->count; ++g)
+        if (node->gpu[g].page_bytes != GPU_LARGE_PAGE) return GPU_PAGE;
+    return bytes / GPU_LARGE_PAGE < gpus ? GPU_PAGE : GPU_LARGE_PAGE;
+}
+
 static gpu_address allocate_recorded(struct gpu_node* node, uint64_t bytes) {
     struct gpu_range* s = node->recorded;
-    if (!s) return gpu_allocate(node, bytes, gpu_place_contiguous, NULL); /* later than those that were noted */
-    if (s->pages != (bytes + GPU_PAGE - 1) / GPU_PAGE) panic("a buffer of %lu bytes has not settled before", bytes);
+    const uint64_t page = page_of(node, bytes);
+    if (!s) /* later than those that were noted */
+        return gpu_allocate_pages(node, bytes, page, gpu_place_contiguous, NULL);
+    if (s->bytes != bytes) panic("a buffer of %lu bytes has not settled before", bytes);
     node->recorded = s->next;
-    const gpu_address at = gpu_allocate(node, bytes, place_recorded, s);
+    const gpu_address at = gpu_allocate_pages(node, bytes, page, place_recorded, s);
     heap_free(s->owner);
     heap_free(s);
     return at;
@@ -63,17 +74,18 @@ static gpu_address allocate_recorded(struct gpu_node* node, uint64_t bytes) {
 
 gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy,
                             struct gpu_layout layout) {
+    const uint64_t page = layout.page = page_of(node, bytes);
     switch (policy) {
-        case GPU_PLACE_INTERLEAVED: return gpu_allocate(node, bytes, gpu_place_interleaved, NULL);
-        case GPU_PLACE_LASP: return gpu_allocate(node, bytes, gpu_place_lasp, &layout);
+        case GPU_PLACE_INTERLEAVED: return gpu_allocate_pages(node, bytes, page, gpu_place_interleaved, NULL);
+        case GPU_PLACE_LASP: return gpu_allocate_pages(node, bytes, page, gpu_place_lasp, &layout);
         case GPU_PLACE_FIRST_TOUCH_RECORDED: return allocate_recorded(node, bytes);
         default: break;
     }
-    const gpu_address at = gpu_allocate(node, bytes, gpu_place_contiguous, NULL);
+    const gpu_address at = gpu_allocate_pages(node, bytes, page, gpu_place_contiguous, NULL);
     if (policy == GPU_PLACE_FIRST_TOUCH) {
         struct gpu_range* s = heap_allocate(sizeof *s);
         if (!s) panic("no host memory");
-        *s = (struct gpu_range){at, (bytes + GPU_PAGE - 1) / GPU_PAGE, NULL, node->first_touch};
+        *s = (struct gpu_range){at, bytes, page, (bytes + page - 1) / page, NULL, node->first_touch};
         node->first_touch = s;
     }
     return at;
@@ -81,7 +93,8 @@ gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_plac
 
 void gpu_unmap_first_touch(struct gpu_node* node) {
     for (const struct gpu_range* s = node->first_touch; s; s = s->next)
-        for (uint64_t page = 0; page < s->pages; ++page) gpu_unmap_page(node, s->at + page * GPU_PAGE);
+        for (uint64_t at = 0; at < s->bytes; at += s->bytes - at < s->page ? GPU_PAGE : s->page)
+            gpu_unmap_page(node, s->at + at);
 }
 
 void gpu_record_first_touch(struct gpu_node* node) {
@@ -91,7 +104,7 @@ void gpu_record_first_touch(struct gpu_node* node) {
         s->owner = heap_allocate(s->pages + 1);
         if (!s->owner) panic("no host memory");
         for (uint64_t page = 0; page < s->pages; ++page)
-            s->owner[page] = (uint8_t)gpu_owner(node, gpu_physical(node, s->at + page * GPU_PAGE))->index;
+            s->owner[page] = (uint8_t)gpu_owner(node, gpu_physical(node, s->at + page * s->page))->index;
         s->next = node->recorded;
         node->recorded = s;
     }

@@ -16,6 +16,7 @@ enum gpu_locality {
 struct gpu_layout {
     enum gpu_locality locality;
     uint64_t pitch;
+    uint64_t page; /* bytes; gpu_allocate_by() chooses them */
 };
 
 enum gpu_placement_policy {
@@ -30,6 +31,8 @@ bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy);
 
 /* A gpu_placement; its context is a struct gpu_layout. */
 unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* layout);
+/* Pages have the size that the GPUs ask for (GPU_PAGE_SIZE), but 4 KiB where the buffer would fill fewer large ones
+ * than there are GPUs. */
 gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy,
                             struct gpu_layout layout);
 

@@ -72,6 +72,7 @@ static bool start(struct gpu_node* node, const struct gpu* at) {
     }
     found.index = mmio_read32(found.registers + GPU_INDEX);
     found.memory_bytes = mmio_read64(found.registers + GPU_MEMORY_SIZE);
+    found.page_bytes = mmio_read32(found.registers + GPU_PAGE_SIZE);
     found.compute_units = mmio_read32(found.registers + GPU_COMPUTE_UNITS);
     found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
     found.peers = mmio_read64(found.registers + GPU_PEERS);

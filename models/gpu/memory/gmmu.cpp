@@ -104,7 +104,7 @@ void gmmu::line_done(line_request& r) {
     }
     std::uint64_t entry;
     std::memcpy(&entry, r.data.data() + r.offset, sizeof entry);
-    if (w.level == 0 && (entry & (GPU_PTE_VALID | GPU_PTE_DEMAND)) == GPU_PTE_DEMAND) return wait_for_page(w);
+    if (w.level <= 1 && (entry & (GPU_PTE_VALID | GPU_PTE_DEMAND)) == GPU_PTE_DEMAND) return wait_for_page(w);
     if (interpret(entry, w.level, w.work.page, t)) return finish(w, t);
     --w.level;
     w.table = t.physical;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/invalid_parameter.h"
+
 namespace fabricvp::gpu {
 
 void gpu_memory_system_params::describe(parameter_visitor& v) {
@@ -16,6 +18,10 @@ void gpu_memory_system_params::describe(parameter_visitor& v) {
         throw std::invalid_argument(
             fmt::format("{}: memory.capacity is {} bytes: give a power of two below 1 GiB or whole GiB from there",
                         where, capacity.bytes));
+    v.field("page_size", page_size, between{1 << small_page_bits, 1 << large_page_bits},
+            "pages of applications' buffers, 4 KiB or 2 MiB, as the machine's software would have them");
+    if (page_size != std::uint64_t{1} << small_page_bits && page_size != std::uint64_t{1} << large_page_bits)
+        reject(v, {"page_size", fmt::format("page_size is {} bytes: give 4 KiB or 2 MiB", page_size.bytes)});
     v.group("unit", unit, "a compute unit's way to memory");
     v.group("scalar_cache", scalar_cache, "cache for constants, shared by several compute units");
     v.group("l2_tlb", l2_tlb, "TLB of the whole GPU");

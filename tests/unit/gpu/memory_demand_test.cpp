@@ -105,6 +105,26 @@ TEST_CASE("all lanes and units that touch an unmapped page wait for one walk; pa
     }
 }
 
+TEST_CASE("walks to a large page that is unmapped wait for all of it") {
+    auto& m = fresh();
+    const auto large = m.map(base, m.base() | frames, GPU_PTE_READ | GPU_PTE_WRITE, 1);
+    m.poke<std::uint64_t>(large, m.entry(large) ^ (GPU_PTE_VALID | GPU_PTE_DEMAND));
+    m.poke<std::uint32_t>(frames + 0x3040, 42);
+    auto a = m.clients[0]->one(access_kind::read, page(3) + 0x40);
+    m.clients[0]->memory.issue(a);
+    m.run();
+    CHECK(m.clients[0]->done.empty());
+    std::uint64_t asked = 0;
+    REQUIRE(demanded(m, asked));
+    CHECK(asked == page(3));
+    m.poke<std::uint64_t>(large, m.entry(large) ^ (GPU_PTE_VALID | GPU_PTE_DEMAND));
+    m.system.gmmu.retry_demand_faults();
+    m.run();
+    REQUIRE(m.clients[0]->done.size() == 1);
+    CHECK(a->data[0] == 42);
+    CHECK(m.load(0, page(5)) == 0);  // of the same page
+}
+
 TEST_CASE("a driver that refuses a page ends the access in a fault") {
     auto& m = fresh();
     const auto entry = withdraw(m, 0);

@@ -13,10 +13,17 @@ if TYPE_CHECKING:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
+    from ..netcrafter.points import PAGE_SIZES
     from .points import WORKLOADS
 
     parser.add_argument(
         "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}"
+    )
+    parser.add_argument(
+        "--page-size",
+        default=PAGE_SIZES[0],
+        choices=PAGE_SIZES,
+        help="pages of the workloads' buffers (default: %(default)s)",
     )
     parser.add_argument("--no-sweeps", action="store_true", help="leave out other sample and switch times")
     parser.add_argument(

@@ -10,6 +10,7 @@ import pandas
 from ..frame import Run
 from ..gpu_workloads.measure import Measured, Point, measure
 from ..invariants import check_workloads
+from ..netcrafter.points import pages_of
 from . import plots
 from .arithmetic import OSCILLATES, synthetic
 from .conclusion import verdict
@@ -57,7 +58,7 @@ def study(run: Run) -> None:
             size,
             placement,
             "contiguous",
-            overrides=designs[at],
+            overrides=designs[at] + pages_of(options.page_size),
             timeline=placement == SETTLED and at in at_least,
         )
 

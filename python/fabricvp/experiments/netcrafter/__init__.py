@@ -15,7 +15,7 @@ MACHINE = "netcrafter_quad"
 
 def _options(parser: argparse.ArgumentParser) -> None:
     from ..gpu_workloads.workloads import PUBLISHED
-    from .points import POINTS
+    from .points import PAGE_SIZES, POINTS
 
     parser.add_argument(
         "--machine", default=MACHINE, help="configuration with a slow link between clusters (default: %(default)s)"
@@ -45,6 +45,12 @@ def _options(parser: argparse.ArgumentParser) -> None:
         default="lasp",
         metavar="POLICY",
         help="where work-groups run: contiguous, round_robin or lasp (default)",
+    )
+    parser.add_argument(
+        "--page-size",
+        default=PAGE_SIZES[0],
+        choices=PAGE_SIZES,
+        help="pages of the workloads' buffers (default: %(default)s)",
     )
 
 

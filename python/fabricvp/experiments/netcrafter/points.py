@@ -31,6 +31,15 @@ POINTS: dict[str, Overrides] = {
     "all": _parts(stitching="true", pooling="selective", trimming="true", sequencing="page_tables"),
 }
 
+#: Pages of the workloads' buffers; the first is the machines' own.
+PAGE_SIZES = ("4 KiB", "2 MiB")
+
+
+def pages_of(size: str) -> Overrides:
+    """Parameters of a machine whose software gives buffers pages of that size."""
+    return () if size == PAGE_SIZES[0] else (("node.gpus.*.memory.page_size", size),)
+
+
 #: those of the experiment unless others are asked for: the control of sequencing belongs to `netcrafter-sensitivity`
 DEFAULT = tuple(at for at in POINTS if at != "data-first")
 

@@ -13,7 +13,7 @@ from ..gpu_workloads.workloads import PUBLISHED, WORKLOADS
 from ..invariants import check_workloads
 from ..nodes import measured_nodes
 from .plots import bars, saved
-from .points import BASELINE, DEFAULT, IDEAL, POINTS, parts_of
+from .points import BASELINE, DEFAULT, IDEAL, POINTS, pages_of, parts_of
 from .rows import Runs, add_overhead, add_rows, saved_share, speed_ups, verdict
 from .synthetic import MECHANISMS, FixedTraffic, TrafficResult, check_fixed_traffic, run_traffic
 
@@ -44,7 +44,7 @@ def study(run: Run) -> None:
             options.placement,
             options.dispatch,
             spans=at == BASELINE and not options.no_spans,
-            overrides=POINTS.get(at, ()),
+            overrides=POINTS.get(at, ()) + pages_of(options.page_size),
             node=nodes[machine],
         )
 

@@ -23,8 +23,8 @@ EXPERIMENT = Experiment(
     "netcrafter-sensitivity",
     "What NetCrafter's gains depend on",
     "How do the gains of NetCrafter's parts, and what the slow link costs, move with the pooling window, the flit, the"
-    " rates of the links, the reach of the TLBs, where pages and work-groups go, queues by destination, and the size of"
-    " the input? Do the published orderings come out?",
+    " rates of the links, the reach of the TLBs, the size of pages, where pages and work-groups go,"
+    " queues by destination, and the size of the input? Do the published orderings come out?",
     study_of(__package__),
     _options,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..gpu_workloads.measure import Point
-from ..netcrafter.points import BASELINE, IDEAL, POINTS, Overrides
+from ..netcrafter.points import BASELINE, IDEAL, PAGE_SIZES, POINTS, Overrides, pages_of
 
 MACHINE, IDEAL_MACHINE = "netcrafter_quad", "netcrafter_quad_ideal"
 #: Sizes: (default, with --quick, seconds at the default). Much smaller than those of `netcrafter`, so that sweeps end
@@ -137,6 +137,12 @@ SWEEPS: dict[str, Sweep] = {
         (Setting("one a channel"), Setting("by destination", (("node.fabric.device.queues_by_destination", "true"),))),
         ("one a channel", "by destination"),
         (IDEAL, "all"),
+    ),
+    "pages": Sweep(
+        "Pages of the workloads' buffers",
+        tuple(Setting(size, pages_of(size)) for size in PAGE_SIZES),
+        PAGE_SIZES,
+        (IDEAL, "sequencing", "all"),
     ),
     "size": Sweep("Slow-down against size", (), (), (IDEAL,), ("spmv", "mis", "syr2k", "mm2")),
 }

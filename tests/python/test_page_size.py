@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications' buffers in pages of 4 KiB and of 2 MiB."""
+
+import fabricvp
+import pytest
+from fabricvp import topology
+
+LARGE = {"node.gpus.*.memory.page_size": "2 MiB"}
+
+
+def test_large_pages_save_walks():
+    found = {}
+    for overrides in ({}, LARGE):
+        with fabricvp.spawn("gpu", app="transpose", size=1024, overrides=overrides) as p:  # buffers of 4 MiB
+            p.run(time="2 s")
+            assert p.app_ok
+            found[bool(overrides)] = p.statistics["node0.gpu0.memory.gmmu.walks"]
+    assert found[False] > 1000  # a page of 4 KiB each
+    assert found[True] < found[False] / 20
+
+
+@pytest.mark.parametrize("placement", ["contiguous", "interleaved", "lasp", "first_touch", "first_touch_recorded"])
+def test_large_pages_lie_where_policies_put_them(placement):
+    text = topology.star(2).machine(gpu={"compute_units": 8, "memory": {"capacity": "256 MiB", "page_size": "2 MiB"}})
+    with fabricvp.spawn(
+        text=text, app="transpose", size=1536, placement=placement
+    ) as p:  # 9 MiB: four pages and a rest
+        p.run(time="20 s")
+        assert p.app_ok
+        for gpu in p.nodes[0].gpus:
+            assert gpu.statistics["wavefront_instructions"] > 0
+
+
+def test_other_sizes_are_refused():
+    with pytest.raises(fabricvp.InputError, match="page_size is 65536 bytes: give 4 KiB or 2 MiB"):
+        fabricvp.Platform.from_config("gpu", overrides={"node.gpu0.memory.page_size": "64 KiB"})
