@@ -29,7 +29,7 @@ struct gpu_core_params {
     dispatch_port_params launches;
     command_processor_params processor;
     void describe(parameter_visitor& v);
-    std::uint64_t wavefront_slots() const { return compute_unit.simd_units * compute_unit.wavefront_slots; }
+    std::uint64_t wavefront_slots() const { return compute_unit.slots(); }
 };
 
 class gpu_core final {

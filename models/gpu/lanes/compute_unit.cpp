@@ -14,8 +14,10 @@ namespace fabricvp::gpu {
 static unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
 
 void compute_unit_params::describe(parameter_visitor& v) {
-    v.field("simd_units", simd_units, between{1, 8}, "SIMD units of 16 lanes");
+    v.field("simd_units", simd_units, between{1, 8}, "SIMD units; how many lanes they have shows in `issue`");
     v.field("wavefront_slots", wavefront_slots, between{1, 16}, "wavefronts that a SIMD unit holds");
+    v.field("wavefronts", wavefronts, between{0, 64},
+            "wavefronts that the compute unit holds, where slots do not spread evenly over its SIMD units; 0: all slots");
     v.field("quantum", quantum, between{1, 4096},
             "instructions a wavefront executes before another of its SIMD unit gets its turn");
     v.field("outstanding_accesses", outstanding_accesses, between{1, 1024},
@@ -23,7 +25,12 @@ void compute_unit_params::describe(parameter_visitor& v) {
     v.field("divergence_quantum", divergence_quantum, between{1, 1 << 20},
             "backward branches of others after which diverged lanes get a turn, in whatever order the code is");
     v.field("runaway_limit", runaway_limit, between{0, 1e18}, "instructions after which a wavefront faults; 0: never");
-    v.group("issue", issue, "cycles an instruction occupies its SIMD unit");
+    v.group("issue", issue,
+            "cycles an instruction of 64 lanes occupies its SIMD unit, and so the least from one instruction of a "
+            "wavefront to its next");
+    v.group("result_latency", result_latency,
+            "cycles from an instruction to the next one that needs its result, where that is longer (0: it is not). "
+            "Other instructions and other wavefronts issue meanwhile");
     v.group("lds", lds, "local data share");
 }
 
@@ -46,8 +53,8 @@ compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_un
       m_memory(to.memory),
       m_code(to.code),
       m_listener(to.listener),
-      m_engine(p.issue, to.operations),
-      m_free_slots(static_cast<unsigned>(p.simd_units * p.wavefront_slots)) {
+      m_engine(p.issue, p.result_latency, to.operations),
+      m_free_slots(static_cast<unsigned>(p.slots())) {
     if (m_free_slots > 64) throw std::invalid_argument("a compute unit has at most 64 wavefront slots");
     for (unsigned s = 0; s < p.simd_units; ++s) m_simds.push_back(std::make_unique<simd_unit>(*this));
     for (unsigned slot = 0; slot < m_free_slots; ++slot) {
@@ -77,7 +84,7 @@ void compute_unit::enter(wavefront& w, wavefront_state s) {
     }
     if (w.observer) {
         if (w.state == wavefront_state::running)
-            w.observer->worked(spent);
+            w.observer->worked(std::min(spent, w.busy_for));
         else if (w.state == wavefront_state::ready)
             w.observer->queued(spent);
     }
@@ -169,7 +176,9 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     auto& c = w.context;
     enter(w, wavefront_state::running);
     w.wakes_at = never;
-    c.cycles = 0;
+    if (m_engine.waits_for_results())
+        c.first_cycle += c.cycles + ((now() - w.issued_until) * 1000 + m_period_fs / 2) / m_period_fs;
+    c.cycles = c.busy = 0;
     c.clock_time = now();
     const auto before = c.instructions, lanes_before = c.lane_instructions;
     const auto quantum = c.instructions + params.quantum;
@@ -181,7 +190,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
             s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
         const ticks at = now() + span(c.cycles);
         if (s.stop == lane_stop::memory && access_local(w, at) == local_access::done) continue;
-        if (s.stop == lane_stop::scoreboard && w.observer) w.observer->uses(c.pending & c.op.touches, at, at - now());
+        if (s.stop == lane_stop::scoreboard && w.observer) w.observer->uses(c.pending & c.op.touches, at, span(c.busy));
         if (s.stop == lane_stop::scoreboard && registers_ready(w, at)) continue;
         if (m_watcher && s.stop == lane_stop::budget && quantum > c.instructions && !m_watcher->holds(w)) continue;
         break;
@@ -189,7 +198,10 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     wavefront_instructions += c.instructions - before;
     if (w.group->run->executed_at == never && c.instructions != before) w.group->run->executed_at = now();
     lane_instructions += c.lane_instructions - lanes_before;
-    const ticks duration = span(std::max<std::uint64_t>(c.cycles, 1));
+    const ticks duration = span(std::max<std::uint64_t>(c.busy, 1));
+    w.busy_for = duration;
+    w.issued_until = now() + span(c.cycles);
+    if (c.cycles > c.busy) stall_result += w.issued_until - now() - duration;
     simd_busy.book(w.simd, now(), now() + duration);
     s.registers[w.position] = &c.storage->registers;
     s.rows[w.position] = c.ahead;

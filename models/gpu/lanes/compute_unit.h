@@ -5,6 +5,7 @@
 // instruction. Loads land in registers later: the scoreboard stops a wavefront at the first use of what has not come.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -19,13 +20,19 @@ namespace fabricvp::gpu {
 struct compute_unit_params {
     std::uint64_t simd_units = 4;
     std::uint64_t wavefront_slots = 10;  ///< of a SIMD unit
+    std::uint64_t wavefronts = 0;        ///< of all SIMD units; 0: all slots
     std::uint64_t quantum = 32;
     std::uint64_t outstanding_accesses = 64;
     std::uint64_t divergence_quantum = 4096;
     std::uint64_t runaway_limit = 0;
     issue_params issue;
+    result_params result_latency;
     lds_params lds;
     void describe(parameter_visitor& v);
+    std::uint64_t slots() const {
+        const auto all = simd_units * wavefront_slots;
+        return wavefronts ? std::min(wavefronts, all) : all;
+    }
 };
 
 class compute_unit;
@@ -71,6 +78,8 @@ public:
     counter stall_fetch{*this, "stall_fetch", "ps", "wavefronts waited for instructions"};
     counter stall_fence{*this, "stall_fence", "ps", "wavefronts waited for their accesses to end"};
     counter stall_barrier{*this, "stall_barrier", "ps", "wavefronts waited at barriers"};
+    counter stall_result{*this, "stall_result", "ps",
+                         "wavefronts waited for results of instructions beside memory"};
     counter stall_simd{*this, "stall_simd", "ps", "ready wavefronts waited for their SIMD unit"};
     derived occupancy{
         *this, "occupancy", "1", "wavefronts alive on average while there was one", [this] {
@@ -141,8 +150,11 @@ private:
     void continue_fence(wavefront& w);
     void enter(wavefront& w, wavefront_state s);
     void make_ready(wavefront& w, ticks at);
-    /// For observers: how long it has been running.
-    ticks worked(const wavefront& w) const { return w.state == wavefront_state::running ? now() - w.since : 0; }
+    /// For observers: how long the running segment has occupied the SIMD unit.
+    ticks worked(const wavefront& w) const {
+        return w.state == wavefront_state::running ? std::min(now() - w.since, w.busy_for) : 0;
+    }
+    bool in_segment(const wavefront& w) const;
     ticks span(std::uint64_t cycle_count) const { return (cycle_count * m_period_fs + 500) / 1000; }
 
     // compute_unit_memory.cpp: memory instructions

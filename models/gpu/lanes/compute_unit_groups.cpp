@@ -82,7 +82,8 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
         g.run->free_scratch->pop_back();
         w.scratch = what.scratch + std::uint64_t{w.scratch_area} * what.scratch_bytes * wavefront_lanes;
     }
-    w.since = w.started = now();
+    if (m_engine.waits_for_results()) storage->result_at.fill(0);
+    w.since = w.started = w.issued_until = now();
     w.wakes_at = never;
     w.killed = w.at_barrier = w.acquires = w.waits_for_stores = false;
     w.blocked_by_lds = false;
@@ -197,12 +198,18 @@ void compute_unit::fault(wavefront& w, lane_fault kind, memory_fault memory, uns
     m_listener.lane_faulted(*w.group->run, record);
 }
 
+/// Whether a segment's end will come back to it.
+bool compute_unit::in_segment(const wavefront& w) const {
+    const auto& s = *m_simds[w.simd];
+    return s.running == &w || (s.ending >> w.position & 1);
+}
+
 void compute_unit::kill(const dispatch_run& run) {
     for (auto& slot : m_wavefronts) {
         auto& w = *slot;
         if (!w.group || w.group->run != &run || w.killed) continue;
         w.killed = true;
-        if (m_simds[w.simd]->running != &w) drain(w);
+        if (!in_segment(w)) drain(w);
     }
 }
 
@@ -220,8 +227,9 @@ void compute_unit::reset() {
         s->running = nullptr;
         s->live = 0;
         s->last = 0;
-        s->ready = s->asleep = 0;
+        s->ready = s->asleep = s->ending = 0;
         cancel(s->event);
+        cancel(s->results);
     }
     simd_busy.drop();
     for (auto& g : m_groups) m_free_groups.push_back(std::move(g));

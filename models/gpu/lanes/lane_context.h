@@ -22,6 +22,9 @@ struct lane_storage {
     lane_registers registers;
     lane_groups groups;
     std::uint64_t touched = 0;  ///< rows of registers that may not be zero: what the next wavefront must clear
+    /// Where results take longer than the next instruction: by row, the wavefront's cycle from which on its value can be
+    /// used.
+    std::array<std::uint64_t, lane_registers::rows> result_at{};
 };
 
 /// Who a wavefront is; what the identifier CSRs read.
@@ -54,7 +57,9 @@ struct lane_context {
     std::uint64_t touched = 0;  ///< rows that may not be zero; lane_storage gets to know them at the end
 
     // Of a run; the owner clears cycles and counts when it likes.
-    std::uint64_t cycles = 0;             ///< issue cycles used
+    std::uint64_t cycles = 0;             ///< of the wavefront, from issue to issue
+    std::uint64_t busy = 0;               ///< of these, for which it occupied its SIMD unit
+    std::uint64_t first_cycle = 0;        ///< of the wavefront's life (see result_at), when `cycles` was 0
     std::uint64_t instructions = 0;       ///< of the wavefront
     std::uint64_t lane_instructions = 0;  ///< each instruction times active lanes
     ticks clock_time = 0;                 ///< when `cycles` was 0

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/lanes/lane_engine.h"
 
+#include <algorithm>
+
 #include "riscv/csr_numbers.h"
 #include "riscv/fpu.h"
 
@@ -20,16 +22,50 @@ void issue_params::describe(parameter_visitor& v) {
     v.field("atomic", atomic, range, "cycles to issue an atomic");
     v.field("floating", floating, range, "cycles of a floating-point instruction");
     v.field("float_divide", float_divide, range, "cycles of a floating-point division or square root");
+    v.field("double_precision", double_precision, range,
+            "cycles of a floating-point instruction on 64 bits; moves and sign changes are `floating`");
+    v.field("double_divide", double_divide, range, "cycles of a division or square root on 64 bits");
     v.field("csr", csr, range, "cycles to read an identifier");
     v.field("fence", fence, range, "cycles to issue a fence");
 }
 
-lane_engine::lane_engine(const issue_params& issue, const lane_operations& operations) : m_operations(operations) {
-    const std::uint64_t by_class[] = {issue.alu,      issue.multiply,     issue.divide, issue.load,
-                                      issue.store,    issue.branch,       issue.jump,   issue.atomic,
-                                      issue.floating, issue.float_divide, issue.csr,    issue.fence};
-    static_assert(std::size(by_class) == static_cast<unsigned>(riscv::timing_class::count));
-    for (unsigned i = 0; i < m_cost.size(); ++i) m_cost[i] = static_cast<std::uint32_t>(by_class[i]);
+void result_params::describe(parameter_visitor& v) {
+    constexpr between range{0, 4096};
+    v.field("alu", alu, range, "of an integer instruction");
+    v.field("multiply", multiply, range, "of an integer multiplication");
+    v.field("divide", divide, range, "of an integer division");
+    v.field("branch", branch, range, "of a branch: until the wavefront's next instruction can issue");
+    v.field("jump", jump, range, "of a jump, likewise");
+    v.field("floating", floating, range, "of a floating-point instruction");
+    v.field("float_divide", float_divide, range, "of a floating-point division or square root");
+    v.field("double_precision", double_precision, range, "of a floating-point instruction on 64 bits");
+    v.field("double_divide", double_divide, range, "of a division or square root on 64 bits");
+    v.field("csr", csr, range, "of an identifier");
+}
+
+lane_engine::lane_engine(const issue_params& issue, const result_params& results, const lane_operations& operations)
+    : m_operations(operations) {
+    const auto set = [this](issue_class which, std::uint64_t interval, std::uint64_t result = 0) {
+        const auto later = static_cast<std::uint32_t>(std::max(interval, result));
+        const bool jumps = which == issue_class::branch || which == issue_class::jump;
+        const auto occupied = static_cast<std::uint32_t>(interval);
+        m_cost[static_cast<unsigned>(which)] = {occupied, jumps ? later : occupied, later};
+        m_waits_for_results = m_waits_for_results || later > occupied;
+    };
+    set(issue_class::alu, issue.alu, results.alu);
+    set(issue_class::multiply, issue.multiply, results.multiply);
+    set(issue_class::divide, issue.divide, results.divide);
+    set(issue_class::load, issue.load);
+    set(issue_class::store, issue.store);
+    set(issue_class::branch, issue.branch, results.branch);
+    set(issue_class::jump, issue.jump, results.jump);
+    set(issue_class::atomic, issue.atomic);
+    set(issue_class::floating, issue.floating, results.floating);
+    set(issue_class::float_divide, issue.float_divide, results.float_divide);
+    set(issue_class::double_precision, issue.double_precision, results.double_precision);
+    set(issue_class::double_divide, issue.double_divide, results.double_divide);
+    set(issue_class::csr, issue.csr, results.csr);
+    set(issue_class::fence, issue.fence);
 }
 
 /// Calls and returns as the calling convention hints them (unprivileged specification, table 2.1): x1 and x5 link.
@@ -165,14 +201,18 @@ void lane_engine::regroup(lane_context& c, std::uint64_t from, bool backward) {
     s.reconsider(from);
 }
 
-lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
+template <bool waits>
+lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
     riscv::fpu::host_environment host;
     auto& s = c.schedule;
     auto& registers = c.storage->registers;
     auto& r = registers.r;
     const auto& operations = m_operations;
     const std::uint64_t pending = c.pending;
-    std::uint64_t cycles = c.cycles, instructions = 0;
+    // Where results are waited for, cycles count from the wavefront's start, as in result_at.
+    const std::uint64_t first_cycle = waits ? c.first_cycle : 0;
+    auto& result_at = c.storage->result_at;
+    std::uint64_t cycles = first_cycle + c.cycles, busy = c.busy, instructions = 0;
     c.ahead = 0;
 
     const decoded_line* line = nullptr;
@@ -190,9 +230,24 @@ lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned ma
     };
     const auto leave = [&](lane_stop why) {
         count_lanes();
-        c.cycles = cycles;
+        c.cycles = cycles - first_cycle;
+        c.busy = waits ? busy : c.cycles;
         c.instructions += instructions;
         return why;
+    };
+    // The instruction at o issues, once its operands are there.
+    const auto issue = [&] {
+        const auto& cost = m_cost[static_cast<unsigned>(o->timing)];
+        if constexpr (waits) {
+            // Identifiers wait for nothing: what instructions write into CSRs is dropped.
+            if (o->kind != lane_kind::csr)
+                cycles =
+                    std::max({cycles, result_at[o->rs1], result_at[o->rs2], result_at[o->rs3]});
+            result_at[o->rd] = std::max(result_at[o->rd], cycles + cost.result);
+            busy += cost.interval;
+        }
+        cycles += cost.next;
+        ++instructions;
     };
     const auto expect = [&](const lane_op* next) {
         const auto* const last = line->ops.data() + line_instructions;
@@ -264,8 +319,7 @@ enter:
             return leave(lane_stop::scoreboard);
         }
         if (o->kind == lane_kind::row) {
-            cycles += m_cost[static_cast<unsigned>(o->timing)];
-            ++instructions;
+            issue();
             const auto operation = operations.rows[static_cast<unsigned>(o->op)];
             if (!diverged) {
                 operation(*o, registers, r[o->rd]);
@@ -280,8 +334,7 @@ enter:
             c.op_lanes = active;
             return fault(lane_fault::illegal_instruction, pc());
         }
-        cycles += m_cost[static_cast<unsigned>(o->timing)];
-        ++instructions;
+        issue();
         const auto immediate = static_cast<std::uint64_t>(static_cast<std::int64_t>(o->immediate));
         switch (o->kind) {
             case lane_kind::branch: {
@@ -313,6 +366,7 @@ enter:
             case lane_kind::constant: set_row(immediate); break;
             case lane_kind::relative: set_row(pc() + immediate); break;
             case lane_kind::csr:
+                c.cycles = cycles - first_cycle - m_cost[static_cast<unsigned>(issue_class::csr)].next;
                 if (!read_csr(c, *o)) {
                     c.op_lanes = active;
                     return fault(lane_fault::illegal_instruction, pc());
@@ -366,5 +420,8 @@ changed:
     diverged = s.diverged();
     goto enter;
 }
+
+template lane_stop lane_engine::run_lanes<false>(lane_context&, instruction_cache&, unsigned) const;
+template lane_stop lane_engine::run_lanes<true>(lane_context&, instruction_cache&, unsigned) const;
 
 }  // namespace fabricvp::gpu

@@ -12,7 +12,16 @@ namespace fabricvp::gpu {
 /// Cycles that a wavefront's instruction occupies its SIMD unit (64 lanes on 16 take 4), by class.
 struct issue_params {
     std::uint64_t alu = 4, multiply = 16, divide = 64, load = 4, store = 4, branch = 4, jump = 4, atomic = 4,
-                  floating = 4, float_divide = 16, csr = 4, fence = 4;
+                  floating = 4, float_divide = 16, double_precision = 4, double_divide = 16, csr = 4, fence = 4;
+    void describe(parameter_visitor& v);
+};
+
+/// Cycles from an instruction's issue to that of one which needs its result, by class; of branches and jumps, to the
+/// wavefront's next instruction. Less than the instruction occupies its SIMD unit (0): so long. Memory says when results
+/// of loads and atomics are there.
+struct result_params {
+    std::uint64_t alu = 0, multiply = 0, divide = 0, branch = 0, jump = 0, floating = 0, float_divide = 0,
+                  double_precision = 0, double_divide = 0, csr = 0;
     void describe(parameter_visitor& v);
 };
 
@@ -28,13 +37,21 @@ enum class lane_stop : std::uint8_t {
     fault        ///< of the lanes `op_lanes`, at op_pc
 };
 
-/// Executes instructions of a wavefront until it must wait. Knows nothing of time but issue cycles.
+/// Executes instructions of a wavefront until it must wait. Knows nothing of time but issue cycles and latencies of
+/// results.
 class lane_engine {
 public:
-    explicit lane_engine(const issue_params& issue, const lane_operations& operations = lane_operations::best());
+    explicit lane_engine(const issue_params& issue, const result_params& results = {},
+                         const lane_operations& operations = lane_operations::best());
 
     /// \param max_instructions after which it stops at the next jump or line; 1 is exact
-    lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) const;
+    lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
+        return m_waits_for_results ? run_lanes<true>(c, code, max_instructions)
+                                   : run_lanes<false>(c, code, max_instructions);
+    }
+    /// Whether some result takes longer than its instruction occupies the SIMD unit. If not, an instruction's result is
+    /// always there for the next one.
+    bool waits_for_results() const { return m_waits_for_results; }
 
     const lane_operations& operations() const { return m_operations; }
     /// Address of the 64-byte line that a program counter lies in, as the instruction cache knows it.
@@ -43,13 +60,21 @@ public:
     }
 
 private:
-    struct position;
+    /// \tparam waits for results: keeps result_at
+    template <bool waits>
+    lane_stop run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions) const;
     bool jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const;
     static void regroup(lane_context& c, std::uint64_t from, bool backward);
     bool read_csr(lane_context& c, const lane_op& o) const;
 
     const lane_operations& m_operations;
-    std::array<std::uint32_t, static_cast<unsigned>(riscv::timing_class::count)> m_cost;
+    struct cost {
+        std::uint32_t interval;  ///< the SIMD unit is occupied
+        std::uint32_t next;      ///< until the wavefront's next instruction can issue
+        std::uint32_t result;    ///< until the result can be used
+    };
+    std::array<cost, static_cast<unsigned>(issue_class::count)> m_cost;
+    bool m_waits_for_results = false;
 };
 
 }  // namespace fabricvp::gpu

@@ -64,6 +64,41 @@ operand_files files_of(operand_format format) {
     }
 }
 
+issue_class class_of(opcode op, const riscv::instruction_info& row) {
+    using riscv::timing_class;
+    const bool moves =  // signs and bit patterns: no unit for double precision has to compute
+        op == opcode::fsgnj_d || op == opcode::fsgnjn_d || op == opcode::fsgnjx_d;
+    bool wide = false;
+    switch (row.format) {
+        case operand_format::f_dddd_rm:
+        case operand_format::f_ddd_rm:
+        case operand_format::f_ddd:
+        case operand_format::f_dd_rm:
+        case operand_format::f_sd_rm:
+        case operand_format::f_ds_rm:
+        case operand_format::f_xdd:
+        case operand_format::f_xd_rm:
+        case operand_format::f_dx_rm: wide = !moves; break;
+        default: break;
+    }
+    switch (row.timing) {
+        case timing_class::alu: return issue_class::alu;
+        case timing_class::multiply: return issue_class::multiply;
+        case timing_class::divide: return issue_class::divide;
+        case timing_class::load: return issue_class::load;
+        case timing_class::store: return issue_class::store;
+        case timing_class::branch: return issue_class::branch;
+        case timing_class::jump: return issue_class::jump;
+        case timing_class::atomic: return issue_class::atomic;
+        case timing_class::floating: return wide ? issue_class::double_precision : issue_class::floating;
+        case timing_class::float_divide: return wide ? issue_class::double_divide : issue_class::float_divide;
+        case timing_class::csr: return issue_class::csr;
+        case timing_class::fence: return issue_class::fence;
+        case timing_class::count: break;
+    }
+    return issue_class::alu;
+}
+
 lane_kind kind_of(opcode op, operand_format format) {
     switch (op) {
         case opcode::lui: return lane_kind::constant;
@@ -188,16 +223,16 @@ lane_op decode_lane_op(std::uint32_t word) {
     const auto& row = riscv::info(i.op);
     o.op = i.op;
     o.kind = kind_of(i.op, row.format);
-    o.timing = row.timing;
+    o.timing = class_of(i.op, row);
     o.immediate = i.immediate;
     auto files = files_of(row.format);
     if (o.kind == lane_kind::csr) files = {x_operand, word & 0x4000 ? no_operand : x_operand, no_operand, no_operand};
     if (row.format == operand_format::lane && o.kind == lane_kind::memory)
         files = {x_operand, x_operand, no_operand, no_operand};
     const auto number = [](operand file, unsigned n) {
-        return static_cast<std::uint8_t>(file == f_operand ? lane_registers::f0 + n : n);
+        return static_cast<std::uint8_t>(file == f_operand ? lane_registers::f0 + n : file == x_operand ? n : 0);
     };
-    o.rs1 = number(files.rs1, i.rs1);
+    o.rs1 = o.kind == lane_kind::csr ? i.rs1 : number(files.rs1, i.rs1);
     o.rs2 = number(files.rs2, i.rs2);
     o.rs3 = number(files.rs3, i.rs3);
     const bool discards = files.rd == no_operand || (files.rd == x_operand && i.rd == 0);

@@ -34,17 +34,37 @@ enum class lane_kind : std::uint8_t {
     illegal
 };
 
+/// Classes of instructions that a SIMD unit executes at rates of their own: the fields of issue_params.
+enum class issue_class : std::uint8_t {
+    alu,
+    multiply,
+    divide,
+    load,
+    store,
+    branch,
+    jump,
+    atomic,
+    floating,
+    float_divide,
+    double_precision,
+    double_divide,
+    csr,
+    fence,
+    count
+};
+
 /// What becomes of loaded data on their way into a register.
 enum class load_format : std::uint8_t { none, i8, i16, i32, i64, u8, u16, u32, box32 };
 
-/// One instruction as lanes execute it. Register numbers are rows of lane_registers.
+/// One instruction as lanes execute it. Register numbers are rows of lane_registers; operands that an instruction does
+/// not have are 0, as x0 (rs1 of CSR instructions may be an immediate).
 struct lane_op {
     std::uint64_t touches = 0;  ///< registers read or written, bit n for row n
     std::int32_t immediate = 0;
     riscv::opcode op = riscv::opcode::illegal;
     std::uint8_t rd = lane_registers::sink, rs1 = 0, rs2 = 0, rs3 = 0;
     lane_kind kind = lane_kind::illegal;
-    riscv::timing_class timing = riscv::timing_class::alu;
+    issue_class timing = issue_class::alu;
     load_format format = load_format::none;  ///< of memory instructions
     memory_operation memory;                 ///< of memory instructions
 };

@@ -67,6 +67,9 @@ public:
     lane_mask to_issue = 0;         ///< lanes of the memory instruction that are not issued yet
     ticks lds_until = 0;            ///< when its accesses of the LDS have been performed
 
+    ticks busy_for = 0;      ///< in state running: how long its segment occupies the SIMD unit
+    ticks issued_until = 0;  ///< when its last segment had issued all of its instructions
+
     std::uint32_t accesses = 0, stores = 0;  ///< under way
     std::uint64_t timed = 0;                 ///< rows whose data have come but are not to be used before loaded_at
     std::array<std::uint8_t, 64> loads{};    ///< under way, by row

@@ -143,10 +143,15 @@ lane_bench::lane_bench() : dispatches("dispatcher", order, clock), code("code", 
         const auto i = static_cast<std::uint32_t>(units.size());
         const compute_unit_wiring to{clock, 3, i, memory, code, dispatches.listener(), *operations};
         units.push_back(
-            std::make_unique<compute_unit>(("compute_unit" + std::to_string(i)).c_str(), compute_unit_params{}, to));
+            std::make_unique<compute_unit>(("compute_unit" + std::to_string(i)).c_str(), unit_params(), to));
         dispatches.attach(*units.back());
         memory.clients.push_back(units.back().get());
     }
+}
+
+compute_unit_params& lane_bench::unit_params() {
+    static compute_unit_params p;
+    return p;
 }
 
 lane_bench& lane_bench::instance() {

@@ -66,6 +66,8 @@ public:
     static constexpr std::uint64_t image = test_memory::base, data = test_memory::base + (1u << 20),
                                    scratch = test_memory::base + (32u << 20), scratch_size = 16u << 20;
     static lane_bench& instance();
+    /// Of its compute units, before the first use.
+    static compute_unit_params& unit_params();
     /// Everything as at power-on.
     static lane_bench& restart(unsigned seed = 1);
 

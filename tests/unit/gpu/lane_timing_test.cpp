@@ -141,6 +141,19 @@ TEST_CASE("wavefronts of a work-group start one after the other, and work-groups
     }
 }
 
+TEST_CASE("the cycle counter is that of its instruction, not of the segment") {
+    auto& b = lane_bench::restart();
+    program p(GPU_CODE_BASE);
+    p << ld(t2, a0, 0) << csrr(t0, GPU_CSR_CYCLE);
+    for (int i = 0; i < 5; ++i) p << addi(t3, t3, 1);
+    p << csrr(t1, GPU_CSR_CYCLE) << sub(t1, t1, t0) << sd(t1, t2, 0) << word{GPU_OPCODE};
+    b.load(p.words());
+    const auto result = lane_bench::data + 4096;
+    b.memory.at<std::uint64_t>(lane_bench::data) = result;
+    REQUIRE_FALSE(b.run(b.words(1, 1)).aborted);
+    CHECK(b.memory.at<std::uint64_t>(result) == 6 * 4);
+}
+
 TEST_CASE("SIMD units are never busy for longer than a region lasts") {
     auto& b = lane_bench::restart();
     program p(GPU_CODE_BASE);
