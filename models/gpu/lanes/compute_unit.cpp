@@ -13,11 +13,18 @@ namespace fabricvp::gpu {
 
 static unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
 
+void register_file_params::describe(parameter_visitor& v) {
+    v.field("size", size, between{0, 1 << 30}, "of all SIMD units of a compute unit; 0: registers limit nothing");
+    v.field("parts", parts, between{1, 64}, "equal parts of it, in one of which all registers of a wavefront lie");
+    v.field("granularity", granularity, between{1, 256}, "32-bit registers of a lane that are allocated together");
+}
+
 void compute_unit_params::describe(parameter_visitor& v) {
     v.field("simd_units", simd_units, between{1, 8}, "SIMD units; how many lanes they have shows in `issue`");
     v.field("wavefront_slots", wavefront_slots, between{1, 16}, "wavefronts that a SIMD unit holds");
-    v.field("wavefronts", wavefronts, between{0, 64},
-            "wavefronts that the compute unit holds, where slots do not spread evenly over its SIMD units; 0: all slots");
+    v.field(
+        "wavefronts", wavefronts, between{0, 64},
+        "wavefronts that the compute unit holds, where slots do not spread evenly over its SIMD units; 0: all slots");
     v.field("quantum", quantum, between{1, 4096},
             "instructions a wavefront executes before another of its SIMD unit gets its turn");
     v.field("outstanding_accesses", outstanding_accesses, between{1, 1024},
@@ -31,6 +38,7 @@ void compute_unit_params::describe(parameter_visitor& v) {
     v.group("result_latency", result_latency,
             "cycles from an instruction to the next one that needs its result, where that is longer (0: it is not). "
             "Other instructions and other wavefronts issue meanwhile");
+    v.group("register_file", register_file, "registers, which limit how many wavefronts a compute unit holds");
     v.group("lds", lds, "local data share");
 }
 
@@ -54,7 +62,8 @@ compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_un
       m_code(to.code),
       m_listener(to.listener),
       m_engine(p.issue, p.result_latency, to.operations),
-      m_free_slots(static_cast<unsigned>(p.slots())) {
+      m_free_slots(static_cast<unsigned>(p.slots())),
+      m_free_registers(p.register_file.size) {
     if (m_free_slots > 64) throw std::invalid_argument("a compute unit has at most 64 wavefront slots");
     for (unsigned s = 0; s < p.simd_units; ++s) m_simds.push_back(std::make_unique<simd_unit>(*this));
     for (unsigned slot = 0; slot < m_free_slots; ++slot) {

@@ -17,6 +17,15 @@
 
 namespace fabricvp::gpu {
 
+/// Where a compute unit keeps the registers of its wavefronts, as the GPU that it stands for does; lanes of the model
+/// have all of RISC-V's, whatever this says.
+struct register_file_params {
+    byte_size size{256 << 10};
+    std::uint64_t parts = 4;
+    std::uint64_t granularity = 4;
+    void describe(parameter_visitor& v);
+};
+
 struct compute_unit_params {
     std::uint64_t simd_units = 4;
     std::uint64_t wavefront_slots = 10;  ///< of a SIMD unit
@@ -27,6 +36,7 @@ struct compute_unit_params {
     std::uint64_t runaway_limit = 0;
     issue_params issue;
     result_params result_latency;
+    register_file_params register_file;
     lds_params lds;
     void describe(parameter_visitor& v);
     std::uint64_t slots() const {
@@ -78,8 +88,7 @@ public:
     counter stall_fetch{*this, "stall_fetch", "ps", "wavefronts waited for instructions"};
     counter stall_fence{*this, "stall_fence", "ps", "wavefronts waited for their accesses to end"};
     counter stall_barrier{*this, "stall_barrier", "ps", "wavefronts waited at barriers"};
-    counter stall_result{*this, "stall_result", "ps",
-                         "wavefronts waited for results of instructions beside memory"};
+    counter stall_result{*this, "stall_result", "ps", "wavefronts waited for results of instructions beside memory"};
     counter stall_simd{*this, "stall_simd", "ps", "ready wavefronts waited for their SIMD unit"};
     derived occupancy{
         *this, "occupancy", "1", "wavefronts alive on average while there was one", [this] {
@@ -95,6 +104,10 @@ public:
     unsigned slots() const { return static_cast<unsigned>(m_wavefronts.size()); }
     /// Whether a work-group of this dispatch finds slots, local memory and scratch areas.
     bool fits(const dispatch_run& run, std::uint32_t group_wavefronts) const;
+    /// Whether registers alone are in the way of one that does not fit.
+    bool lacks_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const;
+    /// Wavefronts of a dispatch that the compute unit holds at most.
+    std::uint64_t max_wavefronts(const dispatch_run& run) const;
     /// Starts a work-group at the present time; it must fit. Its wavefronts start one after the other.
     void start(dispatch_run& run, const std::array<std::uint32_t, 3>& id, ticks wavefront_interval);
     /// Ends all wavefronts of a dispatch; group_finished() is called when their accesses have ended.
@@ -129,6 +142,8 @@ private:
     void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
 
     // compute_unit_groups.cpp: life and end of work-groups
+    bool fits_beside_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const;
+    std::uint64_t register_bytes(const dispatch_run& run) const;
     void start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes, ticks at);
     void drain(wavefront& w);
     void retire(wavefront& w);
@@ -190,6 +205,7 @@ private:
     std::uint64_t m_lds_drains = 0;  // slots whose fence, barrier or end waits for their accesses of the LDS
     calendar_event m_lds_event{method<&compute_unit::lds_served>, this};
     unsigned m_free_slots;
+    std::uint64_t m_free_registers;  // bytes
     ticks m_busy_since = 0;
     counter m_busy{*this, "busy", "ps", "time with at least one wavefront"};
 };

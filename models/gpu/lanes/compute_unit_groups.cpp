@@ -11,7 +11,30 @@
 
 namespace fabricvp::gpu {
 
+/// A compiler would not let a kernel have more registers than let a work-group run.
+std::uint64_t compute_unit::register_bytes(const dispatch_run& run) const {
+    const auto& file = params.register_file;
+    const std::uint64_t registers = run.reconvergence ? run.reconvergence->registers() : 0;
+    if (registers == 0 || file.size == 0) return 0;
+    const auto allocated = (registers + file.granularity - 1) / file.granularity * file.granularity;
+    const auto wavefronts = file.size / file.parts / (allocated * wavefront_lanes * 4) * file.parts;
+    return file.size / std::max<std::uint64_t>(wavefronts, run.group_wavefronts);
+}
+
+std::uint64_t compute_unit::max_wavefronts(const dispatch_run& run) const {
+    const auto each = register_bytes(run);
+    return each ? std::min<std::uint64_t>(m_wavefronts.size(), params.register_file.size / each) : m_wavefronts.size();
+}
+
 bool compute_unit::fits(const dispatch_run& run, std::uint32_t group_wavefronts) const {
+    return m_free_registers >= group_wavefronts * register_bytes(run) && fits_beside_registers(run, group_wavefronts);
+}
+
+bool compute_unit::lacks_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const {
+    return m_free_registers < group_wavefronts * register_bytes(run) && fits_beside_registers(run, group_wavefronts);
+}
+
+bool compute_unit::fits_beside_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const {
     return m_free_slots >= group_wavefronts && lds.free_bytes() >= run.what.lds_bytes &&
            (run.what.scratch_bytes == 0 || run.free_scratch->size() >= group_wavefronts);
 }
@@ -97,6 +120,8 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     g.wavefronts |= std::uint64_t{1} << w.slot;
     ++g.live;
     --m_free_slots;
+    w.register_bytes = register_bytes(*g.run);
+    m_free_registers -= w.register_bytes;
     ++m_simds[w.simd]->live;
     if (m_watcher) m_watcher->started(w);
     if (at > now()) enter(w, wavefront_state::starting);
@@ -129,6 +154,7 @@ void compute_unit::retire(wavefront& w) {
     if (g.run->what.scratch_bytes) g.run->free_scratch->push_back(w.scratch_area);
     w.group = nullptr;
     ++m_free_slots;
+    m_free_registers += w.register_bytes;
     --m_simds[w.simd]->live;
     if (m_free_slots == m_wavefronts.size()) m_busy += now() - m_busy_since;
     if (--g.live == 0) finish_group(g);
@@ -239,6 +265,7 @@ void compute_unit::reset() {
     m_lds_drains = 0;
     cancel(m_lds_event);
     m_free_slots = static_cast<unsigned>(m_wavefronts.size());
+    m_free_registers = params.register_file.size;
     model::reset();
 }
 

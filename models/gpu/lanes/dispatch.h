@@ -58,6 +58,10 @@ public:
     std::uint32_t group_wavefronts = 0;       ///< of a full work-group
     /// Wavefront-sized areas of the scratch memory, shared by dispatches that are alive there together.
     std::shared_ptr<std::vector<std::uint32_t>> free_scratch;
+    /// Wavefronts that the registers of all compute units have place for, if that is less than there are slots; 0:
+    /// more.
+    std::uint64_t register_wavefronts = 0;
+    std::uint64_t waited_for_registers = 0;  ///< the last work-group that did, from 1 on
     ticks queued_at = 0, started_at = 0;
     ticks executed_at = never;                                 ///< the first instruction
     std::shared_ptr<const reconvergence_table> reconvergence;  ///< null: the code could not be read when it started

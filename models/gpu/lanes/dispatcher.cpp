@@ -94,6 +94,18 @@ void dispatcher::begin(dispatch_run& run) {
     run.started_at = now();
     if (run.what.acquire) acquire();
     find_reconvergence(run);
+    if (run.reconvergence) {
+        registers.add(run.reconvergence->registers());
+        std::uint64_t slots = 0, held = 0;
+        for (const auto* u : m_units) {
+            slots += u->slots();
+            held += u->max_wavefronts(run);
+        }
+        run.register_wavefronts = held < slots ? held : 0;
+        if (held < slots) ++limited_by_registers;
+    } else {
+        ++unread_kernels;
+    }
     for (const auto& listener : m_launch) listener(run);
 }
 
@@ -112,7 +124,6 @@ void dispatcher::find_reconvergence(dispatch_run& run) {
         return some;
     };
     if (read_code) run.reconvergence = m_reconvergence.find(what.address_space, what.image, what.entry, page);
-    if (!run.reconvergence) ++unread_kernels;
 }
 
 void dispatcher::acquire() {
@@ -149,6 +160,7 @@ void dispatcher::place() {
     if (run == m_runs.end()) return;
     auto& r = **run;
     if (!allocate_scratch(r)) return;  // group_finished() comes back
+    if (r.started == 0 && !r.reconvergence) find_reconvergence(r);
     compute_unit* unit = nullptr;
     for (std::size_t i = 0; i < m_units.size() && !unit; ++i) {
         auto* candidate = m_units[(m_next_unit + i) % m_units.size()];
@@ -156,7 +168,14 @@ void dispatcher::place() {
         unit = candidate;
         m_next_unit = (m_next_unit + i + 1) % m_units.size();
     }
-    if (!unit) return;  // group_finished() comes back
+    if (!unit) {  // group_finished() comes back
+        const auto waits = [&](const compute_unit* u) { return u->lacks_registers(r, r.group_wavefronts); };
+        if (r.waited_for_registers != r.started + 1 && std::any_of(m_units.begin(), m_units.end(), waits)) {
+            r.waited_for_registers = r.started + 1;
+            ++waits_for_registers;
+        }
+        return;
+    }
     if (r.started == 0) begin(r);
     const auto n = group_at(r.what, r.started++);
     const std::array<std::uint32_t, 3> id{static_cast<std::uint32_t>(n % r.groups[0]),

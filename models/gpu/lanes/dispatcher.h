@@ -45,6 +45,12 @@ public:
     counter work_groups{*this, "work_groups", "1", "work-groups started"};
     counter unread_kernels{*this, "unread_kernels", "1",
                            "dispatches whose code could not be read: diverged lanes ran by program counter"};
+    counter limited_by_registers{
+        *this, "limited_by_registers", "1",
+        "dispatches whose registers let compute units hold fewer of their wavefronts than there are slots"};
+    counter waits_for_registers{*this, "waits_for_registers", "1",
+                                "work-groups that waited for registers beside which all was free somewhere"};
+    histogram registers{*this, "registers", "1", "32-bit registers of a lane, of each dispatch whose code was read"};
     histogram duration{*this, "duration", "ps", "from the first work-group to the end of the last"};
 
     dispatcher(const sc_core::sc_module_name& name, const dispatcher_params& params, const clock_domain& clock);

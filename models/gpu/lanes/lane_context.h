@@ -22,8 +22,8 @@ struct lane_storage {
     lane_registers registers;
     lane_groups groups;
     std::uint64_t touched = 0;  ///< rows of registers that may not be zero: what the next wavefront must clear
-    /// Where results take longer than the next instruction: by row, the wavefront's cycle from which on its value can be
-    /// used.
+    /// Where results take longer than the next instruction: by row, the wavefront's cycle from which on its value can
+    /// be used.
     std::array<std::uint64_t, lane_registers::rows> result_at{};
 };
 

@@ -241,8 +241,7 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
         if constexpr (waits) {
             // Identifiers wait for nothing: what instructions write into CSRs is dropped.
             if (o->kind != lane_kind::csr)
-                cycles =
-                    std::max({cycles, result_at[o->rs1], result_at[o->rs2], result_at[o->rs3]});
+                cycles = std::max({cycles, result_at[o->rs1], result_at[o->rs2], result_at[o->rs3]});
             result_at[o->rd] = std::max(result_at[o->rd], cycles + cost.result);
             busy += cost.interval;
         }

@@ -17,8 +17,8 @@ struct issue_params {
 };
 
 /// Cycles from an instruction's issue to that of one which needs its result, by class; of branches and jumps, to the
-/// wavefront's next instruction. Less than the instruction occupies its SIMD unit (0): so long. Memory says when results
-/// of loads and atomics are there.
+/// wavefront's next instruction. Less than the instruction occupies its SIMD unit (0): so long. Memory says when
+/// results of loads and atomics are there.
 struct result_params {
     std::uint64_t alu = 0, multiply = 0, divide = 0, branch = 0, jump = 0, floating = 0, float_divide = 0,
                   double_precision = 0, double_divide = 0, csr = 0;

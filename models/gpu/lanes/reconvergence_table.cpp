@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gpu/lanes/block_order.h"
+#include "gpu/lanes/register_use.h"
 
 namespace fabricvp::gpu {
 
@@ -14,6 +15,7 @@ reconvergence_table::reconvergence_table(const code_reader& read, std::uint64_t 
     control_flow_graph graph(read, instruction_at(entry));
     const block_order order(graph);
     m_blocks = graph.blocks.size();
+    m_registers = count_registers(graph);
     if (!graph.pages.empty()) {
         m_first_page = graph.pages.begin()->first;
         m_directory.resize(graph.pages.rbegin()->first - m_first_page + 1);

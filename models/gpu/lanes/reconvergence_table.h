@@ -37,6 +37,8 @@ public:
         return s && s->key ? GPU_CODE_BASE + std::uint64_t{s->stretch_end} * 4 : (pc | 63) + 1;
     }
     std::size_t blocks() const { return m_blocks; }
+    /// See count_registers().
+    std::uint32_t registers() const { return m_registers; }
 
 private:
     struct slot {
@@ -67,6 +69,7 @@ private:
     std::vector<slot> m_slots;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> m_more;  // back edges of jumps through tables
     std::size_t m_blocks = 0;
+    std::uint32_t m_registers = 0;
 };
 
 /// Tables of the kernels that were launched last.

@@ -8,9 +8,9 @@
 namespace fabricvp::gpu {
 
 /// One of a compute unit's SIMD units: whose turn it is. Its event ends the running segment or, idle, starts one. A
-/// segment whose instructions wait for each other's results takes longer than it occupies the unit: as if others' issued
-/// in between, the unit turns to the next wavefront when it has been occupied for the segment's issue intervals, and the
-/// segment ends later.
+/// segment whose instructions wait for each other's results takes longer than it occupies the unit: as if others'
+/// issued in between, the unit turns to the next wavefront when it has been occupied for the segment's issue intervals,
+/// and the segment ends later.
 class compute_unit::simd_unit {
 public:
     simd_unit(compute_unit& owner) : m_owner(owner) {}

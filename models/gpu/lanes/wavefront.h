@@ -54,6 +54,7 @@ public:
     lane_mask started_lanes = 0;
     std::uint64_t scratch = 0;  ///< global virtual address of its area
     std::uint32_t scratch_area = 0;
+    std::uint64_t register_bytes = 0;  ///< of the register file
 
     wavefront_state state = wavefront_state::free;
     ticks since = 0;  ///< when it came into this state

@@ -104,6 +104,10 @@ void recorder::submitted(unsigned gpu, const dispatch_run& run, ticks now) {
 void recorder::finished(unsigned gpu, const dispatch_run& run, ticks now) {
     const auto at = m_launch_numbers[gpu].find(run.number);
     if (at == m_launch_numbers[gpu].end()) return;
+    // Registers limit wavefronts as scratch memory does.
+    auto& areas = m_launches[at->second].scratch_areas;
+    if (const auto limit = static_cast<std::uint32_t>(run.register_wavefronts))
+        areas = areas ? std::min(areas, limit) : limit;
     if (std::exchange(m_groups[at->second].open, false)) m_finished.push_back(at->second);
     m_launch_numbers[gpu].erase(at);
     m_event = std::max(m_event, now);

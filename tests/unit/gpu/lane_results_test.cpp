@@ -19,7 +19,8 @@ const bool set_up = [] {
     p.simd_units = units;
     p.wavefront_slots = 6;
     p.wavefronts = 32;
-    p.issue.alu = p.issue.branch = p.issue.jump = p.issue.floating = p.issue.load = p.issue.store = p.issue.csr = interval;
+    p.issue.alu = p.issue.branch = p.issue.jump = p.issue.floating = p.issue.load = p.issue.store = p.issue.csr =
+        interval;
     p.issue.double_precision = 3 * interval;
     p.result_latency.alu = p.result_latency.branch = p.result_latency.floating = latency;
     return true;
@@ -112,7 +113,7 @@ TEST_CASE("results arrive late, loads of memory later still") {
     const auto at = [&](int n) { return b.memory.at<std::uint64_t>(result + 8 * n); };
     CHECK(at(0) >= 200 - 2 + latency + interval);  // the first use of the load waited, the second for the first
     CHECK(at(0) <= 200 + latency + 2 * interval);
-    CHECK(at(1) - at(0) == latency);              // the third use came a latency behind the second
+    CHECK(at(1) - at(0) == latency);  // the third use came a latency behind the second
     CHECK(at(2) - at(1) == interval + latency + interval);
 }
 

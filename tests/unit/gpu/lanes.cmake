@@ -14,6 +14,7 @@ fabricvp_unit_test(gpu_lanes SOURCES lanes_test.cpp LIBS fabricvp_lane_bench TIM
 add_dependencies(test_gpu_lanes firmware_test_lanes)
 fabricvp_unit_test(gpu_lane_timing SOURCES lane_timing_test.cpp LIBS fabricvp_lane_bench TIMEOUT 60)
 fabricvp_unit_test(gpu_lane_results SOURCES lane_results_test.cpp LIBS fabricvp_lane_bench TIMEOUT 60)
+fabricvp_unit_test(gpu_register_use SOURCES register_use_test.cpp LIBS fabricvp_lane_bench TIMEOUT 60)
 fabricvp_gpu_kernel(test_diverging SOURCES kernels/diverging.c)
 fabricvp_unit_test(gpu_reconvergence SOURCES reconvergence_test.cpp LIBS fabricvp_lane_bench TIMEOUT 120)
 add_dependencies(test_gpu_reconvergence firmware_test_diverging)
