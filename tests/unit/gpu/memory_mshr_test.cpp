@@ -126,7 +126,8 @@ TEST_CASE("a read that misses waits while its victim cannot be written back") {
     restart_statistics();
     auto& bank = m.system.l2.bank_of(line_of_bank(0));
     const auto lines = static_cast<unsigned>(p.l2.size / p.l2.banks / line_bytes);
-    for (unsigned n = 0; n < lines; ++n) m.system.router.send(client.make(access_kind::write, m.base() + line_of_bank(n)));
+    for (unsigned n = 0; n < lines; ++n)
+        m.system.router.send(client.make(access_kind::write, m.base() + line_of_bank(n)));
     m.run();
     REQUIRE(bank.writebacks.value() == 0);
     // One fetch after the other, each with a write-back: with MSHRs alone the reads would take as long as clean ones.
