@@ -2,6 +2,7 @@
 #include "platform/platform.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
@@ -53,6 +54,8 @@ std::unique_ptr<platform> platform::from_params(const machine_params& params, co
     if (g_built)
         throw input_error(
             "one process holds one platform, because SystemC elaborates once; run others in processes of their own");
+    const char* const checked = std::getenv("FABRICVP_CHECK_STATISTICS");  // TESTING.md
+    check_statistics(checked && *checked);
     std::unique_ptr<platform> made(new platform);
     try {
         made->m = std::make_unique<implementation>(params, "", communicator);

@@ -67,6 +67,9 @@ public:
         to[path()] = m_unit_time == 1 ? n : std::round(n / m_unit_time);
     }
     void restart() override { m_base = passed(); }
+    double limit(ticks passed) const override {
+        return std::ceil(static_cast<double>(passed) * static_cast<double>(m_units.size()) / m_unit_time);
+    }
 
 private:
     struct interval {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "base/calendar.h"
 #include "base/statistics_window.h"
 
@@ -34,6 +36,18 @@ std::map<std::string, ticks>& window_starts() {
     return all;
 }
 
+bool checked = false;
+
+/// Whatever a model counts, no unit has worked for longer than has passed.
+void check(const statistic& s, const statistics_snapshot& values, ticks now) {
+    const auto value = values.find(s.path());
+    if (value == values.end()) return;
+    const double limit = s.limit(now - statistics_window_start(s.path()));
+    if (value->second > limit)
+        throw std::logic_error(
+            fmt::format("statistic {} is {} {}, of {} at most", s.path(), value->second, s.unit(), limit));
+}
+
 }  // namespace
 
 statistic::statistic(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help)
@@ -49,8 +63,8 @@ statistic::~statistic() { registry().erase(place(path())); }
 void counter::report(statistics_snapshot& to) const { to[path()] = static_cast<double>(value()); }
 
 derived::derived(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
-                 std::function<double()> value)
-    : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_value(std::move(value)) {}
+                 std::function<double()> value, double max)
+    : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_value(std::move(value)), m_max(max) {}
 
 void derived::report(statistics_snapshot& to) const { to[path()] = m_value(); }
 
@@ -147,10 +161,16 @@ const std::vector<statistic*>& all_statistics() { return registry(); }
 
 statistics_snapshot snapshot_statistics(const std::string& prefix) {
     statistics_snapshot all;
+    const auto* timeline = checked ? calendar::find() : nullptr;
     for (const statistic* s : registry())
-        if (lies_under(s->path(), prefix)) s->report(all);
+        if (lies_under(s->path(), prefix)) {
+            s->report(all);
+            if (timeline) check(*s, all, timeline->now());
+        }
     return all;
 }
+
+void check_statistics(bool on) { checked = on; }
 
 void restart_statistics(const std::string& prefix) {
     for (statistic* s : registry())

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,6 +43,9 @@ public:
     virtual void report(statistics_snapshot& to) const = 0;
     /// Starts a region of interest: from here on, values count from zero.
     virtual void restart() = 0;
+    /// What its value can be at most `passed` after a restart, in its own unit: of `n` units that work, `n` times that
+    /// time. check_statistics() holds it to that.
+    virtual double limit([[maybe_unused]] ticks passed) const { return std::numeric_limits<double>::infinity(); }
 
 private:
     struct words {
@@ -75,13 +79,16 @@ private:
 /// A value that is computed when asked for (ratios, occupancies).
 class derived final : public statistic {
 public:
+    /// \param max that it can be: 1 for shares
     derived(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
-            std::function<double()> value);
+            std::function<double()> value, double max = std::numeric_limits<double>::infinity());
     void report(statistics_snapshot& to) const override;
     void restart() override {}
+    double limit(ticks) const override { return m_max; }
 
 private:
     std::function<double()> m_value;
+    double m_max;
 };
 
 /// Distribution in powers of two; reports count, sum, min, max, mean, p50, p99 (interpolated inside a bucket).
@@ -124,5 +131,8 @@ const std::vector<statistic*>& all_statistics();
 /// Values of all statistics whose path starts with `prefix`.
 statistics_snapshot snapshot_statistics(const std::string& prefix = {});
 void restart_statistics(const std::string& prefix = {});
+/// From now on snapshot_statistics() throws std::logic_error for a value above its limit(): a model counts wrongly. For
+/// tests.
+void check_statistics(bool on);
 
 }  // namespace fabricvp

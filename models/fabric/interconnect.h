@@ -84,9 +84,12 @@ public:
                                       "share of the flits of packets on links between clusters, before any stitching, "
                                       "that belong to page-table packets",
                                       [this] { return page_table_share(); }};
-    derived inter_cluster_utilisation{*this, "inter_cluster.utilisation", "1",
+    derived inter_cluster_utilisation{*this,
+                                      "inter_cluster.utilisation",
+                                      "1",
                                       "mean over both directions of all links between clusters",
-                                      [this] { return mean_utilisation(); }};
+                                      [this] { return mean_utilisation(); },
+                                      1};
 
     /// Every packet that devices have handed over since the last reset has arrived, or its device has been told that it
     /// failed, or it is under way.

@@ -96,11 +96,16 @@ public:
 
     packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
     counter corrupted{*this, "corrupted", "1", "packets that replays did not get across whole; they arrive poisoned"};
-    derived utilisation{
-        *this, "utilisation", "1", "share of the time that this direction of the link was busy", [this] {
-            const auto passed = now() - sent.since();
-            return passed ? static_cast<double>(transmitter.busy.value()) / static_cast<double>(passed) : 0.0;
-        }};
+    derived utilisation{*this,
+                        "utilisation",
+                        "1",
+                        "share of the time that this direction of the link was busy",
+                        [this] {
+                            const auto passed = now() - sent.since();
+                            return passed ? static_cast<double>(transmitter.busy.value()) / static_cast<double>(passed)
+                                          : 0.0;
+                        },
+                        1};
 
     port_faults faults{*this};
     std::unique_ptr<ingress_stage> ingress;  ///< of what it receives; null: none

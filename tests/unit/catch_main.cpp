@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "after_each_test.h"
+#include "base/statistics.h"
 
 namespace fabricvp::test {
 
@@ -47,5 +48,6 @@ CATCH_REGISTER_LISTENER(checker)
 int sc_main(int argc, char* argv[]) {
     // Misuse of SystemC throws, and so fails the test that did it.
     sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
+    fabricvp::check_statistics(true);
     return Catch::Session().run(argc, argv);
 }

@@ -11,6 +11,7 @@
 
 #include "base/busy_time.h"
 #include "base/clock_domain.h"
+#include "base/time_integral.h"
 #include "gpu/lanes/lane_engine.h"
 #include "gpu/lanes/wavefront.h"
 #include "gpu/lanes/wavefront_watcher.h"
@@ -81,7 +82,8 @@ public:
     counter work_groups{*this, "work_groups", "1", "work-groups that have ended"};
     counter memory_instructions{*this, "memory_instructions", "1", "accesses handed to the memory unit"};
     busy_time simd_busy;
-    counter residency{*this, "residency", "ps", "time wavefronts have lived, summed over them"};
+    time_integral residency{*this, "residency", "time that wavefronts live, summed over them",
+                            params.simd_units* params.wavefront_slots};
     counter stall_memory{*this, "stall_memory", "ps", "wavefronts waited for data"};
     counter stall_queue{*this, "stall_queue", "ps",
                         "wavefronts waited for the memory unit or the LDS to take an access"};
@@ -206,8 +208,7 @@ private:
     calendar_event m_lds_event{method<&compute_unit::lds_served>, this};
     unsigned m_free_slots;
     std::uint64_t m_free_registers;  // bytes
-    ticks m_busy_since = 0;
-    counter m_busy{*this, "busy", "ps", "time with at least one wavefront"};
+    time_integral m_busy{*this, "busy", "time with at least one wavefront", 1};
 };
 
 }  // namespace fabricvp::gpu

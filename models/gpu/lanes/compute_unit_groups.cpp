@@ -51,7 +51,7 @@ void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& 
     g.lane_ended = false;
     g.started = now();
     lds.allocate(g.lds, run.what.lds_bytes);
-    if (m_free_slots == m_wavefronts.size()) m_busy_since = now();
+    m_busy.set(1);
 
     std::uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) items *= std::min(run.what.group[d], run.what.grid[d] - id[d] * run.what.group[d]);
@@ -107,6 +107,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     }
     if (m_engine.waits_for_results()) storage->result_at.fill(0);
     w.since = w.started = w.issued_until = now();
+    ++residency;
     w.wakes_at = never;
     w.killed = w.at_barrier = w.acquires = w.waits_for_stores = false;
     w.blocked_by_lds = false;
@@ -149,14 +150,14 @@ void compute_unit::retire(wavefront& w) {
             *this, fmt::format("group {},{},{} wavefront {}", g.id[0], g.id[1], g.id[2], w.context.identity.wavefront),
             w.started, now());
     ++wavefronts;
-    residency += now() - w.started;
+    --residency;
     recycle_storage(w);
     if (g.run->what.scratch_bytes) g.run->free_scratch->push_back(w.scratch_area);
     w.group = nullptr;
     ++m_free_slots;
     m_free_registers += w.register_bytes;
     --m_simds[w.simd]->live;
-    if (m_free_slots == m_wavefronts.size()) m_busy += now() - m_busy_since;
+    m_busy.set(m_free_slots < m_wavefronts.size());
     if (--g.live == 0) finish_group(g);
 }
 
@@ -258,6 +259,8 @@ void compute_unit::reset() {
         cancel(s->results);
     }
     simd_busy.drop();
+    residency.set(0);
+    m_busy.set(0);
     for (auto& g : m_groups) m_free_groups.push_back(std::move(g));
     m_groups.clear();
     m_queue.clear();

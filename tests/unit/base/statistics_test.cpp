@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/busy_time.h"
+#include "base/time_integral.h"
 #include "results_bench.h"
 
 using namespace fabricvp;
@@ -115,4 +117,51 @@ TEST_CASE("a time series starts anew with its region of interest") {
     CHECK(t.values().empty());
     t.add(start + 150, 5);
     CHECK(t.values() == std::vector<double>{0, 5});
+}
+
+TEST_CASE("a number over time counts for its part of a region") {
+    auto& top = results_bench();
+    time_integral alive{top.left, "alive", "", 3};
+    ++alive;
+    top.run_for(10);
+    restart_statistics();
+    CHECK(alive.value() == 0);
+    top.run_for(20);
+    ++alive;
+    top.run_for(5);
+    CHECK(alive.value() == 20 + 2 * 5);
+    --alive;
+    --alive;
+    top.run_for(100);
+    CHECK(snapshot_statistics().at("top.left.alive") == 30);
+}
+
+TEST_CASE("no unit may say that it worked for longer than has passed") {
+    auto& top = results_bench();
+    busy_time two{top.left, "two", "cycles", "", 2, 10};
+    time_integral alive{top.left, "alive", "", 1};
+    derived share{top.left2, "share", "1", "", [&] { return static_cast<double>(two.value()) / 100; }, 1};
+    const ticks start = calendar::current().now();
+    two.book(0, start, start + 100);
+    top.run_for(50);
+    restart_statistics();
+    top.run_for(50);
+    two.book(1, start + 60, start + 100);
+    CHECK(snapshot_statistics().at("top.left.two") == 9);
+    two.book(1, start + 50, start + 70);  // it worked then already
+    CHECK_THROWS_WITH(snapshot_statistics(), Catch::Contains("top.left.two is 11 cycles, of 10 at most") ||
+                                                 Catch::Contains("top.left2.share"));
+    restart_statistics();
+    alive.set(2);
+    top.run_for(30);
+    CHECK_THROWS_WITH(snapshot_statistics(), Catch::Contains("top.left.alive is 60 ps, of 30 at most"));
+    check_statistics(false);
+    CHECK(snapshot_statistics().at("top.left.alive") == 60);
+    check_statistics(true);
+    restart_statistics();
+    two.book(0, start + 130, start + 400);
+    two.book(1, start + 130, start + 400);
+    top.run_for(60);
+    CHECK(snapshot_statistics("top.left.two").at("top.left.two") == 12);
+    CHECK_THROWS_WITH(snapshot_statistics("top.left2"), Catch::Contains("top.left2.share is 1.2 1, of 1 at most"));
 }
