@@ -48,8 +48,8 @@ void l2_params::describe(parameter_visitor& v) {
     v.field("ways", ways, between{1, 64}, "lines of a set");
     v.field("mshrs", mshrs, between{1, 4096}, "fetches that a bank can have under way");
     v.field("write_backs", write_backs, between{1, 4096},
-            "dirty lines that a bank can have on their way to memory; a miss that would evict another one waits. Akita's "
-            "write-back cache has at most 128 evictions in flight (and 1,024 places in front of them, left out here)");
+            "dirty lines that a bank can have on their way to memory; a miss that would evict another one waits. "
+            "Akita's write-back cache has 128 evictions in flight (and 1,024 places before them, left out here)");
     v.field("interleave", interleave, between{64, 1 << 20}, "bytes after which the next bank takes over");
     v.field("hashed", hashed,
             "the bank is chosen by a hash of the address (Rau, ISCA 1991), so that strides of any power of two use all "
@@ -166,7 +166,8 @@ void l2_bank::evict(std::size_t victim, ticks at) {
     if (m_queue_lines.holds(offset_of_index(m_tags.index_at(victim)))) ++queue_evictions;
     if (!m_tags.dirty(victim)) return;
     ++writebacks;
-    m_write_backs.add(m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags.ready(victim))));
+    const ticks begin = std::max(at, m_tags.ready(victim));
+    m_write_backs.add(m_dram.access(offset_of_index(m_tags.index_at(victim)), true, begin));
 }
 
 ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at) {

@@ -3,8 +3,8 @@
 // arrive, at their arrival: reads sample and writes commit then. What the bank works out in closed form is when the
 // answer is there: after the requests before it, the lookup, and on a miss the memory channel. A read of a line that is
 // being fetched waits for that fetch (it shares the MSHR). A miss that finds all MSHRs taken, or whose victim is dirty
-// while all write-backs are under way, waits, looked up, for the first that ends; hits pass it, requests for its line and
-// other misses queue behind it. A write of a whole line fetches nothing and needs no MSHR.
+// while all write-backs are under way, waits, looked up, for the first that ends; hits pass it, requests for its line
+// and other misses queue behind it. A write of a whole line fetches nothing and needs no MSHR.
 // A write that asks for it (`at_service`) commits when its turn has come in that reckoning, so that requests that
 // arrive until then still see what was there before.
 #pragma once

@@ -16,8 +16,8 @@ namespace fabricvp::gpu {
 
 /// The way from a GPU to system addresses: line requests of caches and command processor, and whole ranges of bytes of
 /// the copy engine, become PCIe requests. Writes are handed to the link when no posted request of the device waits for
-/// it, those of lines and the TLPs of ranges in turn; a write is acknowledged then, at the posting point. Reads and AtomicOps
-/// of lines wait for the writes of lines before them, and for nothing else.
+/// it, those of lines and the TLPs of ranges in turn; a write is acknowledged then, at the posting point. Reads and
+/// AtomicOps of lines wait for the writes of lines before them, and for nothing else.
 class system_port final : public model, public line_target, public transfer_port {
 public:
     counter reads{*this, "reads", "1", "reads of lines of system memory"};

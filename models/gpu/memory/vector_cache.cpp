@@ -156,7 +156,7 @@ void vector_cache::line_done(line_request& r) {
     for (transaction_client* user : m_users) user->cache_available();
 }
 
-/// \returns the MSHR that fetches a line for whoever wants it, or m_open.size()
+/// \returns the MSHR that has an open fetch of a line, or m_open.size()
 unsigned vector_cache::open_fetch(std::uint64_t line) {
     if (!open_like(line)) return static_cast<unsigned>(m_open.size());  // most often
     return static_cast<unsigned>(std::find(m_open.begin(), m_open.end(), line) - m_open.begin());
