@@ -157,6 +157,7 @@ OTHERS = {
     "gdb-multiarch": "tests/system/gdb",
     "lspci": "test_pci_dump.py",
     "python3": "writes files that the next command reads, which the tests make themselves",
+    "printf": "writes a source that the next command reads: test_opencl_kernels.py",
     "build/release/bin/stopwatch_machine": "system.stopwatch",
 }
 
