@@ -16,7 +16,7 @@ def test_large_pages_save_walks():
             assert p.app_ok
             found[bool(overrides)] = p.statistics["node0.gpu0.memory.gmmu.walks"]
     assert found[False] > 1000  # a page of 4 KiB each
-    assert found[True] < found[False] / 20
+    assert found[True] < found[False] / 10  # code, stacks and what is small keep their pages
 
 
 @pytest.mark.parametrize("placement", ["contiguous", "interleaved", "lasp", "first_touch", "first_touch_recorded"])

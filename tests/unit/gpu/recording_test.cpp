@@ -189,7 +189,7 @@ TEST_CASE("a recording comes back as it was written") {
 TEST_CASE("time that a wavefront's own GPU takes is recorded") {
     scratch_file file;
     constexpr ticks cycle = 1000;
-    recorder r(file.path, {cycle}, 1);
+    recorder r(file.path, {cycle}, 1, 1 << 20);
     auto* w = new wavefront_record(r, 0, 0, 0, cycle, 0);
     // Ten cycles of work; then the memory unit is full for fifty, takes a store, and that is under way until 200, long
     // after the end.

@@ -115,7 +115,7 @@ bool needs_no_key(const std::string& path) {
 
 /// Groups that stand for no block: parts of the parameters of the block around them.
 bool is_no_block(const std::string& key) {
-    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input))"
+    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|result_latency|register_file|input))"
                         R"(|node\d+\.fabric\.(packet|.*stage)|.*\.host\.caches\.\w+)"
                         R"(|network\.\w+\.port|node\d+\.\w+\.limits|node\d+\.energy\.\w+_core)");
 }

@@ -40,8 +40,8 @@ class Bench:
     """A machine that runs nothing else; kernels run on its node 0's first GPU. Memory is not given back between
     launches, so a `Bench` is for some hundred small launches or some large ones."""
 
-    def __init__(self, machine: str) -> None:
-        self.platform = Platform.from_config(machine)
+    def __init__(self, machine: str, overrides: dict[str, Any] | None = None) -> None:
+        self.platform = Platform.from_config(machine, overrides=overrides or {})
         record_machine(machine, self.platform)
         self.node = self.platform.nodes[0]
         self.gpu = self.node.gpus[0]
