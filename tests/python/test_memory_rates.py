@@ -27,13 +27,15 @@ def rates(machine):
         return stream(4 * limits.l2_size, 16, 4), stream(limits.l2_size / 2, 4, 16)
 
 
-#: Lanes of `gpurdma_pair` issue too slowly to read its L2 faster than its memory.
+#: Shares of memory's peak from memory and from the L2. Rows of the R9 Nano's 8 banks a channel are closed between most
+#: of its reads. Lanes of `gpurdma_pair` issue too slowly to read its L2 faster than its memory.
 @pytest.mark.parametrize(
-    "machine, l2_floor", [("gpu", 1), ("gpu_r9_nano", 1), ("gpu_compnet", 1), ("gpurdma_pair", 0.9)]
+    "machine, floor, l2_floor",
+    [("gpu", 0.8, 1), ("gpu_r9_nano", 0.75, 1), ("gpu_compnet", 0.8, 1), ("gpurdma_pair", 0.8, 0.9)],
 )
-def test_streams_reach_memory(machine, l2_floor):
+def test_streams_reach_memory(machine, floor, l2_floor):
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:  # one machine each
         memory, l2 = process.submit(rates, machine).result()
     print(f"{machine}: {memory:.3f} of the peak from memory, {l2:.3f} from the L2")
-    assert 0.8 < memory < 0.97
+    assert floor < memory <= 1
     assert l2 > l2_floor

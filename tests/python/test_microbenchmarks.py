@@ -10,27 +10,23 @@ from fabricvp.experiments.microbenchmarks.bench import ring
 from fabricvp.experiments.microbenchmarks.limits import Limits, link_rate
 from fabricvp.experiments.microbenchmarks.study import passes, units_in_use
 
-#: The page was measured when stores did not wait for write-backs of the L2, nor for the PCIe link.
-UNBOUNDED_WRITES = {"no stream above its peak", "no link above its rate"}
-
 
 def measure(tmp_path, machine):
     done = subprocess.run(
         [LAUNCHER, "experiment", "microbenchmarks", "--quick", "--machine", machine, "--out", "found"],
         capture_output=True,
         text=True,
-        timeout=580,
+        timeout=1100,
         cwd=tmp_path,
     )
     assert (tmp_path / "found" / "result.json").exists(), done.stdout + done.stderr
     result = json.loads((tmp_path / "found" / "result.json").read_text())
-    failed = [c for c in result["checks"] if not c["ok"]]
-    assert [c for c in failed if c["name"] not in UNBOUNDED_WRITES] == []
-    assert done.returncode == bool(failed), done.stderr
+    assert [c for c in result["checks"] if not c["ok"]] == []
+    assert done.returncode == 0, done.stderr
     return {row["figure"]: row["measured"] for row in result["rows"]}
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_microbenchmarks(tmp_path):
     measured = measure(tmp_path, "gpu")
     assert 15 < measured["load, L1"] < measured["load, L2"] < measured["load, memory"] < measured["load, host"]
@@ -39,9 +35,10 @@ def test_microbenchmarks(tmp_path):
     check_page_tables(tmp_path / "found")
 
 
-@pytest.mark.timeout(600)
-def test_a_gpu_on_the_host_bus(tmp_path):
-    assert measure(tmp_path, "apu")["load, memory"] > 100
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("machine", ["apu", "compnet_pair", "gpurdma_pair", "gpurdma_modern", "netcrafter_quad"])
+def test_machines(tmp_path, machine):
+    assert measure(tmp_path, machine)["load, memory"] > 100
 
 
 def test_a_ring_visits_all_of_its_words():

@@ -21,6 +21,7 @@ class Limits:
     wavefronts: int  #: that a compute unit holds
     simd_units: int  #: of a compute unit
     issue: dict[str, float]  #: cycles that an instruction of a class occupies its SIMD unit
+    result: float  #: cycles from an integer instruction to the next one that needs its result
     l1_size: int
     l1_ways: int
     l2_size: int
@@ -82,6 +83,7 @@ def limits_of(config: Any, node: str = "node0", gpu: str = "gpu0") -> Limits:
         wavefronts=min(cu.wavefronts or 64, cu.simd_units * cu.wavefront_slots),
         simd_units=cu.simd_units,
         issue={name: float(cu.issue[name]) for name in cu.issue if isinstance(cu.issue[name], (int, float))},
+        result=float(max(cu.issue.alu, cu.result_latency.alu)),
         l1_size=int(l1.size),
         l1_ways=int(l1.ways),
         l2_size=int(l2.size),

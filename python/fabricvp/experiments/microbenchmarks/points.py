@@ -85,7 +85,7 @@ def _caches(b: Bench, limits: Limits, units: int, waves: int) -> Iterator[dict[s
     if least <= limits.l2_size // 2:
         levels["L2"] = (_chunks(min(limits.l2_size / 2, max(2 * least, 1 << 20)), total), far, 4)
     for level, (size, stride, rounds) in levels.items():
-        done = b.run("stream_read", total, group, size, stride=stride, warm=1, rounds=rounds)
+        done = b.run("stream_read", total, group, _buffer(size), size=size, stride=stride, warm=1, rounds=rounds)
         yield _stream(level, "read", units, waves, size, rounds * size / done.cycles)
 
 
@@ -93,14 +93,20 @@ def _memory(b: Bench, limits: Limits, units: int, waves: int, over: float) -> It
     group = min(waves, 4)
     total = units * (waves // group) * group
     # The first pass leaves clean lines behind; the second one's are always gone before they are read again.
-    size = _chunks(max(over * limits.l2_size, 2 * total * CHUNK), total)
-    done = b.run("stream_read", total, group, size, stride=group * CHUNK, warm=1, rounds=1)
-    yield _stream("memory", "read", units, waves, size, size / done.cycles)
+    size = _chunks(max(over * limits.l2_size, 2 * total * CHUNK, min(4 * limits.l2_size, 8 << 20)), total)
+    rounds = -(-(8 << 20) // size)  # of a small GPU several, beside which begin and end are short
+    done = b.run("stream_read", total, group, _buffer(size), size=size, stride=group * CHUNK, warm=1, rounds=rounds)
+    yield _stream("memory", "read", units, waves, size, rounds * size / done.cycles)
     # The L2 is full of what was written before, so each line that is written drives another one out.
     size = _chunks(4 * limits.l2_size, total)
     if size <= 16 << 20:
-        done = b.run("stream_write", total, group, size)
+        done = b.run("stream_write", total, group, _buffer(size), size=size)
         yield _stream("memory", "write", units, waves, size, size / done.cycles)
+
+
+def _buffer(size: int) -> int:
+    """Bytes of a buffer for a stream: in pages of 2 MiB, so that TLBs play no part."""
+    return max(size, 2 << 20)
 
 
 def _stream(level: str, kind: str, units: int, waves: int, size: int, rate: float) -> dict[str, Any]:
@@ -194,11 +200,9 @@ def _barriers(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]
 
 def _dispatch(b: Bench, limits: Limits, quick: bool) -> Iterator[dict[str, Any]]:
     """Kernels that do nothing, by number of work-groups: what a launch takes, and a work-group more."""
-    for groups in (
-        (1, 4 * limits.compute_units)
-        if quick
-        else (1, limits.compute_units, 4 * limits.compute_units, 16 * limits.compute_units)
-    ):
+    # The first ones of a few wait together for their code, and so begin together.
+    many = max(256, 4 * limits.compute_units)
+    for groups in (1, many) if quick else (1, many, 4 * many):
         for waves in (1, 4):
             done: Launched = b.run("nothing", groups * waves, waves)
             yield {

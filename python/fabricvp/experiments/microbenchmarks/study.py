@@ -79,7 +79,7 @@ def _latency(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None
             run, f"load, {level}", "cycles", best, real, f"{level} latency", f"parameters: {limits.latency(level):.0f}"
         )
     below = [r for r in levels if r["cycles"] < limits.latency(r["level"])]
-    above = [r for r in levels if r["level"] == "L1" and r["cycles"] > limits.l1_latency + AROUND * limits.issue["alu"]]
+    above = [r for r in levels if r["level"] == "L1" and r["cycles"] > limits.l1_latency + AROUND * limits.result]
     run.report.check("no load below its latency", not below, f"{below or 'all above the sum of their parameters'}")
     run.report.check("a hit takes its latency and issue", not above, f"{above or 'at most'} {AROUND} instructions more")
 
@@ -188,15 +188,7 @@ def _lds(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None:
     _table(run, "lds", rows, "Cycles of the LDS an instruction of 64 lanes of 32 bits, by bytes between lanes.")
     run.report.plot("lds", stride_plot(rows, "kind"), "LDS: cycles an instruction by stride.")
     chase = next(r["cycles"] for r in rows if r["kind"] == "chase")
-    _row(
-        run,
-        "load, LDS",
-        "cycles",
-        chase - limits.issue["alu"],
-        real,
-        "LDS latency",
-        f"parameter: {limits.lds_latency:.0f}",
-    )
+    _row(run, "load, LDS", "cycles", chase - limits.result, real, "LDS latency", f"parameter: {limits.lds_latency:.0f}")
     run.report.check(
         "no LDS load below its latency", chase >= limits.lds_latency, f"{chase:.0f} of {limits.lds_latency:.0f}"
     )
@@ -284,7 +276,7 @@ def _associativity(run: Run, limits: Limits, rows: Rows) -> None:
     wrong = []
     for r in rows:
         here, beyond = ("L1", "L2") if r["level"] == "L1" else ("L2", "memory")
-        most = limits.latency(here) + AROUND * limits.issue["alu"] + BYPASS
+        most = limits.latency(here) + AROUND * limits.result + BYPASS
         if (r["cycles"] > most) if r["lines"] <= r["ways"] else (r["cycles"] < limits.latency(beyond)):
             wrong.append(f"{r['level']}: {r['lines']} lines of {r['ways']} ways {r['cycles']:.0f}")
     run.report.check("sets hold their ways", not wrong, "; ".join(wrong) or "and no line more")
