@@ -32,7 +32,7 @@ struct l2_params {
     byte_size size{2 << 20};  ///< all banks together
     std::uint64_t banks = 16;
     std::uint64_t ways = 16;
-    std::uint64_t mshrs = 64;   ///< a bank
+    std::uint64_t mshrs = 64;  ///< a bank
     std::uint64_t write_backs = 128;
     byte_size interleave{128};  ///< bytes after which the next bank takes over
     bool hashed = false;        ///< see interleaving
@@ -181,7 +181,7 @@ private:
 
     coherent_port* m_shared = nullptr;
     l2_tags m_tags;
-    ticks m_free = 0;                                   // when the next request can be looked up
+    ticks m_free = 0;  // when the next request can be looked up
     under_way m_fetches, m_write_backs;
     growing_ring<stalled> m_stalled;                    // in order of arrival; `done` is the end of their lookups
     std::array<std::uint32_t, 1024> m_stalled_lines{};  // how many of them, by the low bits of their lines

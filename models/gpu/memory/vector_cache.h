@@ -111,8 +111,8 @@ private:
     std::vector<mshr> m_mshrs;
     std::vector<unsigned> m_free;
     std::array<std::uint16_t, 256> m_open_by_hash{};  // how many of them, by the low bits of their lines
-    ticks m_port = 0;           // when the next line can be taken in
-    std::uint64_t m_epoch = 0;  // answers to what a reset has dropped are recognised by it
+    ticks m_port = 0;                                 // when the next line can be taken in
+    std::uint64_t m_epoch = 0;                        // answers to what a reset has dropped are recognised by it
 };
 
 }  // namespace fabricvp::gpu
