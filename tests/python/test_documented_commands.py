@@ -184,8 +184,11 @@ def plain(line):
 
 @pytest.fixture
 def scripted(clone):
-    """A clone that has the script of a boot, too."""
+    """A clone that has the script of a boot and the source of a kernel, too."""
     (clone / "boot.script").write_text(BOOT_SCRIPT)
+    (clone / "twice.cl").write_text(
+        "__kernel void twice(__global float* x, uint n) { size_t i = get_global_id(0); if (i < n) x[i] *= 2; }"
+    )
     return clone
 
 
