@@ -3,9 +3,12 @@
 
 import shutil
 import subprocess
+import sys
 
 import fabricvp
 import pytest
+from fabricvp.compiler import build
+from fabricvp.errors import InputError
 
 
 def require_compiler():
@@ -20,3 +23,16 @@ def require_compiler():
 def small_gpu():
     """A machine in a process of its own, for `with`."""
     return fabricvp.spawn("gpu", node__gpus__0__compute_units=4)
+
+
+def assert_refused(source, file, says):
+    """A source that cannot be compiled ends in one line that says why."""
+    with pytest.raises(InputError) as raised:
+        build(source, file)
+    assert says in str(raised.value) and "\n" not in str(raised.value)
+
+
+def assert_examples_run(folder, number):
+    """All ``number`` kernels of a folder of examples have right results."""
+    done = subprocess.run([sys.executable, folder / "run.py"], capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0 and done.stdout.count(", right") == number, done.stdout + done.stderr

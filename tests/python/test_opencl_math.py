@@ -148,14 +148,31 @@ def gpu():
         yield platform.nodes[0].gpus[0]
 
 
+def functions_of(table, type_):
+    """numpy's type, and the functions that this type has: name → reference, range, limit in ulps."""
+    place = 3 if type_ == "float" else 4
+    dtype = numpy.float32 if type_ == "float" else numpy.float64
+    return dtype, {name: (*row[:3], row[place]) for name, row in table.items() if row[place] is not None}
+
+
+def beyond(limit, dtype, out, expected, *arguments):
+    """The worst result and its arguments, if it is further from its reference than ``limit`` ulps."""
+    distances = ulps(out, expected, dtype)
+    at = distances.argmax()
+    # The reference in double has errors of its own where doubles are compared.
+    slack = 1 if dtype is numpy.float64 and limit else 0
+    return (
+        None if distances[at] <= limit + slack else (distances[at], *(a[at] for a in arguments), out[at], expected[at])
+    )
+
+
 @pytest.mark.timeout(550)
 @pytest.mark.parametrize("type_", ["float", "double"])
 def test_functions_of_one_argument(gpu, type_):
-    dtype, place = (numpy.float32, 3) if type_ == "float" else (numpy.float64, 4)
-    table = {name: row for name, row in UNARY.items() if row[place] is not None}
+    dtype, table = functions_of(UNARY, type_)
     program = gpu.program(source(table, "x", type_))
-    worst = {}
-    for name, (reference, low, high, *_) in table.items():
+    wrong = {}
+    for name, (reference, low, high, limit) in table.items():
         x = inputs(low, high, dtype)
         if name in ORDINARY_ONLY:
             x = x[: -len(SPECIAL)]
@@ -163,24 +180,17 @@ def test_functions_of_one_argument(gpu, type_):
         program[f"k_{name}"](len(x), 64, out, x)
         with numpy.errstate(all="ignore"):
             expected = reference(x.astype(float))
-        distances = ulps(out, expected, dtype)
-        at = distances.argmax()
-        worst[name] = (distances[at], x[at], out[at], expected[at])
-    limits = {name: row[place] for name, row in table.items()}
-    # The reference in double has errors of its own where doubles are compared.
-    slack = 0 if type_ == "float" else 1
-    wrong = {name: row for name, row in worst.items() if not row[0] <= limits[name] + (slack if limits[name] else 0)}
-    assert not wrong
+        wrong[name] = beyond(limit, dtype, out, expected, x)
+    assert not {name: found for name, found in wrong.items() if found}
 
 
 @pytest.mark.timeout(550)
 @pytest.mark.parametrize("type_", ["float", "double"])
 def test_functions_of_two_arguments(gpu, type_):
-    dtype, place = (numpy.float32, 3) if type_ == "float" else (numpy.float64, 4)
-    table = {name: row for name, row in BINARY.items() if row[place] is not None}
+    dtype, table = functions_of(BINARY, type_)
     program = gpu.program(source(table, "xy", type_))
     wrong = {}
-    for name, (reference, low, high, *_) in table.items():
+    for name, (reference, low, high, limit) in table.items():
         x, y = inputs(low, high, dtype), inputs(low, high, dtype)[::-1].copy()
         if name not in ORDINARY_ONLY:
             pairs = numpy.array([(a, b) for a in SPECIAL for b in SPECIAL]).astype(dtype)
@@ -194,11 +204,8 @@ def test_functions_of_two_arguments(gpu, type_):
             expected = reference(x.astype(float), y.astype(float)) if reference else numpy.nextafter(x, y)
             if name in ("maxmag", "minmag", "fmax", "fmin"):  # zeros of both signs are equal
                 out, expected = out + 0.0, expected + 0.0
-        distances = ulps(out, expected, dtype)
-        at = distances.argmax()
-        if not distances[at] <= table[name][place] + (1 if type_ == "double" and table[name][place] else 0):
-            wrong[name] = (distances[at], x[at], y[at], out[at], expected[at])
-    assert not wrong
+        wrong[name] = beyond(limit, dtype, out, expected, x, y)
+    assert not {name: found for name, found in wrong.items() if found}
 
 
 MORE = """

@@ -82,8 +82,7 @@ public:
     counter work_groups{*this, "work_groups", "1", "work-groups that have ended"};
     counter memory_instructions{*this, "memory_instructions", "1", "accesses handed to the memory unit"};
     busy_time simd_busy;
-    time_integral residency{*this, "residency", "time that wavefronts live, summed over them",
-                            params.simd_units* params.wavefront_slots};
+    time_integral residency{*this, "residency", "time that wavefronts live, summed over them", params.slots()};
     counter stall_memory{*this, "stall_memory", "ps", "wavefronts waited for data"};
     counter stall_queue{*this, "stall_queue", "ps",
                         "wavefronts waited for the memory unit or the LDS to take an access"};

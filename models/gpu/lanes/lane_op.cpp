@@ -65,7 +65,6 @@ operand_files files_of(operand_format format) {
 }
 
 issue_class class_of(opcode op, const riscv::instruction_info& row) {
-    using riscv::timing_class;
     const bool moves =  // signs and bit patterns: no unit for double precision has to compute
         op == opcode::fsgnj_d || op == opcode::fsgnjn_d || op == opcode::fsgnjx_d;
     bool wide = false;
@@ -81,22 +80,9 @@ issue_class class_of(opcode op, const riscv::instruction_info& row) {
         case operand_format::f_dx_rm: wide = !moves; break;
         default: break;
     }
-    switch (row.timing) {
-        case timing_class::alu: return issue_class::alu;
-        case timing_class::multiply: return issue_class::multiply;
-        case timing_class::divide: return issue_class::divide;
-        case timing_class::load: return issue_class::load;
-        case timing_class::store: return issue_class::store;
-        case timing_class::branch: return issue_class::branch;
-        case timing_class::jump: return issue_class::jump;
-        case timing_class::atomic: return issue_class::atomic;
-        case timing_class::floating: return wide ? issue_class::double_precision : issue_class::floating;
-        case timing_class::float_divide: return wide ? issue_class::double_divide : issue_class::float_divide;
-        case timing_class::csr: return issue_class::csr;
-        case timing_class::fence: return issue_class::fence;
-        case timing_class::count: break;
-    }
-    return issue_class::alu;
+    if (wide && row.timing == riscv::timing_class::floating) return issue_class::double_precision;
+    if (wide && row.timing == riscv::timing_class::float_divide) return issue_class::double_divide;
+    return static_cast<issue_class>(row.timing);
 }
 
 lane_kind kind_of(opcode op, operand_format format) {

@@ -34,7 +34,8 @@ enum class lane_kind : std::uint8_t {
     illegal
 };
 
-/// Classes of instructions that a SIMD unit executes at rates of their own: the fields of issue_params.
+/// Classes of instructions that a SIMD unit executes at rates of their own: the fields of issue_params. First those of
+/// the instruction table, in its order; then two for arithmetic on 64 bits, which other harts do at one rate.
 enum class issue_class : std::uint8_t {
     alu,
     multiply,
@@ -46,12 +47,14 @@ enum class issue_class : std::uint8_t {
     atomic,
     floating,
     float_divide,
-    double_precision,
-    double_divide,
     csr,
     fence,
+    double_precision,
+    double_divide,
     count
 };
+static_assert(static_cast<unsigned>(issue_class::double_precision) ==
+              static_cast<unsigned>(riscv::timing_class::count));
 
 /// What becomes of loaded data on their way into a register.
 enum class load_format : std::uint8_t { none, i8, i16, i32, i64, u8, u16, u32, box32 };

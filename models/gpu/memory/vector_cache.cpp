@@ -180,7 +180,7 @@ void vector_cache::close(std::uint64_t line) {
 void vector_cache::invalidate() {
     ++invalidations;
     m_lines.clear();
-    close_all();
+    if (m_free.size() < m_mshrs.size()) close_all();
 }
 
 bool vector_cache::peek(std::uint64_t address, void* to, unsigned size) {

@@ -116,9 +116,7 @@ def _links(run: Run, limits: Limits, rows: Rows) -> None:
     )
     for memory in dict.fromkeys(r["memory"] for r in held):
         for kind in "read", "write":
-            best = max(
-                (r for r in held if (r["memory"], r["kind"]) == (memory, kind)), key=lambda r: r["bytes_per_cycle"]
-            )
+            best = _best_stream(held, memory=memory, kind=kind)
             run.report.row(
                 f"{kind}s, {memory}",
                 "GB/s",
@@ -143,9 +141,8 @@ def _bandwidth(run: Run, limits: Limits, rows: Rows) -> None:
     )
     run.report.plot("bandwidth", bandwidth_plot(held), "Streams as a share of what the parameters allow.")
     for level in "L1", "L2", "memory":
-        reads = [r for r in held if r["level"] == level and r["kind"] == "read"]
-        if reads:
-            best = max(reads, key=lambda r: r["bytes_per_cycle"])
+        best = _best_stream(held, level=level, kind="read")
+        if best:
             run.report.row(
                 f"stream, {level}",
                 "GB/s",
@@ -157,16 +154,23 @@ def _bandwidth(run: Run, limits: Limits, rows: Rows) -> None:
     run.report.check("no stream above its peak", not over, ", ".join(over) or "reads and writes are all below")
     # Little's law: what is in flight is at most what the L1 caches can fetch at a time.
     most = limits.l1_in_flight * 64 / limits.memory_latency
-    fetched = max(r["bytes_per_cycle"] for r in held if r["level"] == "memory" and r["kind"] == "read")
+    fetched = _best_stream(held, level="memory", kind="read")["bytes_per_cycle"]
     run.report.check("Little's law", fetched <= most, f"{fetched:.0f} of {most:.0f} bytes a cycle in flight")
     for kind in "read", "write":
-        found = [r["bytes_per_cycle"] for r in held if r["level"] == "memory" and r["kind"] == kind]
-        if found:
+        best = _best_stream(held, level="memory", kind=kind)
+        if best:
+            rate = best["bytes_per_cycle"]
             run.report.check(
                 f"{kind}s reach {REACHED:.0%} of memory",
-                max(found) >= REACHED * limits.memory_rate,
-                f"{max(found) * limits.clock / 1e9:.0f} of {limits.memory_rate * limits.clock / 1e9:.0f} GB/s",
+                rate >= REACHED * limits.memory_rate,
+                f"{rate * limits.clock / 1e9:.0f} of {limits.memory_rate * limits.clock / 1e9:.0f} GB/s",
             )
+
+
+def _best_stream(rows: Rows, **where: str) -> dict[str, Any]:
+    """The fastest of the streams that have these values; empty if there is none."""
+    found = [r for r in rows if all(r[key] == value for key, value in where.items())]
+    return max(found, key=lambda r: r["bytes_per_cycle"], default={})
 
 
 def _arithmetic(run: Run, limits: Limits, rows: Rows, real: dict[str, Any]) -> None:
