@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "platform/apps.h"
+#include "platform/params/machine_params.h"
 
 namespace fabricvp {
 namespace {
@@ -60,7 +61,9 @@ constexpr std::array<measured_app, 31> measured{{{"vectoradd", 6.05, 0.0234, 0.1
                                                  {"mvt_wavefronts", 7.3, 0.075, 0.22},
                                                  {"mm2_tiled", 5, 0.0028, 0.0014, growth::products},
                                                  {"syr2k_tiled", 8, 0.003, 0.0013, growth::products}}};
-constexpr double of_start = 6e5;  ///< instructions of the host: driver, queues, kernels of every application
+constexpr double of_start = 6e5;     ///< instructions of the host: driver, queues, kernels of every application
+constexpr double of_bring_up = 4e6;  ///< with adapters of several nodes
+constexpr double of_gpu = 2e5;       ///< of each of several GPUs
 
 struct app_request {
     const gpu_app* app;
@@ -82,11 +85,46 @@ std::optional<app_request> requested(const image_set& images) {
     return r;
 }
 
+/// Applications over all GPUs: a node's share, counted in the same way.
+app_work distributed_work(const app_request& what, const app_members& m, const std::string& options) {
+    const auto size = static_cast<double>(what.size), here = static_cast<double>(m.here),
+               all = static_cast<double>(m.all);
+    app_work work{(m.nodes > 1 ? of_bring_up : of_start) + of_gpu * here, 0, 0};
+    if (what.app->name ==
+        "allreduce") {  // each element is added all - 1 times, and twice as often pushed over a fabric
+        const auto pushed = 2 * (all - 1) / all * (m.nodes > 1 ? here - 1 : here);
+        work.host += 49 * size * here;
+        work.wavefronts = 0.32 * size * ((all - 1) / all * here + pushed);
+        work.events = 3.3 * size * (all - 1) / all * here;
+    } else if (what.app->name == "mm_ring") {  // a member multiplies its rows by all blocks, in tiles
+        const auto block = std::ceil(size / all / 16) * 16 * all;
+        work.host += 91 * size * size * here / all;
+        work.wavefronts = 0.158 * block * block * size * here / all;
+        work.events = 0.1 * size * size * size * here / all;
+    } else {
+        const auto cells = size * here * app_option_value(what.app->name, "columns", options),
+                   steps = app_option_value(what.app->name, "steps", options);
+        work.host += cells * (50 + 22 * steps);
+        work.wavefronts = 0.69 * cells * steps;
+        work.events = cells * steps;
+    }
+    return work;
+}
+
 }  // namespace
 
-std::optional<app_work> work_of(const image_set& images) {
+std::vector<app_members> members_of(const machine_params& params) {
+    std::vector<app_members> members;
+    std::size_t all = 0;
+    for (const auto& node : params.nodes) all += node.fabric.devices.size();
+    for (const auto& node : params.nodes) members.push_back({node.fabric.devices.size(), all, params.nodes.size()});
+    return members;
+}
+
+std::optional<app_work> work_of(const image_set& images, const app_members& members) {
     const auto what = requested(images);
     if (!what) return std::nullopt;
+    if (what->app->distributed) return distributed_work(*what, members, images.append);
     const auto known = std::find_if(measured.begin(), measured.end(),
                                     [&](const measured_app& m) { return m.name == what->app->name; });
     if (known == measured.end()) return std::nullopt;

@@ -68,8 +68,14 @@ struct app_work {
     /// With a release build on a core of today.
     double seconds() const;
 };
-/// Of one node's images. Nothing where it follows from a file, images run several applications, or one over all nodes.
-std::optional<app_work> work_of(const image_set& images);
+/// Who takes part in an application over all GPUs of all nodes: GPUs of one node, GPUs of all, and nodes.
+struct app_members {
+    std::size_t here = 1, all = 1, nodes = 1;
+};
+/// One node's share. Nothing where it follows from a file, or images run several applications.
+std::optional<app_work> work_of(const image_set& images, const app_members& members = {});
+/// Of all nodes that a machine has.
+std::vector<app_members> members_of(const machine_params& params);
 /// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options
 /// that would have no effect
 image_set images_of_app(const std::string& name, const app_options& options);

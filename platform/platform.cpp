@@ -249,9 +249,11 @@ bool platform::waits_for_user() const { return m->pacing.slept; }
 
 std::optional<double> platform::app_instructions() const {
     double sum = 0;
-    for (const auto& c : m->contexts) {
-        if (app_of(c.images).empty()) continue;
-        const auto known = work_of(c.images);
+    const auto members = members_of(m->hardware->params);
+    for (std::size_t node = 0; node < m->contexts.size(); ++node) {
+        const auto& images = m->contexts[node].images;
+        if (app_of(images).empty()) continue;
+        const auto known = work_of(images, members.at(node));
         if (!known) return std::nullopt;
         sum += known->host;
     }
@@ -261,13 +263,17 @@ std::optional<double> platform::app_instructions() const {
 std::optional<std::string> platform::long_work_message() const {
     app_work sum;
     std::string names;
-    for (const auto& c : m->contexts)
-        if (const auto known = work_of(c.images)) {
-            sum.host += known->host;
-            sum.wavefronts += known->wavefronts;
-            sum.events += known->events;
-            names += (names.empty() ? "" : ", ") + app_of(c.images);
-        }
+    const auto members = members_of(m->hardware->params);
+    for (std::size_t node = 0; node < m->contexts.size(); ++node) {
+        const auto& images = m->contexts[node].images;
+        const auto known = work_of(images, members.at(node));
+        if (!known) continue;
+        sum.host += known->host;
+        sum.wavefronts += known->wavefronts;
+        sum.events += known->events;
+        const auto name = app_of(images);
+        if (!is_distributed_app(name) || names != name) names += (names.empty() ? "" : ", ") + name;
+    }
     constexpr double long_work = 60;
     if (m->started || sum.seconds() < long_work) return std::nullopt;
     return fmt::format(

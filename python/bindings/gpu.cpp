@@ -87,15 +87,19 @@ py::list apps() {
     return all;
 }
 
-/// Instructions of the host, instructions of wavefronts, events, seconds; nothing where that is not known.
+/// Instructions of the host, instructions of wavefronts, events, seconds; nothing where that is not known. \param nodes
+/// and \param gpus of each, of applications over all of them
 std::optional<std::tuple<double, double, double, double>> app_work(const std::string& name, std::uint64_t size,
-                                                                   const std::string& settings) {
+                                                                   const std::string& settings, std::size_t nodes,
+                                                                   std::size_t gpus) {
     app_options options;
     options.size = size;
     options.settings = settings;
-    const auto w = work_of(images_of_app(name, options));
-    if (!w) return std::nullopt;
-    return std::tuple(w->host, w->wavefronts, w->events, w->seconds());
+    const auto images = images_of_app(name, options);
+    const auto share = work_of(images, {gpus, nodes * gpus, nodes});
+    if (!share) return std::nullopt;
+    const auto n = static_cast<double>(nodes);
+    return std::tuple(n * share->host, n * share->wavefronts, n * share->events, n * share->seconds());
 }
 
 /// Bytes, contents, out, offset in the arguments, place (abi/kernel_job.h).
@@ -152,7 +156,8 @@ void bind_gpu(py::module_& m) {
     m.def("gpu_translate", &translate);
     m.def("gpu_wavefronts", &wavefronts);
     m.def("apps", &apps);
-    m.def("app_work", &app_work);
+    m.def("app_work", &app_work, py::arg("name"), py::arg("size"), py::arg("settings"), py::arg("nodes") = 1,
+          py::arg("gpus") = 1);
     m.def("kernel_job", &kernel_job);
     m.def("serve_kernel_jobs", &serve_kernel_jobs);
     m.def("kernel_job_head", [] { return std::make_pair(kernel_job_head_bytes(), kernel_job_state_offset()); });

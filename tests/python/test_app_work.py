@@ -44,22 +44,26 @@ SIZES = {
     "syr2k_tiled": (192, 256),
 }
 #: They take minutes in the smallest size; `locks` does the same whatever the size.
-LEFT_OUT = {"vgg16", "resnet18", "locks", "allreduce", "mm_ring", "halo"}
+LEFT_OUT = {"vgg16", "resnet18", "locks"}
+#: Over all GPUs of all nodes: sizes, and machines with their nodes and GPUs a node.
+DISTRIBUTED = {"allreduce": (16384, 65536), "mm_ring": (96, 128), "halo": (32, 64)}
+MACHINES = {"netcrafter_quad": (1, 4), "cluster": (2, 4), "compnet_4": (4, 1)}
 #: By which factor an estimate may be off: of instructions of the host, of wavefronts, of events.
 FACTORS = (1.5, 1.6, 2)
 
 
-def counted(name, size, **options):
-    with fabricvp.spawn("gpu", app=name, size=size, **options) as machine:
+def counted(name, size, config="gpu", **options):
+    with fabricvp.spawn(config, app=name, size=size, **options) as machine:
         machine.run()
         assert machine.app_ok
         statistics = machine.statistics
-        wavefronts = machine.nodes[0].gpus[0].statistics["wavefront_instructions"]
+        gpus = [gpu for node in machine.nodes for gpu in node.gpus]
+        wavefronts = sum(gpu.statistics["wavefront_instructions"] for gpu in gpus)
         return statistics["sim.instructions"], wavefronts, statistics["sim.events"]
 
 
 def test_every_application_is_here():
-    assert set(SIZES) | LEFT_OUT == set(fabricvp.apps())
+    assert set(SIZES) | LEFT_OUT | set(DISTRIBUTED) == set(fabricvp.apps())
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -73,16 +77,29 @@ def test_estimates(name):
         assert 0 < seconds < 60
 
 
+@pytest.mark.parametrize("config", MACHINES)
+@pytest.mark.parametrize("name", DISTRIBUTED)
+def test_estimates_over_all_gpus(name, config):
+    for size in DISTRIBUTED[name]:
+        *expected, seconds = _fabricvp.app_work(name, size, "", *MACHINES[config])
+        count = counted(name, size, config)
+        for what, estimate, found, factor in zip(("host", "wavefronts"), expected, count, FACTORS):
+            assert found / factor < estimate < found * factor, (what, size, estimate, count)
+        assert 0 < seconds < 60
+
+
 def test_options_count():
     sparse, whole = (_fabricvp.app_work("spmv", 4096, f"density={density}") for density in (0.001, 0.01))
     assert sparse[2] < whole[2] / 5
+    narrow, wide, longer = (_fabricvp.app_work("halo", 64, o) for o in ("columns=64", "columns=256", "steps=8"))
+    assert narrow[1] * 4 == wide[1] == longer[1] / 2
     *expected, _ = _fabricvp.app_work("spmv", 8192, "density=0.001")
     count = counted("spmv", 8192, option="density=0.001")
     assert all(c / 2 < e < c * 2 for e, c in zip(expected, count, strict=True)), (expected, count)
 
 
-def on_terminal_with(name, size, run):
-    code = f"import fabricvp; m = fabricvp.Platform.from_config('gpu', app='{name}', size={size}); {run}"
+def on_terminal_with(name, size, run, config="gpu"):
+    code = f"import fabricvp; m = fabricvp.Platform.from_config('{config}', app='{name}', size={size}); {run}"
     return on_terminal([sys.executable, "-c", code])[0]
 
 
@@ -91,6 +108,8 @@ def test_long_work_is_told_of_before_it_begins():
     for name, size in ("spmv", 60000), ("mm", 2048):
         seen = on_terminal_with(name, size, stopped)
         assert seen.startswith(f"fabricvp: {name} takes about ") and "Ctrl-C ends the run" in seen, seen
+    seen = on_terminal_with("mm_ring", 4096, stopped, "cluster")
+    assert seen.startswith("fabricvp: mm_ring takes about "), seen
     assert "takes about" not in on_terminal_with("spmv", 4096, stopped)
     assert "takes about" not in on_terminal_with("spmv", 60000, "m.run('1 us')")  # the limit ends it long before
 
