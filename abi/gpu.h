@@ -98,6 +98,7 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_DISPATCH_PERIOD, 0x1074, 4, 16, 0x100)                                                                        \
     R(CP_DISPATCH_ACQUIRE, 0x1078, 4, 16, 0x100)  /* 0: caches of compute units keep what they hold */                 \
     R(CP_DISPATCH_ABORT, 0x107c, 4, 16, 0x100)    /* write the cookie of a launch: end it */                           \
+    R(CP_DISPATCH_FLAGS, 0x1080, 4, 16, 0x100)    /* of the kernel's descriptor; a launch leaves 0 */                  \
     R(CP_DISPATCH_START, 0x1058, 4, 16, 0x100)    /* write a cookie: launch */                                         \
     R(CP_DISPATCH_FREE, 0x105c, 4, 16, 0x100)     /* launches that would be taken now */                               \
     R(CP_DISPATCH_DONE, 0x1060, 8, 16, 0x100)     /* read pops: bit 63 valid, bits 39…32 enum gpu_fault, cookie */

@@ -11,6 +11,18 @@
 #define GPU_FUNCT_FENCE 2   /* immediate: scope | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE */
 #define GPU_FUNCT_LOAD_W 3  /* rd = sign-extended word at rs1 + immediate, bypassing the L1 cache */
 #define GPU_FUNCT_LOAD_D 4  /* rd = double word at rs1 + immediate, bypassing the L1 cache */
+#define GPU_FUNCT_LANES 5   /* R-type, distinguished by funct7 */
+
+/* Operations between the lanes of a wavefront that execute the instruction together. In masks bit n is lane n. Fields
+ * that are not named are 0. */
+#define GPU_LANES_BALLOT 0 /* rd = mask of those whose rs1 is not 0 */
+#define GPU_LANES_ACTIVE 1 /* rd = mask of all of them */
+/* rd = rs1 of the lane that the low word of rs2 names, or the lane's own rs1 where that one is not among them: the low
+ * word, sign-extended, or all of it. */
+#define GPU_LANES_SHUFFLE_W 2
+#define GPU_LANES_SHUFFLE_D 3
+#define GPU_LANES_SYNC 4     /* waits until all live lanes of the mask rs1 wait here with this mask */
+#define GPU_LANES_SYNC_ANY 5 /* the same, at any such instruction */
 
 /* Scopes. A plain fence has system scope. */
 #define GPU_SCOPE_WORK_GROUP 0

@@ -8,9 +8,16 @@
 
 #define KERNEL_DESCRIPTOR_MAGIC 0x4b505646 /* "FVPK" */
 
+/* Lanes that have ended count as arrived at barriers, as in HIP and CUDA. They do without it too, but that is worth a
+ * warning: OpenCL C does not allow it. */
+#define KERNEL_ENDED_LANES_ARRIVE 1
+#define KERNEL_WAVEFRONT_32 2 /* wavefronts have 32 lanes, otherwise 64 */
+#define KERNEL_FLAGS 3        /* all of them */
+
 struct kernel_descriptor {
     uint32_t magic;
-    uint32_t kernarg_bytes; /* size of the argument block */
+    uint16_t kernarg_bytes; /* size of the argument block */
+    uint16_t flags;         /* KERNEL_… */
     uint64_t entry;         /* address in the code aperture (GPU_CODE_BASE + offset in the image) */
     uint64_t image_offset;  /* of this descriptor from the start of the image: the image lies at kernel_object -
                                image_offset */

@@ -34,6 +34,13 @@ def reduction(gpu):
     assert total[0] == x.sum()
 
 
+def warp_reduction(gpu):
+    n = 100_000
+    x, total = RANDOM.integers(0, 1000, n, dtype="u4"), numpy.zeros(1, "u4")
+    yield gpu.program(HERE / "warp_reduction.cu")["warp_reduction"](16, 256, x, total, n)
+    assert total[0] == x.sum()
+
+
 def nbody(gpu):
     n, softening = 512, 0.01
     bodies = RANDOM.random((n, 4), dtype="f4")
@@ -45,7 +52,7 @@ def nbody(gpu):
     numpy.testing.assert_allclose(result[:, :3], (r * weights[..., None]).sum(1), rtol=1e-4, atol=1e-3)
 
 
-EXAMPLES = {f.__name__: f for f in (vector_add, matmul, reduction, nbody)}
+EXAMPLES = {f.__name__: f for f in (vector_add, matmul, reduction, warp_reduction, nbody)}
 
 
 def main():

@@ -75,6 +75,7 @@ static void program(const struct queue* q, const struct aql_kernel_dispatch* p, 
     register_write64(CP_DISPATCH_GROUPS + at, p->chunk ? 0 : p->part >> 32);
     register_write(CP_DISPATCH_CHUNK + at, p->chunk);
     register_write(CP_DISPATCH_PERIOD + at, (uint32_t)(p->part >> 32));
+    if (k->flags) register_write(CP_DISPATCH_FLAGS + at, k->flags);
 }
 
 static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch* p, struct failure* failure) {

@@ -226,7 +226,13 @@
     X(lane_barrier, "gpu.barrier", 0x0000100b, 0xffffffff, lane, fence)         \
     X(lane_fence, "gpu.fence", 0x0000200b, 0x000fffff, lane, fence)             \
     X(lane_load_w, "gpu.lw", 0x0000300b, 0x0000707f, lane, load)                \
-    X(lane_load_d, "gpu.ld", 0x0000400b, 0x0000707f, lane, load)
+    X(lane_load_d, "gpu.ld", 0x0000400b, 0x0000707f, lane, load)                \
+    X(lane_ballot, "gpu.ballot", 0x0000500b, 0xfff0707f, lane, alu)             \
+    X(lane_active, "gpu.active", 0x0200500b, 0xfffff07f, lane, alu)             \
+    X(lane_shuffle_w, "gpu.shuffle.w", 0x0400500b, 0xfe00707f, lane, load)      \
+    X(lane_shuffle_d, "gpu.shuffle.d", 0x0600500b, 0xfe00707f, lane, load)      \
+    X(lane_sync, "gpu.sync", 0x0800500b, 0xfff07fff, lane, fence)               \
+    X(lane_sync_any, "gpu.sync.any", 0x0a00500b, 0xfff07fff, lane, fence)
 
 #define FABRICVP_RISCV_INTEGER_INSTRUCTIONS(X)  \
     FABRICVP_RISCV_BASE_INSTRUCTIONS(X)         \

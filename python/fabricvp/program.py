@@ -155,9 +155,13 @@ def _source_line(image: Image, message: str) -> str:
     with tempfile.NamedTemporaryFile(suffix=".elf") as file:
         file.write(image.elf)
         file.flush()
-        done = subprocess.run([addr2line, "-e", file.name, place[1]], capture_output=True, text=True, check=False)
-    line = done.stdout.strip()
-    return f"\n{line}" if done.returncode == 0 and line and not line.startswith("??") else ""
+        command = [addr2line, "-i", "-e", file.name, place[1]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # The innermost line of the source itself: functions of the package's headers became part of it.
+    own = str(toolchain.gpu_folder().resolve())
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("??")]
+    of_source = [line for line in lines if not str(Path(line).resolve()).startswith(own)] or lines
+    return f"\n{of_source[0]}" if done.returncode == 0 and of_source else ""
 
 
 class TypedArguments:

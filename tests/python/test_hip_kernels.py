@@ -128,7 +128,7 @@ def test_kernels(gpu, language, header):
         ("__device__ int n;\n__global__ void f(int* x) { x[0] = n++; }", "variable 'n' of program scope is not"),
         ("__device__ int g(int);\n__global__ void f(int* x) { x[0] = g(1); }", "undefined: g(int)"),
         ("#include <cstdio>\n__global__ void f(int* x) { printf(\"%d\", x[0]); }", "bad.cu:2:29: error: no matching"),
-        ("__global__ void f(int* x) { x[0] = __shfl(x[1], 2); }", "use of undeclared identifier '__shfl'"),
+        ("__global__ void f(int* x) { x[0] = __nanosleep(x[1]); }", "use of undeclared identifier '__nanosleep'"),
     ],
 )  # fmt: skip
 def test_sources_that_cannot_be_compiled(source, says):
@@ -149,4 +149,4 @@ def test_from_the_command_line(command, tmp_path):
 
 @pytest.mark.timeout(300)
 def test_examples(clone):
-    opencl_machine.assert_examples_run(clone / "examples" / "cuda", 4)
+    opencl_machine.assert_examples_run(clone / "examples" / "cuda", 5)

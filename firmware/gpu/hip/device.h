@@ -181,6 +181,84 @@ FABRICVP_DEVICE int __syncthreads_count(int condition) {
 FABRICVP_DEVICE int __syncthreads_or(int condition) { return __syncthreads_count(condition) != 0; }
 FABRICVP_DEVICE int __syncthreads_and(int condition) { return __syncthreads_count(!condition) == 0; }
 
+/* Operations between the lanes of a wavefront (gpu/lanes.h). Masks of HIP have 64 bits, those of CUDA one for each
+ * lane. */
+#define LANES_FUNCTION FABRICVP_DEVICE
+namespace fabricvp {
+#include "../lanes.h"
+}
+#if defined(__CUDACC__) && WAVEFRONT_LANES == 32
+typedef unsigned fabricvp_mask;
+#else
+typedef unsigned long long fabricvp_mask;
+#endif
+static constexpr __device__ int warpSize = WAVEFRONT_LANES;
+FABRICVP_DEVICE unsigned __lane_id() { return fabricvp::lane_number(); }
+FABRICVP_DEVICE fabricvp_mask __activemask() { return fabricvp::lane_active(); }
+FABRICVP_DEVICE fabricvp_mask __ballot(int predicate) { return fabricvp::lane_ballot(predicate); }
+FABRICVP_DEVICE int __any(int predicate) { return fabricvp::lane_ballot(predicate) != 0; }
+FABRICVP_DEVICE int __all(int predicate) { return fabricvp::lane_ballot(!predicate) == 0; }
+FABRICVP_DEVICE void __syncwarp(fabricvp_mask mask = (fabricvp_mask)-1) { fabricvp::lane_barrier(mask); }
+FABRICVP_DEVICE fabricvp_mask __ballot_sync(fabricvp_mask mask, int predicate) {
+    fabricvp::lane_sync(mask);
+    return fabricvp::lane_ballot(predicate) & mask;
+}
+FABRICVP_DEVICE int __any_sync(fabricvp_mask mask, int predicate) { return fabricvp::lane_any(mask, predicate); }
+FABRICVP_DEVICE int __all_sync(fabricvp_mask mask, int predicate) { return fabricvp::lane_all(mask, predicate); }
+#define FABRICVP_SHUFFLE(T, of, suffix, place)                                                          \
+    FABRICVP_DEVICE T __shfl##suffix(T var, of lane, int width = warpSize) {                            \
+        return fabricvp_shuffle(var, place((unsigned)lane, (unsigned)width));                           \
+    }                                                                                                   \
+    FABRICVP_DEVICE T __shfl##suffix##_sync(fabricvp_mask mask, T var, of lane, int width = warpSize) { \
+        fabricvp::lane_sync(mask);                                                                      \
+        return __shfl##suffix(var, lane, width);                                                        \
+    }
+#define FABRICVP_SHUFFLES(T, name, U)                                                                    \
+    FABRICVP_DEVICE T fabricvp_shuffle(T value, unsigned from) {                                         \
+        return __builtin_bit_cast(T, fabricvp::lane_shuffle_##name(__builtin_bit_cast(U, value), from)); \
+    }                                                                                                    \
+    FABRICVP_SHUFFLE(T, int, , fabricvp::lane_at)                                                        \
+    FABRICVP_SHUFFLE(T, unsigned, _up, fabricvp::lane_below)                                             \
+    FABRICVP_SHUFFLE(T, unsigned, _down, fabricvp::lane_above)                                           \
+    FABRICVP_SHUFFLE(T, int, _xor, fabricvp::lane_across)
+FABRICVP_SHUFFLES(int, i32, int)
+FABRICVP_SHUFFLES(unsigned, u32, unsigned)
+FABRICVP_SHUFFLES(float, f32, float)
+FABRICVP_SHUFFLES(long, i64, long)
+FABRICVP_SHUFFLES(unsigned long, u64, unsigned long)
+FABRICVP_SHUFFLES(long long, i64, long)
+FABRICVP_SHUFFLES(unsigned long long, u64, unsigned long)
+FABRICVP_SHUFFLES(double, f64, double)
+#define FABRICVP_MATCHES(T, name, U)                                                         \
+    FABRICVP_DEVICE fabricvp_mask __match_any_sync(fabricvp_mask mask, T value) {            \
+        return fabricvp::lane_match_##name(mask, __builtin_bit_cast(U, value));              \
+    }                                                                                        \
+    FABRICVP_DEVICE fabricvp_mask __match_all_sync(fabricvp_mask mask, T value, int* pred) { \
+        *pred = fabricvp::lane_match_all_##name(mask, __builtin_bit_cast(U, value));         \
+        return *pred ? mask : 0;                                                             \
+    }
+FABRICVP_MATCHES(int, u32, unsigned)
+FABRICVP_MATCHES(unsigned, u32, unsigned)
+FABRICVP_MATCHES(float, u32, unsigned)
+FABRICVP_MATCHES(long, u64, unsigned long)
+FABRICVP_MATCHES(unsigned long, u64, unsigned long)
+FABRICVP_MATCHES(long long, u64, unsigned long)
+FABRICVP_MATCHES(unsigned long long, u64, unsigned long)
+FABRICVP_MATCHES(double, u64, unsigned long)
+#define FABRICVP_REDUCE(operation, name, T)                                      \
+    FABRICVP_DEVICE T __reduce_##operation##_sync(fabricvp_mask mask, T value) { \
+        return fabricvp::lane_reduce_##operation##_##name(mask, value);          \
+    }
+FABRICVP_REDUCE(add, u32, unsigned)
+FABRICVP_REDUCE(add, i32, int)
+FABRICVP_REDUCE(min, u32, unsigned)
+FABRICVP_REDUCE(min, i32, int)
+FABRICVP_REDUCE(max, u32, unsigned)
+FABRICVP_REDUCE(max, i32, int)
+FABRICVP_REDUCE(and, u32, unsigned)
+FABRICVP_REDUCE(or, u32, unsigned)
+FABRICVP_REDUCE(xor, u32, unsigned)
+
 /* Integers and bits. */
 FABRICVP_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
 FABRICVP_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

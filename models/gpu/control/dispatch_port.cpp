@@ -50,6 +50,7 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch
       BANKED(chunk, "dispatch_chunk", CP_DISPATCH_CHUNK, 4),
       BANKED(period, "dispatch_period", CP_DISPATCH_PERIOD, 4),
       BANKED(acquire, "dispatch_acquire", CP_DISPATCH_ACQUIRE, 4),
+      BANKED(flags, "dispatch_flags", CP_DISPATCH_FLAGS, 4),
       BANKED(start, "dispatch_start", CP_DISPATCH_START, 4),
       BANKED(abort, "dispatch_abort", CP_DISPATCH_ABORT, 4),
       free(p.registers, "dispatch_free", CP_DISPATCH_FREE, 4, 0,
@@ -110,6 +111,8 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.chunk = word(chunk);
     d.period = word(period);
     d.acquire = acquire.get(h) != 0;
+    d.flags = word(flags);
+    flags.set(0, h);
     d.cookie = std::uint64_t{h} << 32 | cookie;
     if (const char* why = m_target.rejection_reason(d)) {
         count_warning(rejected, *this, "launch rejected: {}", why);

@@ -26,7 +26,7 @@ public:
     const dispatch_port_params params;
 
     device_register image, entry, kernarg, scratch, scratch_bytes, scratch_size, lds_bytes, grid_x, grid_y, grid_z,
-        group_x, group_y, group_z, space, first_group, groups, chunk, period, acquire, start, abort, free, done;
+        group_x, group_y, group_z, space, first_group, groups, chunk, period, acquire, flags, start, abort, free, done;
     device_register fault_kind, fault_lane, fault_compute_unit, fault_wavefront, fault_pc, fault_address, fault_cookie,
         fault_group_x, fault_group_y, fault_group_z, fault_pop;
 

@@ -155,7 +155,7 @@ void wavefront_thread::continue_execution(bool step) {
     m_stepping = step && !was_snapshot && now_alive();
     if (!now_alive()) return;
     const auto& s = slot().context.schedule;
-    m_any_lane = s.parked() >> m_lane & 1;
+    m_any_lane = (s.parked() | s.synced()) >> m_lane & 1;
     m_skip = s.active && m_breakpoints.at(s.pc) ? s.pc : 0;
     m_unit.wake(m_slot);
 }
@@ -185,11 +185,11 @@ bool wavefront_thread::select_lane(unsigned lane) {
     return true;
 }
 
-/// Lanes at a barrier are shown there, not behind it.
+/// Lanes that wait at a barrier or for others of their wavefront are shown there, not behind it.
 std::uint64_t wavefront_thread::pc_of(unsigned lane) const {
     if (m_snapshot) return m_snapshot->pc[lane];
     const auto& s = slot().context.schedule;
-    return s.pc_of(lane) - (s.parked() >> lane & 1 ? 4 : 0);
+    return s.pc_of(lane) - ((s.parked() | s.synced()) >> lane & 1 ? 4 : 0);
 }
 
 bool wavefront_thread::read_register(unsigned number, std::uint64_t& value) {

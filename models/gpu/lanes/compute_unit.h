@@ -175,6 +175,9 @@ private:
 
     // compute_unit_memory.cpp: memory instructions
     local_access access_local(wavefront& w, ticks at);
+    local_access shuffle(wavefront& w, ticks at);
+    bool lds_full(wavefront& w, ticks at);
+    static void await_local(wavefront& w, ticks ready);
     issued issue(wavefront& w);
     void end_issue(wavefront& w, issued how);
     void wait_for_lds(wavefront& w);

@@ -30,11 +30,43 @@ constexpr std::uint64_t offset_in(const lane_op& o) {
 
 }  // namespace
 
+bool compute_unit::lds_full(wavefront& w, ticks at) {
+    w.blocked_by_lds = lds.full(at) || (!m_lds_queue.empty() && !m_serving_lds);
+    return w.blocked_by_lds;
+}
+
+/// The destination of an instruction that the LDS has performed can be used at `ready`.
+void compute_unit::await_local(wavefront& w, ticks ready) {
+    auto& c = w.context;
+    const auto rd = c.op.rd;
+    if (rd == lane_registers::sink) return;
+    // Other lanes of the instruction may have loads under way.
+    w.loaded_at[rd] = c.pending & row_bit(rd) ? std::max(w.loaded_at[rd], ready) : ready;
+    c.pending |= row_bit(rd);
+    if (w.loads[rd] == 0) w.timed |= row_bit(rd);
+}
+
+/// Lanes exchange values through the crossbar of the LDS, as DS_BPERMUTE_B32 of GCN does (GCN3 instruction set, 12.13).
+compute_unit::local_access compute_unit::shuffle(wavefront& w, ticks at) {
+    if (lds_full(w, at)) return local_access::full;
+    auto& c = w.context;
+    const auto& o = c.op;
+    auto& r = c.storage->registers.r;
+    alignas(64) lane_registers::row data;
+    m_engine.operations().shuffle(data, r[o.rs1], r[o.rs2], c.op_lanes);
+    m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
+    const auto ready = lds.shuffle(c.op_lanes, o.memory.size, at);
+    w.lds_until = lds.idle_at();
+    await_local(w, ready);
+    return local_access::done;
+}
+
 /// Performs a memory instruction inside the running segment if all its lanes mean local memory, whose queue has a
 /// place.
 compute_unit::local_access compute_unit::access_local(wavefront& w, ticks at) {
     auto& c = w.context;
     const auto& o = c.op;
+    if (o.kind == lane_kind::shuffle) return shuffle(w, at);
     auto& r = c.storage->registers.r;
     alignas(64) lane_registers::row address;
     const auto range = m_engine.operations().addresses(address, r[o.rs1], offset_in(o), c.op_lanes);
@@ -42,8 +74,7 @@ compute_unit::local_access compute_unit::access_local(wavefront& w, ticks at) {
     if (range.min < GPU_LDS_BASE || range.max - GPU_LDS_BASE >= size ||
         o.memory.size > size - (range.max - GPU_LDS_BASE) || (range.bits & (o.memory.size - 1u)))
         return local_access::elsewhere;
-    w.blocked_by_lds = lds.full(at) || (!m_lds_queue.empty() && !m_serving_lds);
-    if (w.blocked_by_lds) return local_access::full;
+    if (lds_full(w, at)) return local_access::full;
     for (auto& a : address) a -= GPU_LDS_BASE;
     alignas(64) lane_registers::row data;
     if (!reads_only(o)) data = r[o.rs2];
@@ -51,11 +82,7 @@ compute_unit::local_access compute_unit::access_local(wavefront& w, ticks at) {
     w.lds_until = lds.idle_at();
     if (o.memory.kind == access_kind::write) return local_access::done;
     m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
-    if (o.rd == lane_registers::sink) return local_access::done;
-    // Other lanes of the instruction may have loads under way.
-    w.loaded_at[o.rd] = c.pending & row_bit(o.rd) ? std::max(w.loaded_at[o.rd], ready) : ready;
-    c.pending |= row_bit(o.rd);
-    if (w.loads[o.rd] == 0) w.timed |= row_bit(o.rd);
+    await_local(w, ready);
     return local_access::done;
 }
 
@@ -108,6 +135,10 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, lane_mas
 compute_unit::issued compute_unit::issue(wavefront& w) {
     auto& c = w.context;
     const auto o = c.op;
+    if (o.kind == lane_kind::shuffle) {
+        if (shuffle(w, now()) == local_access::full) return issued::blocked_by_lds;
+        w.to_issue = 0;
+    }
     auto& r = c.storage->registers.r;
     while (w.to_issue) {
         if (!m_memory.can_issue() || w.accesses >= params.outstanding_accesses) return issued::blocked;

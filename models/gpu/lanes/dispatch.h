@@ -28,6 +28,7 @@ struct dispatch {
     std::uint64_t groups = 0;       ///< and how many; 0: all from there on
     std::uint32_t chunk = 0;        ///< not 0: this many of every `period` work-groups run here, from first_group on
     std::uint32_t period = 0;
+    std::uint32_t flags = 0;   ///< of the kernel's descriptor (abi/kernel_descriptor.h)
     bool acquire = true;       ///< caches of compute units clear what they hold when the first work-group starts
     std::uint64_t cookie = 0;  ///< the client's own
 };

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "abi/gpu.h"
+#include "abi/kernel_descriptor.h"
 #include "base/counted_warning.h"
 #include "base/trace.h"
 
@@ -40,6 +41,7 @@ const char* dispatcher::rejection_reason(const dispatch& what) const {
     if (what.first_group >= all || what.groups > all - what.first_group) return "the part lies outside of the grid";
     if (what.chunk && (what.groups || what.period < what.chunk)) return "the part has a bad period";
     if (what.address_space >= GPU_ADDRESS_SPACES) return "there is no such address space";
+    if (what.flags & ~std::uint32_t{KERNEL_FLAGS}) return "the kernel's descriptor has unknown flags";
     if (what.image % line_bytes) return "the kernel image is not aligned";
     if (what.entry - GPU_CODE_BASE >= GPU_CODE_SIZE || what.entry % 4) return "the entry lies outside of the code";
     if (what.scratch_bytes % 16 || what.scratch_bytes > GPU_SCRATCH_SIZE) return "scratch memory has a bad size";

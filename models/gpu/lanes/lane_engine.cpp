@@ -178,6 +178,17 @@ bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
     return true;
 }
 
+/// Whether the current lanes need not wait at a sync, because all have come.
+bool lane_engine::all_have_come(const lane_context& c, const lane_op& o) {
+    const auto& s = c.schedule;
+    const auto& masks = c.storage->registers.r[o.rs1];
+    const auto needed = masks[static_cast<unsigned>(__builtin_ctzll(s.active))];
+    if (needed & s.live() & ~s.active) return false;
+    for (lane_mask left = s.active; left; left &= left - 1)
+        if (masks[static_cast<unsigned>(__builtin_ctzll(left))] != needed) return false;
+    return true;
+}
+
 /// What the registers of the current lanes hold, in short; rows that loads are to write do not count.
 static std::uint64_t state_of(const lane_context& c) {
     std::uint64_t state = c.schedule.active;
@@ -278,7 +289,16 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
 
 // The current group moved without a jump to where others wait, or jumped.
 enter:
-    if (active == 0) return leave(s.live() == 0 ? lane_stop::ended : lane_stop::barrier);
+    if (active == 0) {
+        if (!s.synced()) return leave(s.live() == 0 ? lane_stop::ended : lane_stop::barrier);
+        // Others that could come wait themselves, for these lanes too.
+        c.op = {};
+        c.op_lanes = s.synced();
+        c.op_pc = s.pc_of(static_cast<unsigned>(__builtin_ctzll(c.op_lanes))) - 4;
+        c.fault = lane_fault::barrier;
+        c.fault_value = c.op_pc;
+        return leave(lane_stop::fault);
+    }
     if (instructions >= max_instructions) {
         if (line && s.pc - line_pc < line_bytes)
             expect(line->ops.data() + (s.pc - line_pc) / 4);
@@ -382,6 +402,18 @@ enter:
                 count_lanes();
                 s.rotate(pc());
                 if (!s.others_wait()) s.reconsider(pc());
+                goto changed;
+            case lane_kind::vote:
+                set_row(o->op == opcode::lane_active
+                            ? active
+                            : operations.compare[static_cast<unsigned>(opcode::bne)](r[o->rs1], r[0]) & active);
+                break;
+            case lane_kind::shuffle: return stop_at(lane_stop::memory, pc() + 4);
+            case lane_kind::sync:
+                if (all_have_come(c, *o)) break;
+                count_lanes();
+                s.pc = pc() + 4;
+                s.sync(r[o->rs1], o->op == opcode::lane_sync_any);
                 goto changed;
             case lane_kind::barrier:
                 c.op_pc = pc();

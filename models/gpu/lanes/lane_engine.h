@@ -30,7 +30,7 @@ enum class lane_stop : std::uint8_t {
     budget,      ///< as many instructions as it was given
     fetch,       ///< the line that holds the program counter is not in the instruction cache
     scoreboard,  ///< `op` needs a register that a load has yet to write; it has not been executed
-    memory,      ///< a memory instruction: `op`, `op_lanes`; counted, and the program counter is behind it
+    memory,      ///< a memory instruction or a shuffle: `op`, `op_lanes`; counted, and the program counter is behind it
     fence,       ///< likewise
     barrier,     ///< all live lanes are parked
     ended,       ///< all lanes have ended
@@ -66,6 +66,7 @@ private:
     bool jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const;
     static void regroup(lane_context& c, std::uint64_t from, bool backward);
     bool read_csr(lane_context& c, const lane_op& o) const;
+    static bool all_have_come(const lane_context& c, const lane_op& o);
 
     const lane_operations& m_operations;
     struct cost {

@@ -64,6 +64,22 @@ operand_files files_of(operand_format format) {
     }
 }
 
+operand_files files_of_lane(opcode op) {
+    constexpr auto n = no_operand;
+    constexpr auto x = x_operand;
+    switch (op) {
+        case opcode::lane_load_w:
+        case opcode::lane_load_d:
+        case opcode::lane_ballot: return {x, x, n, n};
+        case opcode::lane_active: return {x, n, n, n};
+        case opcode::lane_shuffle_w:
+        case opcode::lane_shuffle_d: return {x, x, x, n};
+        case opcode::lane_sync:
+        case opcode::lane_sync_any: return {n, x, n, n};
+        default: return {n, n, n, n};
+    }
+}
+
 issue_class class_of(opcode op, const riscv::instruction_info& row) {
     const bool moves =  // signs and bit patterns: no unit for double precision has to compute
         op == opcode::fsgnj_d || op == opcode::fsgnjn_d || op == opcode::fsgnjx_d;
@@ -96,6 +112,12 @@ lane_kind kind_of(opcode op, operand_format format) {
         case opcode::lane_end: return lane_kind::end;
         case opcode::lane_load_w:
         case opcode::lane_load_d: return lane_kind::memory;
+        case opcode::lane_ballot:
+        case opcode::lane_active: return lane_kind::vote;
+        case opcode::lane_shuffle_w:
+        case opcode::lane_shuffle_d: return lane_kind::shuffle;
+        case opcode::lane_sync:
+        case opcode::lane_sync_any: return lane_kind::sync;
         default: break;
     }
     switch (format) {
@@ -211,10 +233,8 @@ lane_op decode_lane_op(std::uint32_t word) {
     o.kind = kind_of(i.op, row.format);
     o.timing = class_of(i.op, row);
     o.immediate = i.immediate;
-    auto files = files_of(row.format);
+    auto files = row.format == operand_format::lane ? files_of_lane(i.op) : files_of(row.format);
     if (o.kind == lane_kind::csr) files = {x_operand, word & 0x4000 ? no_operand : x_operand, no_operand, no_operand};
-    if (row.format == operand_format::lane && o.kind == lane_kind::memory)
-        files = {x_operand, x_operand, no_operand, no_operand};
     const auto number = [](operand file, unsigned n) {
         return static_cast<std::uint8_t>(file == f_operand ? lane_registers::f0 + n : file == x_operand ? n : 0);
     };
@@ -225,6 +245,8 @@ lane_op decode_lane_op(std::uint32_t word) {
     o.rd = discards ? lane_registers::sink : number(files.rd, i.rd);
     o.touches = bit(files.rd, i.rd) | bit(files.rs1, i.rs1) | bit(files.rs2, i.rs2) | bit(files.rs3, i.rs3);
     if (o.kind == lane_kind::memory) describe_access(o);
+    if (o.op == opcode::lane_shuffle_w) describe<std::int32_t>(o, access_kind::read, load_format::i32);
+    if (o.op == opcode::lane_shuffle_d) describe<std::int64_t>(o, access_kind::read, load_format::i64);
     return o;
 }
 

@@ -25,6 +25,9 @@ enum class lane_kind : std::uint8_t {
     jump_register,
     branch,
     memory,  ///< load, store, atomic of any kind
+    vote,    ///< a mask of lanes
+    shuffle,
+    sync,  ///< waits for other lanes of the wavefront
     csr,
     fence,
     nothing,  ///< fence.i: code does not change under a running dispatch
@@ -69,7 +72,7 @@ struct lane_op {
     lane_kind kind = lane_kind::illegal;
     issue_class timing = issue_class::alu;
     load_format format = load_format::none;  ///< of memory instructions
-    memory_operation memory;                 ///< of memory instructions
+    memory_operation memory;                 ///< of memory instructions; of a shuffle the size
 };
 
 inline constexpr unsigned line_instructions = line_bytes / 4;

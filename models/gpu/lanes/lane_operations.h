@@ -31,6 +31,8 @@ struct lane_operations {
     void (*blend)(row& to, const row& from, lane_mask mask);
     /// to = base + offset. `mask` must not be empty.
     address_range (*addresses)(row& to, const row& base, std::uint64_t offset, lane_mask mask);
+    /// to = `from` of the lane that the low word of `index` names, or the lane's own where that one is not in `mask`.
+    void (*shuffle)(row& to, const row& from, const row& index, lane_mask mask);
     /// Lanes of `mask` take loaded data.
     void (*write_back)(row& to, const row& data, load_format format, lane_mask mask);
 

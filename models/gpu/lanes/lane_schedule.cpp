@@ -29,10 +29,12 @@ std::uint64_t lane_schedule::pc_of(unsigned lane) const {
 }
 
 void lane_schedule::add(const lane_group& joins) {
-    (joins.parked ? m_parked : m_waiting) |= joins.lanes;
+    lanes_that_wait(joins.waits) |= joins.lanes;
     for (unsigned i = 0; i < m_count; ++i) {
         auto& g = (*m_groups)[i];
-        if (g.pc != joins.pc || g.depth != joins.depth || g.key != joins.key || g.parked != joins.parked) continue;
+        if (g.pc != joins.pc || g.depth != joins.depth || g.key != joins.key || g.waits != joins.waits ||
+            g.needed != joins.needed)
+            continue;
         g.lanes |= joins.lanes;
         g.last_run = std::min(g.last_run, joins.last_run);
         g.since = std::min(g.since, joins.since);
@@ -59,14 +61,14 @@ void lane_schedule::split(lane_mask lanes, std::uint64_t from, std::uint64_t to,
         m_check_at = m_clock + first_check * jump;
     }
     active &= ~lanes;
-    add({to, lanes, m_last_run, m_clock, m_order ? m_order->key(from, to) : 0, their_depth, false});
+    add({to, lanes, m_last_run, m_clock, m_order ? m_order->key(from, to) : 0, their_depth, lane_wait::turn, 0});
 }
 
 void lane_schedule::merge() {
     const auto here = key();
     for (unsigned i = 0; i < m_count;) {
         auto& g = (*m_groups)[i];
-        if (g.parked || g.pc != pc || g.depth != depth || g.key != here) {
+        if (!g.can_run() || g.pc != pc || g.depth != depth || g.key != here) {
             ++i;
             continue;
         }
@@ -83,7 +85,7 @@ void lane_schedule::find_limit() {
     if (m_order) m_limit = m_order->stretch_end(pc);
     for (unsigned i = 0; i < m_count; ++i) {
         const auto& g = (*m_groups)[i];
-        if (!g.parked && g.depth == depth && g.pc > pc && g.pc < m_limit && g.key == key_of(g.pc)) m_limit = g.pc;
+        if (g.can_run() && g.depth == depth && g.pc > pc && g.pc < m_limit && g.key == key_of(g.pc)) m_limit = g.pc;
     }
 }
 
@@ -117,7 +119,7 @@ void lane_schedule::settle() {
 unsigned lane_schedule::first_before(lane_group best) const {
     unsigned found = m_count;
     for (unsigned i = 0; i < m_count; ++i)
-        if (const auto& g = (*m_groups)[i]; !g.parked && comes_before(g, best)) {
+        if (const auto& g = (*m_groups)[i]; g.can_run() && comes_before(g, best)) {
             best = g;
             found = i;
         }
@@ -133,7 +135,7 @@ bool lane_schedule::end_wait() {
     bool others = false;
     for (unsigned i = 0; i < m_count; ++i) {
         auto& g = (*m_groups)[i];
-        if (g.parked || g.depth != depth || g.key != waited_for) continue;
+        if (!g.can_run() || g.depth != depth || g.key != waited_for) continue;
         g.key = key_of(g.pc);
         others = true;
     }
@@ -146,7 +148,7 @@ void lane_schedule::choose() {
     active = 0;
     m_granted = false;
     if (m_waiting != 0) {
-        make_current(first_before({nowhere, 0, 0, 0, ~std::uint32_t{0}, 0, false}));
+        make_current(first_before({nowhere, 0, 0, 0, ~std::uint32_t{0}, 0, lane_wait::turn, 0}));
         m_check_at = m_clock + first_check * jump;
         settle();
     }
@@ -157,7 +159,7 @@ unsigned lane_schedule::oldest(std::uint64_t lane_group::*when) const {
     unsigned found = m_count;
     for (unsigned i = 0; i < m_count; ++i) {
         const auto& g = (*m_groups)[i];
-        if (!g.parked && (found == m_count || g.*when < (*m_groups)[found].*when)) found = i;
+        if (g.can_run() && (found == m_count || g.*when < (*m_groups)[found].*when)) found = i;
     }
     return found;
 }
@@ -237,7 +239,7 @@ bool lane_schedule::compare(std::uint64_t from, std::uint64_t state) {
 
 void lane_schedule::park() {
     auto g = current();
-    g.parked = true;
+    g.waits = lane_wait::barrier;
     add(g);
     choose();
 }
@@ -245,18 +247,60 @@ void lane_schedule::park() {
 void lane_schedule::release() {
     m_waiting |= m_parked;
     m_parked = 0;
-    for (unsigned i = 0; i < m_count; ++i) (*m_groups)[i].parked = false;
+    for (unsigned i = 0; i < m_count; ++i)
+        if (auto& g = (*m_groups)[i]; g.waits == lane_wait::barrier) g.waits = lane_wait::turn;
     if (active == 0) choose();
+}
+
+void lane_schedule::sync(const std::array<std::uint64_t, wavefront_lanes>& masks, bool anywhere) {
+    auto g = current();
+    g.key = key_of(pc);  // however they came: who goes on together must be one group
+    g.waits = anywhere ? lane_wait::lanes_anywhere : lane_wait::lanes;
+    for (lane_mask left = active; left; left &= ~g.lanes) {
+        g.needed = masks[static_cast<unsigned>(__builtin_ctzll(left))];
+        g.lanes = 0;
+        for (lane_mask others = left; others; others &= others - 1)
+            if (masks[static_cast<unsigned>(__builtin_ctzll(others))] == g.needed) g.lanes |= others & -others;
+        add(g);
+    }
+    release_synced();
+    choose();
+}
+
+/// Lanes for which all have come that they wait for go on.
+void lane_schedule::release_synced() {
+    lane_mask released = 0;
+    for (unsigned i = 0; i < m_count; ++i) {
+        const auto& g = (*m_groups)[i];
+        auto come = g.lanes;
+        if (g.waits == lane_wait::lanes_anywhere) {
+            for (unsigned k = 0; k < m_count; ++k)
+                if (const auto& other = (*m_groups)[k]; other.waits == g.waits && other.needed == g.needed)
+                    come |= other.lanes;
+        } else if (g.waits != lane_wait::lanes) {
+            continue;
+        }
+        if (!(g.needed & m_live & ~come)) released |= g.lanes;
+    }
+    for (unsigned i = 0; i < m_count; ++i) {
+        auto& g = (*m_groups)[i];
+        if (!(g.lanes & released)) continue;
+        g.waits = lane_wait::turn;
+        g.needed = 0;
+    }
+    m_synced &= ~released;
+    m_waiting |= released;
 }
 
 void lane_schedule::end() {
     m_live &= ~active;
+    if (m_synced) release_synced();
     choose();
 }
 
 bool lane_schedule::redirect(unsigned lane, std::uint64_t to) {
     const auto bit = lane_mask{1} << lane;
-    if (!(m_live & ~m_parked & bit)) return false;
+    if (!(m_live & ~m_parked & ~m_synced & bit)) return false;
     const auto here = key();
     auto its_depth = depth;
     active &= ~bit;
@@ -268,7 +312,7 @@ bool lane_schedule::redirect(unsigned lane, std::uint64_t to) {
         if (!g.lanes) g = (*m_groups)[--m_count];
         break;
     }
-    add({to, bit, m_last_run, m_clock, key_of(to), its_depth, false});
+    add({to, bit, m_last_run, m_clock, key_of(to), its_depth, lane_wait::turn, 0});
     if (!active) {
         choose();
         return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which lanes of a wavefront run. Lanes at one place, as deep in calls, form a group; one group is current, the others
-// wait or are parked at a barrier. The deepest call runs first, then the order of the kernel's reconvergence_table, so
-// that lanes reconverge where control flow joins: a group waits at a join until no lane is left that could come there.
-// Without a table the smallest program counter runs first.
+// wait, are parked at a barrier, or wait for lanes of a mask to come (sync). The deepest call runs first, then the
+// order of the kernel's reconvergence_table, so that lanes reconverge where control flow joins: a group waits at a join
+// until no lane is left that could come there. Without a table the smallest program counter runs first.
 //
 // Lanes may wait for others of their wavefront, which that order would hold back for ever. So a group that pauses, or
 // that is found to turn in a loop without any change in its registers, passes the turn to the group that has waited
@@ -18,6 +18,14 @@
 
 namespace fabricvp::gpu {
 
+/// What a group waits for that does not run.
+enum class lane_wait : std::uint8_t {
+    turn,
+    barrier,
+    lanes,          ///< others that come to the same instruction
+    lanes_anywhere  ///< others that come to any such instruction
+};
+
 struct lane_group {
     std::uint64_t pc;
     lane_mask lanes;
@@ -26,7 +34,9 @@ struct lane_group {
     std::uint64_t since;  ///< when it came to wait; of lanes that met, the first one
     std::uint32_t key;    ///< of the reconvergence table
     std::uint32_t depth;  ///< calls
-    bool parked;
+    lane_wait waits;
+    lane_mask needed;  ///< where it waits for lanes, these
+    bool can_run() const { return waits == lane_wait::turn; }
 };
 
 /// Storage of a wavefront's groups (a lane is in one group only).
@@ -48,7 +58,10 @@ public:
 
     /// Lanes that have not ended.
     lane_mask live() const { return m_live; }
+    /// Those at a barrier.
     lane_mask parked() const { return m_parked; }
+    /// Those that wait for other lanes of the wavefront.
+    lane_mask synced() const { return m_synced; }
     /// Live lanes other than the current ones exist, so that results must be masked.
     bool diverged() const { return active != m_live; }
     /// Others could run.
@@ -86,21 +99,28 @@ public:
     void park();
     /// All parked lanes may go on.
     void release();
+    /// The current lanes wait until all live lanes of a mask wait with this mask, at the same instruction or
+    /// `anywhere`; `pc` is where they go on. \param masks of each lane
+    void sync(const std::array<std::uint64_t, wavefront_lanes>& masks, bool anywhere);
     /// The current lanes have ended.
     void end();
-    /// For debuggers: a lane goes on elsewhere, at its present depth of calls. \returns false if it has ended or is
-    /// parked
+    /// For debuggers: a lane goes on elsewhere, at its present depth of calls. \returns false if it has ended, is
+    /// parked or waits for other lanes
     bool redirect(unsigned lane, std::uint64_t to);
 
 private:
     void add(const lane_group& joins);
+    void release_synced();
+    lane_mask& lanes_that_wait(lane_wait how) {
+        return how == lane_wait::turn ? m_waiting : how == lane_wait::barrier ? m_parked : m_synced;
+    }
     void make_current(unsigned index);
     void settle();
     unsigned first_before(lane_group best) const;
     bool end_wait();
     void grant(unsigned index, unsigned turn);
     unsigned oldest(std::uint64_t lane_group::*when) const;
-    lane_group current() const { return {pc, active, m_last_run, m_clock, key(), depth, false}; }
+    lane_group current() const { return {pc, active, m_last_run, m_clock, key(), depth, lane_wait::turn, 0}; }
     void set_aside(lane_group g);
     void choose();
     void merge();
@@ -119,7 +139,7 @@ private:
     lane_groups* m_groups = nullptr;
     const reconvergence_table* m_order = nullptr;
     unsigned m_count = 0;
-    lane_mask m_live = 0, m_parked = 0, m_waiting = 0;
+    lane_mask m_live = 0, m_parked = 0, m_synced = 0, m_waiting = 0;
     std::uint64_t m_limit = nowhere;
     std::uint64_t m_key_pc = nowhere;  // where m_key was given
     std::uint32_t m_key = 0;

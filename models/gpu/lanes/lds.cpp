@@ -6,6 +6,10 @@
 
 namespace fabricvp::gpu {
 
+static lane_mask lanes_between(unsigned first, unsigned behind) {
+    return (behind - first == wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << (behind - first)) - 1) << first;
+}
+
 void lds_params::describe(parameter_visitor& v) {
     v.field("size", size, between{1 << 10, GPU_LDS_SIZE}, "bytes for the work-groups of a compute unit");
     v.field("banks", banks, between{1, 64}, "4-byte words that a pass serves");
@@ -46,8 +50,20 @@ void local_data_share::reset() {
 ticks local_data_share::access(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
                                lane_registers::row& data, std::uint32_t wavefront, ticks at) {
     perform(block, o, mask, offsets, data, wavefront);
-    const auto n = passes(o, mask, offsets);
     ++accesses;
+    return serve(passes(o, mask, offsets), at);
+}
+
+ticks local_data_share::shuffle(lane_mask mask, unsigned size, ticks at) {
+    const auto together = lanes_of_pass(size == 8 ? 2 : 1);
+    std::uint64_t n = 0;
+    for (unsigned first = 0; first < wavefront_lanes; first += together)
+        n += (mask & lanes_between(first, std::min(first + together, wavefront_lanes))) != 0;
+    ++shuffles;
+    return serve(n, at);
+}
+
+ticks local_data_share::serve(std::uint64_t n, ticks at) {
     const ticks begin = std::max(at, m_free_at);
     m_free_at = begin + m_clock.span(n);
     busy.book(0, begin, m_free_at);
@@ -58,13 +74,12 @@ ticks local_data_share::access(lds_block& block, const lane_op& o, lane_mask mas
 
 std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets) {
     const unsigned words = o.memory.size == 8 ? 2 : 1;
-    const auto together = static_cast<unsigned>(std::max<std::uint64_t>(1, params.banks / words));
+    const auto together = lanes_of_pass(words);
     const bool exclusive = o.memory.kind != access_kind::read && o.memory.kind != access_kind::write;
     std::uint64_t total = 0, min = 0;
     for (unsigned first = 0; first < wavefront_lanes; first += together) {
         const unsigned behind = std::min(first + together, wavefront_lanes);
-        const lane_mask part =
-            (behind - first == wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << (behind - first)) - 1) << first;
+        const lane_mask part = lanes_between(first, behind);
         if ((mask & part) == 0) continue;
         if (!exclusive && (mask & part) == part) {
             // Neighbours want neighbouring words (or bytes of one), as they mostly do.

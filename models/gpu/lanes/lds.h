@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -37,6 +38,7 @@ public:
     const lds_params params;
 
     counter accesses{*this, "accesses", "1", "instructions"};
+    counter shuffles{*this, "shuffles", "1", "shuffles of lanes, which take its passes but no memory"};
     counter bank_conflicts{*this, "bank_conflicts", "cycles", "passes beyond those that the width of the access needs"};
     busy_time busy;
 
@@ -57,9 +59,16 @@ public:
     /// results in `data`, as vector_access does. \returns when they are there, for an access that begins at `at`
     ticks access(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
                  lane_registers::row& data, std::uint32_t wavefront, ticks at);
+    /// A shuffle of the lanes in `mask`, each of `size` bytes, goes through the crossbar: as many passes as an access
+    /// without conflicts. \returns when its results are there
+    ticks shuffle(lane_mask mask, unsigned size, ticks at);
     void reset() override;
 
 private:
+    ticks serve(std::uint64_t passes, ticks at);
+    unsigned lanes_of_pass(unsigned words) const {
+        return static_cast<unsigned>(std::max<std::uint64_t>(1, params.banks / words));
+    }
     std::uint64_t passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets);
     static void perform(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
                         lane_registers::row& data, std::uint32_t wavefront);

@@ -68,7 +68,8 @@ void set_width(writer& w, const lane_op& o) {
         case opcode::flt_d:
         case opcode::fle_d:
         case opcode::fclass_s:
-        case opcode::fclass_d: return;
+        case opcode::fclass_d:
+        case opcode::lane_shuffle_w: return;
         default:
             w.wide = o.kind == lane_kind::memory ? o.memory.size == 8 && o.memory.kind != access_kind::store_conditional
                                                  : o.kind != lane_kind::csr;
@@ -109,7 +110,9 @@ std::uint32_t count_registers(const control_flow_graph& graph) {
             if (o.kind == lane_kind::illegal || !(row_bit(o.rd) & integer_rows)) continue;
             writer w;
             w.writes = row_bit(o.rd);
-            if (o.kind != lane_kind::csr) w.reads = (row_bit(o.rs1) | row_bit(o.rs2) | row_bit(o.rs3)) & ~row_bit(0);
+            // A mask of lanes is the same in all of them.
+            if (o.kind != lane_kind::csr && o.kind != lane_kind::vote)
+                w.reads = (row_bit(o.rs1) | row_bit(o.rs2) | row_bit(o.rs3)) & ~row_bit(0);
             w.differs = reads_lane_identifier(o) || (o.kind == lane_kind::memory && o.memory.kind != access_kind::read);
             set_width(w, o);
             writers.push_back(w);

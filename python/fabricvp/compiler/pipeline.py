@@ -106,6 +106,7 @@ def _own_hash() -> str:
         *Path(__file__).parent.glob("*.py"),
         *folder.glob("opencl/*"),
         *folder.glob("hip/*.h"),
+        folder / "lanes.h",
         folder / "gpu.ld",
         folder / "math/trunc.c",
     ]
