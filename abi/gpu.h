@@ -121,7 +121,7 @@ enum gpu_event { GPU_EVENT_DOORBELL = 1, GPU_EVENT_DISPATCH = 2, GPU_EVENT_HOST 
     F(BUS, 6, "bus error")                 /* no device answered */                                                    \
     F(POISONED, 7, "poisoned")                                                                                         \
     F(ILLEGAL, 8, "illegal instruction")                                                                               \
-    F(BARRIER, 9, "barrier")               /* lanes ended while others of the work-group wait */                       \
+    F(BARRIER, 9, "barrier")               /* lanes wait for others that wait for them */                              \
     F(RESOURCES, 10, "resources")          /* a work-group that no compute unit can hold */                            \
     F(PC, 11, "wild jump")                 /* to where no code can be */                                               \
     F(RUNAWAY, 12, "runaway")              /* more instructions than a wavefront may execute */                        \

@@ -7,7 +7,7 @@
 /* custom-0 (major opcode 0x0b), I-type, distinguished by funct3. */
 #define GPU_OPCODE 0x0b
 #define GPU_FUNCT_END 0     /* the lane has finished */
-#define GPU_FUNCT_BARRIER 1 /* waits until all live lanes of the work-group are here */
+#define GPU_FUNCT_BARRIER 1 /* waits until all lanes of the work-group are here or have ended */
 #define GPU_FUNCT_FENCE 2   /* immediate: scope | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE */
 #define GPU_FUNCT_LOAD_W 3  /* rd = sign-extended word at rs1 + immediate, bypassing the L1 cache */
 #define GPU_FUNCT_LOAD_D 4  /* rd = double word at rs1 + immediate, bypassing the L1 cache */
@@ -36,7 +36,7 @@
 #define GPU_CSR_GROUP_ID_X 0xcc3
 #define GPU_CSR_GROUP_SIZE_X 0xcc6 /* of the dispatch; the last group of a dimension may be smaller */
 #define GPU_CSR_GRID_SIZE_X 0xcc9  /* work-items */
-#define GPU_CSR_LANE 0xccc         /* 0…63 */
+#define GPU_CSR_LANE 0xccc         /* 0…63, in wavefronts of 32 lanes 0…31 */
 #define GPU_CSR_WAVEFRONT 0xccd    /* index in the work-group */
 #define GPU_CSR_GPU 0xcce          /* index of the GPU in its node */
 #define GPU_CSR_COMPUTE_UNIT 0xccf

@@ -271,18 +271,19 @@ class Gpu:
         includes: Sequence[str | os.PathLike[str]] = (),
         options: Sequence[str] = (),
         language: str = "",
+        wavefront: int | None = None,
     ) -> Program:
         """Compiles kernels, a file or a text, for `program["name"](grid, group, *args)`. A file's suffix tells its
         language (.cl, .hip, .cu); a text is in OpenCL C unless ``language`` is "hip" or "cuda".
 
         ``defines`` are macros: a mapping, or texts as `-D` takes them. ``includes`` are folders of headers, beside the
-        file's own. ``options`` go to clang ("-cl-std=CL1.2", "-cl-fast-relaxed-math"). What was compiled before is
-        not compiled again.
+        file's own. ``options`` go to clang ("-cl-std=CL1.2", "-cl-fast-relaxed-math"). ``wavefront`` is how many lanes
+        its wavefronts have, 32 or 64 (None: 32 in CUDA, else 64). What was compiled before is not compiled again.
 
         Raises `InputError` with the compiler's first message, or if there is no compiler."""
         from .program import Program, compile_program
 
-        return Program(self, compile_program(source, defines, includes, options, language))
+        return Program(self, compile_program(source, defines, includes, options, language, wavefront))
 
     def _run_image(
         self,

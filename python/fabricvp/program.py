@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,8 +117,20 @@ class ProgramKernel:
         except KernelFault as error:
             raise KernelFault(f"{error}{_source_line(self._image, str(error))}", error.fault) from None
         arguments.write_back(contents)
+        self._warn(statistics)
         buffers = {name: array for name, array in arguments.sources if array is not None}
         return Launch(time, statistics, buffers)
+
+    def _warn(self, statistics: dict[str, float]) -> None:
+        """Tells once that barriers lacked lanes that had ended, which OpenCL C does not allow."""
+        if not statistics.get("dispatcher.ended_lane_barriers"):
+            return
+        place = f"pc {int(statistics['dispatcher.ended_lane_barrier_pc']):#x}"
+        warnings.warn(
+            f"kernel '{self._kernel.name}': work-items had ended before a barrier, which needs all of their work-group"
+            f" ({place}){_source_line(self._image, place)}",
+            stacklevel=3,
+        )
 
     def _run(
         self,
@@ -282,11 +295,12 @@ def compile_program(
     includes: Sequence[str | os.PathLike[str]] = (),
     options: Sequence[str] = (),
     language: str = "",
+    wavefront: int | None = None,
 ) -> Image:
     """The image of a file, or of a text, in OpenCL C unless ``language`` says "hip" or "cuda". Raises `InputError`."""
     if language not in ("", *SUFFIXES.values()):
         raise InputError(f"no language '{language}'; there are: {', '.join(SUFFIXES.values())}")
-    compiled = Options.of(defines, includes, options)
+    compiled = Options.of(defines, includes, options, wavefront=wavefront)
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return build(source, "program.cl", compiled, language or "opencl")
     path = Path(source)

@@ -39,7 +39,7 @@ def inputs(seed):
 @pytest.mark.parametrize("level", ["0", "1", "2", "3", "s"])
 @pytest.mark.parametrize("language", ["hip", "cuda"])
 def test_random_programs(gpu, language, level):
-    programs = [Program(f"{language}{level}{n}", 64) for n in range(8)]
+    programs = [Program(f"{language}{level}{n}", {"hip": 64, "cuda": 32}[language]) for n in range(8)]
     compiled = gpu.program(source_of(language, programs), language=language, options=[f"-O{level}"])
     for n, program in enumerate(programs):
         values, out = inputs(n), numpy.zeros(ITEMS, "u4")

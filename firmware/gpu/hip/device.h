@@ -172,7 +172,7 @@ FABRICVP_FLOAT_ATOMICS(double, unsigned long long)
 FABRICVP_DEVICE int __syncthreads_count(int condition) {
     __shared__ int count;
     __syncthreads();
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) count = 0;
+    count = 0; /* by all: any thread may have returned */
     __syncthreads();
     if (condition) atomicAdd(&count, 1);
     __syncthreads();

@@ -222,7 +222,7 @@ const char* wavefront_thread::additional_register(unsigned n) const {
 
 bool wavefront_thread::further(unsigned n, std::uint64_t& value) const {
     const auto& id = identity();
-    const auto flat = id.wavefront * wavefront_lanes + m_lane;
+    const auto flat = id.wavefront * id.lanes + m_lane;
     const auto width = id.local_size[0], height = id.local_size[1];
     switch (n) {
         case 0: value = m_lane; break;

@@ -32,9 +32,10 @@ void compute_unit_params::describe(parameter_visitor& v) {
     v.field("divergence_quantum", divergence_quantum, between{1, 1 << 20},
             "backward branches of others after which diverged lanes get a turn, in whatever order the code is");
     v.field("runaway_limit", runaway_limit, between{0, 1e18}, "instructions after which a wavefront faults; 0: never");
-    v.group("issue", issue,
-            "cycles an instruction of 64 lanes occupies its SIMD unit, and so the least from one instruction of a "
-            "wavefront to its next");
+    v.group(
+        "issue", issue,
+        "cycles an instruction of 64 lanes occupies its SIMD unit (of 32 lanes: half, rounded up), and so the least "
+        "from one instruction of a wavefront to its next");
     v.group("result_latency", result_latency,
             "cycles from an instruction to the next one that needs its result, where that is longer (0: it is not). "
             "Other instructions and other wavefronts issue meanwhile");
@@ -185,7 +186,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     auto& c = w.context;
     enter(w, wavefront_state::running);
     w.wakes_at = never;
-    if (m_engine.waits_for_results())
+    if (m_engine.waits_for_results(c))
         c.first_cycle += c.cycles + ((now() - w.issued_until) * 1000 + m_period_fs / 2) / m_period_fs;
     c.cycles = c.busy = 0;
     c.clock_time = now();
@@ -241,8 +242,7 @@ void compute_unit::wake(unsigned slot) {
 void compute_unit::end_segment(wavefront& w, lane_stop why) {
     auto& c = w.context;
     if (w.killed) return drain(w);
-    if (c.schedule.parked() || c.schedule.live() != w.started_lanes)
-        if (!check_barrier(w)) return;
+    if (c.schedule.live() != w.started_lanes) w.group->lane_ended = true;
     if (params.runaway_limit && c.instructions > params.runaway_limit) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(c.schedule.live() | lane_mask{1} << 63));
         return fault(w, lane_fault::runaway, memory_fault::none, lane, c.schedule.pc_of(lane), c.schedule.pc_of(lane));

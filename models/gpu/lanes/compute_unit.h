@@ -53,6 +53,9 @@ class group_listener {
 public:
     /// All wavefronts of a work-group have ended, their stores are done, and its resources are free again.
     virtual void group_finished(compute_unit& where, dispatch_run& run) = 0;
+    /// A barrier is complete without lanes that had ended, which the kernel's language does not allow.
+    virtual void barrier_lacked_lanes(dispatch_run& run, std::uint64_t pc,
+                                      const std::array<std::uint32_t, 3>& group_id) = 0;
     /// A lane went wrong. The listener aborts the dispatch.
     virtual void lane_faulted(dispatch_run& run, const fault_record& record) = 0;
 
@@ -150,8 +153,8 @@ private:
     void retire(wavefront& w);
     void recycle_storage(wavefront& w);
     void finish_group(work_group& g);
-    bool check_barrier(wavefront& w);
     void arrive(wavefront& w);
+    void complete_barrier(work_group& g);
     void fault(wavefront& w, lane_fault kind, memory_fault memory, unsigned lane, std::uint64_t pc,
                std::uint64_t address);
 

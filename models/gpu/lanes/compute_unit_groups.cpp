@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "abi/kernel_descriptor.h"
 #include "base/trace.h"
 #include "gpu/lanes/compute_unit.h"
 #include "gpu/lanes/simd_unit.h"
@@ -17,7 +18,7 @@ std::uint64_t compute_unit::register_bytes(const dispatch_run& run) const {
     const std::uint64_t registers = run.reconvergence ? run.reconvergence->registers() : 0;
     if (registers == 0 || file.size == 0) return 0;
     const auto allocated = (registers + file.granularity - 1) / file.granularity * file.granularity;
-    const auto wavefronts = file.size / file.parts / (allocated * wavefront_lanes * 4) * file.parts;
+    const auto wavefronts = file.size / file.parts / (allocated * run.lanes() * 4) * file.parts;
     return file.size / std::max<std::uint64_t>(wavefronts, run.group_wavefronts);
 }
 
@@ -47,7 +48,7 @@ void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& 
     g.run = &run;
     g.id = id;
     g.wavefronts = 0;
-    g.live = g.arrived = 0;
+    g.live = g.executing = g.arrived = 0;
     g.lane_ended = false;
     g.started = now();
     lds.allocate(g.lds, run.what.lds_bytes);
@@ -55,9 +56,10 @@ void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& 
 
     std::uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) items *= std::min(run.what.group[d], run.what.grid[d] - id[d] * run.what.group[d]);
-    for (std::uint32_t number = 0; number * wavefront_lanes < items; ++number) {
-        const auto left = items - number * wavefront_lanes;
-        const lane_mask lanes = left >= wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << left) - 1;
+    const auto size = run.lanes();
+    for (std::uint32_t number = 0; number * size < items; ++number) {
+        const auto count = std::min<std::uint64_t>(items - number * size, size);
+        const lane_mask lanes = ~lane_mask{0} >> (wavefront_lanes - count);
         // The SIMD unit with the fewest wavefronts takes it.
         auto& s = **std::min_element(m_simds.begin(), m_simds.end(),
                                      [](const auto& a, const auto& b) { return a->live < b->live; });
@@ -87,6 +89,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     for (unsigned d = 0; d < 3; ++d)
         identity.local_size[d] = std::min(what.group[d], what.grid[d] - g.id[d] * what.group[d]);
     identity.wavefront = number;
+    identity.lanes = g.run->lanes();
     identity.gpu = m_gpu;
     identity.compute_unit = m_index;
     const auto fill = m_engine.operations().fill;
@@ -105,7 +108,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
         g.run->free_scratch->pop_back();
         w.scratch = what.scratch + std::uint64_t{w.scratch_area} * what.scratch_bytes * wavefront_lanes;
     }
-    if (m_engine.waits_for_results()) storage->result_at.fill(0);
+    if (m_engine.waits_for_results(c)) storage->result_at.fill(0);
     w.since = w.started = w.issued_until = now();
     ++residency;
     w.wakes_at = never;
@@ -120,6 +123,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     w.observer = o ? o->started(m_gpu, *g.run, number, now()) : nullptr;
     g.wavefronts |= std::uint64_t{1} << w.slot;
     ++g.live;
+    ++g.executing;
     --m_free_slots;
     w.register_bytes = register_bytes(*g.run);
     m_free_registers -= w.register_bytes;
@@ -137,6 +141,8 @@ void compute_unit::drain(wavefront& w) {
     if (w.observer) w.observer->ended(now(), worked(w));
     enter(w, wavefront_state::draining);
     w.to_issue = 0;
+    auto& g = *w.group;
+    if (--g.executing == g.arrived && g.arrived && !w.killed) complete_barrier(g);
     if (w.accesses == 0 && lds_drained(w)) retire(w);
 }
 
@@ -177,35 +183,29 @@ void compute_unit::finish_group(work_group& g) {
     m_listener.group_finished(*this, run);
 }
 
-/// A barrier needs every lane of the work-group, so none must have ended. \returns false after a fault
-bool compute_unit::check_barrier(wavefront& w) {
-    auto& g = *w.group;
-    const bool newly = !g.lane_ended && w.context.schedule.live() != w.started_lanes;
-    g.lane_ended = g.lane_ended || newly;
-    if (!g.lane_ended) return true;
-    for (auto slots = newly ? g.wavefronts : std::uint64_t{1} << w.slot; slots; slots &= slots - 1) {
-        auto& waits = *m_wavefronts[static_cast<unsigned>(__builtin_ctzll(slots))];
-        if (waits.group != &g || waits.state == wavefront_state::draining || !waits.context.schedule.parked()) continue;
-        const auto lane = static_cast<unsigned>(__builtin_ctzll(waits.context.schedule.parked()));
-        const auto pc = waits.context.schedule.pc_of(lane) - 4;
-        fault(waits, lane_fault::barrier, memory_fault::none, lane, pc, pc);
-        return false;
-    }
-    return true;
-}
-
+/// Lanes that have ended count as arrived, and so do wavefronts all of whose lanes have.
 void compute_unit::arrive(wavefront& w) {
     auto& g = *w.group;
     if (w.observer) w.observer->arrived(now());
     enter(w, wavefront_state::barrier);
-    if (++g.arrived != g.live) return;
+    if (++g.arrived == g.executing) complete_barrier(g);
+}
+
+void compute_unit::complete_barrier(work_group& g) {
     g.arrived = 0;
+    const bool may_lack_lanes = g.run->what.flags & KERNEL_ENDED_LANES_ARRIVE;
+    bool tell = g.lane_ended && !may_lack_lanes;
     for (auto slots = g.wavefronts; slots; slots &= slots - 1) {
-        auto& other = *m_wavefronts[static_cast<unsigned>(__builtin_ctzll(slots))];
-        if (other.group != &g) continue;
-        other.context.schedule.release();
-        if (other.observer) other.observer->released(now());
-        make_ready(other, now());
+        auto& w = *m_wavefronts[static_cast<unsigned>(__builtin_ctzll(slots))];
+        if (w.group != &g || w.state != wavefront_state::barrier) continue;
+        auto& schedule = w.context.schedule;
+        if (std::exchange(tell, false)) {
+            const auto lane = static_cast<unsigned>(__builtin_ctzll(schedule.parked()));
+            m_listener.barrier_lacked_lanes(*g.run, schedule.pc_of(lane) - 4, g.id);
+        }
+        schedule.release();
+        if (w.observer) w.observer->released(now());
+        make_ready(w, now());
     }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "abi/kernel_descriptor.h"
 #include "gpu/lanes/lane_context.h"
 #include "gpu/lanes/reconvergence_table.h"
 
@@ -28,7 +29,8 @@ struct dispatch {
     std::uint64_t groups = 0;       ///< and how many; 0: all from there on
     std::uint32_t chunk = 0;        ///< not 0: this many of every `period` work-groups run here, from first_group on
     std::uint32_t period = 0;
-    std::uint32_t flags = 0;   ///< of the kernel's descriptor (abi/kernel_descriptor.h)
+    std::uint32_t flags = 0;  ///< of the kernel's descriptor (abi/kernel_descriptor.h)
+    unsigned lanes() const { return flags & KERNEL_WAVEFRONT_32 ? 32 : wavefront_lanes; }  ///< of a wavefront
     bool acquire = true;       ///< caches of compute units clear what they hold when the first work-group starts
     std::uint64_t cookie = 0;  ///< the client's own
 };
@@ -52,6 +54,7 @@ const char* describe(memory_fault fault);
 class dispatch_run {
 public:
     dispatch what;
+    unsigned lanes() const { return what.lanes(); }
     std::uint64_t number = 0;               ///< counts dispatches of this GPU
     std::array<std::uint32_t, 3> groups{};  ///< work-groups in each dimension
     std::uint64_t group_count = 0;

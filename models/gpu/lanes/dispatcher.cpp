@@ -45,7 +45,7 @@ const char* dispatcher::rejection_reason(const dispatch& what) const {
     if (what.image % line_bytes) return "the kernel image is not aligned";
     if (what.entry - GPU_CODE_BASE >= GPU_CODE_SIZE || what.entry % 4) return "the entry lies outside of the code";
     if (what.scratch_bytes % 16 || what.scratch_bytes > GPU_SCRATCH_SIZE) return "scratch memory has a bad size";
-    const auto wavefronts = (items + wavefront_lanes - 1) / wavefront_lanes;
+    const auto wavefronts = (items + what.lanes() - 1) / what.lanes();
     if (what.scratch_bytes) {
         if (what.scratch % line_bytes) return "scratch memory is not aligned";
         if (what.scratch_size / (std::uint64_t{what.scratch_bytes} * wavefront_lanes) < wavefronts)
@@ -84,7 +84,7 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
         items *= what.group[d];
     }
     run->group_count = part_of(what, run->group_count);
-    run->group_wavefronts = static_cast<std::uint32_t>((items + wavefront_lanes - 1) / wavefront_lanes);
+    run->group_wavefronts = static_cast<std::uint32_t>((items + what.lanes() - 1) / what.lanes());
     if (auto* o = dispatch_observer::attached()) o->submitted(m_units.front()->gpu(), *run, now());
     m_runs.push_back(std::move(run));
     if (!m_place.scheduled()) schedule(m_place, std::max(now(), m_next_start));
@@ -193,6 +193,16 @@ void dispatcher::group_finished(compute_unit&, dispatch_run& run) {
     ++run.finished;
     if (placed(run) && run.finished == run.started && !m_complete.scheduled()) schedule(m_complete, now());
     if (!m_place.scheduled()) schedule(m_place, std::max(now(), m_next_start));
+}
+
+void dispatcher::barrier_lacked_lanes(dispatch_run& run, std::uint64_t pc,
+                                      const std::array<std::uint32_t, 3>& group_id) {
+    m_lacking_pc = pc;
+    count_warning(ended_lane_barriers, *this,
+                  "dispatch {}{}: lanes had ended before the barrier at pc {:#x}, which needs all of its work-group "
+                  "({},{},{}); they count as arrived",
+                  run.number, name_of ? fmt::format(" ({})", name_of(run.what)) : "", pc, group_id[0], group_id[1],
+                  group_id[2]);
 }
 
 void dispatcher::lane_faulted(dispatch_run& run, const fault_record& record) {

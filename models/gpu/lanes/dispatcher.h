@@ -42,6 +42,11 @@ public:
 
     counter dispatches{*this, "dispatches", "1", "dispatches that have ended"};
     counter faults{*this, "faults", "1", "dispatches aborted because a lane went wrong"};
+    counter ended_lane_barriers{*this, "ended_lane_barriers", "1",
+                                "barriers completed without lanes that had ended, where the kernel's language does not "
+                                "allow that"};
+    derived ended_lane_barrier_pc{*this, "ended_lane_barrier_pc", "1", "where the last such barrier is",
+                                  [this] { return static_cast<double>(m_lacking_pc); }};
     counter work_groups{*this, "work_groups", "1", "work-groups started"};
     counter unread_kernels{*this, "unread_kernels", "1",
                            "dispatches whose code could not be read: diverged lanes ran by program counter"};
@@ -86,6 +91,8 @@ public:
 private:
     void group_finished(compute_unit& where, dispatch_run& run) override;
     void lane_faulted(dispatch_run& run, const fault_record& record) override;
+    void barrier_lacked_lanes(dispatch_run& run, std::uint64_t pc,
+                              const std::array<std::uint32_t, 3>& group_id) override;
     void abort(dispatch_run& run);
     bool allocate_scratch(dispatch_run& run);
     void place();
@@ -104,6 +111,7 @@ private:
     std::uint64_t m_number = 0;
     reconvergence_tables m_reconvergence;
     ticks m_next_start = 0;
+    std::uint64_t m_lacking_pc = 0;
     calendar_event m_place{method<&dispatcher::place>, this};
     calendar_event m_complete{method<&dispatcher::complete>, this};
 };

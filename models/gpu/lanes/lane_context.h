@@ -32,6 +32,7 @@ struct lane_identity {
     std::array<std::uint32_t, 3> group_id{}, group_size{}, grid_size{};  ///< group_size of the dispatch
     std::array<std::uint32_t, 3> local_size{};  ///< of this work-group, smaller at the end of a grid
     std::uint32_t wavefront = 0;                ///< in the work-group
+    std::uint32_t lanes = wavefront_lanes;      ///< of a wavefront: 32 or 64
     std::uint32_t gpu = 0, compute_unit = 0;
 };
 
@@ -42,7 +43,7 @@ enum class lane_fault : std::uint8_t {
     illegal_instruction,
     misaligned_pc,
     bad_pc,   ///< outside of the code aperture
-    barrier,  ///< can never be completed: another lane of the work-group has ended
+    barrier,  ///< lanes wait for others that wait for them
     runaway   ///< more instructions than the wavefront may execute
 };
 

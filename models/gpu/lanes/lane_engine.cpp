@@ -46,11 +46,14 @@ void result_params::describe(parameter_visitor& v) {
 lane_engine::lane_engine(const issue_params& issue, const result_params& results, const lane_operations& operations)
     : m_operations(operations) {
     const auto set = [this](issue_class which, std::uint64_t interval, std::uint64_t result = 0) {
-        const auto later = static_cast<std::uint32_t>(std::max(interval, result));
-        const bool jumps = which == issue_class::branch || which == issue_class::jump;
-        const auto occupied = static_cast<std::uint32_t>(interval);
-        m_cost[static_cast<unsigned>(which)] = {occupied, jumps ? later : occupied, later};
-        m_waits_for_results = m_waits_for_results || later > occupied;
+        for (auto* const size : {&m_whole, &m_half}) {
+            if (size == &m_half) interval = (interval + 1) / 2;
+            const auto later = static_cast<std::uint32_t>(std::max(interval, result));
+            const bool jumps = which == issue_class::branch || which == issue_class::jump;
+            const auto occupied = static_cast<std::uint32_t>(interval);
+            size->by_class[static_cast<unsigned>(which)] = {occupied, jumps ? later : occupied, later};
+            size->waits_for_results = size->waits_for_results || later > occupied;
+        }
     };
     set(issue_class::alu, issue.alu, results.alu);
     set(issue_class::multiply, issue.multiply, results.multiply);
@@ -144,7 +147,7 @@ bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
                 fills = false;
                 const auto dimension = number - GPU_CSR_LOCAL_ID_X;
                 for (unsigned lane = 0; lane < wavefront_lanes; ++lane) {
-                    const std::uint32_t flat = id.wavefront * wavefront_lanes + lane;
+                    const std::uint32_t flat = id.wavefront * id.lanes + lane;
                     const std::uint32_t x = flat % id.local_size[0], rest = flat / id.local_size[0];
                     value[lane] = dimension == 0   ? x
                                   : dimension == 1 ? rest % id.local_size[1]
@@ -219,6 +222,7 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
     auto& registers = c.storage->registers;
     auto& r = registers.r;
     const auto& operations = m_operations;
+    const auto& costs = costs_of(c).by_class;
     const std::uint64_t pending = c.pending;
     // Where results are waited for, cycles count from the wavefront's start, as in result_at.
     const std::uint64_t first_cycle = waits ? c.first_cycle : 0;
@@ -248,7 +252,7 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
     };
     // The instruction at o issues, once its operands are there.
     const auto issue = [&] {
-        const auto& cost = m_cost[static_cast<unsigned>(o->timing)];
+        const auto& cost = costs[static_cast<unsigned>(o->timing)];
         if constexpr (waits) {
             // Identifiers wait for nothing: what instructions write into CSRs is dropped.
             if (o->kind != lane_kind::csr)
@@ -385,7 +389,7 @@ enter:
             case lane_kind::constant: set_row(immediate); break;
             case lane_kind::relative: set_row(pc() + immediate); break;
             case lane_kind::csr:
-                c.cycles = cycles - first_cycle - m_cost[static_cast<unsigned>(issue_class::csr)].next;
+                c.cycles = cycles - first_cycle - costs[static_cast<unsigned>(issue_class::csr)].next;
                 if (!read_csr(c, *o)) {
                     c.op_lanes = active;
                     return fault(lane_fault::illegal_instruction, pc());

@@ -9,7 +9,8 @@
 
 namespace fabricvp::gpu {
 
-/// Cycles that a wavefront's instruction occupies its SIMD unit (64 lanes on 16 take 4), by class.
+/// Cycles that an instruction of a wavefront of 64 lanes occupies its SIMD unit (64 lanes on 16 take 4), by class; of
+/// one of 32 lanes half as many, rounded up.
 struct issue_params {
     std::uint64_t alu = 4, multiply = 16, divide = 64, load = 4, store = 4, branch = 4, jump = 4, atomic = 4,
                   floating = 4, float_divide = 16, double_precision = 4, double_divide = 16, csr = 4, fence = 4;
@@ -46,12 +47,12 @@ public:
 
     /// \param max_instructions after which it stops at the next jump or line; 1 is exact
     lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
-        return m_waits_for_results ? run_lanes<true>(c, code, max_instructions)
-                                   : run_lanes<false>(c, code, max_instructions);
+        return waits_for_results(c) ? run_lanes<true>(c, code, max_instructions)
+                                    : run_lanes<false>(c, code, max_instructions);
     }
     /// Whether some result takes longer than its instruction occupies the SIMD unit. If not, an instruction's result is
     /// always there for the next one.
-    bool waits_for_results() const { return m_waits_for_results; }
+    bool waits_for_results(const lane_context& c) const { return costs_of(c).waits_for_results; }
 
     const lane_operations& operations() const { return m_operations; }
     /// Address of the 64-byte line that a program counter lies in, as the instruction cache knows it.
@@ -74,8 +75,15 @@ private:
         std::uint32_t next;      ///< until the wavefront's next instruction can issue
         std::uint32_t result;    ///< until the result can be used
     };
-    std::array<cost, static_cast<unsigned>(issue_class::count)> m_cost;
-    bool m_waits_for_results = false;
+    struct cost_table {
+        std::array<cost, static_cast<unsigned>(issue_class::count)> by_class;
+        bool waits_for_results = false;
+    };
+    const cost_table& costs_of(const lane_context& c) const {
+        return c.identity.lanes == wavefront_lanes ? m_whole : m_half;
+    }
+
+    cost_table m_whole, m_half;  // of wavefronts of 64 and 32 lanes
 };
 
 }  // namespace fabricvp::gpu

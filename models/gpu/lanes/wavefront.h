@@ -33,9 +33,10 @@ struct work_group {
     dispatch_run* run = nullptr;
     std::array<std::uint32_t, 3> id{};
     std::uint64_t wavefronts = 0;  ///< slots that were given to it
-    std::uint32_t live = 0;        ///< wavefronts that have not ended
+    std::uint32_t live = 0;        ///< wavefronts that have not ended, accesses included
+    std::uint32_t executing = 0;   ///< wavefronts with lanes that have not ended
     std::uint32_t arrived = 0;     ///< wavefronts at the barrier
-    bool lane_ended = false;       ///< one that can never come to a barrier
+    bool lane_ended = false;
     ticks started = 0;
     lds_block lds;
 };

@@ -32,7 +32,11 @@ def main(argv: list[str]) -> int:
         help="option of clang, such as --flag=-cl-fast-relaxed-math; repeatable",
     )
     parser.add_argument(
-        "--wavefront", metavar="LANES", default="64", choices=["64"], help="lanes of a wavefront: 64 is what GPUs have"
+        "--wavefront",
+        metavar="LANES",
+        type=int,
+        choices=[32, 64],
+        help="lanes of a wavefront: 32 or 64 (default: 32 for .cu, else 64)",
     )
     parser.add_argument(
         "--report", action="store_true", help="tells what each kernel needs: arguments, local data share, stack"
@@ -43,7 +47,8 @@ def main(argv: list[str]) -> int:
         source = path.read_text(errors="surrogateescape")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    image = build(source, str(path), Options.of(options.defines, options.includes, options.flags, options.optimize))
+    compiled = Options.of(options.defines, options.includes, options.flags, options.optimize, options.wavefront)
+    image = build(source, str(path), compiled)
     output = Path(options.output) if options.output else path.with_suffix(".elf")
     try:
         output.write_bytes(image.elf)

@@ -48,6 +48,7 @@ class Kernel:
     scratch_bytes: int = 0
     blocks: bool = False
     max_group: int = 0  # work-items of a work-group, if the source says so
+    flags: int = 0  # of the descriptor (abi/kernel_descriptor.h)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -240,7 +241,8 @@ def descriptors(kernels: list[Kernel], addresses: dict[str, int]) -> str:
     out.append('.section .kernels, "a"')
     for k in kernels:
         out.append(
-            f'.balign 8\n1: .4byte 0x4b505646, {k.argument_bytes}\n.8byte "{body_of(k)}", 1b - 0x10000000\n'
+            f".balign 8\n1: .4byte 0x4b505646, {k.argument_bytes | k.flags << 16}\n"
+            f'.8byte "{body_of(k)}", 1b - 0x10000000\n'
             f'.4byte {k.lds_bytes}, 0\n2: .asciz "{k.symbol}"\n.zero 32 - (. - 2b)'
         )
     return "\n".join(out) + "\n"

@@ -14,6 +14,8 @@ from . import toolchain
 #: Languages by the suffix of a file.
 SUFFIXES = {".cl": "opencl", ".hip": "hip", ".cu": "cuda"}
 OPENCL = ["--target=spir64-unknown-unknown", "-x", "cl", "-cl-kernel-arg-info"]
+#: Lanes of a wavefront.
+WAVEFRONTS = {"opencl": 64, "hip": 64, "cuda": 32}
 #: Macros of clang's mode for HIP that a source in CUDA must not see.
 _NO_HIP = ["-U__HIP__", "-U__HIPCC__", "-U__HIP_DEVICE_COMPILE__", "-D__CUDACC__=1", "-D__CUDA_ARCH__=700"]
 

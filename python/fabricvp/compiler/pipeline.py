@@ -26,6 +26,7 @@ from .module import Module, lowered
 from .stack import StackDepths
 
 _SECTION = ".fabricvp.kernels"
+_ENDED_LANES_ARRIVE, _WAVEFRONT_32 = 1, 2  # KERNEL_… (abi/kernel_descriptor.h)
 #: Copies of blocks are lanes that never meet again; saved registers of an entry are lines of scratch memory.
 _BACK = [
     word
@@ -38,12 +39,14 @@ _BACK = [
 @dataclass(frozen=True)
 class Options:
     """How a source is compiled: ``defines`` as "NAME" or "NAME=VALUE", folders of ``includes``, ``optimize`` "0" to "3"
-    or "s", further ``flags`` of the front end ("-cl-fast-relaxed-math", "-cl-std=CL1.2", "-Wall")."""
+    or "s", further ``flags`` of the front end ("-cl-fast-relaxed-math", "-cl-std=CL1.2", "-Wall"), ``wavefront`` 32 or
+    64 lanes (0: as the language has them)."""
 
     defines: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     optimize: str = "2"
     flags: tuple[str, ...] = ()
+    wavefront: int = 0
 
     @staticmethod
     def of(
@@ -51,6 +54,7 @@ class Options:
         includes: Sequence[str | os.PathLike[str]] = (),
         flags: Sequence[str] = (),
         optimize: str = "2",
+        wavefront: int | None = None,
     ) -> Options:
         """From what users write: a mapping of names to values, None and True for a name alone."""
         if isinstance(defines, Mapping):
@@ -58,7 +62,9 @@ class Options:
         levels = [flag[2:] for flag in flags if re.fullmatch("-O[0-3s]", flag)]
         others = tuple(flag for flag in flags if not re.fullmatch("-O[0-3s]", flag))
         folders = tuple(os.fspath(include) for include in includes)
-        return Options(tuple(defines), folders, (levels or [optimize])[-1], others)
+        if wavefront not in (None, 32, 64):
+            raise InputError(f"wavefront {wavefront}: wavefronts have 32 or 64 lanes")
+        return Options(tuple(defines), folders, (levels or [optimize])[-1], others, wavefront or 0)
 
 
 def _literal(value: Any) -> str:
@@ -89,13 +95,15 @@ def build(source: str, name: str, options: Options | None = None, language: str 
     options = options or Options()
     language = language or languages.language_of(name)
     toolchain.version()
-    front = languages.command(language, name, options.defines, options.includes, options.flags)
+    lanes = options.wavefront or languages.WAVEFRONTS[language]
+    own = () if language == "opencl" else (f"WAVEFRONT_LANES={lanes}",)  # lanes.h
+    front = languages.command(language, name, (*options.defines, *own), options.includes, options.flags)
     marked = f'# 1 "{name}"\n{source}'
     text = toolchain.run([*front, "-E", "-o", "-", "-"], marked)
     key = hashlib.sha256(
         "\0".join([text, language, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
     ).hexdigest()
-    return Image.read(cached(f"{key}.elf", lambda: _compile(language, marked, front, options.optimize)))
+    return Image.read(cached(f"{key}.elf", lambda: _compile(language, marked, front, options.optimize, lanes)))
 
 
 @functools.cache
@@ -166,10 +174,12 @@ def _library(name: str) -> Path:
     return cache_folder() / key
 
 
-def _compile(language: str, source: str, front: Sequence[str], optimize: str) -> bytes:
+def _compile(language: str, source: str, front: Sequence[str], optimize: str, lanes: int) -> bytes:
     text = _ir(language, source, front, optimize)
     module = Module(text)
     kernels = kernels_of(module, language)
+    for kernel in kernels:
+        kernel.flags = (language != "opencl") * _ENDED_LANES_ARRIVE | (lanes == 32) * _WAVEFRONT_32
     addresses = place_locals(module, kernels)
     ir = lowered(module, _header(), inlined=True) + "\n" + entries(module, kernels)
     with tempfile.TemporaryDirectory() as scratch:

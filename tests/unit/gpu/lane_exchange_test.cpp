@@ -4,6 +4,7 @@
 
 #include "../riscv/assembler.h"
 #include "abi/gpu_isa.h"
+#include "abi/kernel_descriptor.h"
 
 using namespace fabricvp;
 using namespace fabricvp::gpu;
@@ -32,7 +33,7 @@ word shuffle_w(unsigned rd, unsigned rs1, unsigned rs2) { return r_type(lanes(GP
 word shuffle_d(unsigned rd, unsigned rs1, unsigned rs2) { return r_type(lanes(GPU_LANES_SHUFFLE_D), rd, rs1, rs2); }
 
 /// Cycles of a loop's turn around `body`, of which two instructions are the loop's own.
-double turn_cycles(const std::vector<word>& body, std::uint32_t items = 64) {
+double turn_cycles(const std::vector<word>& body, std::uint32_t items = 64, std::uint32_t flags = 0) {
     double times[2];
     for (const int turns : {100, 300}) {
         auto& b = lane_bench::restart();
@@ -43,7 +44,9 @@ double turn_cycles(const std::vector<word>& body, std::uint32_t items = 64) {
         p << bne(t0, zero, static_cast<int>(top) - static_cast<int>(p.here())) << word{GPU_OPCODE};
         b.load(p.words());
         const auto begin = b.timeline.now();
-        REQUIRE_FALSE(b.run(b.words(items, items)).aborted);
+        auto what = b.words(items, items);
+        what.flags = flags;
+        REQUIRE_FALSE(b.run(what).aborted);
         times[turns == 300] = static_cast<double>(b.timeline.now() - begin) / 1000;
     }
     return (times[1] - times[0]) / 200;
@@ -121,4 +124,39 @@ TEST_CASE("votes take an instruction, shuffles the way through the LDS") {
     std::vector<word> many;
     for (unsigned i = 0; i < 8; ++i) many.push_back(shuffle_d(t3 + i % 4, t1, t1));
     CHECK(turn_cycles(many, 1024) == Approx(16 * 8 * 4).epsilon(0.01));
+}
+
+TEST_CASE("wavefronts of 32 lanes issue as 32 lanes") {
+    constexpr auto half = KERNEL_WAVEFRONT_32;
+    CHECK(turn_cycles(std::vector<word>(8, ballot(t3, t1)), 64, half) == 8 * 2 + 4);
+    CHECK(turn_cycles({r_type(0x02000033, t3, t1, t1)}, 64, half) == 8 + 4);  // mul
+    CHECK(turn_cycles({shuffle_w(t3, t1, t1), add(t4, t4, t3)}, 32, half) == 2 + 1 + 64 + 2 + 4);
+    // Eight wavefronts on four SIMD units.
+    CHECK(turn_cycles(std::vector<word>(8, ballot(t3, t1)), 256, half) == 2 * (8 * 2 + 4));
+}
+
+TEST_CASE("a compute unit runs wavefronts of 32 and of 64 lanes together") {
+    auto small = prepare("places");
+    auto& b = lane_bench::instance();
+    auto large = small;
+    large.kernarg = b.data + 64;
+    b.memory.at<std::uint64_t>(large.kernarg) = out + 8 * 4096;
+    small.flags = KERNEL_WAVEFRONT_32;
+    small.grid = large.grid = {100, 3, 1};
+    small.group = large.group = {50, 3, 1};
+    b.dispatches.submit(small);
+    b.run(large);
+    b.timeline.run_until(b.timeline.now() + 1'000'000'000);
+    REQUIRE(b.done.size() == 2);
+    for (const unsigned size : {32u, 64u})
+        for (unsigned group = 0; group < 2; ++group)
+            for (unsigned i = 0; i < 150; ++i) {
+                INFO(size << " lanes, item " << i << " of group " << group);
+                const auto at = (size == 64 ? 4096 : 0) + (group * 150 + i) * 4;
+                const auto count = std::min(size, 150 - i / size * size);
+                CHECK(result(at) == i % size);
+                CHECK(result(at + 1) == i / size);
+                CHECK(result(at + 2) == ~std::uint64_t{0} >> (64 - count));
+                CHECK(result(at + 3) == (i % size + 1 < count ? i + 1 : i));
+            }
 }

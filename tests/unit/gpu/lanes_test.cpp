@@ -4,6 +4,8 @@
 
 #include "lane_bench.h"
 
+#include "abi/kernel_descriptor.h"
+
 using namespace fabricvp;
 using namespace fabricvp::gpu;
 
@@ -206,12 +208,31 @@ TEST_CASE("a dispatch that can never run is refused") {
     CHECK(why([](dispatch& d) { d.lds_bytes = 65537; }) == "no compute unit has the resources for a work-group");
 }
 
-TEST_CASE("a barrier that a lane has passed by is a fault") {
-    const auto f = failure(prepare("missing_barrier"));
-    CHECK(f.kind == lane_fault::barrier);
-    CHECK(f.pc >= GPU_CODE_BASE);
-    const auto g = failure(prepare("late_wavefront"), 128);
-    CHECK(g.kind == lane_fault::barrier);
+TEST_CASE("lanes that have ended count as arrived, with a word about it where the language does not allow that") {
+    const bool allowed = GENERATE(false, true);
+    for (const char* name : {"missing_barrier", "late_wavefront", "early_return"}) {
+        INFO(name);
+        auto p = prepare(name);
+        if (allowed) p.what.flags = KERNEL_ENDED_LANES_ARRIVE;
+        REQUIRE_FALSE(p.run(256, 128).aborted);
+        for (unsigned i = 0; i < 256; ++i) CHECK(p.result(i) == 1);
+        CHECK((p.b.dispatches.ended_lane_barriers.value() > 0) == !allowed);
+        if (allowed) continue;
+        std::uint64_t pc = 0;
+        for (const auto& [path, value] : snapshot_statistics())
+            if (path.find("ended_lane_barrier_pc") != path.npos) pc = static_cast<std::uint64_t>(value);
+        REQUIRE(pc >= GPU_CODE_BASE);
+        CHECK(p.b.memory.at<std::uint32_t>(lane_bench::image + pc - GPU_CODE_BASE) == 0x100b);
+    }
+    auto p = prepare("tree");
+    REQUIRE_FALSE(p.run(1024, 256).aborted);
+    CHECK(p.b.dispatches.ended_lane_barriers.value() == 0);
+}
+
+TEST_CASE("a dispatch with unknown flags is refused") {
+    auto p = prepare("tree");
+    p.what.flags = KERNEL_FLAGS + 1;
+    CHECK(p.b.dispatches.rejection_reason(p.what) == std::string("the kernel's descriptor has unknown flags"));
 }
 
 TEST_CASE("an illegal instruction names lane and pc") {

@@ -34,6 +34,18 @@ KERNEL(inactive, struct arguments) {
     o[7] = lane_active();
 }
 
+/* Who is where, whatever the size of wavefronts. */
+KERNEL(places, struct arguments) {
+    const unsigned me = (unsigned)(local_id(0) + local_id(1) * 50);
+    volatile uint64_t kept[2]; /* in scratch memory */
+    volatile uint64_t* o = args->out + (group_id(0) * 150 + me) * 4;
+    kept[me & 1] = lane_shuffle_u32(me, lane_number() + 1);
+    o[0] = lane_number();
+    o[1] = wavefront_id();
+    o[2] = lane_active();
+    o[3] = kept[me & 1];
+}
+
 /* Two arms come to barriers of their own. */
 KERNEL(wait_anywhere, struct arguments) {
     const unsigned me = lane_number();

@@ -115,12 +115,13 @@ KERNEL(generic, struct arguments) {
     args->out[me] = *from;
 }
 
-/* What goes wrong. */
+/* Lanes that end, before others wait for them or afterwards. */
 KERNEL(missing_barrier, struct arguments) {
     if (local_id(0) != 37) barrier();
     args->out[global_id(0)] = 1;
 }
 KERNEL(late_wavefront, struct arguments) {
+    args->out[global_id(0)] = 1;
     if (wavefront_id() == 1) {
         for (volatile int i = 0; i < 100; ++i) {
         }
@@ -128,6 +129,19 @@ KERNEL(late_wavefront, struct arguments) {
     }
     barrier();
 }
+LDS uint32_t met;
+KERNEL(early_return, struct arguments) {
+    if (local_id(0) % 3 == 0) {
+        args->out[global_id(0)] = 1;
+        return;
+    }
+    atomic_increase_u32(&met, 1);
+    for (size_t i = 0; i < local_id(0) % 8; ++i) barrier();
+    for (size_t i = local_id(0) % 8; i < 8; ++i) barrier();
+    args->out[global_id(0)] = met == 128 - 43;
+}
+
+/* What goes wrong. */
 KERNEL(illegal, struct arguments) {
     if (global_id(0) == args->value) __asm__ volatile(".word 0xffffffff");
     args->out[global_id(0)] = 1;
