@@ -145,8 +145,3 @@ def test_from_the_command_line(command, tmp_path):
     done = command(*small, "--grid", 4, "--block", 256, *arguments, timeout=90)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (numpy.fromfile(tmp_path / "y.bin", "f4") == 3 * numpy.arange(1024) + 1).all()
-
-
-@pytest.mark.timeout(300)
-def test_examples(clone):
-    opencl_machine.assert_examples_run(clone / "examples" / "cuda", 5)

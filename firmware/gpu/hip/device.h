@@ -3,6 +3,9 @@
 #ifndef FABRICVP_GPU_HIP_DEVICE_H
 #define FABRICVP_GPU_HIP_DEVICE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "abi/gpu_isa.h"
 
 #define __host__ __attribute__((host))

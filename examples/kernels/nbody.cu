@@ -9,9 +9,10 @@ __global__ void accelerations(const float4* bodies, float4* result, unsigned n, 
         tile[threadIdx.x] = bodies[first + threadIdx.x];
         __syncthreads();
         for (unsigned k = 0; k < blockDim.x; ++k) {
-            const float3 r = make_float3(tile[k].x - own.x, tile[k].y - own.y, tile[k].z - own.z);
+            const float4 other = tile[k];
+            const float3 r = make_float3(other.x - own.x, other.y - own.y, other.z - own.z);
             const float inverse = rsqrtf(r.x * r.x + r.y * r.y + r.z * r.z + softening);
-            const float weight = tile[k].w * inverse * inverse * inverse;
+            const float weight = other.w * inverse * inverse * inverse;
             sum = make_float3(sum.x + weight * r.x, sum.y + weight * r.y, sum.z + weight * r.z);
         }
         __syncthreads();

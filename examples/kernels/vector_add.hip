@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device code in HIP reads as in CUDA.
+#include "vector_add.cu"
