@@ -23,6 +23,10 @@ void vector_memory_unit_params::describe(parameter_visitor& v) {
     v.field("outstanding_bypasses", outstanding_bypasses, between{1, 4096},
             "stores, atomics and scoped loads of a compute unit under way at a time, in lines");
     v.field("latency", latency, between{0, 1000}, "of the coalescer, in GPU cycles");
+    v.field(
+        "address_lanes", address_lanes, between{1, 64},
+        "lanes whose addresses the coalescer takes a cycle: below 64, an access to however few lines occupies it for "
+        "several cycles. The latency of one access stays");
     v.field("coalesced_atomics", coalesced_atomics,
             "lanes' atomics on different words of a line go as one request, as stores do; otherwise each goes alone. "
             "Over PCIe they always go alone, as its AtomicOps do");
@@ -39,6 +43,9 @@ vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, cons
       m_index(index),
       m_latency(to.clock.span(p.latency)),
       m_cycle(to.clock.span(1)),
+      m_address_cycles(p.address_lanes < wavefront_lanes
+                           ? to.clock.span((wavefront_lanes + p.address_lanes - 1) / p.address_lanes)
+                           : 0),
       m_router(to.router),
       m_constants(to.constants),
       m_pools(to.pools) {
@@ -86,10 +93,13 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
         s.bypass = ~std::uint64_t{0};
     s.total = s.count;
     lines_per_access.add(s.count);
-    s.lookup_at = now() + m_latency + tlb.latency();
+    const ticks at = std::max(now(), m_coalescer_free);
+    m_coalescer_free = at + m_address_cycles;
+    s.lookup_at = at + m_latency + tlb.latency();
     s.ready = now();
-    a.spans.add(m_coalesce_span, span_kind::service, now(), now() + m_latency);
-    a.spans.add(tlb.lookup_span, span_kind::service, now() + m_latency, s.lookup_at);
+    if (at > now()) a.spans.add(m_coalesce_span, span_kind::queueing, now(), at);
+    a.spans.add(m_coalesce_span, span_kind::service, at, at + m_latency);
+    a.spans.add(tlb.lookup_span, span_kind::service, at + m_latency, s.lookup_at);
     a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
     if (!m_blocked.empty() || !translate(s)) return m_blocked.push_back(&s);
     release(s);
@@ -408,7 +418,7 @@ void vector_memory_unit::reset() {
     }
     m_blocked.clear();
     m_port.clear();
-    m_port_free = 0;
+    m_port_free = m_coalescer_free = 0;
     m_refused_at = never;
     m_in_flight = m_bypasses = 0;
     ++m_epoch;

@@ -26,6 +26,7 @@ struct vector_memory_unit_params {
     std::uint64_t queue = 64;
     std::uint64_t outstanding_bypasses = 128;
     cycles latency{1};
+    std::uint64_t address_lanes = 64;
     bool coalesced_atomics = true;
     l1_tlb_params tlb;
     vector_cache_params l1;
@@ -118,6 +119,8 @@ private:
 
     const unsigned m_index;
     ticks m_latency, m_cycle;
+    ticks m_address_cycles;      // that an access occupies the coalescer; 0: as long as its lines occupy L1
+    ticks m_coalescer_free = 0;  // when it takes the next access
     memory_router& m_router;
     vector_cache& m_constants;
     memory_pools& m_pools;

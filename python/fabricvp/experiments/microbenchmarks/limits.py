@@ -33,6 +33,7 @@ class Limits:
     hashed: bool  #: banks and channels are chosen by a hash of the address
     tlb_entries: int  #: of a compute unit
     page_reach: int  #: bytes that the TLB of a compute unit reaches with pages of 2 MiB
+    address_lanes: int  #: lanes whose addresses the coalescer takes a cycle
     l1_latency: float  #: of a load that hits
     l2_latency: float  #: of a load that misses L1 and hits L2
     memory_latency: float  #: of a load that misses both, with an open row
@@ -95,6 +96,7 @@ def limits_of(config: Any, node: str = "node0", gpu: str = "gpu0") -> Limits:
         hashed=any(bool(part[key]) for part in (l2, hbm) for key in part if "hash" in key),
         tlb_entries=int(unit.tlb.sets * unit.tlb.ways),
         page_reach=int(unit.tlb.sets * unit.tlb.ways) << 21,
+        address_lanes=int(unit.address_lanes),
         l1_latency=to_l1 + l1.latency,
         l2_latency=to_l2 + l2.latency + back,
         memory_latency=to_l2 + l2.latency + in_memory + back,
