@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that go wrong, each in its way, and one that does not. */
 #include "gpu.h"
+#include "lanes.h"
 
 #include "bad.h"
 
@@ -16,9 +17,12 @@ KERNEL(run_off, struct bad_arguments) {
     if (global_id(0) == args->lane) __asm__ volatile("jr %0" ::"r"(args->at));
 }
 
-/* Half of the lanes never come. */
+/* Half of the lanes never come: they wait for the others. */
 KERNEL(deadlock, struct bad_arguments) {
-    if (lane_id() >= args->lane) barrier();
+    if (lane_id() >= args->lane)
+        barrier();
+    else
+        lane_sync(~0ul);
 }
 
 KERNEL(load, struct bad_arguments) {

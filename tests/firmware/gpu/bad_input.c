@@ -83,6 +83,8 @@ static void descriptors(void) {
     packet("descriptor with an entry out of the code", &p, AQL_TYPE_KERNEL_DISPATCH);
     bad = k, bad.entry += 2, p = packet_of(bad, &good);
     packet("descriptor with an entry between instructions", &p, AQL_TYPE_KERNEL_DISPATCH);
+    bad = k, bad.flags = KERNEL_FLAGS + 1, p = packet_of(bad, &good);
+    packet("descriptor with unknown flags", &p, AQL_TYPE_KERNEL_DISPATCH);
     p = good, p.kernel_object += 4;
     packet("misaligned kernel object", &p, AQL_TYPE_KERNEL_DISPATCH);
     p = good, p.kernel_object = 0x1000;

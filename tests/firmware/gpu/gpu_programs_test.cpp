@@ -111,7 +111,7 @@ TEST_CASE("whatever goes wrong ends in a record, an error for the host, and a GP
     CHECK(run(*p) == golden("bad_input"));
     auto& core = p->hardware().nodes[0]->devices.gpus[0]->core;
     CHECK(core.dispatcher.faults.total() == 10);
-    CHECK(core.launches.rejected.total() == 2);
+    CHECK(core.launches.rejected.total() == 3);
     CHECK(core.launches.faults_dropped.total() == 0);
     CHECK(core.dispatcher.in_flight() == 0);
 }

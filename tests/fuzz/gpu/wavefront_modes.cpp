@@ -44,7 +44,7 @@ std::uint32_t tame_instruction(source& random) {
     const auto address = [&] { return 8 + bits(3); };
     const auto wide = 2 + bits(1);  // words and double words
     const auto offset = bits(5) << 3;
-    switch (random.below(11)) {
+    switch (random.below(12)) {
         case 0: return offset << 20 | address() << 15 | wide << 12 | r() << 7 | (bits(1) ? 0x03 : 0x07);
         case 1: return offset >> 5 << 25 | r() << 20 | address() << 15 | wide << 12 | (offset & 31) << 7 | 0x23;
         case 2:
@@ -60,6 +60,13 @@ std::uint32_t tame_instruction(source& random) {
         case 8:
             return (bits(1) ? 0x01000000u : 0) << 1 | r() << 20 | r() << 15 | bits(3) << 12 | r() << 7 |
                    (bits(1) ? 0x33 : 0x3b);
+        case 9: {  // between lanes; waiting for those of a mask is seldom for ever
+            const auto operation = static_cast<std::uint32_t>(random.below(random.once_in(4) ? 6 : 4));
+            const auto waits = operation >= GPU_LANES_SYNC;
+            const auto shuffles = operation == GPU_LANES_SHUFFLE_W || operation == GPU_LANES_SHUFFLE_D;
+            return operation << 25 | (shuffles ? r() << 20 : 0) | (operation == GPU_LANES_ACTIVE ? 0 : r() << 15) |
+                   GPU_FUNCT_LANES << 12 | (waits ? 0 : r() << 7) | GPU_OPCODE;
+        }
         default:
             return bits(12) << 20 | r() << 15 | random.one_of(std::vector<std::uint32_t>{0, 2, 3, 4, 6, 7}) << 12 |
                    r() << 7 | 0x13;
@@ -150,6 +157,7 @@ void fuzz_packets(source& random, fuzzed_machine& m) {
                 if (random.once_in(4)) {  // a descriptor of our own, where the kernel's stands
                     kernel_descriptor kernel{};
                     m.access(core, queue.address_space, packet.kernel_object, &kernel, sizeof kernel, false);
+                    kernel.flags = static_cast<std::uint16_t>(random.bits(2));
                     auto* const words = reinterpret_cast<std::uint8_t*>(&kernel);
                     for (auto changes = random.below(6); changes-- > 0;) {
                         const std::uint64_t value = random.once_in(2) ? random.bits(64) : lane_address(random);
