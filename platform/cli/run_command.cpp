@@ -384,7 +384,7 @@ void report(const platform& p, const run_result& result, const std::string& fail
         if (name == "lane_instructions") lanes += value;
     }
     if (wavefronts > 0)
-        fmt::print(stderr, "fabricvp: {:.0f} wavefront-instructions by {:.1f} of 64 lanes on average\n", wavefronts,
+        fmt::print(stderr, "fabricvp: {:.0f} wavefront-instructions by {:.1f} lanes on average\n", wavefronts,
                    lanes / wavefronts);
 }
 
