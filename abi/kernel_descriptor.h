@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define KERNEL_DESCRIPTOR_MAGIC 0x4b505646 /* "FVPK" */
+#define KERNEL_DESCRIPTOR_LONG_NAME 8      /* offset in `name` */
 
 /* Lanes that have ended count as arrived at barriers, as in HIP and CUDA. They do without it too, but that is worth a
  * warning: OpenCL C does not allow it. */
@@ -23,7 +24,8 @@ struct kernel_descriptor {
                                image_offset */
     uint32_t lds_bytes;     /* static, a work-group */
     uint32_t scratch_bytes; /* a lane */
-    char name[32];          /* zero-terminated */
+    char name[32];          /* zero-terminated. A longer name begins here with 0, and stands elsewhere: the 8 bytes at
+                               KERNEL_DESCRIPTOR_LONG_NAME are its offset from the start of the image */
 };
 
 #endif

@@ -25,7 +25,9 @@ enum {
 
 enum {
     KERNEL_JOB_PAGE = 4096,
-    KERNEL_JOB_MAX_TOGETHER = 8 /* jobs of a chain; none of several may be for all GPUs */
+    KERNEL_JOB_MAX_ARGUMENT_BYTES = 4096,
+    KERNEL_JOB_MAX_TOGETHER = 16, /* jobs of a chain; none of several may be for all GPUs */
+    KERNEL_JOB_STREAMS = 8        /* of a GPU in a chain: each has a queue */
 };
 
 #define KERNEL_JOB_ALL_GPUS UINT32_C(0xffffffff)
@@ -36,14 +38,18 @@ enum {
 #define KERNEL_JOB_PLACE_GPU0 UINT32_C(1)
 #define KERNEL_JOB_PLACE_HOST UINT32_C(0xffffffff)
 
-enum { KERNEL_JOB_IN = 1, KERNEL_JOB_OUT = 2 };
+/* KEEP: it stays when the job has ended, and `address` says where. KEPT: an earlier job's, at `address`. ALWAYS: OUT
+ * also if the kernel has ended with a fault. */
+enum { KERNEL_JOB_IN = 1, KERNEL_JOB_OUT = 2, KERNEL_JOB_KEEP = 4, KERNEL_JOB_KEPT = 8, KERNEL_JOB_ALWAYS = 16 };
 struct kernel_job_buffer {
     uint64_t bytes;
-    uint64_t contents; /* offset; needed if IN or OUT, or in host memory: then a multiple of the page */
+    uint64_t contents; /* offset; needed if IN or OUT, or in host memory: then a multiple of the page. KEPT without an
+                          address: bits 63…32 the number of an earlier job of the chain, 31…0 of its buffer */
     uint64_t argument; /* offset inside the arguments of the 8 bytes that get the buffer's address */
     uint32_t flags;    /* IN: has contents at first, zeros otherwise. OUT: is copied back */
     uint32_t place;    /* KERNEL_JOB_PLACE_… */
     uint64_t address;  /* written by the application: where kernels see it */
+    uint64_t content_bytes; /* IN, OUT: of the first so many, and others are not cleared; 0: all */
 };
 
 struct kernel_job {
@@ -52,11 +58,11 @@ struct kernel_job {
     uint32_t flags;
     uint32_t gpu;            /* that runs it and holds the buffers, or KERNEL_JOB_ALL_GPUS */
     uint64_t elf, elf_bytes; /* kernels of any number, linked as firmware/gpu/gpu.ld does */
-    char kernel[32];         /* which of them; empty: the first. Zero-terminated if shorter */
+    uint64_t kernel;         /* offset of the zero-terminated name of one of them; 0: the first */
     uint32_t items[3];       /* of the grid; at least 1 each */
     uint32_t group[3];       /* of a work-group */
     uint32_t lds_bytes;      /* dynamic, a work-group */
-    uint32_t argument_bytes; /* at most 256 */
+    uint32_t argument_bytes; /* at most KERNEL_JOB_MAX_ARGUMENT_BYTES */
     uint64_t arguments;      /* offset */
     uint64_t buffers;        /* offset of struct kernel_job_buffer[buffer_count], 8-byte aligned */
     uint32_t buffer_count;
@@ -66,6 +72,10 @@ struct kernel_job {
     uint32_t state;       /* enum kernel_job_state: the application writes it last */
     uint32_t next;        /* pages from the first byte of this job to that of another, which runs at the same time; 0:
                              there is none. Flags and state of the first job are those of all */
+    uint32_t stream; /* jobs of a chain with the same number (below KERNEL_JOB_STREAMS) follow each other on a GPU */
+    uint32_t reserved;
+    uint64_t after;            /* bit n: begins when job n of the chain has ended; n is smaller than its own number */
+    uint64_t start_ns, end_ns; /* written by the application: since the machine began, by the GPU in a chain */
 };
 
 #endif

@@ -21,7 +21,7 @@
 namespace fabricvp {
 namespace {
 
-constexpr std::size_t max_arguments = 256;  // abi/kernel_job.h
+constexpr std::size_t max_arguments = KERNEL_JOB_MAX_ARGUMENT_BYTES;
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 32;
 constexpr std::size_t page = 4096;  // so that copies of buffers begin where lines do
 
@@ -39,9 +39,8 @@ void check(const kernel_job_request& r) {
                       "\x7f"
                       "ELF") != 0)
         throw input_error("the kernel is no ELF file");
-    if (r.kernel.size() > sizeof kernel_job::kernel)
-        throw input_error(
-            fmt::format("kernel {}: names have at most {} characters", quoted(r.kernel), sizeof kernel_job::kernel));
+    if (r.kernel.find('\0') != std::string::npos)
+        throw input_error(fmt::format("kernel {}: no name has a zero", quoted(r.kernel)));
     std::uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
         if (!r.items[d] || !r.group[d]) throw input_error("grid and work-group: each size is 1 or more");
@@ -84,17 +83,19 @@ kernel_job_request::buffer buffer_argument(const std::string& kind, const std::s
         return b;
     }
     auto path = value;
-    if (kind == "out") {
+    if (kind == "out" || kind == "block") {
         const auto colon = value.find(':');
         if (colon == std::string::npos)
             throw input_error(fmt::format("--arg {}: must be out:SIZE:PATH, such as out:16KiB:c.bin", quoted(text)));
         b.bytes = parse_size(value.substr(0, colon), "--arg out:", max_bytes);
         path = value.substr(colon + 1);
+        if (kind == "block") b.contents = read_file(path, b.bytes);
     } else {
         b.contents = read_file(path, max_bytes);
         b.bytes = b.contents.size();
     }
-    b.out = kind == "out" || kind == "inout";
+    b.always = kind == "block";
+    b.out = kind == "out" || kind == "inout" || b.always;
     if (!b.out) return b;
     if (path.empty()) throw input_error(fmt::format("--arg {}: the file's name is missing", quoted(text)));
     b.held = check_writable(path);
@@ -113,7 +114,6 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
     job.magic = KERNEL_JOB_MAGIC;
     job.flags = r.keep ? KERNEL_JOB_WAIT_FOR_NEXT : 0;
     job.gpu = r.gpu.value_or(KERNEL_JOB_ALL_GPUS);
-    std::memcpy(job.kernel, r.kernel.data(), r.kernel.size());
     std::copy(r.items.begin(), r.items.end(), job.items);
     std::copy(r.group.begin(), r.group.end(), job.group);
     job.lds_bytes = r.lds_bytes;
@@ -121,6 +121,9 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
     job.arguments = append(image.bytes, r.arguments, 8);
     job.elf = append(image.bytes, r.elf, 8);
     job.elf_bytes = r.elf.size();
+    if (!r.kernel.empty()) job.kernel = append(image.bytes, r.kernel + '\0', 1);
+    job.stream = r.stream;
+    job.after = r.after;
     job.buffer_count = static_cast<std::uint32_t>(table.size());
     job.buffers = append(image.bytes, std::string(table.size() * sizeof(kernel_job_buffer), '\0'), 8);
     for (std::size_t i = 0; i < table.size(); ++i) {
@@ -128,13 +131,21 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
         auto& entry = table[i];
         entry.bytes = b.bytes;
         entry.argument = b.argument;
-        entry.flags = (b.contents.empty() ? 0u : unsigned{KERNEL_JOB_IN}) | (b.out ? unsigned{KERNEL_JOB_OUT} : 0u);
+        entry.flags = (b.contents.empty() ? 0u : unsigned{KERNEL_JOB_IN}) | (b.out ? unsigned{KERNEL_JOB_OUT} : 0u) |
+                      (b.keep ? unsigned{KERNEL_JOB_KEEP} : 0u) | (b.always ? unsigned{KERNEL_JOB_ALWAYS} : 0u);
         entry.place = b.place;
-        if (entry.flags || b.place == KERNEL_JOB_PLACE_HOST) {
+        const bool part = !b.contents.empty() && b.contents.size() < b.bytes;
+        if (b.kept) {
+            entry.flags |= KERNEL_JOB_KEPT;
+            entry.address = b.kept->address;
+            entry.contents = std::uint64_t{b.kept->job} << 32 | b.kept->buffer;
+        } else if (entry.flags & (KERNEL_JOB_IN | KERNEL_JOB_OUT) || b.place == KERNEL_JOB_PLACE_HOST) {
+            if (part) entry.content_bytes = b.contents.size();
             entry.contents = append(image.bytes, b.contents, page);
-            image.bytes.resize(entry.contents + b.bytes);
+            image.bytes.resize(entry.contents + (part ? entry.content_bytes : b.bytes));
         }
         image.contents.push_back(entry.contents);
+        image.addresses.push_back(job.buffers + i * sizeof entry + offsetof(kernel_job_buffer, address));
     }
     align(image.bytes, page);
     job.bytes = image.bytes.size();
@@ -147,7 +158,7 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
 kernel_job_result read_kernel_job(const std::string& head) {
     kernel_job job{};
     std::memcpy(&job, head.data(), std::min(head.size(), sizeof job));
-    return {job.state, job.fault, job.nanoseconds};
+    return {job.state, job.fault, job.nanoseconds, job.start_ns, job.end_ns};
 }
 
 std::size_t kernel_job_head_bytes() { return sizeof(kernel_job); }
@@ -172,7 +183,8 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
             bytes = number<float>(value, text);
         else if (kind == "f64")
             bytes = number<double>(value, text);
-        else if (kind == "zeros" || kind == "file" || kind == "in" || kind == "inout" || kind == "out") {
+        else if (kind == "zeros" || kind == "file" || kind == "in" || kind == "inout" || kind == "out" ||
+                 kind == "block") {
             auto b = buffer_argument(kind, value, text);
             for (const auto& other : r.buffers)
                 if (!b.file.empty() && other.file == b.file)

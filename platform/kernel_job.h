@@ -16,12 +16,19 @@ namespace fabricvp {
 struct kernel_job_request {
     struct buffer {
         std::uint64_t bytes = 0;
-        std::string contents;        ///< at first; empty: zeros
+        std::string contents;        ///< at first; empty: zeros; shorter than `bytes`: the rest is undefined
         bool out = false;            ///< copied back when the kernel has ended
         std::uint64_t argument = 0;  ///< offset in the arguments where its address goes
         std::uint32_t place = 0;     ///< KERNEL_JOB_PLACE_… (abi/kernel_job.h)
         std::string file = {};       ///< that gets the contents in the end; empty: none
         held_file held = {};         ///< keeps it open until then, if it is a FIFO
+        bool always = false;         ///< comes back also after a fault: what `run --program` gives a program's block
+        bool keep = false;           ///< stays when the job has ended, at the address that the application writes
+        struct of_earlier_job {
+            std::uint64_t address;      ///< 0: of a job of the same chain
+            std::uint32_t job, buffer;  ///< their numbers
+        };
+        std::optional<of_earlier_job> kept = {};  ///< it is there already
     };
 
     std::string elf;     ///< the file itself
@@ -32,21 +39,25 @@ struct kernel_job_request {
     std::string arguments;  ///< laid out as the kernel's struct
     std::vector<buffer> buffers;
     std::optional<unsigned> gpu;  ///< none: spread over all of the node
+    std::uint32_t stream = 0;     ///< jobs of a chain with the same number follow each other
+    std::uint64_t after = 0;      ///< bit n: begins when job n of the chain has ended
     bool keep = false;            ///< the application waits for another job afterwards
 };
 
 /// A RAM disk with a job.
 struct kernel_job_image {
     std::string bytes;
-    std::vector<std::uint64_t> contents;  ///< where each buffer is, and comes back to
+    std::vector<std::uint64_t> contents;   ///< where each buffer is, and comes back to
+    std::vector<std::uint64_t> addresses;  ///< where the application writes the address of each
 };
 /// \throws input_error for what no kernel can be launched with
 kernel_job_image make_kernel_job(const kernel_job_request& request);
 
 /// What the application has written into the head of a RAM disk.
 struct kernel_job_result {
-    std::uint32_t state, fault;  ///< enum kernel_job_state, enum gpu_fault
-    std::uint64_t nanoseconds;   ///< from the launch to the kernel's end
+    std::uint32_t state, fault;              ///< enum kernel_job_state, enum gpu_fault
+    std::uint64_t nanoseconds;               ///< from the launch to the kernel's end
+    std::uint64_t start_ns = 0, end_ns = 0;  ///< since the machine began
 };
 kernel_job_result read_kernel_job(const std::string& head);
 /// Bytes that read_kernel_job() needs, and the offset of `state`, which is written last.

@@ -52,11 +52,18 @@ extern uint8_t lds_dynamic[];
                          "1: .4byte " GPU_TEXT(KERNEL_DESCRIPTOR_MAGIC) ", %0\n"                                 \
                          ".8byte %1, 1b - " GPU_TEXT(GPU_CODE_BASE) "\n"                                         \
                          ".4byte __lds_size, %2\n"                                                               \
+                         ".if %3 > 32\n"                                                                         \
+                         ".8byte 0, 2f - " GPU_TEXT(GPU_CODE_BASE) ", 0, 0\n"                                    \
+                         ".pushsection .rodata.names, \"a\"\n"                                                   \
                          "2: .asciz \"" #name "\"\n"                                                             \
-                         ".zero 32 - (. - 2b)\n"                                                                 \
+                         ".popsection\n"                                                                         \
+                         ".else\n"                                                                               \
+                         "3: .asciz \"" #name "\"\n"                                                             \
+                         ".zero 32 - (. - 3b)\n"                                                                 \
+                         ".endif\n"                                                                              \
                          ".popsection"                                                                           \
                          :                                                                                       \
-                         : "i"(sizeof(type)), "i"(name##_entry), "i"(KERNEL_STACK));                             \
+                         : "i"(sizeof(type)), "i"(name##_entry), "i"(KERNEL_STACK), "i"(sizeof(#name)));         \
         name##_body(args);                                                                                       \
         gpu_end();                                                                                               \
     }                                                                                                            \

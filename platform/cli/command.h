@@ -65,6 +65,7 @@ struct kernel_output {
     std::string file;
     std::uint64_t offset, bytes;  ///< in the RAM disk
     std::shared_ptr<void> held;   ///< keeps a FIFO open until it is written
+    bool always = false;          ///< written also if the kernel has ended with a fault
 };
 struct kernel_launch {
     image_set images;

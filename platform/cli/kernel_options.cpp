@@ -82,7 +82,9 @@ std::optional<kernel_launch> kernel_launch_of(const options::variables_map& give
     launch.images.initrd = file_of_bytes(job.bytes);
     for (std::size_t i = 0; i < r.buffers.size(); ++i)
         if (!r.buffers[i].file.empty())
-            launch.outputs.push_back({r.buffers[i].file, job.contents[i], r.buffers[i].bytes, r.buffers[i].held});
+            launch.outputs.push_back({r.buffers[i].file, job.contents[i],
+                                      r.buffers[i].always ? r.buffers[i].contents.size() : r.buffers[i].bytes,
+                                      r.buffers[i].held, r.buffers[i].always});
     return launch;
 }
 
@@ -94,11 +96,11 @@ void write_kernel_outputs(platform& p, const std::vector<kernel_output>& outputs
         p.read_memory(0, disk + offset, contents.data(), bytes);
         return contents;
     };
-    const bool done = read_kernel_job(read(0, kernel_job_head_bytes())).state == KERNEL_JOB_DONE;
+    const auto state = read_kernel_job(read(0, kernel_job_head_bytes())).state;
     for (const auto& o : outputs)
-        if (done)
+        if (state == KERNEL_JOB_DONE || (state == KERNEL_JOB_FAULT && o.always))
             write_file(o.file, read(o.offset, o.bytes));
-        else
+        else if (!o.always)
             fmt::print(stderr, "fabricvp: {} is not written: the kernel has not ended well\n", quoted(o.file));
 }
 

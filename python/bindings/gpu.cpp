@@ -102,29 +102,35 @@ std::optional<std::tuple<double, double, double, double>> app_work(const std::st
     return std::tuple(n * share->host, n * share->wavefronts, n * share->events, n * share->seconds());
 }
 
-/// Bytes, contents, out, offset in the arguments, place (abi/kernel_job.h).
-using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, std::uint64_t, std::uint32_t>;
+/// Bytes, contents, out, offset in the arguments, place, keep, and address, job and buffer of one that is there already
+/// (abi/kernel_job.h).
+using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, std::uint64_t, std::uint32_t, bool,
+                                std::optional<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>>;
 
-/// A RAM disk with a job, and where in it each buffer is. \param gpu none: all of the node
-std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& elf, const std::string& kernel,
-                                                            const std::array<std::uint32_t, 3>& items,
-                                                            const std::array<std::uint32_t, 3>& group,
-                                                            std::uint32_t lds, const py::bytes& arguments,
-                                                            const std::vector<given_buffer>& buffers,
-                                                            std::optional<unsigned> gpu) {
+/// A RAM disk with a job, and where in it each buffer and its address are. \param gpu none: all of the node
+std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> kernel_job(
+    const py::object& elf, const std::string& kernel, const std::array<std::uint32_t, 3>& items,
+    const std::array<std::uint32_t, 3>& group, std::uint32_t lds, const py::bytes& arguments,
+    const std::vector<given_buffer>& buffers, std::optional<unsigned> gpu, std::uint32_t stream, std::uint64_t after) {
     kernel_job_request r;
-    r.elf = read_file(elf, std::size_t{1} << 28);
+    r.elf = py::isinstance<py::bytes>(elf) ? elf.cast<std::string>()
+                                           : read_file(elf.cast<std::string>(), std::size_t{1} << 28);
     r.kernel = kernel;
     r.items = items;
     r.group = group;
     r.lds_bytes = lds;
     r.arguments = arguments;
-    for (const auto& [bytes, contents, out, argument, place] : buffers)
+    for (const auto& [bytes, contents, out, argument, place, keep, kept] : buffers) {
         r.buffers.push_back({bytes, contents ? std::string(*contents) : std::string(), out, argument, place});
+        r.buffers.back().keep = keep;
+        if (kept) r.buffers.back().kept = {std::get<0>(*kept), std::get<1>(*kept), std::get<2>(*kept)};
+    }
+    r.stream = stream;
+    r.after = after;
     r.gpu = gpu;
     r.keep = true;
     auto image = make_kernel_job(r);
-    return {py::bytes(image.bytes), std::move(image.contents)};
+    return {py::bytes(image.bytes), std::move(image.contents), std::move(image.addresses)};
 }
 
 /// Lets a node wait for jobs in its RAM disk, which begins with `job` and has `size` bytes.
@@ -151,6 +157,9 @@ void bind_gpu(py::module_& m) {
     });
     m.def("gpu_compute_units",
           [](session& x, std::size_t node, std::size_t gpu) { return gpu_at(x, node, gpu).core.compute_units.size(); });
+    m.def("gpu_lds_size", [](session& x, std::size_t node, std::size_t gpu) {
+        return static_cast<std::uint64_t>(gpu_at(x, node, gpu).core.compute_units.front()->params.lds.size);
+    });
     m.def("gpu_read_memory", &read_memory);
     m.def("gpu_write_memory", &write_memory);
     m.def("gpu_translate", &translate);
@@ -163,7 +172,7 @@ void bind_gpu(py::module_& m) {
     m.def("kernel_job_head", [] { return std::make_pair(kernel_job_head_bytes(), kernel_job_state_offset()); });
     m.def("read_kernel_job", [](const py::bytes& head) {
         const auto r = read_kernel_job(head);
-        return std::make_tuple(r.state, r.fault, r.nanoseconds);
+        return std::make_tuple(r.state, r.fault, r.nanoseconds, r.start_ns, r.end_ns);
     });
     m.def("initrd", [](session& x, std::size_t node) { return x.machine().hardware().nodes.at(node)->host.initrd(); });
     m.def("check_app", [](const std::string& name, std::uint64_t size, std::uint64_t gpus, const std::string& placement,

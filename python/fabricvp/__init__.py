@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .compiler.values import local
     from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
     from .data import config_path, configs, firmware_path, firmwares
+    from .device_arrays import DeviceArray
     from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, KernelFault, RemoteError
     from .faults import FaultArgument, FaultKind
     from .gpu import App, Gpu, Wavefront, apps
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
     from .remote import RemotePlatform
     from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
     from .spawning import spawn
+    from .streams import Stream
     from .units import seconds, to_picoseconds
 
 _NAMES = {
     "conditions": ("Breakpoint", "ConsoleText", "Marker", "Watchpoint"),
     "data": ("config_path", "configs", "firmware_path", "firmwares"),
+    "device_arrays": ("DeviceArray",),
     "errors": ("AddressError", "ExpectTimeout", "GuestStopped", "InputError", "KernelFault", "RemoteError"),
     "faults": ("FaultArgument", "FaultKind"),
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
@@ -56,6 +59,7 @@ _NAMES = {
     "guest_results": ("ResultLine", "result_lines"),
     "results": ("Match", "NodeOutcome", "NodeState", "Outcome", "RunResult", "read_results"),
     "spawning": ("spawn",),
+    "streams": ("Stream",),
     "units": ("seconds", "to_picoseconds"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

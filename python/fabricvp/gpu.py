@@ -10,7 +10,6 @@ print(platform.app_ok, gpu.statistics["wavefront_instructions"], gpu.stalls())
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
@@ -26,8 +25,10 @@ from .units import Time
 if TYPE_CHECKING:
     import pandas
 
+    from .device_arrays import DeviceArray
     from .platform import Platform
     from .program import Program
+    from .streams import Stream
 
 _STALLS = ("memory", "queue", "fetch", "fence", "barrier", "simd")
 
@@ -103,6 +104,7 @@ class LaunchOptions(TypedDict, total=False):
     all_gpus: bool
     max_job_bytes: int
     limit: Time | None
+    stream: Stream | None
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,11 @@ class Gpu:
     def compute_units(self) -> int:
         """Number of compute units."""
         return _fabricvp.gpu_compute_units(self._core, self._node, self.index)
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes of a compute unit's local data share."""
+        return _fabricvp.gpu_lds_size(self._core, self._node, self.index)
 
     @property
     def memory(self) -> GpuMemory:
@@ -221,15 +228,16 @@ class Gpu:
         all_gpus: bool = False,
         max_job_bytes: int = 0,
         limit: Time | None = None,
+        stream: Stream | None = None,
         wait: bool = True,
     ) -> Launch | PendingLaunch:
         """Runs a kernel of an ELF file (`fabricvp new kernel` makes a project with one) and waits for its end.
 
         ``grid`` and ``group`` are work-items, one to three sizes; a group has 256 unless given. ``args`` are laid out
         as C lays out the kernel's struct: whole numbers are 64 bits, floats are doubles, everything else is a value of
-        ctypes or numpy. A numpy array, or the name of one of ``buffers``, stands for a pointer to it. Buffers are
-        arrays, or a number of bytes for one that begins as zeros. ``outputs`` are the buffers that come back, by name
-        or by place among ``args`` (None: all).
+        ctypes or numpy. A numpy array, one of `Gpu.array()`, or the name of one of ``buffers``, stands for a pointer to
+        it. Buffers are arrays, or a number of bytes for one that begins as zeros. ``outputs`` are the buffers that come
+        back, by name or by place among ``args`` (None: all); arrays of `Gpu.array()` stay where they are.
 
         ``places`` says by name or by place among ``args`` which buffers lie elsewhere than where the kernel runs: on
         another GPU of the node, by its number, or in host memory (``"host"``), which lanes reach over PCIe, uncached.
@@ -238,6 +246,7 @@ class Gpu:
         ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
         work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node. ``limit`` is simulated time for all
         of it. ``max_job_bytes`` is the size of the largest job, where later ones are larger than twice the first.
+        ``stream`` is one of `Gpu.stream()`; the call then does not wait.
 
         The project's driver does it on the simulated host: buffers travel over PCIe, the launch goes through a queue.
         So the node must not run anything else, and the first launch boots it.
@@ -260,8 +269,41 @@ class Gpu:
             self.name + ".",
             max_job_bytes,
             limit,
+            **_stream_options(stream, wait),
         )
-        return pending.result() if wait else pending
+        if stream is not None:
+            stream.add(pending)
+        return pending.result() if wait and stream is None else pending
+
+    @runs_in_caller
+    def array(self, values: Any) -> DeviceArray:
+        """An array in the GPU's memory that stays there between launches, with the values of an array of numpy (or what
+        `numpy.asarray()` takes). The first launch that has it allocates and fills it."""
+        import numpy
+
+        from .device_arrays import DeviceArray
+
+        values = numpy.ascontiguousarray(values) if numpy.ndim(values) else numpy.asarray(values)
+        if not values.nbytes:
+            raise ValueError("the array is empty")
+        handle = self._new_array(values.nbytes, values.tobytes())
+        return DeviceArray(self, values.dtype, values.shape, handle)
+
+    def stream(self) -> Stream:
+        """A stream for `launch(stream=)` and kernels of programs: kernels of one follow each other, those of several
+        run at the same time."""
+        from .streams import Stream
+
+        return Stream(self._platform.nodes[self._node].kernel_jobs, self.name)
+
+    def _new_array(self, size: int, contents: bytes, renewed: bool = False) -> int:
+        return self._platform.nodes[self._node].kernel_jobs.arrays.add(size, contents, 1 + self.index, renewed)
+
+    def _read_array(self, handle: int, offset: int, size: int) -> bytes:
+        return self._platform.nodes[self._node].kernel_jobs.arrays.read(handle, offset, size)
+
+    def _write_array(self, handle: int, offset: int, data: bytes) -> None:
+        self._platform.nodes[self._node].kernel_jobs.arrays.write(handle, offset, data)
 
     @runs_in_caller
     def program(
@@ -272,20 +314,23 @@ class Gpu:
         options: Sequence[str] = (),
         language: str = "",
         wavefront: int | None = None,
+        heap: int | str = 8 << 20,
     ) -> Program:
         """Compiles kernels, a file or a text, for `program["name"](grid, group, *args)`. A file's suffix tells its
         language (.cl, .hip, .cu); a text is in OpenCL C unless ``language`` is "hip" or "cuda".
 
         ``defines`` are macros: a mapping, or texts as `-D` takes them. ``includes`` are folders of headers, beside the
         file's own. ``options`` go to clang ("-cl-std=CL1.2", "-cl-fast-relaxed-math"). ``wavefront`` is how many lanes
-        its wavefronts have, 32 or 64 (None: 32 in CUDA, else 64). What was compiled before is not compiled again.
+        its wavefronts have, 32 or 64 (None: 32 in CUDA, else 64). ``heap`` is the size of what malloc() in kernels
+        gives out, a number of bytes or a text with unit (8 MiB). What was compiled before is not compiled again.
 
         Raises `InputError` with the compiler's first message, or if there is no compiler."""
         from .program import Program, compile_program
 
-        return Program(self, compile_program(source, defines, includes, options, language, wavefront))
+        image = compile_program(source, defines, includes, options, language, wavefront)
+        return Program(self, image, int(_fabricvp.parse_bytes(heap)) if isinstance(heap, str) else heap)
 
-    def _run_image(
+    def _add_image(
         self,
         elf: bytes,
         kernel: str,
@@ -296,17 +341,25 @@ class Gpu:
         all_gpus: bool,
         max_job_bytes: int,
         limit: Time | None,
-    ) -> tuple[float, dict[str, float], list[bytes]]:
-        """Time, statistics and contents of buffers, for `Program`, which may be in another process."""
-        jobs = self._platform.nodes[self._node].kernel_jobs
-        gpu = None if all_gpus else self.index
-        with tempfile.NamedTemporaryFile(suffix=".elf") as file:
-            file.write(elf)
-            file.flush()
-            pending = jobs.add(
-                gpu, file.name, kernel, items, group, lds, arguments, self.name + ".", max_job_bytes, limit
-            )
-            return pending.outcome()
+        stream: Stream | None,
+    ) -> PendingLaunch:
+        """A launch for `Program`, which may be in another process."""
+        pending = self._platform.nodes[self._node].kernel_jobs.add(
+            None if all_gpus else self.index,
+            elf,
+            kernel,
+            items,
+            group,
+            lds,
+            arguments,
+            self.name + ".",
+            max_job_bytes,
+            limit,
+            **_stream_options(stream, True),
+        )
+        if stream is not None:
+            stream.add(pending)
+        return pending
 
     def to_pandas(self) -> pandas.DataFrame:
         """Compute units in rows, their counters in columns."""
@@ -321,6 +374,13 @@ class Gpu:
 
     def __repr__(self) -> str:
         return f"<Gpu {self.name} with {self.compute_units} compute units>"
+
+
+def _stream_options(stream: Stream | None, wait: bool) -> dict[str, Any]:
+    """What `Jobs.add()` takes for a stream, or for a launch outside of all."""
+    if stream is None:
+        return {"alone": wait}
+    return {"stream": stream.number, "after": stream.after}
 
 
 class GpuMemory(Memory):

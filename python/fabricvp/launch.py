@@ -8,10 +8,11 @@ import ctypes
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _fabricvp
 from .conditions import Marker
+from .device_arrays import ArrayStore, DeviceArray
 from .errors import GuestStopped, InputError, KernelFault
 from .results import Outcome
 from .units import Time, to_picoseconds
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (abi/kernel_job.h)
 _OWN, _GPU0, _HOST = 0, 1, 0xFFFFFFFF  # KERNEL_JOB_PLACE_… (abi/kernel_job.h)
-_PAGE, _MAX_TOGETHER = 4096, 8  # KERNEL_JOB_PAGE, KERNEL_JOB_MAX_TOGETHER (abi/kernel_job.h)
+_PAGE, _MAX_TOGETHER, _STREAMS = 4096, 16, 8  # KERNEL_JOB_PAGE, …_MAX_TOGETHER, …_STREAMS (abi/kernel_job.h)
 _LABEL = "kernels"  # of the region that the driver marks around a launch
 _MIN_DISK_BYTES = 16 << 20
 
@@ -39,12 +40,24 @@ class Launch:
     buffers: dict[Any, numpy.ndarray]
 
 
+class Buffer(NamedTuple):
+    """What a pointer among the arguments points to: its size, its contents (None: zeros), whether it comes back, the
+    place of the pointer, where it lies, and the handle of an array that stays on the GPU (0: it does not)."""
+
+    size: int
+    contents: bytes | None
+    out: bool
+    argument: int
+    place: int = _OWN
+    array: int = 0
+
+
 @dataclass(frozen=True)
 class ArgumentBlock:
-    """Arguments as bytes, and the buffers that they point to: size, contents, out, argument, place."""
+    """Arguments as bytes, and the buffers that they point to."""
 
     block: bytes
-    buffers: list[tuple[int, bytes | None, bool, int, int]]
+    buffers: list[Buffer]
 
 
 class Arguments:
@@ -59,7 +72,7 @@ class Arguments:
         gpus: int = 1,
     ) -> None:
         self.block, self._alignment = bytearray(), 1
-        self.buffers: list[tuple[int, bytes | None, bool, int, int]] = []  #: size, contents, out, argument, place
+        self.buffers: list[Buffer] = []
         self.sources: list[tuple[Any, Any]] = []  #: of each buffer: key, array or None
         named = dict(buffers)
         for index, argument in enumerate(args):
@@ -70,7 +83,7 @@ class Arguments:
                         f" {', '.join(buffers) or 'none'}"
                     )
                 self._buffer(argument, named.pop(argument))
-            elif _is_array(argument):
+            elif _is_array(argument) or isinstance(argument, DeviceArray):
                 self._buffer(index, argument)
             else:
                 self._value(index, argument)
@@ -86,11 +99,15 @@ class Arguments:
                 )
         placed = {key: _place(key, place, gpus) for key, place in (places or {}).items()}
         self.buffers = [
-            (size, contents, outputs is None or key in outputs, at, placed.get(key, _OWN))
-            for (size, contents, _, at, _), key in zip(self.buffers, keys)
+            b if b.array else b._replace(out=outputs is None or key in outputs, place=placed.get(key, _OWN))
+            for b, key in zip(self.buffers, keys)
         ]
 
     def _buffer(self, key: Any, given: Any) -> None:
+        if isinstance(given, DeviceArray):
+            self.buffers.append(Buffer(given.nbytes, None, False, self._put(bytes(8)), _OWN, given.handle))
+            self.sources.append((key, None))
+            return
         if _is_array(given):
             contents = given.tobytes()
             size = len(contents)
@@ -103,7 +120,7 @@ class Arguments:
             )
         if size < 1:
             raise ValueError(f"buffer {key!r} is empty")
-        self.buffers.append((size, contents, True, self._put(bytes(8)), _OWN))
+        self.buffers.append(Buffer(size, contents, True, self._put(bytes(8))))
         self.sources.append((key, given if contents is not None else None))
 
     def _value(self, index: int, value: Any) -> None:
@@ -158,30 +175,93 @@ class _Job:
     """What `Gpu.launch()` asks for."""
 
     gpu: int | None
-    elf: str
+    elf: str | bytes  # the file's name, or the file itself
     kernel: str
     items: tuple[int, int, int]
     group: tuple[int, int, int]
     lds: int
     arguments: Arguments | ArgumentBlock
+    stream: int = 0  # 0: of its own
+    after: tuple[PendingLaunch, ...] = ()
 
-    def image(self, followed: bool) -> tuple[bytes, list[int]]:
-        """As the driver reads it, and where its buffers are in it. ``followed`` by another that runs at the same
-        time."""
-        image, offsets = _fabricvp.kernel_job(
+    def image(self, chain: _Chain) -> tuple[bytes, list[int], list[int]]:
+        """As the driver reads it, and where its buffers and their addresses are in it."""
+        image, offsets, addresses = _fabricvp.kernel_job(
             self.elf,
             self.kernel,
             self.items,
             self.group,
             self.lds,
             bytes(self.arguments.block),
-            self.arguments.buffers,
+            [chain.buffer(i, b) for i, b in enumerate(self.arguments.buffers)],
             self.gpu,
+            chain.stream_of(self),
+            chain.after(self),
         )
-        if followed:  # `next` stands behind `state`
-            at = _fabricvp.kernel_job_head()[1] + 4
-            image = image[:at] + (len(image) // _PAGE).to_bytes(4, "little") + image[at + 4 :]
-        return image, offsets
+        return image, offsets, addresses
+
+
+class _Chain:
+    """What the jobs of a chain share while their images are made, one after the other."""
+
+    def __init__(self, arrays: ArrayStore) -> None:
+        self._arrays = arrays
+        self._streams: dict[int | None, list[int]] = {}  # by GPU: their numbers in the order of the driver's queues
+        self._placed: dict[int, tuple[int, int]] = {}  # new arrays: job and buffer
+        self.jobs: list[_Job] = []
+        self.images: list[tuple[bytes, list[int], list[int]]] = []
+
+    def has_room_for(self, job: _Job) -> bool:
+        """Whether it can run at the same time as those that are here."""
+        streams = self._streams.get(job.gpu, [])
+        return len(self.jobs) < _MAX_TOGETHER and (
+            len(streams) < _STREAMS or (job.stream != 0 and job.stream in streams)
+        )
+
+    def add(self, job: _Job) -> None:
+        """Appends a job."""
+        streams = self._streams.setdefault(job.gpu, [])
+        if not job.stream or job.stream not in streams:
+            streams.append(job.stream)
+        self.images.append(job.image(self))
+        self.jobs.append(job)
+
+    def stream_of(self, job: _Job) -> int:
+        """The queue of a job that is being added."""
+        streams = self._streams[job.gpu]
+        return streams.index(job.stream) if job.stream else len(streams) - 1
+
+    def after(self, job: _Job) -> int:
+        """Bits of the jobs here that it waits for."""
+        wanted = [id(launch.job) for launch in job.after]
+        return sum(1 << i for i, other in enumerate(self.jobs) if id(other) in wanted)
+
+    def buffer(self, index: int, b: Buffer) -> tuple[Any, ...]:
+        """As the binding takes it."""
+        if not b.array:
+            return (*b[:5], False, None)
+        kept = self._arrays.find(b.array)
+        if kept.address:
+            return (b.size, None, False, b.argument, _OWN, False, (kept.address, 0, 0))
+        if b.array in self._placed:
+            return (b.size, None, False, b.argument, _OWN, False, (0, *self._placed[b.array]))
+        self._placed[b.array] = len(self.jobs), index
+        return (b.size, kept.contents, False, b.argument, kept.place, True, None)
+
+    def text(self) -> bytes:
+        """All images behind each other."""
+        at = _fabricvp.kernel_job_head()[1] + 4  # `next` stands behind `state`
+        chained = [
+            image[:at] + (len(image) // _PAGE).to_bytes(4, "little") + image[at + 4 :] for image, *_ in self.images[:-1]
+        ]
+        return b"".join([*chained, self.images[-1][0]])
+
+    def new_arrays(self) -> dict[int, int]:
+        """Where the driver writes the addresses of arrays that this chain has allocated, by handle."""
+        starts = [0]
+        for image, *_ in self.images:
+            starts.append(starts[-1] + len(image))
+        return {handle: starts[job] + self.images[job][2][b] for handle, (job, b) in self._placed.items()}
 
 
 class PendingLaunch:
@@ -193,6 +273,7 @@ class PendingLaunch:
         self.job, self.max_job_bytes, self.limit = job, max_job_bytes, limit
         self._ended: tuple[float, dict[str, float], list[bytes]] | BaseException | None = None
         self._result: Launch | None = None
+        self._times = 0.0, 0.0
 
     @property
     def done(self) -> bool:
@@ -216,8 +297,16 @@ class PendingLaunch:
         assert self._ended is not None
         return self._ended
 
-    def end(self, time: float, statistics: Mapping[str, float], contents: Sequence[bytes]) -> None:
+    def times(self) -> tuple[float, float]:
+        """When the kernel began and ended, in seconds of simulated time. Runs it, as `result()` does."""
+        self.outcome()
+        return self._times
+
+    def end(
+        self, time: float, statistics: Mapping[str, float], contents: Sequence[bytes], times: tuple[float, float]
+    ) -> None:
         """It has run. ``statistics`` are those of the node."""
+        self._times = times
         own = {path[len(self._prefix) :]: v for path, v in statistics.items() if path.startswith(self._prefix)}
         self._ended = time, own, list(contents)
 
@@ -228,7 +317,8 @@ class PendingLaunch:
 
     def __repr__(self) -> str:
         state = "failed" if isinstance(self._ended, BaseException) else "done" if self._ended else "waits"
-        return f"<PendingLaunch of {self.job.kernel or os.path.basename(self.job.elf)}: {state}>"
+        name = self.job.kernel or ("kernel" if isinstance(self.job.elf, bytes) else os.path.basename(self.job.elf))
+        return f"<PendingLaunch of {name}: {state}>"
 
 
 class Jobs:
@@ -239,11 +329,18 @@ class Jobs:
         self._disk: tuple[int, int] | None = None
         self._unfinished = False  # the driver still waits for a kernel whose launch was given up
         self._pending: list[PendingLaunch] = []
+        self._streams = 0
+        self.arrays = ArrayStore(node)
+
+    def new_stream(self) -> int:
+        """A number for `add(stream=)`."""
+        self._streams += 1
+        return self._streams
 
     def add(
         self,
         gpu: int | None,
-        elf: str | os.PathLike[str],
+        elf: str | os.PathLike[str] | bytes,
         kernel: str,
         items: tuple[int, int, int],
         group: tuple[int, int, int],
@@ -252,52 +349,87 @@ class Jobs:
         prefix: str,
         max_job_bytes: int,
         limit: Time | None,
+        stream: int = 0,
+        after: Sequence[PendingLaunch] = (),
+        alone: bool = False,
     ) -> PendingLaunch:
-        """A kernel for the next `run()`. ``prefix`` begins the names of its GPU's statistics. Raises `InputError` if it
-        cannot be launched."""
+        """A kernel for the next `run()`. ``prefix`` begins the names of its GPU's statistics. Kernels of one ``stream``
+        follow each other; ``after`` are others that it waits for; ``alone``: it begins when those of all streams have
+        ended. Raises `InputError` if it cannot be launched."""
+        if alone and any(launch.job.stream for launch in self._pending):
+            self.run()
         if self._pending and (gpu is None or self._pending[0].job.gpu is None):
             raise InputError("a kernel on all GPUs (all_gpus=True) runs alone: take the results of others first")
-        if len(self._pending) >= _MAX_TOGETHER:
-            raise InputError(
-                f"{len(self._pending)} kernels wait: at most {_MAX_TOGETHER} of a node run at the same time"
-            )
-        job = _Job(gpu, os.fspath(elf), kernel, items, group, lds, arguments)
-        job.image(False)  # raises for what no kernel can be launched with
+        if not stream and sum(not launch.job.stream for launch in self._pending) >= _STREAMS:
+            raise InputError(f"{len(self._pending)} kernels wait: at most {_STREAMS} of a node run at the same time")
+        job = _Job(
+            gpu,
+            elf if isinstance(elf, bytes) else os.fspath(elf),
+            kernel,
+            items,
+            group,
+            lds,
+            arguments,
+            stream,
+            (*after,),
+        )
+        _Chain(self.arrays).add(job)  # raises for what no kernel can be launched with
         self._pending.append(PendingLaunch(self, job, prefix, max_job_bytes, limit))
         return self._pending[-1]
 
     def run(self) -> None:
-        """Runs all that wait, at the same time."""
-        launches, self._pending = self._pending, []
+        """Runs all that wait, at the same time as far as there are queues for them."""
+        waiting, self._pending = self._pending, []
         try:
-            self._run(launches)
+            while waiting:
+                self._recover()
+                chain = _Chain(self.arrays)
+                while len(chain.jobs) < len(waiting) and chain.has_room_for(waiting[len(chain.jobs)].job):
+                    chain.add(waiting[len(chain.jobs)].job)
+                launches, waiting = waiting[: len(chain.jobs)], waiting[len(chain.jobs) :]
+                try:
+                    self._run(chain, launches)
+                except BaseException as error:
+                    for launch in launches:
+                        launch.fail(error)
+                    raise
         except BaseException as error:
-            for launch in launches:
+            for launch in waiting:
                 launch.fail(error)
             raise
 
-    def _run(self, launches: Sequence[PendingLaunch]) -> None:
-        images = [launch.job.image(launch is not launches[-1]) for launch in launches]
-        self._begin(b"".join(image for image, _ in images), max(launch.max_job_bytes for launch in launches))
+    def _recover(self) -> None:
+        """GPUs and driver begin anew after a launch that was given up: its end would be taken for the next one's."""
+        if self._unfinished:
+            self._node.reset()
+            self.arrays.clear()
+            self._unfinished = False
+            self._node.console.skip()
+
+    def _run(self, chain: _Chain, launches: Sequence[PendingLaunch]) -> None:
+        images = chain.images
+        self._begin(chain.text(), max(launch.max_job_bytes for launch in launches))
         self._unfinished = True
         statistics = self._until_ended([launch.limit for launch in launches if launch.limit is not None])
         self._unfinished = False
         at, _ = self._disk or (0, 0)
         read, memory, head = _fabricvp.read_kernel_job, self._node.memory, _fabricvp.kernel_job_head()[0]
         state = read(memory.read(at, head))[0]
+        for handle, offset in chain.new_arrays().items():
+            self.arrays.find(handle).allocated(int.from_bytes(memory.read(at + offset, 8), "little"))
         console_text = self._node.console.unread.replace("\r", "").strip()
         if state not in (_DONE, _FAULT):
             raise InputError(console_text.splitlines()[-1] if console_text else "the driver refused the job")
-        for launch, (image, offsets) in zip(launches, images):
-            _, fault, nanoseconds = read(memory.read(at, head))
+        for launch, (image, offsets, _) in zip(launches, images):
+            _, fault, nanoseconds, start, stop = read(memory.read(at, head))
             if fault:
                 launch.fail(KernelFault(f"the kernel ended with a fault:\n{console_text[-1000:]}", fault))
             else:
                 contents = [
-                    memory.read(at + offset, size) if out else b""
-                    for (size, _, out, *_), offset in zip(launch.job.arguments.buffers, offsets)
+                    memory.read(at + offset, b.size) if b.out else b""
+                    for b, offset in zip(launch.job.arguments.buffers, offsets)
                 ]
-                launch.end(nanoseconds / 1e9, statistics, contents)
+                launch.end(nanoseconds / 1e9, statistics, contents, (start / 1e9, stop / 1e9))
             at += len(image)
 
     def _until_ended(self, limits: Sequence[Time]) -> dict[str, float]:
@@ -338,9 +470,6 @@ class Jobs:
                 f"a job of {len(job)} bytes, and the RAM disk has {end - start}: give the first launch"
                 f" max_job_bytes={len(job)}"
             )
-        if self._unfinished:  # GPUs and driver begin anew; otherwise the old kernel's end would be taken for this one's
-            self._node.reset()
-            self._node.console.skip()
         head, at = _fabricvp.kernel_job_head()
         memory = self._node.memory
         memory.write(start + head, job[head:])
@@ -362,8 +491,8 @@ def collect(arguments: Arguments, contents: Sequence[bytes]) -> dict[Any, numpy.
     import numpy
 
     found = {}
-    for (key, array), data, (_, _, out, *_) in zip(arguments.sources, contents, arguments.buffers):
-        if out:
+    for (key, array), data, b in zip(arguments.sources, contents, arguments.buffers):
+        if b.out:
             whole = numpy.frombuffer(bytearray(data), numpy.uint8 if array is None else array.dtype)
             found[key] = whole if array is None else whole.reshape(array.shape)
     return found

@@ -36,6 +36,7 @@ from . import (
     remote,
     spans,
     statistics,
+    streams,
 )
 from .errors import RemoteError
 from .remote import PARENT_MAIN, close_parent_connections
@@ -61,6 +62,8 @@ LIVE_CLASSES = (
     gpu.Gpu,
     gpu.GpuMemory,
     launch.PendingLaunch,
+    streams.Stream,
+    streams.Event,
     pcie.Pcie,
     pcie_devices.PcieDevice,
     spans.Spans,

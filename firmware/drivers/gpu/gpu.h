@@ -151,7 +151,7 @@ struct gpu_kernel {
 /* Places a kernel image (an ELF file in host memory) where the GPUs of gpu_connected_count() reach it. \returns its
  * address, 0 if it is malformed */
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
-/* \param image where it was placed \param name at most 32 characters; empty: the first kernel of the file */
+/* \param image where it was placed \param name empty: the first kernel of the file */
 struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name);
 
 /* The kernel of a file that was linked into this program (drivers/gpu/images.h), which is placed when it is first asked
@@ -170,6 +170,7 @@ struct gpu_queue_handle {
     unsigned index, flags;
     uint32_t packets;
     gpu_address ring, kernargs, signals_at;
+    gpu_address large_kernargs; /* GPU_LARGE_KERNARG_BYTES a packet, once one has needed them; 0: not yet */
     uint64_t next;              /* index of the next packet */
     struct aql_signal* signals; /* of host memory, one a packet slot; NULL: on the device */
     uint64_t unsignalled[4];    /* bit n: the last packet of slot n had no signal */
@@ -206,7 +207,8 @@ struct gpu_grid {
     enum gpu_binding binding; /* for gpu_grid_part() */
     uint32_t batch;
 };
-enum { GPU_KERNARG_BYTES = 256 }; /* of arguments at most */
+/* Of arguments at most; each packet slot of a queue has room for GPU_KERNARG_BYTES. */
+enum { GPU_KERNARG_BYTES = 256, GPU_LARGE_KERNARG_BYTES = 4096 };
 /* Writes arguments and packet, rings the doorbell. \returns the packet's number, for gpu_wait() */
 uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, const struct gpu_grid* grid,
                       const void* arguments, uint32_t bytes);

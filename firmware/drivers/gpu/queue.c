@@ -36,6 +36,18 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
     return image;
 }
 
+/* Whether a name that does not fit a descriptor is `name`. */
+static bool has_long_name(const void* elf, uint64_t bytes, const struct kernel_descriptor* k, const char* name) {
+    struct elf_segment s;
+    uint64_t at;
+    memcpy(&at, k->name + KERNEL_DESCRIPTOR_LONG_NAME, sizeof at);
+    at += GPU_CODE_BASE;
+    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
+        if (at >= s.address && at - s.address < s.file_bytes)
+            return strncmp((const char*)s.data + (at - s.address), name, s.file_bytes - (at - s.address)) == 0;
+    return false;
+}
+
 /* Descriptors begin with a magic number and lie 8-byte aligned in the file's segments. */
 struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name) {
     struct elf_segment s;
@@ -44,7 +56,7 @@ struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address i
             struct kernel_descriptor k;
             memcpy(&k, s.data + at, sizeof k);
             if (k.magic != KERNEL_DESCRIPTOR_MAGIC || k.image_offset != s.address + at - GPU_CODE_BASE) continue;
-            if (!*name || strncmp(k.name, name, sizeof k.name) == 0)
+            if (!*name || (k.name[0] ? strncmp(k.name, name, sizeof k.name) == 0 : has_long_name(elf, bytes, &k, name)))
                 return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
         }
     return (struct gpu_kernel){0, 0};
@@ -213,9 +225,15 @@ uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsign
 
 uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid,
                       const void* arguments, uint32_t bytes) {
-    if (bytes > GPU_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
+    if (bytes > GPU_LARGE_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
     await_slot(q);
-    const gpu_address kernarg = q->kernargs + (q->next & (q->packets - 1)) * GPU_KERNARG_BYTES;
+    const bool large = bytes > GPU_KERNARG_BYTES;
+    if (large && !q->large_kernargs)
+        q->large_kernargs =
+            gpu_allocate_on(q->node, (unsigned)(q->gpu - q->node->gpu), (uint64_t)q->packets * GPU_LARGE_KERNARG_BYTES);
+    const gpu_address kernarg =
+        (large ? q->large_kernargs : q->kernargs) +
+        (q->next & (q->packets - 1)) * (uint64_t)(large ? GPU_LARGE_KERNARG_BYTES : GPU_KERNARG_BYTES);
     gpu_write(q->node, kernarg, arguments, bytes);
     struct aql_kernel_dispatch p = {.header = AQL_HEADER_BARRIER,
                                     .dimensions = 3,

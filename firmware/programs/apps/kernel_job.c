@@ -8,7 +8,12 @@
 #include "lib/timer.h"
 #include "programs/apps/app.h"
 
-enum { MAX_BUFFERS = 64, POLL_INTERVAL_US = 10, FURTHER_QUEUE_PACKETS = 4 };
+enum {
+    MAX_BUFFERS = 64,
+    POLL_INTERVAL_US = 10,
+    FURTHER_QUEUE_PACKETS = 64, /* a job has a packet, and two for the jobs of seven other streams that it waits for */
+    DEPENDENCIES = 5            /* of a barrier packet */
+};
 
 static bool inside(const struct kernel_job* job, uint64_t offset, uint64_t bytes) {
     return offset <= job->bytes && bytes <= job->bytes - offset;
@@ -19,17 +24,29 @@ static bool wrong(const char* what) {
     return false;
 }
 
+static bool name_ends(const struct kernel_job* job) {
+    for (uint64_t at = job->kernel; at < job->bytes; ++at)
+        if (!((const char*)job)[at] || !job->kernel) return true;
+    return false;
+}
+
 static struct kernel_job_buffer* buffers_of(struct kernel_job* job) {
     return (struct kernel_job_buffer*)((uint8_t*)job + job->buffers);
 }
 
+static uint64_t copied_bytes(const struct kernel_job_buffer* b) {
+    return b->content_bytes ? b->content_bytes : b->bytes;
+}
+
 static bool well_formed(const struct app* app, struct kernel_job* job) {
-    if (job->argument_bytes > GPU_KERNARG_BYTES || !inside(job, job->arguments, job->argument_bytes))
+    if (job->argument_bytes > GPU_LARGE_KERNARG_BYTES || !inside(job, job->arguments, job->argument_bytes))
         return wrong("its arguments are too long");
     if (job->buffer_count > MAX_BUFFERS || job->buffers % 8 ||
         !inside(job, job->buffers, job->buffer_count * sizeof(struct kernel_job_buffer)))
         return wrong("its table of buffers does not fit");
     if (!inside(job, job->elf, job->elf_bytes)) return wrong("its ELF file does not fit");
+    if (!name_ends(job)) return wrong("the kernel's name does not end");
+    if (job->stream >= KERNEL_JOB_STREAMS) return wrong("there is no such stream");
     if (job->gpu != KERNEL_JOB_ALL_GPUS && job->gpu >= app->node->count) return wrong("there is no such GPU");
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
@@ -41,7 +58,9 @@ static bool well_formed(const struct app* app, struct kernel_job* job) {
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         const struct kernel_job_buffer* b = &buffers_of(job)[i];
         const bool on_host = b->place == KERNEL_JOB_PLACE_HOST;
-        if (!b->bytes || ((b->flags || on_host) && !inside(job, b->contents, b->bytes)))
+        const bool copied = b->flags & (KERNEL_JOB_IN | KERNEL_JOB_OUT);
+        const uint64_t bytes = copied_bytes(b);
+        if (!b->bytes || b->content_bytes > b->bytes || ((copied || on_host) && !inside(job, b->contents, bytes)))
             return wrong("a buffer is empty or does not fit");
         if (on_host && ((uintptr_t)job + b->contents) % GPU_PAGE)
             return wrong("a buffer of the host begins inside a page");
@@ -65,16 +84,29 @@ static bool allocate(struct app* app, struct kernel_job_buffer* b, uint32_t gpu)
     return true;
 }
 
+/* Where a buffer of an earlier job of the chain is. \returns false if there is none */
+static bool find_kept(struct kernel_job* const* jobs, unsigned own, struct kernel_job_buffer* b) {
+    if (b->address) return true;
+    const uint64_t job = b->contents >> 32, buffer = (uint32_t)b->contents;
+    if (job >= own || buffer >= jobs[job]->buffer_count) return wrong("a kept buffer does not exist");
+    b->address = buffers_of(jobs[job])[buffer].address;
+    return true;
+}
+
 /* Memory for the buffers, with their contents; arguments that name them. \returns false if there is no room */
-static bool place_buffers(struct app* app, struct kernel_job* job, uint8_t* arguments) {
+static bool place_buffers(struct app* app, struct kernel_job* const* jobs, unsigned own, uint8_t* arguments) {
+    struct kernel_job* job = jobs[own];
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         struct kernel_job_buffer* b = &buffers_of(job)[i];
-        if (b->place == KERNEL_JOB_PLACE_HOST) { /* its contents are there already, and come back by themselves */
+        if (b->flags & KERNEL_JOB_KEPT) {
+            if (!find_kept(jobs, own, b)) return false;
+        } else if (b->place ==
+                   KERNEL_JOB_PLACE_HOST) { /* its contents are there already, and come back by themselves */
             b->address = gpu_map_host(app->node, (uint8_t*)job + b->contents, b->bytes, true);
         } else {
             if (!allocate(app, b, b->place ? b->place - KERNEL_JOB_PLACE_GPU0 : job->gpu)) return false;
             if (b->flags & KERNEL_JOB_IN)
-                app_upload(app, b->address, (uint8_t*)job + b->contents, b->bytes);
+                app_upload(app, b->address, (uint8_t*)job + b->contents, copied_bytes(b));
             else
                 app_fill(app, b->address, (b->bytes + 3) / 4, FILL_CONSTANT, 0, 0, 0);
         }
@@ -88,17 +120,21 @@ struct launch {
     struct kernel_job* job;
     struct gpu_kernel kernel;
     struct gpu_grid grid;
-    uint8_t arguments[GPU_KERNARG_BYTES];
+    uint8_t arguments[GPU_LARGE_KERNARG_BYTES];
     struct gpu_queue_handle* queue;
     uint64_t packet;
 };
 
-static bool prepare(struct app* app, struct launch* l, struct kernel_job* job) {
+static bool prepare(struct app* app, struct launch* l, struct kernel_job* const* jobs, unsigned own) {
+    struct kernel_job* job = jobs[own];
     if (!well_formed(app, job)) return false;
     const void* elf = (uint8_t*)job + job->elf;
     const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);
-    *l = (struct launch){.job = job, .grid.lds_bytes = job->lds_bytes};
-    if (image) l->kernel = gpu_find_kernel(elf, job->elf_bytes, image, job->kernel);
+    l->job = job;
+    l->kernel = (struct gpu_kernel){0, 0};
+    l->grid = (struct gpu_grid){.lds_bytes = job->lds_bytes};
+    const char* name = job->kernel ? (const char*)job + job->kernel : "";
+    if (image) l->kernel = gpu_find_kernel(elf, job->elf_bytes, image, name);
     if (!l->kernel.object) return wrong(image ? "no such kernel in its ELF file" : "its ELF file is no kernel image");
     if (l->kernel.kernarg_bytes > job->argument_bytes) {
         console_printf("kernel job: the kernel takes %u bytes of arguments, not %u\n", l->kernel.kernarg_bytes,
@@ -110,11 +146,11 @@ static bool prepare(struct app* app, struct launch* l, struct kernel_job* job) {
         l->grid.items[d] = job->items[d];
         l->grid.group[d] = (uint16_t)job->group[d];
     }
-    return place_buffers(app, job, l->arguments);
+    return place_buffers(app, jobs, own, l->arguments);
 }
 
 /* Jobs that run on one GPU at the same time have queues of their own: those of one queue follow each other. */
-static struct gpu_queue_handle further_queue[MAX_GPUS][KERNEL_JOB_MAX_TOGETHER - 1];
+static struct gpu_queue_handle further_queue[MAX_GPUS][KERNEL_JOB_STREAMS - 1];
 
 static struct gpu_queue_handle* queue_of(struct app* app, uint32_t gpu, unsigned nth) {
     if (nth == 0) return &app->queue[gpu];
@@ -128,18 +164,32 @@ static struct gpu_queue_handle* queue_of(struct app* app, uint32_t gpu, unsigned
 }
 
 static bool assign_queues(struct app* app, struct launch* launches, unsigned count) {
-    unsigned used[MAX_GPUS] = {0};
     for (unsigned i = 0; i < count; ++i) {
-        const uint32_t gpu = launches[i].job->gpu;
-        launches[i].queue = queue_of(app, gpu, used[gpu]++);
+        launches[i].queue = queue_of(app, launches[i].job->gpu, launches[i].job->stream);
         if (!launches[i].queue) return wrong("device memory is too small for the scratch of another queue");
     }
     return true;
 }
 
+/* What comes behind in the queue waits for other jobs of the chain. */
+static void wait_for_others(struct launch* launches, unsigned own) {
+    uint64_t words[8] = {AQL_HEADER_BARRIER};
+    unsigned used = 0;
+    for (unsigned i = 0; i < own; ++i) {
+        if (!(launches[own].job->after >> i & 1)) continue;
+        words[1 + used++] = gpu_signal_address(launches[i].queue, launches[i].packet);
+        if (used < DEPENDENCIES) continue;
+        gpu_submit(launches[own].queue, words, AQL_TYPE_BARRIER_AND);
+        memset(&words[1], 0, sizeof words - sizeof words[0]);
+        used = 0;
+    }
+    if (used) gpu_submit(launches[own].queue, words, AQL_TYPE_BARRIER_AND);
+}
+
 static void run_together(struct app* app, struct launch* launches, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
         struct launch* l = &launches[i];
+        wait_for_others(launches, i);
         l->packet = gpu_dispatch(l->queue, l->kernel, &l->grid, l->arguments, l->job->argument_bytes);
     }
     uint64_t first = UINT64_MAX;
@@ -150,9 +200,14 @@ static void run_together(struct app* app, struct launch* launches, unsigned coun
         const uint64_t start = gpu_signal(l->queue, l->packet)->start_ns;
         first = start < first ? start : first;
     }
-    for (unsigned i = 0; i < count; ++i)
-        if (!launches[i].job->fault)
-            launches[i].job->nanoseconds = gpu_signal(launches[i].queue, launches[i].packet)->end_ns - first;
+    for (unsigned i = 0; i < count; ++i) {
+        struct kernel_job* job = launches[i].job;
+        if (job->fault) continue;
+        const volatile struct aql_signal* s = gpu_signal(launches[i].queue, launches[i].packet);
+        job->start_ns = s->start_ns;
+        job->end_ns = s->end_ns;
+        job->nanoseconds = s->end_ns - first;
+    }
 }
 
 static void run_alone(struct app* app, struct launch* l) {
@@ -164,16 +219,20 @@ static void run_alone(struct app* app, struct launch* l) {
         job->fault =
             app_wait(app, l->queue, gpu_dispatch(l->queue, l->kernel, &l->grid, l->arguments, job->argument_bytes));
     job->nanoseconds = timer_microseconds((timer_now() - begin) * 1000);
+    job->start_ns = timer_microseconds(begin * 1000);
+    job->end_ns = job->start_ns + job->nanoseconds;
 }
 
+/* Buffers that come back, or those that do so after a fault, too. */
 static void download(struct app* app, struct kernel_job* job) {
+    const uint32_t fault = job->fault, wanted = KERNEL_JOB_OUT | (fault ? KERNEL_JOB_ALWAYS : 0);
     app->fault = 0;
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         const struct kernel_job_buffer* b = &buffers_of(job)[i];
-        if (b->flags & KERNEL_JOB_OUT && b->place != KERNEL_JOB_PLACE_HOST)
-            app_download(app, (uint8_t*)job + b->contents, b->address, b->bytes);
+        if ((b->flags & wanted) == wanted && b->place != KERNEL_JOB_PLACE_HOST)
+            app_download(app, (uint8_t*)job + b->contents, b->address, copied_bytes(b));
     }
-    job->fault = app->fault;
+    job->fault = fault ? fault : app->fault;
 }
 
 static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs, unsigned count) {
@@ -183,7 +242,7 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs
             wrong("of several that run together, each is for one GPU");
             return KERNEL_JOB_MALFORMED;
         }
-        if (!prepare(app, &launches[i], jobs[i])) return KERNEL_JOB_MALFORMED;
+        if (!prepare(app, &launches[i], jobs, i)) return KERNEL_JOB_MALFORMED;
     }
     if (jobs[0]->gpu != KERNEL_JOB_ALL_GPUS && !assign_queues(app, launches, count)) return KERNEL_JOB_MALFORMED;
     if (app->failed) { /* an upload */
@@ -196,8 +255,7 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs
     else
         run_together(app, launches, count);
     app_measure_end(app);
-    for (unsigned i = 0; i < count; ++i)
-        if (!jobs[i]->fault) download(app, jobs[i]);
+    for (unsigned i = 0; i < count; ++i) download(app, jobs[i]);
     return app->failed ? KERNEL_JOB_FAULT : KERNEL_JOB_DONE;
 }
 
@@ -205,7 +263,7 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs
 static void recover(struct app* app) {
     for (unsigned g = 0; g < app->node->count; ++g) {
         gpu_reset_queue(&app->queue[g]);
-        for (unsigned n = 0; n + 1 < KERNEL_JOB_MAX_TOGETHER; ++n)
+        for (unsigned n = 0; n + 1 < KERNEL_JOB_STREAMS; ++n)
             if (further_queue[g][n].gpu) gpu_reset_queue(&further_queue[g][n]);
     }
 }

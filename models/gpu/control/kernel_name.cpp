@@ -15,8 +15,24 @@ bool read_descriptor(const gpu_memory_system& memory, std::uint32_t space, std::
     return d.magic == KERNEL_DESCRIPTOR_MAGIC;
 }
 
-std::string name_in(const kernel_descriptor& d) {
-    std::string name(d.name, strnlen(d.name, sizeof d.name));
+/// The name that does not fit a descriptor.
+std::string long_name(const gpu_memory_system& memory, std::uint32_t space, std::uint64_t image,
+                      const kernel_descriptor& d) {
+    constexpr std::size_t max_name = 4096, chunk = 16;
+    std::uint64_t offset = 0;
+    std::memcpy(&offset, d.name + KERNEL_DESCRIPTOR_LONG_NAME, sizeof offset);
+    std::string name;
+    for (char part[chunk]; offset && name.size() < max_name; name.append(part, chunk)) {
+        if (!memory.debug_read(space, image + offset + name.size(), part, chunk)) break;
+        if (const auto size = strnlen(part, chunk); size < chunk) return name.append(part, size);
+    }
+    return name;
+}
+
+std::string name_in(const gpu_memory_system& memory, std::uint32_t space, std::uint64_t image,
+                    const kernel_descriptor& d) {
+    std::string name =
+        d.name[0] ? std::string(d.name, strnlen(d.name, sizeof d.name)) : long_name(memory, space, image, d);
     for (auto& c : name)
         if (c < ' ' || c > '~') c = '?';
     return name;
@@ -29,14 +45,15 @@ std::string kernel_name(const gpu_memory_system& memory, const dispatch& what) {
     kernel_descriptor d;
     for (unsigned i = 0; i < max_kernels; ++i) {
         if (!read_descriptor(memory, what.address_space, what.image + i * sizeof d, d)) break;
-        if (d.entry == what.entry) return name_in(d);
+        if (d.entry == what.entry) return name_in(memory, what.address_space, what.image, d);
     }
     return "kernel";
 }
 
 std::string kernel_name(const gpu_memory_system& memory, std::uint32_t space, std::uint64_t object) {
     kernel_descriptor d;
-    return read_descriptor(memory, space, object, d) ? name_in(d) : "kernel";
+    if (!read_descriptor(memory, space, object, d)) return "kernel";
+    return name_in(memory, space, object - d.image_offset, d);
 }
 
 }  // namespace fabricvp::gpu

@@ -47,7 +47,6 @@ struct addition {
         job.items[0] = static_cast<std::uint32_t>(items);
         job.group[0] = 256;
         for (unsigned d : {1, 2}) job.items[d] = job.group[d] = 1;
-        std::snprintf(job.kernel, sizeof job.kernel, "%s", kernel);
         job.state = KERNEL_JOB_READY;
         job.buffer_count = 3;
         job.buffers = place(3 * sizeof(kernel_job_buffer));
@@ -55,16 +54,19 @@ struct addition {
         job.arguments = place(32);
         job.elf_bytes = elf.size();
         job.elf = place(elf.size());
+        job.kernel = place(std::strlen(kernel) + 1);
         kernel_job_buffer buffers[3] = {};
         for (unsigned i = 0; i < 3; ++i) {
             buffers[i] = {
-                bytes, place(bytes), 8 * i, i < 2 ? std::uint32_t{KERNEL_JOB_IN} : std::uint32_t{KERNEL_JOB_OUT}, 0, 0};
+                bytes, place(bytes), 8 * i, i < 2 ? std::uint32_t{KERNEL_JOB_IN} : std::uint32_t{KERNEL_JOB_OUT}, 0, 0,
+                0};
         }
         job.bytes = at;
         file.assign(at, '\0');
         put(job.buffers, buffers, sizeof buffers);
         put(job.arguments + 24, &items_word, 8);
         put(job.elf, elf.data(), elf.size());
+        put(job.kernel, kernel, std::strlen(kernel) + 1);
         put(buffers[0].contents, a.data(), bytes);
         put(buffers[1].contents, b.data(), bytes);
         result = buffers[2].contents;
@@ -146,7 +148,7 @@ TEST_CASE("a kernel from outside runs with its buffers and leaves the results", 
 TEST_CASE("the first kernel of a file, on all GPUs together", "[kernel_job_all]") {
     addition what;
     what.job.gpu = KERNEL_JOB_ALL_GPUS;
-    what.job.kernel[0] = 0;
+    what.job.kernel = 0;
     run r(what);
     r.expect(KERNEL_JOB_DONE);
     CHECK(r.sums_are_right(what));
@@ -189,12 +191,14 @@ TEST_CASE("jobs that cannot be run are refused in one line each", "[kernel_job_m
         const char* says;
         void (*corrupt)(kernel_job&);
     } all[] = {
-        {"its arguments are too long", [](kernel_job& j) { j.argument_bytes = 257; }},
+        {"its arguments are too long", [](kernel_job& j) { j.argument_bytes = 4097; }},
         {"its table of buffers does not fit", [](kernel_job& j) { j.buffers = ~std::uint64_t{7}; }},
         {"its table of buffers does not fit", [](kernel_job& j) { j.buffer_count = 65; }},
         {"its ELF file does not fit", [](kernel_job& j) { j.elf_bytes = ~std::uint64_t{0}; }},
         {"its ELF file is no kernel image", [](kernel_job& j) { j.elf += 8, j.elf_bytes -= 8; }},
-        {"no such kernel in its ELF file", [](kernel_job& j) { j.kernel[0] = 'V'; }},
+        {"no such kernel in its ELF file", [](kernel_job& j) { ++j.kernel; }},
+        {"the kernel's name does not end", [](kernel_job& j) { j.kernel = j.bytes; }},
+        {"there is no such stream", [](kernel_job& j) { j.stream = KERNEL_JOB_STREAMS; }},
         {"there is no such GPU", [](kernel_job& j) { j.gpu = 1; }},
         {"a size of its grid is 0 or too large", [](kernel_job& j) { j.items[2] = 0; }},
         {"a size of its grid is 0 or too large", [](kernel_job& j) { j.group[1] = 0x10001; }},

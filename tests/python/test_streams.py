@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams and events of launches: order in one, overlap of several, waits between them."""
+
+import fabricvp
+import numpy
+import opencl_machine
+import pytest
+from fabricvp.errors import KernelFault
+
+opencl_machine.require_compiler()
+
+SOURCE = """
+kernel void step(global int* x, int add, int rounds) {
+    size_t i = get_global_id(0);
+    int v = x[i];
+    for (int k = 0; k < rounds; ++k) v = v * 3 + add;
+    x[i] = v;
+}
+kernel void copy(global int* to, global const int* from) { to[get_global_id(0)] = from[get_global_id(0)]; }
+kernel void bad(global int* x) { *(global int*)4 = x[0]; }
+"""
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    with opencl_machine.small_gpu() as platform:
+        yield platform.nodes[0].gpus[0]
+
+
+@pytest.fixture(scope="module")
+def program(gpu):
+    return gpu.program(SOURCE)
+
+
+def stepped(x, add, rounds):
+    for _ in range(rounds):
+        x = x * 3 + numpy.int32(add)
+    return x
+
+
+@pytest.mark.timeout(100)
+def test_one_stream_keeps_the_order(gpu, program):
+    values = numpy.arange(64, dtype="i4")
+    x, stream = gpu.array(values), gpu.stream()
+    launches = [program["step"](64, 64, x, add, 3, stream=stream) for add in range(20)]  # more than run at a time
+    assert not stream.done and not launches[0].done
+    stream.synchronize()
+    for add in range(20):
+        values = stepped(values, add, 3)
+    assert (x.get() == values).all() and stream.done
+    assert all(launch.result().time > 0 for launch in launches)
+
+
+@pytest.mark.timeout(100)
+def test_several_streams_overlap_and_events_tell_times(gpu, program):
+    streams = [gpu.stream() for _ in range(3)]
+    arrays = [gpu.array(numpy.zeros(64, "i4")) for _ in streams]
+    events = []
+    for stream, x in zip(streams, arrays):
+        begin = stream.record()
+        program["step"](64, 64, x, 1, 2000, stream=stream)
+        events.append((begin, stream.record()))
+    streams[0].synchronize()
+    times = [end.since(begin) for begin, end in events]
+    whole = max(end.time for _, end in events) - min(begin.time for begin, _ in events)
+    assert min(times) > 1e-6 and whole < 1.5 * max(times)
+    alone = program["step"](64, 64, arrays[0], 1, 2000)
+    assert abs(alone.time / max(times) - 1) < 0.5
+    one = gpu.stream()
+    begin = one.record()
+    for x in arrays:
+        program["step"](64, 64, x, 1, 2000, stream=one)
+    assert one.record().since(begin) > 2.5 * max(times)
+
+
+@pytest.mark.timeout(100)
+def test_a_stream_waits_for_an_event_of_another(gpu, program):
+    first, second = gpu.stream(), gpu.stream()
+    x, y = gpu.array(numpy.zeros(64, "i4")), gpu.array(numpy.zeros(64, "i4"))
+    program["step"](64, 64, x, 1, 3000, stream=first)
+    ready = first.record()
+    second.wait(ready)
+    program["copy"](64, 64, y, x, stream=second)
+    done = second.record()
+    second.synchronize()
+    assert (y.get() == stepped(numpy.zeros(64, "i4"), 1, 3000)).all() and done.time > ready.time
+    program["step"](64, 64, x, 2, 3000, stream=first)
+    program["copy"](64, 64, y, x)  # one without a stream waits for all
+    assert (y.get() == x.get()).all() and first.done
+
+
+@pytest.mark.timeout(100)
+def test_what_streams_refuse(gpu, program):
+    stream, x = gpu.stream(), numpy.zeros(64, "i4")
+    with pytest.raises(TypeError, match=r"argument 'x': kernels in a stream write to arrays of gpu.array\(\)"):
+        program["step"](64, 64, x, 1, 1, stream=stream)
+    with pytest.raises(ValueError, match="the event's stream has no launch"):
+        _ = gpu.stream().record().time
+    y = gpu.array(x)
+    program["copy"](64, 64, y, x + 5, stream=stream)  # what is only read may be an array of numpy
+    bad = program["bad"](64, 64, y, stream=stream)
+    with pytest.raises(KernelFault, match="bad aperture"):
+        bad.result()
+    with pytest.raises(KernelFault):
+        stream.synchronize()
+    program["step"](64, 64, y, 1, 1)
+    assert (y.get() == 16).all()
+
+
+@pytest.mark.timeout(100)
+def test_streams_of_kernels_in_c_and_without_another_process(tmp_path):
+    program = fabricvp.Platform.from_config("gpu", node__gpus__0__compute_units=4).nodes[0].gpus[0].program(SOURCE)
+    gpu = program["step"]._gpu
+    program.save(tmp_path / "k.elf")
+    x, stream = gpu.array(numpy.arange(64, dtype="i4")), gpu.stream()
+    for _ in range(2):
+        pending = gpu.launch(tmp_path / "k.elf", 64, [x, numpy.int32(1), numpy.int32(2)], kernel="step", stream=stream)
+    assert pending.result().buffers == {}
+    assert (x.get() == stepped(numpy.arange(64, dtype="i4"), 1, 4)).all()
