@@ -21,6 +21,7 @@ function(fabricvp_install_library component folder share_folder)
     INSTALL_DESTINATION ${package} PATH_VARS share_folder)
   install(FILES ${made}/fabricvpConfig.cmake ${PROJECT_BINARY_DIR}/fabricvpConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/systemc.cmake ${PROJECT_SOURCE_DIR}/cmake/fabricvp_plugin.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/fabricvp_gpu_kernel.cmake
     DESTINATION ${package} COMPONENT ${component})
   foreach(source ${PROJECT_SOURCE_DIR}/models/ ${PROJECT_SOURCE_DIR}/platform ${PROJECT_SOURCE_DIR}/abi ${FABRICVP_GENERATED_DIR}/)
     install(DIRECTORY ${source} DESTINATION ${headers} COMPONENT ${component} FILES_MATCHING PATTERN "*.h")

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..arguments import ArgumentParser
 from ..errors import InputError
 from .kernels import Kernel
-from .pipeline import Options, build
+from .pipeline import Options, build, files_read
 
 
 def main(argv: list[str]) -> int:
@@ -38,8 +38,11 @@ def main(argv: list[str]) -> int:
         choices=[32, 64],
         help="lanes of a wavefront: 32 or 64 (default: 32 for .cu, else 64)",
     )
+    parser.add_argument("--depfile", metavar="FILE", help="names the files that were read, as Make and Ninja want it")
     parser.add_argument(
-        "--report", action="store_true", help="tells what each kernel needs: arguments, local data share, stack"
+        "--report",
+        action="store_true",
+        help="tells what each kernel needs: arguments, local data share, stack, instructions for registers there",
     )
     options = parser.parse_args(argv)
     path = Path(options.source)
@@ -47,21 +50,32 @@ def main(argv: list[str]) -> int:
         source = path.read_text(errors="surrogateescape")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    compiled = Options.of(options.defines, options.includes, options.flags, options.optimize, options.wavefront)
-    image = build(source, str(path), compiled)
+    settings = Options.of(options.defines, options.includes, options.flags, options.optimize, options.wavefront)
+    image = build(source, str(path), settings)
     output = Path(options.output) if options.output else path.with_suffix(".elf")
-    try:
-        output.write_bytes(image.elf)
-    except OSError as error:
-        raise InputError(f"{output}: {error.strerror}") from None
+    _write(output, image.elf)
+    if options.depfile:
+        names = " ".join(name.replace(" ", "\\ ") for name in files_read(source, str(path), settings))
+        _write(Path(options.depfile), f"{output}: {names}\n".encode("utf-8", "surrogateescape"))
     if options.report:
         print(report(list(image.kernels.values())))
     return 0
 
 
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
 def report(kernels: list[Kernel]) -> str:
     """What kernels need, a line each."""
     width = max(6, *(len(k.name) for k in kernels))
-    rows = [f"{'kernel':<{width}}  arguments  local data share  stack"]
-    rows += [f"{k.name:<{width}}  {k.argument_bytes:>9}  {k.lds_bytes:>16}  {k.scratch_bytes:>5}" for k in kernels]
+    rows = [f"{'kernel':<{width}}  arguments  local data share  stack  saved  spills  reloads"]
+    rows += [
+        f"{k.name:<{width}}  {k.argument_bytes:>9}  {k.lds_bytes:>16}  {k.scratch_bytes:>5}  {k.saved:>5}  "
+        f"{k.spills:>6}  {k.reloads:>7}"
+        for k in kernels
+    ]
     return "\n".join(rows)
