@@ -11,36 +11,87 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .compiler import Image, Kernel, Options, Parameter, build, toolchain
+from .compiler.elf import Elf
 from .compiler.languages import SUFFIXES
 from .compiler.values import Local, check_array, pack
+from .device_arrays import DeviceArray
 from .errors import InputError, KernelFault
-from .launch import ArgumentBlock, Launch, default_group, to_3d
+from .launch import ArgumentBlock, Buffer, Launch, default_group, to_3d
+from .printed import Printed
+from .program_variables import ProgramVariable
 
 if TYPE_CHECKING:
     from .gpu import Gpu
+    from .launch import PendingLaunch
+    from .streams import Stream
     from .units import Time
 
-LDS_BASE, LDS_BYTES = 0x20000000, 0x10000  # GPU_LDS_BASE, GPU_LDS_SIZE (abi/gpu_apertures.h)
+LDS_BASE, LDS_BYTES = 0x20000000, 0x10000  # GPU_LDS_BASE, GPU_LDS_SIZE (abi/gpu_apertures.h), a machine's at most
 MAX_GROUP = 1024  # GPU_MAX_WORKGROUP_ITEMS (abi/gpu.h)
-_OWN = 0  # KERNEL_JOB_PLACE_OWN (abi/kernel_job.h)
+MAX_SCRATCH = 0.2  # of a kernel's memory transactions without a warning
+HEAP_BYTES = 8 << 20  # of malloc() in kernels, unless the caller says otherwise
 
 
 class Program:
     """Kernels of one source: a mapping of their names to what can be called."""
 
-    def __init__(self, gpu: Gpu, image: Image) -> None:
-        self._gpu, self.image = gpu, image
+    def __init__(self, gpu: Gpu, image: Image, heap_bytes: int = HEAP_BYTES) -> None:
+        self._gpu, self.image, self._block = gpu, image, 0
+        if image.block is not None:
+            size, contents = image.block.contents(Elf(image.elf), heap_bytes)
+            self._block, self._block_bytes = gpu._new_array(size, contents, renewed=True), size
+
+    @cached_property
+    def local_bytes(self) -> int:
+        """Bytes of local data share that a compute unit of the GPU has."""
+        return self._gpu.local_bytes
 
     def __getitem__(self, name: str) -> ProgramKernel:
-        kernel = find_kernel(self.image, name)
-        return ProgramKernel(self._gpu, self.image, kernel)
+        return ProgramKernel(self, self._gpu, find_kernel(self.image, name))
+
+    @property
+    def variables(self) -> list[str]:
+        """Names of the variables of program scope that kernels may write."""
+        return list(self.image.block.variables) if self.image.block else []
+
+    def variable(self, name: str) -> ProgramVariable:
+        """A variable of program scope that kernels may write: `get()` reads it, `set()` writes it. Each program has its
+        own, on its GPU; they begin with what the source says, and keep what kernels write. Raises `InputError` if there
+        is none of that name."""
+        if name not in self.variables:
+            raise InputError(f"no variable '{name}' in the source; there are: {', '.join(self.variables) or 'none'}")
+        assert self.image.block is not None
+        return ProgramVariable(self._gpu, self._block, self.image.block.variables[name])
+
+    def _block_argument(self, kernel: Kernel) -> list[Buffer]:
+        """What a kernel gets behind its arguments."""
+        if kernel.block < 0:
+            return []
+        return [Buffer(self._block_bytes, None, False, kernel.block, array=self._block)]
+
+    def _print(self) -> list[str]:
+        """Prints what kernels have printed; gives the texts of assertions that failed."""
+        block = self.image.block
+        if block is None or block.output < 0:
+            return []
+        text, failed, lost = Printed(Elf(self.image.elf), block).take(
+            lambda at, size: self._gpu._read_array(self._block, at, size),
+            lambda at, data: self._gpu._write_array(self._block, at, data),
+        )
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        if lost:
+            print(f"fabricvp: the buffer of printf() is full: {lost} calls are missing", file=sys.stderr)
+        return failed
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.image.kernels)
@@ -69,8 +120,8 @@ class Program:
 class ProgramKernel:
     """A kernel that can be called with a grid, a work-group and arguments."""
 
-    def __init__(self, gpu: Gpu, image: Image, kernel: Kernel) -> None:
-        self._gpu, self._image, self._kernel = gpu, image, kernel
+    def __init__(self, program: Program, gpu: Gpu, kernel: Kernel) -> None:
+        self._program, self._gpu, self._kernel = program, gpu, kernel
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -96,14 +147,17 @@ class ProgramKernel:
         all_gpus: bool = False,
         max_job_bytes: int = 0,
         limit: Time | None = None,
-    ) -> Launch:
-        """Runs the kernel and waits for its end. For OpenCL C, ``grid`` and ``group`` are sizes in work-items, as in
-        pyopencl; a group of None is what the source requires, or 256. For HIP and CUDA they are blocks and threads, as
-        in CuPy, and ``shared_mem`` is the bytes of `extern __shared__` arrays.
+        stream: Stream | None = None,
+    ) -> Launch | StreamLaunch:
+        """Runs the kernel and waits for its end, unless a ``stream`` of `Gpu.stream()` is given. For OpenCL C, ``grid``
+        and ``group`` are sizes in work-items, as in pyopencl; a group of None is what the source requires, or 256. For
+        HIP and CUDA they are blocks and threads, as in CuPy, and ``shared_mem`` is the bytes of `extern __shared__`
+        arrays.
 
-        Arrays of numpy are buffers, copied to the GPU and written back in place unless the parameter is a pointer to
-        const or `__constant`; None is a null pointer; `fabricvp.local(BYTES)` stands for a `__local` pointer. Numbers
-        become the parameter's type, sequences vectors, records of numpy and structures of ctypes structs.
+        Arrays of `Gpu.array()` are where they are. Arrays of numpy are buffers, copied to the GPU and written back in
+        place unless the parameter is a pointer to const or `__constant`; None is a null pointer;
+        `fabricvp.local(BYTES)` stands for a `__local` pointer. Numbers become the parameter's type, sequences vectors,
+        records of numpy and structures of ctypes structs.
 
         Raises `TypeError` and `ValueError` that name the argument, `InputError` for what cannot be launched, and as
         `Gpu.launch()` does."""
@@ -111,52 +165,85 @@ class ProgramKernel:
         items, sizes = grid_of(kernel, to_3d(grid, "grid"), None if group is None else to_3d(group, "group"))
         arguments = TypedArguments(kernel, args)
         arguments.lds += shared_mem
-        check_limits(kernel, sizes, arguments.lds)
-        try:
-            time, statistics, contents = self._run(items, sizes, arguments, all_gpus, max_job_bytes, limit)
-        except KernelFault as error:
-            raise KernelFault(f"{error}{_source_line(self._image, str(error))}", error.fault) from None
-        arguments.write_back(contents)
-        self._warn(statistics)
-        buffers = {name: array for name, array in arguments.sources if array is not None}
-        return Launch(time, statistics, buffers)
-
-    def _warn(self, statistics: dict[str, float]) -> None:
-        """Tells once that barriers lacked lanes that had ended, which OpenCL C does not allow."""
-        if not statistics.get("dispatcher.ended_lane_barriers"):
-            return
-        place = f"pc {int(statistics['dispatcher.ended_lane_barrier_pc']):#x}"
-        warnings.warn(
-            f"kernel '{self._kernel.name}': work-items had ended before a barrier, which needs all of their work-group"
-            f" ({place}){_source_line(self._image, place)}",
-            stacklevel=3,
-        )
-
-    def _run(
-        self,
-        items: tuple[int, int, int],
-        sizes: tuple[int, int, int],
-        arguments: TypedArguments,
-        all_gpus: bool,
-        max_job_bytes: int,
-        limit: Time | None,
-    ) -> tuple[float, dict[str, float], list[bytes]]:
-        kernel = self._kernel
-        outcome: tuple[float, dict[str, float], list[bytes]] = self._gpu._run_image(
-            self._image.elf,
+        check_limits(kernel, sizes, arguments.lds, self._program.local_bytes)
+        if stream is not None:
+            arguments.check_stream()
+        pending = self._gpu._add_image(
+            self._program.image.elf,
             kernel.symbol,
             items,
             sizes,
             kernel.lds_bytes + arguments.lds,  # a packet has the sum of both
-            ArgumentBlock(bytes(arguments.block), arguments.buffers),
+            ArgumentBlock(bytes(arguments.block), arguments.buffers + self._program._block_argument(kernel)),
             all_gpus,
             max_job_bytes,
             limit,
+            stream,
         )
-        return outcome
+        launch = StreamLaunch(self._program, pending, arguments)
+        return launch.result() if stream is None else launch
 
     def __repr__(self) -> str:
         return f"<kernel {self._kernel.name}({', '.join(f'{p.type} {p.name}' for p in self._kernel.parameters)})>"
+
+
+class StreamLaunch:
+    """A kernel of a program in a stream."""
+
+    def __init__(self, program: Program, pending: PendingLaunch, arguments: TypedArguments) -> None:
+        self._program, self._pending, self._arguments = program, pending, arguments
+        self._result: Launch | None = None
+
+    @property
+    def done(self) -> bool:
+        """True once it has run."""
+        return self._pending.done
+
+    def result(self) -> Launch:
+        """Waits for its end. Raises as a call without a stream."""
+        if self._result is None:
+            try:
+                time, statistics, contents = self._pending.outcome()
+            except KernelFault as error:
+                failed = self._program._print()
+                more = f" (and {len(failed) - 1} more)" if failed[1:] else ""
+                assertion = f"\n{failed[0]}{more}" if failed else ""
+                place = _source_line(self._program.image, str(error))
+                raise KernelFault(f"{error}{place}{assertion}", error.fault) from None
+            self._program._print()
+            self._arguments.write_back(contents)
+            buffers = {name: array for name, array in self._arguments.sources if array is not None}
+            _warn_of_scratch(self._arguments.kernel, statistics)
+            _warn_of_barriers(self._program.image, self._arguments.kernel, statistics)
+            self._result = Launch(time, statistics, buffers)
+        return self._result
+
+
+def _warn_of_scratch(kernel: Kernel, statistics: Mapping[str, float]) -> None:
+    """Warns where a kernel mostly moves what it keeps on its stack."""
+    scratch, all_ = (
+        sum(value for name, value in statistics.items() if name.startswith("memory.unit") and name.endswith(ending))
+        for ending in (".scratch", ".transactions")
+    )
+    if scratch > MAX_SCRATCH * all_:
+        warnings.warn(
+            f"kernel '{kernel.name}': {scratch / all_:.0%} of its memory transactions are for work-items' stacks:"
+            " `fabricvp cc --report` tells why",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_barriers(image: Image, kernel: Kernel, statistics: Mapping[str, float]) -> None:
+    """Tells once that barriers lacked lanes that had ended, which OpenCL C does not allow."""
+    if not statistics.get("dispatcher.ended_lane_barriers"):
+        return
+    place = f"pc {int(statistics['dispatcher.ended_lane_barrier_pc']):#x}"
+    warnings.warn(
+        f"kernel '{kernel.name}': work-items had ended before a barrier, which needs all of their work-group"
+        f" ({place}){_source_line(image, place)}",
+        stacklevel=4,
+    )
 
 
 def _source_line(image: Image, message: str) -> str:
@@ -186,8 +273,8 @@ class TypedArguments:
             raise TypeError(
                 f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments ({names}), not {len(args)}"
             )
-        self.block = bytearray(kernel.argument_bytes)
-        self.buffers: list[tuple[int, bytes | None, bool, int, int]] = []  #: as those of `launch.Arguments`
+        self.kernel, self.block = kernel, bytearray(kernel.argument_bytes)
+        self.buffers: list[Buffer] = []
         self.sources: list[tuple[str, Any]] = []
         self.lds = 0
         self._static = kernel.lds_bytes
@@ -212,6 +299,11 @@ class TypedArguments:
     def _buffer(self, p: Parameter, value: Any) -> None:
         if isinstance(value, Local):
             raise TypeError(f"an array for a pointer to {p.kind} memory, not local()")
+        if isinstance(value, DeviceArray):
+            check_array(p, value)
+            self.buffers.append(Buffer(value.nbytes, None, False, p.offset, array=value.handle))
+            self.sources.append((p.name, value))
+            return
         if not (hasattr(value, "tobytes") and hasattr(value, "dtype") and getattr(value, "shape", ()) != ()):
             raise TypeError(f"a numpy array for a {p.type}, not {type(value).__name__}")
         check_array(p, value)
@@ -222,18 +314,24 @@ class TypedArguments:
             raise ValueError(f"the same array as argument '{other}': each buffer is given once")
         if not p.const and not value.flags.writeable:
             raise ValueError("the array cannot be written, and the kernel's pointer is not to const")
-        self.buffers.append((value.nbytes, value.tobytes(), not p.const, p.offset, _OWN))
+        self.buffers.append(Buffer(value.nbytes, value.tobytes(), not p.const, p.offset))
         self.sources.append((p.name, value))
 
     def _put(self, p: Parameter, data: bytes) -> None:
         self.block[p.offset : p.offset + len(data)] = data
 
+    def check_stream(self) -> None:
+        """Raises `TypeError` where a kernel in a stream would write to an array that the next one does not see."""
+        for (name, _), buffer in zip(self.sources, self.buffers):
+            if buffer.out:
+                raise TypeError(f"argument '{name}': kernels in a stream write to arrays of gpu.array()")
+
     def write_back(self, contents: Sequence[bytes]) -> None:
         """Contents of buffers into the arrays that they came from."""
         import numpy
 
-        for (_, array), data, (_, _, out, *_) in zip(self.sources, contents, self.buffers):
-            if out:
+        for (_, array), data, buffer in zip(self.sources, contents, self.buffers):
+            if buffer.out:
                 array[...] = numpy.frombuffer(data, array.dtype).reshape(array.shape)
 
 
@@ -267,7 +365,7 @@ def group_of(kernel: Kernel, items: tuple[int, int, int], group: tuple[int, int,
     return group
 
 
-def check_limits(kernel: Kernel, group: tuple[int, int, int], lds: int) -> None:
+def check_limits(kernel: Kernel, group: tuple[int, int, int], lds: int, local_bytes: int = LDS_BYTES) -> None:
     """Raises `InputError` for work-groups that no compute unit can hold."""
     items = group[0] * group[1] * group[2]
     if items > MAX_GROUP:
@@ -278,10 +376,10 @@ def check_limits(kernel: Kernel, group: tuple[int, int, int], lds: int) -> None:
         raise InputError(
             f"kernel '{kernel.name}': {items} threads of a block: __launch_bounds__ says {kernel.max_group}"
         )
-    if kernel.lds_bytes + lds > LDS_BYTES:
+    if kernel.lds_bytes + lds > local_bytes:
         raise InputError(
             f"kernel '{kernel.name}': {kernel.lds_bytes} bytes of __local variables and {lds} of __local arguments: at"
-            f" most {LDS_BYTES}"
+            f" most {local_bytes}"
         )
 
 

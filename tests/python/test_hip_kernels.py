@@ -125,10 +125,10 @@ def test_kernels(gpu, language, header):
     ("source", "says"),
     [
         ("__global__ void f(int* x) {\n x[0] = y; }", "bad.cu:2:9: error: use of undeclared identifier 'y'"),
-        ("__device__ int n;\n__global__ void f(int* x) { x[0] = n++; }", "variable 'n' of program scope is not"),
+        ("__device__ int n; __device__ int* p = &n;\n__global__ void f() { *p = n++; }", "'p' begins with the address"),
         ("__device__ int g(int);\n__global__ void f(int* x) { x[0] = g(1); }", "undefined: g(int)"),
-        ("#include <cstdio>\n__global__ void f(int* x) { printf(\"%d\", x[0]); }", "bad.cu:2:29: error: no matching"),
         ("__global__ void f(int* x) { x[0] = __nanosleep(x[1]); }", "use of undeclared identifier '__nanosleep'"),
+        ("__global__ void f(int* x) { printf(x); }", "error: "),
     ],
 )  # fmt: skip
 def test_sources_that_cannot_be_compiled(source, says):

@@ -355,4 +355,5 @@ FABRICVP_DEVICE long long __double_as_longlong(double x) { return __builtin_bit_
 FABRICVP_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
 
 /* clang-format on */
+#include "output.h"
 #endif

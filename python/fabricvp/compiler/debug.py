@@ -10,7 +10,13 @@ from .layout import split_list
 from .module import Function, Module
 
 _FIELD = re.compile(r'(\w+): ("(?:[^"\\]|\\.)*"|!\d+|[\w|.]+)')
-_QUALIFIERS = ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_typedef", "DW_TAG_restrict_type")
+_QUALIFIERS = (
+    "DW_TAG_const_type",
+    "DW_TAG_volatile_type",
+    "DW_TAG_typedef",
+    "DW_TAG_restrict_type",
+    "DW_TAG_atomic_type",
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,22 @@ class DebugInformation:
             if "arg" in fields:
                 names[int(fields["arg"])] = fields.get("name", "")
         return [self._declared(names.get(i, f"argument{i}"), type_) for i, type_ in enumerate(types, 1)]
+
+    def variable(self, reference: str) -> tuple[str, str]:
+        """Name and type of what `!dbg` of a global variable is attached to."""
+        fields = self._fields(self._fields(reference).get("var", ""))
+        return fields.get("name", ""), fields.get("type", "")
+
+    def array(self, type_: str) -> tuple[str, tuple[int, ...]]:
+        """The name of the elements of a type, and its lengths; () for a single value."""
+        plain, _ = self._plain(type_)
+        fields = self._fields(plain)
+        if fields.get("tag") != "DW_TAG_array_type":
+            return self._named(plain), ()
+        ranges = split_list(self._metadata.get(fields.get("elements", ""), "!{}")[2:-1])
+        lengths = tuple(int(self._fields(r).get("count", "0")) for r in ranges)
+        base, inner = self.array(fields.get("baseType", ""))
+        return base, (*lengths, *inner)
 
     def _declared(self, name: str, reference: str) -> Declared:
         inner, _ = self._plain(reference)

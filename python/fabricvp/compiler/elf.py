@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 
 _SYMTAB, _NOBITS = 2, 8
+_TLS = 6
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,17 @@ class Elf:
     def contents(self, section: Section) -> bytes:
         """Its bytes."""
         return b"" if section.kind == _NOBITS else bytes(self.data[section.offset : section.offset + section.size])
+
+    def thread_variables(self) -> dict[str, tuple[int, int]]:
+        """Offsets and sizes of variables behind the thread pointer, by name."""
+        found = {}
+        for table in (s for s in self.sections if s.kind == _SYMTAB):
+            strings = self.sections[table.link].offset
+            for at in range(table.offset, table.offset + table.size, 24):
+                name, info, _, section, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
+                if info & 15 == _TLS and section:
+                    found[self._string(strings + name)] = value, size
+        return found
 
     def functions(self) -> dict[int, str]:
         """Names of functions, by address."""

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import InputError
+from .block import needs_block
 from .debug import DebugInformation
 from .module import Function, Module
 
 _SPACES = {"1": "global", "2": "constant", "3": "local"}
-_LDS, _LDS_BYTES, _MAX_NAME = 0x20000000, 0x10000, 31
+_LDS, _LDS_BYTES, _SHORT_NAME = 0x20000000, 0x10000, 31
+_IMMEDIATE = 2048  # offsets below fit a load
 _DEBUG = 100_000_000  # numbers of metadata that no module has
 _OPAQUE = re.compile(r"%opencl\.(\w+?)(?:_[rw]o|_rw|_wo)?_t\b")
 
@@ -35,8 +37,9 @@ class Parameter:
 
 @dataclass
 class Kernel:
-    """A kernel. ``function`` is its name in the IR, ``symbol`` in the image's table, which has 31 characters;
-    ``blocks`` says that grids are counted in work-groups, as in HIP and CUDA."""
+    """A kernel. ``function`` is its name in the IR, ``symbol`` in the image's table; ``blocks`` says that grids are
+    counted in work-groups, as in HIP and CUDA; ``block`` is the place of the address of the program's block among the
+    arguments, -1: there is none."""
 
     name: str
     function: str
@@ -49,6 +52,10 @@ class Kernel:
     blocks: bool = False
     max_group: int = 0  # work-items of a work-group, if the source says so
     flags: int = 0  # of the descriptor (abi/kernel_descriptor.h)
+    block: int = -1
+    saved: int = 0  # instructions that save registers for a caller, and return addresses
+    spills: int = 0  # instructions that store values for which there was no register
+    reloads: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -59,11 +66,9 @@ class Kernel:
 
 
 def symbol_of(name: str) -> str:
-    """The name in the image: longer ones are cut and get digits of a hash."""
+    """The name in the image: characters that no symbol has are replaced, and digits of a hash follow."""
     plain = re.sub(r"[^\w<>, .]", "_", name)
-    if plain == name and len(name) <= _MAX_NAME:
-        return name
-    return f"{plain[: _MAX_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return name if plain == name else f"{plain}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def kernels_of(module: Module, language: str) -> list[Kernel]:
@@ -118,6 +123,10 @@ def _kernel(module: Module, function: Function, name: str, declared: list[tuple[
         parameters.append(Parameter(own, kind, type_, base, const, at, size, alignment))
         at += size
     required = function.attached.get("reqd_work_group_size")
+    block = -1
+    if needs_block(module):
+        block = -(-at // 8) * 8
+        at = block + 8
     return Kernel(
         name,
         function.name,
@@ -125,6 +134,7 @@ def _kernel(module: Module, function: Function, name: str, declared: list[tuple[
         parameters,
         -(-at // 8) * 8,
         required_group=[int(n) for n in module.strings(required)] if required else [],
+        block=block,
     )
 
 
@@ -238,11 +248,24 @@ def descriptors(kernels: list[Kernel], addresses: dict[str, int]) -> str:
     out = []
     for name, address in addresses.items():
         out.append(f'.globl "{name}"\n.set "{name}", {address}')
-    out.append('.section .kernels, "a"')
-    for k in kernels:
+    out += [".globl __has_variables", ".set __has_variables, 1", '.section .kernels, "a"']
+    names, code = ['.section .rodata.names, "a"'], ['.section .text.entries, "ax"']
+    for i, k in enumerate(kernels):
+        entry, short = body_of(k), len(k.symbol) <= _SHORT_NAME
+        if k.block >= 0:  # lanes begin with the address of the arguments in a0
+            entry = f"{k.symbol}.entry"
+            code += [
+                f'.balign 4\n.type "{entry}", @function\n"{entry}":',
+                f'ld tp, {k.block}(a0)\nj "{body_of(k)}"' if k.block < _IMMEDIATE else
+                f'li t0, {k.block}\nadd t0, t0, a0\nld tp, 0(t0)\nj "{body_of(k)}"',
+                f'.size "{entry}", . - "{entry}"',
+            ]  # fmt: skip
         out.append(
             f".balign 8\n1: .4byte 0x4b505646, {k.argument_bytes | k.flags << 16}\n"
-            f'.8byte "{body_of(k)}", 1b - 0x10000000\n'
-            f'.4byte {k.lds_bytes}, 0\n2: .asciz "{k.symbol}"\n.zero 32 - (. - 2b)'
+            f'.8byte "{entry}", 1b - 0x10000000\n.4byte {k.lds_bytes}, 0\n'
+            + (f'2: .asciz "{k.symbol}"\n.zero 32 - (. - 2b)' if short else f".8byte 0, .Lname{i} - 0x10000000, 0, 0")
         )
+        if not short:
+            names.append(f'.Lname{i}: .asciz "{k.symbol}"')
+    out += [*names, *code]
     return "\n".join(out) + "\n"

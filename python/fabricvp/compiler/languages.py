@@ -48,7 +48,8 @@ def command(
     if language == "opencl":
         standard = [] if any(flag.startswith("-cl-std=") for flag in flags) else ["-cl-std=CL2.0"]
         main = ["-Xclang", "-main-file-name", "-Xclang", name]
-        return [toolchain.clang(), *OPENCL, *standard, *macros, *folders, *flags, *main]
+        prelude = ["-include", str(toolchain.gpu_folder() / "opencl" / "prelude.h")]
+        return [toolchain.clang(), *OPENCL, *standard, *prelude, *macros, *folders, *flags, *main]
     gpu = toolchain.gpu_folder()
     return [
         toolchain.clang(),

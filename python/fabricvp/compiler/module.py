@@ -7,14 +7,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..errors import InputError
+from .block import check_initial, definitions
 from .layout import Layout, split_list
+from .output import Printing
 
 _DEFINE = re.compile(r'^define (?P<head>[^@]*)@(?P<name>"[^"]+"|[\w$.\-]+)\((?P<rest>.*)$')
 _GLOBAL = re.compile(r'^@(?P<name>"[^"]+"|[\w$.\-]+) = (?P<head>.*?)\b(?P<kind>global|constant) (?P<rest>.*)$')
 _SYMBOL = re.compile(r'@("[^"]+"|[\w$.\-]+)')
 _LOCAL = "addrspace(3)"
 _CONSTANT = 'section ".rodata.constant"'  # of what is __constant__ in C++
+_PROVIDED = ("fabricvp_heap",)  # by the package, where a source declares them
 
 
 def unquoted(name: str) -> str:
@@ -55,6 +57,8 @@ class Module:
         self.locals: dict[str, LocalVariable] = {}
         self.metadata: dict[str, str] = {}
         self.annotations: dict[str, str] = {}  # of functions
+        self.variables: dict[str, str] = {}  # that kernels may write: their metadata, or ""
+        self.prints = self.heap = False
         self.layout = Layout(self.types)
         self._read()
 
@@ -76,6 +80,8 @@ class Module:
                 self.metadata[found[1]] = found[2]
             elif found := _GLOBAL.match(line):
                 pending.append(found)
+            elif line.startswith("declare ") and "@printf(" in line:
+                self.prints = True
             if line.startswith("@llvm.global.annotations"):
                 self._annotate(line)
         for found in pending:
@@ -114,7 +120,11 @@ class Module:
                 name, self.layout.size(type_), alignment, found["head"].startswith("external")
             )
         elif found["kind"] == "global" and _CONSTANT not in found["rest"] and not name.startswith("llvm."):
-            raise InputError(f"variable '{name}' of program scope is not constant: give kernels a buffer for it")
+            if name in _PROVIDED:
+                self.heap = True
+            elif not re.search(r"\bexternal\b", found["head"]):
+                attached = re.search(r"!dbg (!\d+)", found["rest"])
+                self.variables[name] = attached[1] if attached else ""
 
     def strings(self, reference: str) -> list[str]:
         """Strings or numbers of a list of metadata."""
@@ -137,9 +147,10 @@ def _without_spaces(text: str) -> str:
     return re.sub(r" ?addrspace\(\d+\)", "", text)
 
 
-def lowered(module: Module, header: str, inlined: bool) -> str:
+def lowered(module: Module, header: str, inlined: bool, counts: bool = False) -> str:
     """The module for the RISC-V back end; ``header`` has its data layout and triple. Where ``inlined``, what the source
-    defines becomes part of its callers."""
+    defines becomes part of its callers. ``counts``: printf() returns the number of its arguments."""
+    printing = Printing(module.layout, counts)
     declared: set[str] = set()
     apart = {
         found[1]
@@ -155,10 +166,12 @@ def lowered(module: Module, header: str, inlined: bool) -> str:
             rest = re.sub(r" (undef|zeroinitializer|poison)(?=,|$)", "", found["rest"])
             rest = re.sub(r", !dbg !\d+", "", rest)
             line = f"@{found['name']} = external hidden global {rest}"
+        if line.startswith("@") and (found := _GLOBAL.match(line)):
+            line = _variable(module, found) or line
         if line.startswith("@") and _CONSTANT in line:
             line = line.replace("externally_initialized global ", "constant ").replace(f", {_CONSTANT}", "")
-        if line.startswith(("$", "@llvm.global.annotations")):
-            continue  # functions become internal, and belong to no group
+        if line.startswith(("$", "@llvm.global.annotations", "@llvm.used", "@llvm.compiler.used")):
+            continue  # functions become internal, and belong to no group; variables stay
         if line.startswith(("@", "define ")):
             line = re.sub(r"(,| )? ?\bcomdat\b(?=[ ,]|$)", "", line)
         if "addrspace" in line:
@@ -179,9 +192,29 @@ def lowered(module: Module, header: str, inlined: bool) -> str:
                 f"define {linkage} ",
                 line,
             )
+        if module.prints and "@printf(" in line:
+            if line.startswith("declare "):
+                continue
+            out += printing.changed(line)
+            continue
         out.append(line)
+    out += definitions(module) + printing.constants()
     text = re.sub(r'( asm (?:sideeffect )?"[^"\n]*?) #f", "=r', r'\1", "=f', "\n".join(out))
     return _attributes(text, inlined)
+
+
+def _variable(module: Module, found: re.Match[str]) -> str:
+    """A variable that kernels write, as one behind the thread pointer; "" for others. It is not internal, so that it
+    stays where only the host reads it."""
+    name = unquoted(found["name"])
+    if name in module.variables:
+        rest = re.sub(r"(, (?:!dbg !\d+|section \"[^\"]*\"|comdat(?:\(\$[^)]*\))?))+(?=,|$)", "", found["rest"])
+        check_initial(name, rest, module.variables)
+        return f"@{found['name']} = hidden thread_local(localexec) global {rest}"
+    if name in _PROVIDED:
+        type_ = split_list(found["rest"])[0]
+        return f"@{name} = hidden thread_local(localexec) global {type_} zeroinitializer, align 16"
+    return ""
 
 
 def _attributes(text: str, inlined: bool) -> str:

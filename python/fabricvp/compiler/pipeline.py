@@ -17,13 +17,15 @@ from typing import Any
 
 from ..errors import InputError
 from . import languages, toolchain
+from .block import Block, block_of
 from .builtins import families_of, source_of
 from .cache import cached
 from .cache import folder as cache_folder
+from .debug import DebugInformation
 from .elf import Elf
 from .kernels import Kernel, body_of, descriptors, entries, kernels_of, place_locals
 from .module import Module, lowered
-from .stack import StackDepths
+from .stack import StackDepths, spills
 
 _SECTION = ".fabricvp.kernels"
 _ENDED_LANES_ARRIVE, _WAVEFRONT_32 = 1, 2  # KERNEL_… (abi/kernel_descriptor.h)
@@ -73,10 +75,11 @@ def _literal(value: Any) -> str:
 
 @dataclass
 class Image:
-    """An ELF file with kernels, by name."""
+    """An ELF file with kernels, by name, and the block that they share, if there is one."""
 
     elf: bytes
     kernels: dict[str, Kernel] = field(default_factory=dict)
+    block: Block | None = None
 
     @staticmethod
     def read(data: bytes) -> Image:
@@ -85,8 +88,10 @@ class Image:
         section = elf.section(_SECTION)
         if section is None:
             raise InputError("the file has no kernels with known parameters: `fabricvp cc` makes such files")
-        kernels = [Kernel.from_json(row) for row in json.loads(elf.contents(section))]
-        return Image(data, {kernel.name: kernel for kernel in kernels})
+        known = json.loads(elf.contents(section))
+        kernels = [Kernel.from_json(row) for row in known["kernels"]]
+        block = Block.from_json(known["block"]) if known["block"] else None
+        return Image(data, {kernel.name: kernel for kernel in kernels}, block)
 
 
 def build(source: str, name: str, options: Options | None = None, language: str = "") -> Image:
@@ -96,14 +101,32 @@ def build(source: str, name: str, options: Options | None = None, language: str 
     language = language or languages.language_of(name)
     toolchain.version()
     lanes = options.wavefront or languages.WAVEFRONTS[language]
-    own = () if language == "opencl" else (f"WAVEFRONT_LANES={lanes}",)  # lanes.h
-    front = languages.command(language, name, (*options.defines, *own), options.includes, options.flags)
-    marked = f'# 1 "{name}"\n{source}'
-    text = toolchain.run([*front, "-E", "-o", "-", "-"], marked)
+    front, marked = _front(source, name, options, language)
+    text = _preprocessed(front, marked)
     key = hashlib.sha256(
         "\0".join([text, language, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
     ).hexdigest()
     return Image.read(cached(f"{key}.elf", lambda: _compile(language, marked, front, options.optimize, lanes)))
+
+
+def _front(source: str, name: str, options: Options, language: str) -> tuple[list[str], str]:
+    """The compiler's command, and what it reads."""
+    lanes = options.wavefront or languages.WAVEFRONTS[language]
+    own = () if language == "opencl" else (f"WAVEFRONT_LANES={lanes}",)  # lanes.h
+    front = languages.command(language, name, (*options.defines, *own), options.includes, options.flags)
+    return front, f'# 1 "{name}"\n{source}'
+
+
+def _preprocessed(front: Sequence[str], marked: str) -> str:
+    """A source without directives."""
+    return toolchain.run([*front, "-E", "-o", "-", "-"], marked)
+
+
+def files_read(source: str, name: str, options: Options) -> list[str]:
+    """The source and the headers that it includes."""
+    text = _preprocessed(*_front(source, name, options, languages.language_of(name)))
+    names = [name, *re.findall(r'^# \d+ "([^"<]+)"', text, re.MULTILINE)]
+    return list(dict.fromkeys(n for n in names if os.path.exists(n)))
 
 
 @functools.cache
@@ -181,13 +204,12 @@ def _compile(language: str, source: str, front: Sequence[str], optimize: str, la
     for kernel in kernels:
         kernel.flags = (language != "opencl") * _ENDED_LANES_ARRIVE | (lanes == 32) * _WAVEFRONT_32
     addresses = place_locals(module, kernels)
-    ir = lowered(module, _header(), inlined=True) + "\n" + entries(module, kernels)
+    ir = lowered(module, _header(), True, language != "opencl") + "\n" + entries(module, kernels)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "code.bc").write_bytes(_bitcode(ir))
         _object(folder, optimize, families_of(text) if language == "opencl" else [])
         (folder / "kernels.S").write_text(descriptors(kernels, addresses))
-        (folder / "kernels.json").write_text("[]")
         gpu = toolchain.gpu_folder()
         toolchain.run(
             [toolchain.gcc(), "-march=rv64imafd_zicsr_zba_zbb", "-mabi=lp64d", "-mcmodel=medany", "-O2",
@@ -197,9 +219,11 @@ def _compile(language: str, source: str, front: Sequence[str], optimize: str, la
              str(gpu / "math" / "trunc.c"), *toolchain.libraries(), "-o", str(folder / "linked.elf")]
         )  # fmt: skip
         own = {*module.functions, *map(body_of, kernels)}
-        elf = _with_stacks((folder / "linked.elf").read_bytes(), kernels, own)
+        elf = _with_stacks((folder / "linked.elf").read_bytes(), kernels, own, spills(folder / "spills.yaml"))
         (folder / "linked.elf").write_bytes(elf)
-        (folder / "kernels.json").write_text(json.dumps([k.as_json() for k in kernels]))
+        block = block_of(module, DebugInformation(module), Elf(elf))
+        known = {"kernels": [k.as_json() for k in kernels], "block": block.as_json() if block else None}
+        (folder / "kernels.json").write_text(json.dumps(known))
         objcopy = re.sub(r"gcc$", "objcopy", toolchain.gcc())
         toolchain.run(
             [
@@ -232,17 +256,21 @@ def _object(folder: Path, optimize: str, families: Sequence[str]) -> None:
     )  # fmt: skip
     toolchain.run(
         [*clang, "-Xclang", "-disable-llvm-passes", "-Wno-override-module", "-x", "ir", "-o", f"{folder}/code.o",
+         f"-foptimization-record-file={folder}/spills.yaml", "-foptimization-record-passes=regalloc",
          f"{folder}/split.bc"]
     )  # fmt: skip
 
 
-def _with_stacks(data: bytes, kernels: list[Kernel], own: set[str]) -> bytes:
-    """The image with the bytes of stack in its table."""
+def _with_stacks(data: bytes, kernels: list[Kernel], own: set[str], spilt: dict[str, tuple[int, int]]) -> bytes:
+    """The image with the bytes of stack in its table. Kernels get what they keep there, too."""
     elf = Elf(data)
     depths = StackDepths(elf, own)
     table = elf.section(".kernels")
     assert table is not None
     for i, kernel in enumerate(kernels):
         kernel.scratch_bytes = max(16, depths.of(body_of(kernel)))
+        reached = depths.reach(body_of(kernel))
+        kernel.saved = sum(depths.saves(name) for name in reached)
+        kernel.spills, kernel.reloads = (sum(spilt.get(name, (0, 0))[n] for name in reached) for n in (0, 1))
         struct.pack_into("<I", elf.data, table.offset + 64 * i + 28, kernel.scratch_bytes)
     return bytes(elf.data)

@@ -6,19 +6,22 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import InputError
-from ..program import LDS_BASE, check_limits, find_kernel, grid_of
+from ..printed import Printed
+from ..program import HEAP_BYTES, LDS_BASE, check_limits, find_kernel, grid_of
+from .elf import Elf
 from .kernels import Kernel, Parameter
 from .languages import SUFFIXES
 from .pipeline import Image, Options, build
 from .values import element, pack
 
-_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "lds", "define", "include")
+_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "lds", "define", "include", "heap")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
 _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 
@@ -51,7 +54,7 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
             given[name].append(value)
         else:
             others.append(value)
-    for name in ("program", "kernel-name", "grid", "block"):
+    for name in ("program", "kernel-name", "grid", "block", "heap"):
         if len(given[name]) > 1:
             raise InputError(f"--{name} is given {len(given[name])} times")
     path = Path(given["program"][0])
@@ -66,22 +69,45 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
     words, lds = _words(kernel, given["arg"])
     lds += sum(map(_bytes, given["lds"]))
     check_limits(kernel, group, lds)
-    with _file(image) as elf:
+    heap = _bytes(given["heap"][0]) if given["heap"] else HEAP_BYTES
+    with _file(image.elf, ".elf") as elf, _block(image, kernel, heap) as block:
         yield [
             *others,
             *("--kernel-elf", elf, "--kernel-name", kernel.symbol),
             *("--grid", "x".join(map(str, items)), "--group", "x".join(map(str, group))),
             *(("--lds", f"{kernel.lds_bytes + lds} B") if lds else ()),
-            *(word for pair in words for word in ("--arg", pair)),
+            *(word for text in words + block for word in ("--arg", text)),
         ]
 
 
 @contextmanager
-def _file(image: Image) -> Iterator[str]:
-    handle, name = tempfile.mkstemp(suffix=".elf")
+def _block(image: Image, kernel: Kernel, heap: int) -> Iterator[list[str]]:
+    """The argument of what the program keeps, if it keeps something. Prints what the kernel has printed in the end."""
+    if image.block is None or kernel.block < 0:
+        yield []
+        return
+    elf, block = Elf(image.elf), image.block
+    size, contents = block.contents(elf, heap)
+    with _file(contents.ljust(block.size, b"\0"), ".block") as name:
+        yield [f"block:{size} B:{name}"]
+        if block.output < 0:
+            return
+        data = Path(name).read_bytes()
+        text, failed, lost = Printed(elf, block).take(lambda at, n: data[at : at + n], lambda at, new: None)
+        sys.stdout.write("".join([text, *(f"{line}\n" for line in failed[:1])]))
+        sys.stdout.flush()
+        if failed[1:]:
+            print(f"(and {len(failed) - 1} more assertions)")
+        if lost:
+            print(f"fabricvp: the buffer of printf() is full: {lost} calls are missing", file=sys.stderr)
+
+
+@contextmanager
+def _file(contents: bytes, suffix: str) -> Iterator[str]:
+    handle, name = tempfile.mkstemp(suffix=suffix)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(image.elf)
+            file.write(contents)
         yield name
     finally:
         os.unlink(name)
@@ -119,16 +145,15 @@ def _words(kernel: Kernel, given: list[str]) -> tuple[list[str], int]:
                 raise ValueError(f"a buffer ({', '.join(_BUFFERS)}) for a {p.type}")
         except (TypeError, ValueError, InputError) as error:
             raise InputError(f"--arg '{text}' for '{p.name}': {error}") from None
-    return [
-        buffers.get(at) or f"u64:{int.from_bytes(block[at : at + 8], 'little')}" for at in range(0, len(block), 8)
-    ], lds
+    end = kernel.block if kernel.block >= 0 else len(block)
+    return [buffers.get(at) or f"u64:{int.from_bytes(block[at : at + 8], 'little')}" for at in range(0, end, 8)], lds
 
 
 def _bytes(text: str) -> int:
-    found = re.fullmatch(r"(\d+) ?(B|KiB)?", text)
+    found = re.fullmatch(r"(\d+) ?(B|KiB|MiB)?", text)
     if not found or not int(found[1]):
         raise InputError(f"'{text}': must be a number of bytes, such as 512B or 4KiB")
-    return int(found[1]) * (1024 if found[2] == "KiB" else 1)
+    return int(found[1]) * {"KiB": 1 << 10, "MiB": 1 << 20}.get(found[2] or "", 1)
 
 
 def _number(p: Parameter, kind: str, text: str) -> bytes:

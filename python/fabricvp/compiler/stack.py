@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Collection
+from pathlib import Path
 
 from ..errors import InputError
 from .elf import Elf
@@ -13,6 +15,23 @@ _SP = 2
 _LOAD_IMMEDIATE, _ADD_IMMEDIATE, _ADD_WORD, _AUIPC, _JAL, _JALR, _BRANCH, _REGISTER = (
     0x37, 0x13, 0x1B, 0x17, 0x6F, 0x67, 0x63, 0x33,
 )  # fmt: skip
+
+
+_TRAP = 0xC0001073  # what compilers make of __builtin_trap()
+_KEPT = {1, 8, 9, *range(18, 28)}  # ra, s0 to s11; the same numbers of registers of floating point but ra's
+
+
+def spills(record: Path) -> dict[str, tuple[int, int]]:
+    """Stores and loads of values that found no register, by function, from the compiler's record."""
+    found: dict[str, tuple[int, int]] = {}
+    text = record.read_text(errors="replace") if record.exists() else ""
+    for part in text.split("--- ")[1:]:
+        name = re.search(r"^Function: +'?(.*?)'?$", part, re.MULTILINE)
+        if name and re.search(r"^Name: +SpillReloadCopies$", part, re.MULTILINE):  # of loops are parts of it
+            counts = [re.search(rf"Num{kind}: +'(\d+)'", part) for kind in ("Spills", "Reloads")]
+            stores, loads = (int(count[1]) if count else 0 for count in counts)
+            found[name[1]] = stores, loads
+    return found
 
 
 def _signed(value: int, bits: int) -> int:
@@ -46,6 +65,32 @@ class StackDepths:
         """Bytes, a multiple of 16. Raises `InputError` for recursion and for calls through pointers."""
         address = next(address for address, other in self._names.items() if other == name)
         return -(-self._depth(address) // 16) * 16
+
+    def reach(self, name: str) -> set[str]:
+        """The names of a function and of all that it calls."""
+        waiting, seen = [next(address for address, other in self._names.items() if other == name)], set()
+        while waiting:
+            start = waiting.pop()
+            if start not in seen:
+                seen.add(start)
+                waiting += [target for _, target in self._walk(start) if target is not None]
+        return {self._names.get(address, hex(address)) for address in seen}
+
+    def saves(self, name: str) -> int:
+        """Instructions that save registers at the beginning of a function."""
+        at = next((address for address, other in self._names.items() if other == name), None)
+        count, framed = 0, False
+        while at is not None and at < self._base + 4 * len(self._words):
+            word = self._words[(at - self._base) // 4]
+            opcode, rd, rs1, rs2 = word & 0x7F, word >> 7 & 31, word >> 15 & 31, word >> 20 & 31
+            if opcode in (_BRANCH, _JAL, _JALR):
+                break
+            framed |= opcode == _ADD_IMMEDIATE and rd == rs1 == _SP
+            count += (
+                framed and rs1 == _SP and ((opcode == 0x23 and rs2 in _KEPT) or (opcode == 0x27 and rs2 in _KEPT - {1}))
+            )
+            at += 4
+        return count
 
     def _depth(self, start: int) -> int:
         if start in self._depths:
@@ -109,7 +154,7 @@ class StackDepths:
                         raise InputError(
                             f"function '{self._names[start]}' calls through a pointer, which kernels cannot"
                         )
-                elif opcode == 0x0B and funct3 == 0:
+                elif (opcode == 0x0B and funct3 == 0) or word == _TRAP:
                     break  # the lane ends
                 elif opcode not in (_BRANCH, 0x23, 0x27):
                     constants.pop(rd, None)
