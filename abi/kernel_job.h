@@ -72,9 +72,11 @@ struct kernel_job {
     uint32_t state;       /* enum kernel_job_state: the application writes it last */
     uint32_t next;        /* pages from the first byte of this job to that of another, which runs at the same time; 0:
                              there is none. Flags and state of the first job are those of all */
-    uint32_t stream; /* jobs of a chain with the same number (below KERNEL_JOB_STREAMS) follow each other on a GPU */
+    uint32_t stream;    /* jobs of a chain with the same number (below KERNEL_JOB_STREAMS) follow each other on a GPU */
+    uint32_t placement; /* of buffers on all GPUs: enum gpu_placement_policy, without FIRST_TOUCH_RECORDED */
+    uint64_t after;     /* bit n: begins when job n of the chain has ended; n is smaller than its own number */
+    uint32_t dispatch;  /* of the grid on all GPUs: enum gpu_dispatch_policy */
     uint32_t reserved;
-    uint64_t after;            /* bit n: begins when job n of the chain has ended; n is smaller than its own number */
     uint64_t start_ns, end_ns; /* written by the application: since the machine began, by the GPU in a chain */
 };
 

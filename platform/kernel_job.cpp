@@ -124,6 +124,8 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
     if (!r.kernel.empty()) job.kernel = append(image.bytes, r.kernel + '\0', 1);
     job.stream = r.stream;
     job.after = r.after;
+    job.placement = r.placement;
+    job.dispatch = r.dispatch;
     job.buffer_count = static_cast<std::uint32_t>(table.size());
     job.buffers = append(image.bytes, std::string(table.size() * sizeof(kernel_job_buffer), '\0'), 8);
     for (std::size_t i = 0; i < table.size(); ++i) {
@@ -234,7 +236,7 @@ std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* opt
     }
 }
 
-std::string file_of_bytes(const std::string& bytes) {
+std::string file_of_bytes(const std::string& bytes, std::size_t size) {
     const int file = memfd_create("fabricvp", MFD_CLOEXEC);
     for (std::size_t done = 0; file >= 0 && done < bytes.size();) {
         const auto n = write(file, bytes.data() + done, bytes.size() - done);
@@ -242,7 +244,8 @@ std::string file_of_bytes(const std::string& bytes) {
             throw input_error(fmt::format("a job of {} bytes cannot be kept: {}", bytes.size(), std::strerror(errno)));
         done += static_cast<std::size_t>(n);
     }
-    if (file < 0) throw input_error(fmt::format("a job cannot be kept: {}", std::strerror(errno)));
+    if (file < 0 || (size > bytes.size() && ftruncate(file, static_cast<off_t>(size))))
+        throw input_error(fmt::format("a job cannot be kept: {}", std::strerror(errno)));
     return fmt::format("/proc/self/fd/{}", file);
 }
 

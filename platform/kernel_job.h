@@ -40,8 +40,10 @@ struct kernel_job_request {
     std::vector<buffer> buffers;
     std::optional<unsigned> gpu;  ///< none: spread over all of the node
     std::uint32_t stream = 0;     ///< jobs of a chain with the same number follow each other
-    std::uint64_t after = 0;      ///< bit n: begins when job n of the chain has ended
-    bool keep = false;            ///< the application waits for another job afterwards
+    std::uint32_t placement = 0;  ///< on all GPUs: enum gpu_placement_policy, gpu_dispatch_policy
+    std::uint32_t dispatch = 0;
+    std::uint64_t after = 0;  ///< bit n: begins when job n of the chain has ended
+    bool keep = false;        ///< the application waits for another job afterwards
 };
 
 /// A RAM disk with a job.
@@ -74,7 +76,8 @@ std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* opt
 /// A size with unit, up to `most` bytes. \throws input_error
 std::uint64_t parse_size(const std::string& text, const char* option, std::uint64_t max);
 
-/// A file that is there as long as the process is and holds `bytes`. \returns its path
-std::string file_of_bytes(const std::string& bytes);
+/// A file that is there as long as the process is and holds `bytes`, and zeros behind them up to `size`. \returns its
+/// path
+std::string file_of_bytes(const std::string& bytes, std::size_t size = 0);
 
 }  // namespace fabricvp

@@ -3,6 +3,8 @@
 
 # GDB shall step by asking for it. Left to itself it sets breakpoints behind instructions, which other wavefronts hit.
 set osabi none
+# Each lane has a stack of its own, at the same addresses.
+set stack-cache off
 
 # GDB tells the platform which thread is meant when it reads registers, so `lane` first has it read one anew: after
 # `thread N` all of them may be in its cache, and the lane of another wavefront would be shown.

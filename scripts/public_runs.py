@@ -1,32 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""public_runs.py DIR [NAME...]: runs kernels of MGPUSim's samples, as their sources stand, and compares with numpy.
+"""public_runs.py [--gpus] DIR [NAME...]: runs kernels of MGPUSim's samples, as their sources stand, and compares with
+numpy.
 
-DIR is a clone of sarchlab/mgpusim (GitHub) (none is kept here). Inputs are like those of MGPUSim's host
-programs, smaller. Ends with 1 if a result differs.
+DIR is a clone of sarchlab/mgpusim (GitHub) (none is kept here). Inputs are like those of MGPUSim's host programs,
+smaller. With --gpus they run spread over four GPUs, once for each pair of placement and dispatch policies. Ends with 1
+if a result differs.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import fabricvp
 import numpy
+from fabricvp.launch import DISPATCHES, PLACEMENTS
 from numpy.typing import NDArray
 
 Array = NDArray[numpy.generic]
 f32, i32, u32 = numpy.float32, numpy.int32, numpy.uint32
+INSTRUCTIONS = re.compile(r"(gpu\d+\.)?wavefront_instructions")
 RANDOM = numpy.random.default_rng(1)
 
 
 class Bench:
-    """One GPU and the clone; sums times and wavefront-instructions of launches."""
+    """One GPU, or four, and the clone; sums times and wavefront-instructions of launches."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        platform = fabricvp.Platform.from_config("gpu")
+    def __init__(self, folder: Path, config: str, **options: object) -> None:
+        self.folder, self.options = folder, options
+        platform = fabricvp.Platform.from_config(config)
         self.gpu = platform.nodes[0].gpus[0]
         self.reset()
 
@@ -38,10 +43,10 @@ class Bench:
         return self.gpu.program(self.folder / "amd" / "benchmarks" / name, defines=defines)
 
     def run(self, kernel: object, *arguments: object) -> None:
-        done = kernel(*arguments)  # type: ignore[operator]
+        done = kernel(*arguments, **self.options)  # type: ignore[operator]
         self.time += done.time
         self.launches += 1
-        self.instructions += done.statistics["wavefront_instructions"]
+        self.instructions += sum(value for name, value in done.statistics.items() if INSTRUCTIONS.fullmatch(name))
 
 
 def floats(*shape: int) -> Array:
@@ -216,23 +221,37 @@ BENCHES: dict[str, Callable[[Bench], bool]] = {
 }  # fmt: skip
 
 
-def rows(folder: Path, names: list[str]) -> Iterator[tuple[str, bool, Bench]]:
-    bench = Bench(folder)
+def rows(bench: Bench, names: list[str]) -> Iterator[tuple[str, bool]]:
     for name in names or list(BENCHES):
         bench.reset()
-        yield name, BENCHES[name](bench), bench
+        yield name, BENCHES[name](bench)
 
 
 def main() -> int:
-    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(BENCHES):
+    arguments = [argument for argument in sys.argv[1:] if argument != "--gpus"]
+    if not arguments or not set(arguments[1:]) <= set(BENCHES):
         print(f"{(__doc__ or '').splitlines()[0]}\nNAME: {', '.join(BENCHES)}", file=sys.stderr)
         return 2
+    folder, names = Path(arguments[0]), arguments[1:]
+    policies: list[dict[str, object]] = [{}]
+    if "--gpus" in sys.argv:
+        bench = Bench(folder, "netcrafter_quad")
+        policies = [
+            {"all_gpus": True, "placement": placement, "dispatch": dispatch}
+            for placement in PLACEMENTS
+            for dispatch in DISPATCHES
+        ]
+    else:
+        bench = Bench(folder, "gpu")
     wrong = 0
-    print("kernel                launches  time (us)  wavefront-instructions  result")
-    for name, right, bench in rows(Path(sys.argv[1]), sys.argv[2:]):
-        figures = f"{bench.launches:>8}  {bench.time * 1e6:>9.1f}  {bench.instructions:>22.0f}"
-        print(f"{name:<20}  {figures}  {'right' if right else 'WRONG'}", flush=True)
-        wrong += not right
+    for bench.options in policies:
+        if bench.options:
+            print(f"placement {bench.options['placement']}, dispatch {bench.options['dispatch']}")
+        print("kernel                launches  time (us)  wavefront-instructions  result")
+        for name, right in rows(bench, names):
+            figures = f"{bench.launches:>8}  {bench.time * 1e6:>9.1f}  {bench.instructions:>22.0f}"
+            print(f"{name:<20}  {figures}  {'right' if right else 'WRONG'}", flush=True)
+            wrong += not right
     return 1 if wrong else 0
 
 

@@ -70,6 +70,7 @@ struct kernel_output {
 struct kernel_launch {
     image_set images;
     std::vector<kernel_output> outputs;
+    std::uint32_t lds_bytes = 0;  ///< of a work-group, as far as the options say
 };
 /// What launches it; nothing where no kernel is given. \throws input_error
 std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given);

@@ -77,6 +77,7 @@ std::optional<kernel_launch> kernel_launch_of(const options::variables_map& give
         r.lds_bytes = static_cast<std::uint32_t>(parse_size(text_option(given, "lds"), "--lds", 1 << 20));
     const auto job = make_kernel_job(r);
     kernel_launch launch;
+    launch.lds_bytes = r.lds_bytes;
     launch.images.firmware = "firmware:gpu_apps.elf";
     launch.images.append = "app=kernel";
     launch.images.initrd = file_of_bytes(job.bytes);

@@ -188,6 +188,11 @@ std::vector<kernel_output> load_images(platform& p, const options::variables_map
     const node_options by_node(given, p);
     if (kernel) {
         require_gpus(p, 0, "--kernel-elf " + quoted(text_option(given, "kernel-elf")));
+        const auto& core = p.hardware().nodes[0]->devices.gpus.front()->core;
+        if (const std::uint64_t size = core.compute_units.front()->params.lds.size; kernel->lds_bytes > size)
+            throw input_error(
+                fmt::format("a work-group needs {} bytes of local data share, and compute units of GPU 0 have {}",
+                            kernel->lds_bytes, size));
         p.load_images(0, kernel->images);
     }
     if (!kernel && by_node.distributed(p)) {

@@ -111,7 +111,8 @@ using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, s
 std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> kernel_job(
     const py::object& elf, const std::string& kernel, const std::array<std::uint32_t, 3>& items,
     const std::array<std::uint32_t, 3>& group, std::uint32_t lds, const py::bytes& arguments,
-    const std::vector<given_buffer>& buffers, std::optional<unsigned> gpu, std::uint32_t stream, std::uint64_t after) {
+    const std::vector<given_buffer>& buffers, std::optional<unsigned> gpu, std::uint32_t stream, std::uint64_t after,
+    std::pair<std::uint32_t, std::uint32_t> policies) {
     kernel_job_request r;
     r.elf = py::isinstance<py::bytes>(elf) ? elf.cast<std::string>()
                                            : read_file(elf.cast<std::string>(), std::size_t{1} << 28);
@@ -127,6 +128,7 @@ std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> ke
     }
     r.stream = stream;
     r.after = after;
+    std::tie(r.placement, r.dispatch) = policies;
     r.gpu = gpu;
     r.keep = true;
     auto image = make_kernel_job(r);
@@ -135,12 +137,10 @@ std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> ke
 
 /// Lets a node wait for jobs in its RAM disk, which begins with `job` and has `size` bytes.
 void serve_kernel_jobs(session& x, std::size_t node, const py::bytes& job, std::size_t size) {
-    std::string disk = job;
-    disk.resize(std::max(disk.size(), size));
     image_set images;
     images.firmware = "firmware:gpu_apps.elf";
     images.append = "app=kernel";
-    images.initrd = file_of_bytes(disk);
+    images.initrd = file_of_bytes(job, size);
     x.load_images(node, images);
 }
 

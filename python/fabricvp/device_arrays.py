@@ -9,6 +9,7 @@ print(x.get()[:3])
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -104,15 +105,18 @@ class ArrayStore:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._kept: dict[int, KeptBuffer] = {}
+        self._next = int.from_bytes(os.urandom(6), "little") << 15 | 1  # not those of other nodes and machines
 
     def add(self, size: int, contents: bytes, place: int, renewed: bool) -> int:
         """A handle for a new array."""
-        handle = len(self._kept) + 1
+        handle, self._next = self._next, self._next + 1
         self._kept[handle] = KeptBuffer(size, contents, place, renewed)
         return handle
 
     def find(self, handle: int) -> KeptBuffer:
-        """Raises `InputError` for one that a reset has lost."""
+        """Raises `InputError` for one of another node, or that a reset has lost."""
+        if handle not in self._kept:
+            raise InputError("an array of gpu.array() is of another node")
         kept = self._kept[handle]
         if kept.lost:
             raise InputError("an array of gpu.array() was lost when the node was reset: make it anew")

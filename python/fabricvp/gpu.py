@@ -105,6 +105,8 @@ class LaunchOptions(TypedDict, total=False):
     max_job_bytes: int
     limit: Time | None
     stream: Stream | None
+    placement: str
+    dispatch: str
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,8 @@ class Gpu:
         max_job_bytes: int = 0,
         limit: Time | None = None,
         stream: Stream | None = None,
+        placement: str = "",
+        dispatch: str = "",
         wait: bool = True,
     ) -> Launch | PendingLaunch:
         """Runs a kernel of an ELF file (`fabricvp new kernel` makes a project with one) and waits for its end.
@@ -244,7 +248,9 @@ class Gpu:
         Buffers on one GPU have pages of 2 MiB as far as they fill them, others of 4 KiB.
 
         ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
-        work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node. ``limit`` is simulated time for all
+        work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node, by the policies
+        ``placement`` ("contiguous", "interleaved", "lasp", "first_touch") and ``dispatch`` ("contiguous",
+        "round_robin", "lasp"). ``limit`` is simulated time for all
         of it. ``max_job_bytes`` is the size of the largest job, where later ones are larger than twice the first.
         ``stream`` is one of `Gpu.stream()`; the call then does not wait.
 
@@ -270,6 +276,8 @@ class Gpu:
             max_job_bytes,
             limit,
             **_stream_options(stream, wait),
+            placement=placement,
+            dispatch=dispatch,
         )
         if stream is not None:
             stream.add(pending)
@@ -342,6 +350,8 @@ class Gpu:
         max_job_bytes: int,
         limit: Time | None,
         stream: Stream | None,
+        placement: str,
+        dispatch: str,
     ) -> PendingLaunch:
         """A launch for `Program`, which may be in another process."""
         pending = self._platform.nodes[self._node].kernel_jobs.add(
@@ -356,6 +366,8 @@ class Gpu:
             max_job_bytes,
             limit,
             **_stream_options(stream, True),
+            placement=placement,
+            dispatch=dispatch,
         )
         if stream is not None:
             stream.add(pending)

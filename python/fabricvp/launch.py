@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (abi/kernel_job.h)
 _OWN, _GPU0, _HOST = 0, 1, 0xFFFFFFFF  # KERNEL_JOB_PLACE_… (abi/kernel_job.h)
 _PAGE, _MAX_TOGETHER, _STREAMS = 4096, 16, 8  # KERNEL_JOB_PAGE, …_MAX_TOGETHER, …_STREAMS (abi/kernel_job.h)
+#: enum gpu_placement_policy, gpu_dispatch_policy (firmware/drivers/gpu)
+PLACEMENTS = ("contiguous", "interleaved", "lasp", "first_touch")
+DISPATCHES = ("contiguous", "round_robin", "lasp")
 _LABEL = "kernels"  # of the region that the driver marks around a launch
 _MIN_DISK_BYTES = 16 << 20
 
@@ -32,8 +36,9 @@ _MIN_DISK_BYTES = 16 << 20
 @dataclass(frozen=True)
 class Launch:
     """How a kernel went. ``time`` is simulated, in seconds, from the launch to its end, without the copies;
-    ``statistics`` are those of that time, of the GPU that ran it as `Gpu.statistics` names them; ``buffers`` what was
-    copied back, by name, or by the place among the arguments for arrays that stood there."""
+    ``statistics`` are those of that time, of the GPU that ran it as `Gpu.statistics` names them, and of a kernel on all
+    GPUs also those of the others ("gpu1.wavefront_instructions"); ``buffers`` what was copied back, by name, or by the
+    place among the arguments for arrays that stood there."""
 
     time: float
     statistics: dict[str, float]
@@ -183,6 +188,7 @@ class _Job:
     arguments: Arguments | ArgumentBlock
     stream: int = 0  # 0: of its own
     after: tuple[PendingLaunch, ...] = ()
+    policies: tuple[int, int] = (0, 0)  # of placement and dispatch
 
     def image(self, chain: _Chain) -> tuple[bytes, list[int], list[int]]:
         """As the driver reads it, and where its buffers and their addresses are in it."""
@@ -197,6 +203,7 @@ class _Job:
             self.gpu,
             chain.stream_of(self),
             chain.after(self),
+            self.policies,
         )
         return image, offsets, addresses
 
@@ -308,6 +315,10 @@ class PendingLaunch:
         """It has run. ``statistics`` are those of the node."""
         self._times = times
         own = {path[len(self._prefix) :]: v for path, v in statistics.items() if path.startswith(self._prefix)}
+        if self.job.gpu is None:
+            node = self._prefix.partition(".")[0] + "."
+            others = {path[len(node) :]: v for path, v in statistics.items() if not path.startswith(self._prefix)}
+            own |= {name: v for name, v in others.items() if re.match(r"gpu\d+\.", name)}
         self._ended = time, own, list(contents)
 
     def fail(self, error: BaseException) -> None:
@@ -329,6 +340,7 @@ class Jobs:
         self._disk: tuple[int, int] | None = None
         self._unfinished = False  # the driver still waits for a kernel whose launch was given up
         self._pending: list[PendingLaunch] = []
+        self._ready: _Chain | None = None  # of the launch that was added last, as if it ran alone
         self._streams = 0
         self.arrays = ArrayStore(node)
 
@@ -352,6 +364,8 @@ class Jobs:
         stream: int = 0,
         after: Sequence[PendingLaunch] = (),
         alone: bool = False,
+        placement: str = "",
+        dispatch: str = "",
     ) -> PendingLaunch:
         """A kernel for the next `run()`. ``prefix`` begins the names of its GPU's statistics. Kernels of one ``stream``
         follow each other; ``after`` are others that it waits for; ``alone``: it begins when those of all streams have
@@ -372,9 +386,12 @@ class Jobs:
             arguments,
             stream,
             (*after,),
+            policies_of(placement, dispatch, gpu is None),
         )
-        _Chain(self.arrays).add(job)  # raises for what no kernel can be launched with
+        chain = _Chain(self.arrays)
+        chain.add(job)  # raises for what no kernel can be launched with
         self._pending.append(PendingLaunch(self, job, prefix, max_job_bytes, limit))
+        self._ready = chain
         return self._pending[-1]
 
     def run(self) -> None:
@@ -383,7 +400,9 @@ class Jobs:
         try:
             while waiting:
                 self._recover()
-                chain = _Chain(self.arrays)
+                chain, self._ready = self._ready or _Chain(self.arrays), None
+                if len(waiting) > 1 or any(b.array for b in waiting[0].job.arguments.buffers):
+                    chain = _Chain(self.arrays)  # those before it, or what happened since, may have changed it
                 while len(chain.jobs) < len(waiting) and chain.has_room_for(waiting[len(chain.jobs)].job):
                     chain.add(waiting[len(chain.jobs)].job)
                 launches, waiting = waiting[: len(chain.jobs)], waiting[len(chain.jobs) :]
@@ -475,6 +494,18 @@ class Jobs:
         memory.write(start + head, job[head:])
         memory.write(start, job[:at] + bytes(4) + job[at + 4 : head])
         memory.write(start + at, job[at : at + 4])
+
+
+def policies_of(placement: str, dispatch: str, all_gpus: bool) -> tuple[int, int]:
+    """Policies as drivers number them. Raises `InputError` for unknown ones, and where they have no effect."""
+    found = []
+    for what, name, names in ("placement", placement, PLACEMENTS), ("dispatch", dispatch, DISPATCHES):
+        if name and not all_gpus:
+            raise InputError(f"{what}={name!r} is about a kernel on all GPUs: give all_gpus=True too")
+        if name and name not in names:
+            raise InputError(f"no {what} policy {name!r}; there are: {', '.join(names)}")
+        found.append(names.index(name) if name else 0)
+    return found[0], found[1]
 
 
 def default_group(items: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -148,6 +148,8 @@ class ProgramKernel:
         max_job_bytes: int = 0,
         limit: Time | None = None,
         stream: Stream | None = None,
+        placement: str = "",
+        dispatch: str = "",
     ) -> Launch | StreamLaunch:
         """Runs the kernel and waits for its end, unless a ``stream`` of `Gpu.stream()` is given. For OpenCL C, ``grid``
         and ``group`` are sizes in work-items, as in pyopencl; a group of None is what the source requires, or 256. For
@@ -179,6 +181,8 @@ class ProgramKernel:
             max_job_bytes,
             limit,
             stream,
+            placement,
+            dispatch,
         )
         launch = StreamLaunch(self._program, pending, arguments)
         return launch.result() if stream is None else launch

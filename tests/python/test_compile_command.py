@@ -85,6 +85,17 @@ def test_local_memory_is_the_machines():
 
 
 @pytest.mark.timeout(100)
+def test_local_memory_is_the_machines_on_the_command_line(command, tmp_path):
+    (tmp_path / "k.cl").write_text("kernel void f(global int* x) { local int z[4097]; z[0] = 1; x[0] = z[x[1]]; }")
+    run = ("run", "gpu", "--set", "node.gpus.0.compute_unit.lds.size=16KiB", "--program", "k.cl", "--arg", "zeros:64B")
+    done = command(*run, timeout=90)
+    assert (
+        done.returncode == 2
+        and "needs 16400 bytes of local data share, and compute units of GPU 0 have 16384" in done.stderr
+    )
+
+
+@pytest.mark.timeout(100)
 def test_kernels_that_mostly_move_their_stack_are_told():
     source = """
     kernel void stack(global float* x, int n) {

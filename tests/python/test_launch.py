@@ -43,6 +43,11 @@ KERNEL(forever, struct one)
 {
     for (;;) gpu_pause();
 }
+struct wide { uint64_t *out; uint64_t values[500]; };
+KERNEL(a_kernel_in_c_with_a_name_of_more_than_thirty_two_characters, struct wide)
+{
+    args->out[global_id(0)] = args->values[global_id(0)];
+}
 """
 
 
@@ -57,6 +62,17 @@ def elf(tmp_path_factory):
 
 
 SMALL = {"node__gpus__0__compute_units": 4}
+
+
+@pytest.mark.timeout(100)
+def test_long_names_and_many_arguments(elf):
+    with fabricvp.spawn("gpu", **SMALL) as platform:
+        gpu = platform.nodes[0].gpus[0]
+        name, out = "a_kernel_in_c_with_a_name_of_more_than_thirty_two_characters", gpu.array(numpy.zeros(500, "u8"))
+        for _ in range(2):
+            gpu.launch(elf, 500, [out, *range(500)], kernel=name)
+            assert (out.get() == numpy.arange(500)).all()
+            out.set(numpy.zeros(500, "u8"))
 
 
 @pytest.mark.timeout(200)

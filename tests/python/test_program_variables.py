@@ -186,5 +186,7 @@ def test_arrays_stay_on_the_gpu(gpu, tmp_path):
     with pytest.raises(TypeError, match="an array of int32 for a int"):
         program["twice"](3000, 64, gpu.array(numpy.zeros(3000)))
     program.save(tmp_path / "twice.elf")
+    with opencl_machine.small_gpu() as other, pytest.raises(InputError, match="is of another node"):
+        program["twice"](3000, 64, other.nodes[0].gpus[0].array(values))
     done = gpu.launch(tmp_path / "twice.elf", 3000, [array], kernel="twice")
     assert (array.get() == 4 * values[::-1]).all() and done.buffers == {}

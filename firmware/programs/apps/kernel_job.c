@@ -47,6 +47,8 @@ static bool well_formed(const struct app* app, struct kernel_job* job) {
     if (!inside(job, job->elf, job->elf_bytes)) return wrong("its ELF file does not fit");
     if (!name_ends(job)) return wrong("the kernel's name does not end");
     if (job->stream >= KERNEL_JOB_STREAMS) return wrong("there is no such stream");
+    if (job->placement > GPU_PLACE_FIRST_TOUCH || job->dispatch > GPU_DISPATCH_LASP)
+        return wrong("there is no such placement or dispatch policy");
     if (job->gpu != KERNEL_JOB_ALL_GPUS && job->gpu >= app->node->count) return wrong("there is no such GPU");
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
@@ -127,6 +129,8 @@ struct launch {
 
 static bool prepare(struct app* app, struct launch* l, struct kernel_job* const* jobs, unsigned own) {
     struct kernel_job* job = jobs[own];
+    app->placement = (enum gpu_placement_policy)job->placement;
+    app->dispatch = (enum gpu_dispatch_policy)job->dispatch;
     if (!well_formed(app, job)) return false;
     const void* elf = (uint8_t*)job + job->elf;
     const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);

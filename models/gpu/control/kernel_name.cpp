@@ -22,9 +22,14 @@ std::string long_name(const gpu_memory_system& memory, std::uint32_t space, std:
     std::uint64_t offset = 0;
     std::memcpy(&offset, d.name + KERNEL_DESCRIPTOR_LONG_NAME, sizeof offset);
     std::string name;
-    for (char part[chunk]; offset && name.size() < max_name; name.append(part, chunk)) {
-        if (!memory.debug_read(space, image + offset + name.size(), part, chunk)) break;
-        if (const auto size = strnlen(part, chunk); size < chunk) return name.append(part, size);
+    while (offset && name.size() < max_name) {
+        const auto at = image + offset + name.size();
+        const auto size = chunk - at % chunk;  // inside of a page
+        char part[chunk];
+        if (!memory.debug_read(space, at, part, size)) break;
+        const auto length = strnlen(part, size);
+        name.append(part, length);
+        if (length < size) break;
     }
     return name;
 }

@@ -176,6 +176,8 @@ def lowered(module: Module, header: str, inlined: bool, counts: bool = False) ->
             line = re.sub(r"(,| )? ?\bcomdat\b(?=[ ,]|$)", "", line)
         if "addrspace" in line:
             line = re.sub(r"\baddrspacecast\b", "bitcast", _without_spaces(line))
+        if "DW_OP_xderef" in line:  # GDB has no address spaces for RISC-V
+            line = re.sub(r"DW_OP_constu, \d+, DW_OP_swap, DW_OP_xderef(?:, )?", "", line).replace(", )", ")")
         if "spir_" in line:
             line = re.sub(r"\bspir_(func|kernel) ", "", line)
         if "@llvm." in line:

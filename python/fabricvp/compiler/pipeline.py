@@ -102,7 +102,9 @@ def build(source: str, name: str, options: Options | None = None, language: str 
     toolchain.version()
     lanes = options.wavefront or languages.WAVEFRONTS[language]
     front, marked = _front(source, name, options, language)
-    text = _preprocessed(front, marked)
+    # What a source includes is part of the key; without headers it says all by itself.
+    alone = language == "opencl" and not options.flags and not re.search(r"\binclude\b|__has_include", source)
+    text = marked if alone else _preprocessed(front, marked)
     key = hashlib.sha256(
         "\0".join([text, language, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
     ).hexdigest()
@@ -138,6 +140,7 @@ def _own_hash() -> str:
         *folder.glob("opencl/*"),
         *folder.glob("hip/*.h"),
         folder / "lanes.h",
+        folder.parent / "abi" / "gpu_isa.h",
         folder / "gpu.ld",
         folder / "math/trunc.c",
     ]

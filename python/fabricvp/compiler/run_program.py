@@ -75,7 +75,7 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
             *others,
             *("--kernel-elf", elf, "--kernel-name", kernel.symbol),
             *("--grid", "x".join(map(str, items)), "--group", "x".join(map(str, group))),
-            *(("--lds", f"{kernel.lds_bytes + lds} B") if lds else ()),
+            *(("--lds", f"{kernel.lds_bytes + lds} B") if kernel.lds_bytes + lds else ()),
             *(word for text in words + block for word in ("--arg", text)),
         ]
 

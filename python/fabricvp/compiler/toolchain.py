@@ -5,6 +5,7 @@ that kernels in C stand on, too."""
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from ..data import sdk_folder
 from ..errors import InputError
+from .cache import cached
 
 _ARCH = ["-march=rv64imafd", "-mabi=lp64d"]
 #: What lanes execute. Code of clang lies below 2 GiB, as all apertures do.
@@ -44,8 +46,12 @@ def clang() -> str:
 
 @functools.cache
 def version() -> str:
-    """The compiler's first line about itself. Raises `InputError` for one that is no clang 14."""
-    line = run([clang(), "--version"]).partition("\n")[0]
+    """The compiler's first line about itself, kept as long as its file is the same. Raises `InputError` for one that is
+    no clang 14."""
+    file = os.path.realpath(clang())
+    status = os.stat(file)
+    known = hashlib.sha256(f"{file} {status.st_size} {status.st_mtime_ns}".encode()).hexdigest()
+    line = cached(f"{known}.version", lambda: run([clang(), "--version"]).partition("\n")[0].encode()).decode()
     found = re.search(r"clang version (\d+)", line)
     if not found or found[1] != "14":
         raise InputError(f"kernels need clang 14, and {clang()} is '{line}' (FABRICVP_CLANG names another one)")

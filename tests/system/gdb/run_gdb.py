@@ -30,7 +30,9 @@ def comments(text, mark):
 def play(fabricvp, elf, text):
     """Output of GDB, output of the simulator, its exit status."""
     with tempfile.TemporaryDirectory() as work:
-        machine, *images = " ".join(comments(text, "%")).split() or ["two_harts.yaml", "--firmware", str(elf)]
+        firmware, scripts = fabricvp.parent.parent / "firmware", HERE.parents[2] / "scripts"
+        options = " ".join(comments(text, "%")).replace("@FIRMWARE@", str(firmware)).split()
+        machine, *images = options or ["two_harts.yaml", "--firmware", str(elf)]
         simulator = subprocess.Popen(
             [
                 str(fabricvp),
@@ -56,7 +58,6 @@ def play(fabricvp, elf, text):
                     sys.exit(f"the simulator did not open a GDB port:\n{said}")
                 said += line
             script = pathlib.Path(work, "script.gdb")
-            firmware, scripts = fabricvp.parent.parent / "firmware", HERE.parents[2] / "scripts"
             for name, value in {"PORT": port[1], "ELF": elf, "FIRMWARE": firmware, "SCRIPTS": scripts}.items():
                 text = text.replace(f"@{name}@", str(value))
             script.write_text(text)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of programs spread over four GPUs, by each policy of placement and dispatch."""
+
+import fabricvp
+import numpy
+import opencl_machine
+import pytest
+from fabricvp.errors import InputError
+from fabricvp.launch import DISPATCHES, PLACEMENTS
+
+opencl_machine.require_compiler()
+
+SOURCE = """
+global uint count;
+kernel void add(global const float* a, global const float* b, global float* c) {
+    size_t i = get_global_id(0);
+    c[i] = a[i] + b[i];
+    atomic_inc((volatile global uint*)&count);
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_results_are_right_by_all_policies():
+    n = 1 << 13
+    with fabricvp.spawn("netcrafter_quad", overrides={"node.gpus.*.compute_units": 4}) as platform:
+        gpus = platform.nodes[0].gpus
+        program = gpus[0].program(SOURCE)
+        a, b = numpy.random.default_rng(1).random((2, n), dtype="f4")
+        kept, times = gpus[0].array(a), {}
+        for placement in PLACEMENTS:
+            for dispatch in DISPATCHES:
+                c = numpy.zeros_like(a)
+                program.variable("count").set(0)
+                done = program["add"](n, 64, kept, b, c, all_gpus=True, placement=placement, dispatch=dispatch)
+                assert (c == a + b).all() and program.variable("count").get() == n
+                times[placement, dispatch] = done.time
+                work = [done.statistics[f"{gpu}wavefront_instructions"] for gpu in ("", "gpu1.", "gpu2.", "gpu3.")]
+                assert min(work) > 0.9 * max(work)
+        assert len({round(time * 1e9) for time in times.values()}) > 4
+        c = numpy.zeros_like(a)
+        program["add"](n, 64, kept, b, c)
+        assert (c == a + b).all()
+        with pytest.raises(InputError, match="no placement policy 'random'; there are: contiguous, interleaved"):
+            program["add"](n, 64, a, b, c, all_gpus=True, placement="random")
+        with pytest.raises(InputError, match="dispatch='lasp' is about a kernel on all GPUs"):
+            program["add"](n, 64, a, b, c, dispatch="lasp")
