@@ -16,7 +16,7 @@ class Kernels:
     """The kernels of one source in one language, called in the same way whatever the language."""
 
     def __init__(self, gpu, file):
-        self.program, self.opencl, self.launches = gpu.program(file), file.suffix == ".cl", []
+        self.program, self.opencl, self.launches = gpu.program(file, wavefront=64), file.suffix == ".cl", []
 
     def __call__(self, name, items, group, *arguments, local=(), **options):
         """``local``: bytes of arrays in the local data share: arguments in OpenCL, one array behind all in CUDA."""

@@ -43,9 +43,6 @@ vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, cons
       m_index(index),
       m_latency(to.clock.span(p.latency)),
       m_cycle(to.clock.span(1)),
-      m_address_cycles(p.address_lanes < wavefront_lanes
-                           ? to.clock.span((wavefront_lanes + p.address_lanes - 1) / p.address_lanes)
-                           : 0),
       m_router(to.router),
       m_constants(to.constants),
       m_pools(to.pools) {
@@ -94,7 +91,7 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     s.total = s.count;
     lines_per_access.add(s.count);
     const ticks at = std::max(now(), m_coalescer_free);
-    m_coalescer_free = at + m_address_cycles;
+    m_coalescer_free = at + address_time(a);
     s.lookup_at = at + m_latency + tlb.latency();
     s.ready = now();
     if (at > now()) a.spans.add(m_coalesce_span, span_kind::queueing, now(), at);
@@ -103,6 +100,14 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
     if (!m_blocked.empty() || !translate(s)) return m_blocked.push_back(&s);
     release(s);
+}
+
+/// For which the coalescer takes the addresses of an access, in the order of lanes, up to the last one that has any;
+/// 0 if it takes all at once: then lines occupy L1 for as long.
+ticks vector_memory_unit::address_time(const vector_access& a) const {
+    if (params.address_lanes == wavefront_lanes || !a.mask) return 0;
+    const auto lanes = wavefront_lanes - static_cast<unsigned>(__builtin_clzll(a.mask));
+    return m_cycle * ((lanes + params.address_lanes - 1) / params.address_lanes);
 }
 
 unsigned vector_memory_unit::split(vector_access& a, coalescer::transactions& to) {

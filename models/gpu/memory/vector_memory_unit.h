@@ -115,11 +115,11 @@ private:
     static unsigned permissions_for(const vector_access& a);
     static bool is_write(const vector_access& a) { return a.kind != access_kind::read; }
     unsigned split(vector_access& a, coalescer::transactions& to);
+    ticks address_time(const vector_access& a) const;
     std::uint64_t owner_of(const vector_access& a, lane_mask lane) const;
 
     const unsigned m_index;
     ticks m_latency, m_cycle;
-    ticks m_address_cycles;      // that an access occupies the coalescer; 0: as long as its lines occupy L1
     ticks m_coalescer_free = 0;  // when it takes the next access
     memory_router& m_router;
     vector_cache& m_constants;

@@ -27,14 +27,14 @@ memory_machine& machine() {
     return m;
 }
 
-/// Cycles from the issue of the first of many loads by all lanes to the data of the last.
-double stream(memory_machine& m, unsigned number, std::uint64_t stride) {
+/// Cycles from the issue of the first of many loads to the data of the last.
+double stream(memory_machine& m, unsigned number, std::uint64_t stride, lane_mask mask = ~lane_mask{0}) {
     auto& client = *m.clients[0];
     client.done.clear();
     const ticks begin = calendar::current().now();
     for (unsigned n = 0; n < number; ++n) {
         auto a = client.make(access_kind::read, 4, n);
-        a->mask = ~lane_mask{0};
+        a->mask = mask;
         for (unsigned lane = 0; lane < wavefront_lanes; ++lane) a->address[lane] = base + lane * stride;
         client.memory.issue(a);
     }
@@ -55,6 +55,13 @@ TEST_CASE("an access to one line occupies the coalescer for the cycles of its la
     CHECK(stream(m, 1, 0) == l1_hit);  // the first one is not later
     CHECK(stream(m, 9, 0) == l1_hit + 8 * 4);
     CHECK(stream(m, 9, 4) == l1_hit + 8 * 4 + 3);  // the last one has four lines
+}
+
+TEST_CASE("lanes behind the last active one cost nothing") {
+    auto& m = machine();
+    CHECK(stream(m, 9, 0, 0xffffffff) == l1_hit + 8 * 2);  // a wavefront of 32 lanes
+    CHECK(stream(m, 9, 0, 1) == l1_hit + 8);
+    CHECK(stream(m, 9, 0, lane_mask{1} << 63) == l1_hit + 8 * 4);
 }
 
 TEST_CASE("an access to many lines takes a cycle for each") {
