@@ -115,8 +115,7 @@ def stencil(run, random):
 
 
 EXAMPLES = {
-    f.__name__: f
-    for f in (vector_add, matmul, reduction, warp_reduction, histogram, prefix_sum, nbody, spmv, stencil)
+    f.__name__: f for f in (vector_add, matmul, reduction, warp_reduction, histogram, prefix_sum, nbody, spmv, stencil)
 }
 
 
