@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace fabricvp::riscv {
 
@@ -87,29 +88,28 @@ bool block_cache::invalidate_in_page(const std::uint8_t* page, std::uint64_t fro
     if (at == m_pages.end()) return false;
     auto& p = at->second;
     if (!(p.lines & line_bits(from, to - from))) return false;
+    // A straddling block's range in its second page starts at the page's start.
+    const auto range = [page](const block& b) {
+        const bool here = b.host >= page && b.host < page + sparse_memory::page_size;
+        const std::uint64_t first = here ? static_cast<std::uint64_t>(b.host - page) : 0;
+        return std::pair(first, here ? std::min<std::uint64_t>(first + b.length, sparse_memory::page_size) : 2);
+    };
     bool any = false;
-    std::uint64_t lines = 0;
-    std::vector<block*> kept;
     for (auto* b : p.blocks) {
-        if (b->dead) continue;
-        // A straddling block's range in its second page starts at the page's start.
-        const bool here = b->host >= page && b->host < page + sparse_memory::page_size;
-        const std::uint64_t first = here ? static_cast<std::uint64_t>(b->host - page) : 0;
-        const std::uint64_t end = here ? std::min<std::uint64_t>(first + b->length, sparse_memory::page_size) : 2;
-        if (first < to && from < end) {
-            b->dead = true;
-            any = true;
-        } else {
-            kept.push_back(b);
-            lines |= line_bits(first, end - first);
-        }
+        const auto [first, end] = range(*b);
+        if (b->dead || first >= to || from >= end) continue;
+        b->dead = true;
+        any = true;
     }
-    if (kept.empty()) {
-        m_pages.erase(at);
-    } else {
-        p.blocks.swap(kept);
-        p.lines = lines;
+    if (!any) return false;  // data beside code: programs store there often
+    p.blocks.erase(std::remove_if(p.blocks.begin(), p.blocks.end(), [](const block* b) { return b->dead; }),
+                   p.blocks.end());
+    p.lines = 0;
+    for (const auto* b : p.blocks) {
+        const auto [first, end] = range(*b);
+        p.lines |= line_bits(first, end - first);
     }
+    if (p.blocks.empty()) m_pages.erase(at);
     return any;
 }
 

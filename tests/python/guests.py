@@ -61,7 +61,7 @@ again:
     addi s1, s1, 1
     sd s1, 0(s2)
     j again
-.balign 8
+.balign 4096                /* stores beside code would look for code to forget */
 .globl again, total
 total: .dword 0
 """

@@ -20,7 +20,7 @@ LONG = """
 import fabricvp, sys
 machine = fabricvp.Platform.from_config("bare")
 machine.load_images(0, firmware=sys.argv[1])
-machine.run("3 s")
+machine.run("2 s")
 """
 
 
@@ -66,11 +66,11 @@ def test_a_child_tells_its_parent(counts, monkeypatch):
     monkeypatch.setattr(progress, "line_here", line_here)
     with spawn("bare") as machine:
         machine.load_images(0, firmware=counts)
-        result = machine.run("3 s")
+        result = machine.run("2 s")
         assert result.outcome == "time_limit"
         assert told and " s simulated" in told[0]
         number = len(told)
-        pending = machine.run.start("3 s")
+        pending = machine.run.start("2 s")
         assert pending.result().outcome == "time_limit" and len(told) > number
 
 
