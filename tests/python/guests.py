@@ -61,7 +61,7 @@ again:
     addi s1, s1, 1
     sd s1, 0(s2)
     j again
-.balign 4096                /* stores beside code would look for code to forget */
+.balign 4096                /* stores on a page with code take longer */
 .globl again, total
 total: .dword 0
 """
