@@ -250,8 +250,8 @@ class Gpu:
         ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
         work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node, by the policies
         ``placement`` ("contiguous", "interleaved", "lasp", "first_touch") and ``dispatch`` ("contiguous",
-        "round_robin", "lasp"). ``limit`` is simulated time for all
-        of it. ``max_job_bytes`` is the size of the largest job, where later ones are larger than twice the first.
+        "round_robin", "lasp"). ``limit`` is simulated time for all of it. ``max_job_bytes`` is the size of the largest
+        job, where later ones are larger than twice the first.
         ``stream`` is one of `Gpu.stream()`; the call then does not wait.
 
         The project's driver does it on the simulated host: buffers travel over PCIe, the launch goes through a queue.
@@ -261,26 +261,22 @@ class Gpu:
         limit (the next launch then resets the node and boots it again), `TypeError` and `ValueError` for arguments
         that are none."""
         items = to_3d(grid, "grid")
-        node = self._platform.nodes[self._node]
-        arguments = Arguments(args, buffers or {}, outputs, places, len(node.gpus))
-        jobs = node.kernel_jobs
-        pending = jobs.add(
-            None if all_gpus else self.index,
+        arguments = Arguments(args, buffers or {}, outputs, places, len(self._platform.nodes[self._node].gpus))
+        pending = self._add_launch(
             elf,
             kernel,
             items,
             to_3d(group, "group") if group is not None else default_group(items),
             lds,
             arguments,
-            self.name + ".",
+            all_gpus,
             max_job_bytes,
             limit,
-            **_stream_options(stream, wait),
-            placement=placement,
-            dispatch=dispatch,
+            stream,
+            placement,
+            dispatch,
+            wait,
         )
-        if stream is not None:
-            stream.add(pending)
         return pending.result() if wait and stream is None else pending
 
     @runs_in_caller
@@ -338,22 +334,23 @@ class Gpu:
         image = compile_program(source, defines, includes, options, language, wavefront)
         return Program(self, image, int(_fabricvp.parse_bytes(heap)) if isinstance(heap, str) else heap)
 
-    def _add_image(
+    def _add_launch(
         self,
-        elf: bytes,
+        elf: bytes | str | os.PathLike[str],
         kernel: str,
         items: tuple[int, int, int],
         group: tuple[int, int, int],
         lds: int,
-        arguments: ArgumentBlock,
+        arguments: Arguments | ArgumentBlock,
         all_gpus: bool,
         max_job_bytes: int,
         limit: Time | None,
         stream: Stream | None,
         placement: str,
         dispatch: str,
+        wait: bool = True,
     ) -> PendingLaunch:
-        """A launch for `Program`, which may be in another process."""
+        """A launch of `launch()`, or of a `Program`, which may be in another process."""
         pending = self._platform.nodes[self._node].kernel_jobs.add(
             None if all_gpus else self.index,
             elf,
@@ -365,7 +362,7 @@ class Gpu:
             self.name + ".",
             max_job_bytes,
             limit,
-            **_stream_options(stream, True),
+            **_stream_options(stream, wait),
             placement=placement,
             dispatch=dispatch,
         )

@@ -170,7 +170,7 @@ class ProgramKernel:
         check_limits(kernel, sizes, arguments.lds, self._program.local_bytes)
         if stream is not None:
             arguments.check_stream()
-        pending = self._gpu._add_image(
+        pending = self._gpu._add_launch(
             self._program.image.elf,
             kernel.symbol,
             items,

@@ -16,6 +16,7 @@ from typing import Any
 
 import fabricvp
 import guests
+import opencl_machine
 import pytest
 from fabricvp.docs_command import tables_of
 
@@ -93,6 +94,19 @@ def machine(assemble):
     yield make
     for platform in made:
         platform.close()
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    """A small GPU in a process of its own, one for a file of tests."""
+    with opencl_machine.small_gpu() as platform:
+        yield platform.nodes[0].gpus[0]
+
+
+@pytest.fixture(scope="module")
+def program(gpu, request):
+    """The kernels of the file's `SOURCE`, in OpenCL C."""
+    return gpu.program(request.module.SOURCE)
 
 
 @pytest.fixture

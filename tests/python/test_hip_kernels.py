@@ -68,12 +68,6 @@ __global__ void bits(unsigned* out, unsigned x, long long y) {
 """
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize(("language", "header"), [("hip", "hip/hip_runtime.h"), ("cuda", "cuda_runtime.h")])
 def test_kernels(gpu, language, header):

@@ -30,12 +30,6 @@ kernel void check(global int* x) { assert(x[get_global_id(0)] != 70); x[get_glob
 """
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 @pytest.mark.timeout(100)
 def test_formats(gpu, capsys):
     gpu.program(OPENCL)["formats"](1, 1, numpy.ones(1, "i4"), numpy.zeros(1, "i1"))

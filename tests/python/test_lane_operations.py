@@ -15,12 +15,6 @@ opencl_machine.require_compiler()
 GROUP, ITEMS = 104, 312  # each second wavefront is broken
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 def expected(program, values):
     with numpy.errstate(over="ignore"):
         parts = [

@@ -102,12 +102,6 @@ kernel void k(global uint* out, global uint* seen, global uint* t) {
 """
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 def apply(run, values, table):
     """The host's f() of all values."""
     values = numpy.ascontiguousarray(values, "u4")

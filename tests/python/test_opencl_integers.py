@@ -76,12 +76,6 @@ def numbers(type_, count):
     return [*edge, *(int(RANDOM.integers(low, high, endpoint=True, dtype=TYPES[type_])) for _ in range(count))]
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("type_", TYPES)
 def test_integer_functions(gpu, type_):

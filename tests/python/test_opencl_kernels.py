@@ -64,17 +64,6 @@ class Settings(ctypes.Structure):
     _fields_ = [("scale", ctypes.c_float), ("inner", Inner), ("list", ctypes.c_int * 3)]
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
-@pytest.fixture(scope="module")
-def program(gpu):
-    return gpu.program(SOURCE)
-
-
 @pytest.mark.timeout(100)
 def test_arrays_are_written_back_unless_const(program):
     a, b = numpy.random.default_rng(1).random((2, 1000), dtype="f4")

@@ -142,12 +142,6 @@ def source(names, arguments, type_):
     )
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 def functions_of(table, type_):
     """numpy's type, and the functions that this type has: name → reference, range, limit in ulps."""
     place = 3 if type_ == "float" else 4

@@ -72,12 +72,6 @@ __global__ void large(wide w, long* out) { out[0] = w.values[0] + w.values[499];
 """
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 @pytest.mark.timeout(100)
 def test_variables_of_opencl_stay_between_launches(gpu):
     program, other = gpu.program(OPENCL), gpu.program(OPENCL)

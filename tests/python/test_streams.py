@@ -21,17 +21,6 @@ kernel void bad(global int* x) { *(global int*)4 = x[0]; }
 """
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
-@pytest.fixture(scope="module")
-def program(gpu):
-    return gpu.program(SOURCE)
-
-
 def stepped(x, add, rounds):
     for _ in range(rounds):
         x = x * 3 + numpy.int32(add)

@@ -32,12 +32,6 @@ SIZES = """__global__ void sizes(unsigned long long* out) {
 """
 
 
-@pytest.fixture(scope="module")
-def gpu():
-    with opencl_machine.small_gpu() as platform:
-        yield platform.nodes[0].gpus[0]
-
-
 @pytest.mark.timeout(100)
 @pytest.mark.parametrize("language", ["hip", "cuda"])
 def test_threads_that_have_returned_count_as_arrived(gpu, language):
