@@ -11,10 +11,9 @@ options=(-DFABRICVP_PYTHON=ON "-DPython_EXECUTABLE=$PWD/.venv/bin/python" "$@")
 log=build/release/configure.log
 mkdir -p build/release
 cmake --preset release "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-cmake --build build/release --parallel "$jobs"
 
 # The package as .venv sees it: beside the compiled module, links to the Python sources, machines, firmware images, and what
-# firmware and kernels outside of the tree are built with.
+# firmware and kernels outside of the tree are built with. They precede the build, in which the package compiles kernels.
 package=build/release/python/fabricvp
 mkdir -p "$package"
 find "$package" -maxdepth 1 -type l -delete
@@ -28,6 +27,9 @@ ln -sfn "$PWD/build/release/firmware" "$package/firmware"
 rm -rf "$package/sdk"
 mkdir "$package/sdk"
 ln -s "$PWD"/firmware/* "$PWD/abi" "$package/sdk/"
+
+cmake --build build/release --parallel "$jobs"
+
 # The library, headers and CMake package for plug-ins, as a wheel has them in its folder `cpp`; links to the tree.
 rm -rf "$package/cpp"
 CMAKE_INSTALL_MODE=ABS_SYMLINK cmake --install build/release --component sdk --prefix "$PWD/build/release/python" >/dev/null
