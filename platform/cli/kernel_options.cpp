@@ -38,7 +38,7 @@ std::array<std::uint32_t, 3> default_group(const std::array<std::uint32_t, 3>& i
 options::options_description kernel_options() {
     options::options_description o(
         "a kernel of your own on GPU 0 of node0 (`fabricvp new kernel` makes one; --program FILE.cl, .hip or .cu "
-        "compiles one)");
+        "compiles one, with --define, --include, --block, --wavefront 32 or 64, --heap)");
     o.add_options()("kernel-elf", options::value<std::string>()->value_name("FILE"), "ELF file with the kernel")(
         "kernel-name", options::value<std::string>()->value_name("NAME"), "which kernel of it (default: the first)")(
         "grid", options::value<std::string>()->value_name("N[xM[xK]]"), "work-items (default: 1)")(

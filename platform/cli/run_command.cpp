@@ -347,6 +347,32 @@ int run(const options::variables_map& given) {
     return exit;
 }
 
+/// Share of memory transactions above which kernels' stacks are worth a warning.
+constexpr double most_scratch = 0.2;
+
+/// What lanes of all GPUs executed, and whether stacks took a large part of their memory transactions.
+void report_kernels(const statistics_snapshot& values) {
+    double wavefronts = 0, lanes = 0;  // instructions
+    double transactions = 0, scratch = 0;
+    for (const auto& [path, value] : values) {
+        const auto dots = std::count(path.begin(), path.end(), '.');  // compute units count instructions, too
+        const auto name = std::string_view(path).substr(path.rfind('.') + 1);
+        if (dots == 2 && name == "wavefront_instructions") wavefronts += value;
+        if (dots == 2 && name == "lane_instructions") lanes += value;
+        if (path.find(".memory.unit") == std::string::npos) continue;
+        if (name == "transactions") transactions += value;
+        if (name == "scratch") scratch += value;
+    }
+    if (wavefronts > 0)
+        fmt::print(stderr, "fabricvp: {:.0f} wavefront-instructions by {:.1f} lanes on average\n", wavefronts,
+                   lanes / wavefronts);
+    if (scratch > most_scratch * transactions)
+        fmt::print(stderr,
+                   "fabricvp: {:.0f} % of the lanes' memory transactions are for their stacks: `fabricvp cc --report` "
+                   "shows which kernels keep registers there\n",
+                   100 * scratch / transactions);
+}
+
 }  // namespace
 
 ticks time_limit(const options::variables_map& given) {
@@ -376,16 +402,7 @@ void report(const platform& p, const run_result& result, const std::string& fail
     if (mips >= 0.05)  // harts of some machines rest
         text += fmt::format(", {:.0f} instructions, {:.1f} MIPS", instructions, mips);
     fmt::print(stderr, "{}\n", text);
-    double wavefronts = 0, lanes = 0;  // instructions, of all GPUs
-    for (const auto& [path, value] : values) {
-        if (std::count(path.begin(), path.end(), '.') != 2) continue;  // compute units have such values too
-        const auto name = std::string_view(path).substr(path.rfind('.') + 1);
-        if (name == "wavefront_instructions") wavefronts += value;
-        if (name == "lane_instructions") lanes += value;
-    }
-    if (wavefronts > 0)
-        fmt::print(stderr, "fabricvp: {:.0f} wavefront-instructions by {:.1f} lanes on average\n", wavefronts,
-                   lanes / wavefronts);
+    report_kernels(values);
 }
 
 command run_command() {

@@ -139,3 +139,19 @@ def test_from_the_command_line(command, tmp_path):
     done = command(*small, "--grid", 4, "--block", 256, *arguments, timeout=90)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (numpy.fromfile(tmp_path / "y.bin", "f4") == 3 * numpy.arange(1024) + 1).all()
+
+
+@pytest.mark.timeout(200)
+def test_wavefronts_and_stacks_from_the_command_line(command, tmp_path):
+    (tmp_path / "k.cu").write_text("""__global__ void width(int* x) { x[0] = warpSize; }
+__global__ void stack(int* x) { volatile int a[64]; for (int i = 0; i < 64; ++i) a[i] = i; x[threadIdx.x] = a[5]; }
+""")
+    small = ("run", "gpu", "--set", "node.gpus.0.compute_units=4", "--program", "k.cu", "--block", 64)
+    for option, lanes in ((), 32), (("--wavefront", "64"), 64), (("--wavefront=32",), 32):
+        done = command(*small, "--kernel-name", "width", *option, "--arg", "out:4B:x.bin", timeout=90)
+        assert done.returncode == 0 and list(numpy.fromfile(tmp_path / "x.bin", "i4")) == [lanes], done.stderr
+        assert "for their stacks" not in done.stderr
+    done = command(*small, "--kernel-name", "stack", "--arg", "zeros:256B", timeout=90)
+    assert done.returncode == 0 and " % of the lanes' memory transactions are for their stacks" in done.stderr
+    done = command(*small, "--kernel-name", "width", "--wavefront", "16", "--arg", "zeros:4B")
+    assert (done.returncode, done.stderr) == (2, "fabricvp run: --wavefront '16': must be 32 or 64\n")

@@ -21,7 +21,7 @@ from .languages import SUFFIXES
 from .pipeline import Image, Options, build
 from .values import element, pack
 
-_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "lds", "define", "include", "heap")
+_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "lds", "define", "include", "heap", "wavefront")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
 _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 
@@ -54,7 +54,7 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
             given[name].append(value)
         else:
             others.append(value)
-    for name in ("program", "kernel-name", "grid", "block", "heap"):
+    for name in ("program", "kernel-name", "grid", "block", "heap", "wavefront"):
         if len(given[name]) > 1:
             raise InputError(f"--{name} is given {len(given[name])} times")
     path = Path(given["program"][0])
@@ -62,7 +62,8 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
         source = path.read_text(errors="surrogateescape")
     except OSError as error:
         raise InputError(f"--program {path}: {error.strerror}") from None
-    image = build(source, str(path), Options.of(given["define"], given["include"]))
+    wavefront = _lanes(given["wavefront"][0]) if given["wavefront"] else None
+    image = build(source, str(path), Options.of(given["define"], given["include"], wavefront=wavefront))
     kernel = find_kernel(image, "".join(given["kernel-name"]))
     grid = _sizes("--grid", given["grid"]) or (1, 1, 1)
     items, group = grid_of(kernel, grid, _sizes("--block", given["block"] + given["group"]))
@@ -111,6 +112,12 @@ def _file(contents: bytes, suffix: str) -> Iterator[str]:
         yield name
     finally:
         os.unlink(name)
+
+
+def _lanes(text: str) -> int:
+    if text not in ("32", "64"):
+        raise InputError(f"--wavefront '{text}': must be 32 or 64")
+    return int(text)
 
 
 def _sizes(option: str, values: list[str]) -> tuple[int, int, int] | None:
