@@ -158,9 +158,10 @@ class Gpu:
         """Device memory by offset, from 0 on."""
         return GpuMemory(self._core, self._node, self.index)
 
-    def translate(self, address: int, space: int = 1) -> tuple[int, int] | None:
-        """Where a virtual address of kernels lies by the page tables of an address space: ("where", offset), where 0 is
-        the host, 1 + n is GPU n of the node. None if it is not mapped (or the tables lie elsewhere)."""
+    def translate(self, address: int, space: int = 0) -> tuple[int, int] | None:
+        """Where a virtual address of kernels lies by the page tables of an address space, 0 for the driver's:
+        (where, offset), where 0 is the host, 1 + n is GPU n of the node. None if it is not mapped (or the tables lie
+        elsewhere)."""
         found = _fabricvp.gpu_translate(self._core, self._node, self.index, address, space)
         return None if found is None else found[:2]
 

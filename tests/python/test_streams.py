@@ -106,3 +106,13 @@ def test_streams_of_kernels_in_c_and_without_another_process(tmp_path):
         pending = gpu.launch(tmp_path / "k.elf", 64, [x, numpy.int32(1), numpy.int32(2)], kernel="step", stream=stream)
     assert pending.result().buffers == {}
     assert (x.get() == stepped(numpy.arange(64, dtype="i4"), 1, 4)).all()
+
+
+@pytest.mark.timeout(100)
+def test_addresses_of_arrays_are_translated(gpu):
+    source = "kernel void where(global ulong* x) { x[0] = (ulong)x; x[1] = 0x5eed; }"
+    x = gpu.array(numpy.zeros(2, "u8"))
+    gpu.program(source)["where"](1, 1, x)
+    gpu_number, offset = gpu.translate(int(x.get()[0]))
+    assert gpu_number == 1 and int.from_bytes(gpu.memory[offset + 8 : offset + 16], "little") == 0x5EED
+    assert gpu.translate(0) is None

@@ -210,6 +210,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "workloads": gpu_workloads.workloads,
         "syr2k_rows": gpu_workloads.syr2k_rows,
         "tlb_reach": gpu_workloads.tlb_reach,
+        "queues": gpu_workloads.queues,
     },
     "gpurdma-matvec": {"matvec": gpurdma.matvec},
     "gpurdma-modern": {"latency": gpurdma.modern_latency, "rates": gpurdma.modern_rates},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two closer looks at workloads: `syr2k` by the length of its rows, and `gups` and `atax` by the reach of the TLBs."""
+"""Closer looks at workloads: `syr2k` by the length of its rows, `gups` and `atax` by the reach of the TLBs, and those that
+the slow link costs most with queues by destination."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ THRASHING, WAYS = 256, 16  #: the size that is run with an L1 of more ways, too
 SIZES = {"gups": (1 << 21, 1 << 16), "atax": (1024, 256)}
 ENTRIES = {"512": (32, 16), "1,024": (64, 16), "4,096": (256, 16), "all memory": (8192, 64)}
 QUICK_ENTRIES = ("512", "all memory")
+#: A queue for each destination at a GPU's link, in place of one a virtual channel.
+QUEUES = (("node.fabric.device.queues_by_destination", "true"),)
 
 
 def look_closer(run: Run, names: list[str], nodes: dict[str, int | None]) -> None:
@@ -64,6 +67,44 @@ def look_closer(run: Run, names: list[str], nodes: dict[str, int | None]) -> Non
     wrong = [_name(p) for p, m in found.items() if not m.correct]
     run.report.check("results of closer looks are right", not wrong, ", ".join(wrong) or f"{len(found)} runs")
     check_conservation(run.report, {_name(p): m for p, m in found.items()}, "closer looks: ")
+
+
+def compare_queues(run: Run, machines: tuple[str, str], slow: dict[str, Measured], ideal: dict[str, Measured]) -> None:
+    """Adds the table `queues`: workloads of ``slow`` (machine with the slow link) and ``ideal`` with a queue for each
+    destination beside one for all, which a full link blocks for the others."""
+    with_queues = {
+        (name, machine): dataclasses.replace(
+            found[name].point, overrides=found[name].point.overrides + QUEUES, spans=False
+        )
+        for name in slow
+        for machine, found in zip(machines, (slow, ideal))
+    }
+    found = dict(zip(with_queues, run.map("queues by destination", measure, list(with_queues.values()), name=_name)))
+    rows = []
+    for name in slow:
+        here, there = (found[name, machine] for machine in machines)
+        rows.append(
+            {
+                "workload": name,
+                "slow_us": slow[name].kernels_s * 1e6,
+                "slow_queues_us": here.kernels_s * 1e6,
+                "ideal_us": ideal[name].kernels_s * 1e6,
+                "ideal_queues_us": there.kernels_s * 1e6,
+                "slowdown": slow[name].kernels_s / ideal[name].kernels_s,
+                "slowdown_queues": here.kernels_s / there.kernels_s,
+            }
+        )
+    run.report.table(
+        "queues",
+        pandas.DataFrame(rows).round(6),
+        "The workloads that the slow link costs most, with one queue a virtual channel at each GPU's link and with queues"
+        " by destination.",
+    )
+    wrong = [_name(m.point) for m in found.values() if not m.correct]
+    run.report.check(
+        "results with queues by destination are right", not wrong, ", ".join(wrong) or f"{len(found)} runs"
+    )
+    check_conservation(run.report, {_name(m.point): m for m in found.values()}, "queues by destination: ")
 
 
 def _name(point: Point) -> str:

@@ -77,3 +77,20 @@ def tlb_reach(frames: Frames) -> PageTable:
         rows.append((str(n), *cells))
     heads = [h for n, s in sizes.items() for h in (f"{code(n)} {count_of(int(s))}", "packets", "flits", "padded")]
     return PageTable(("entries", *heads), rows)
+
+
+def queues(frames: Frames) -> PageTable:
+    """The workloads that the slow link costs most, with one queue for all destinations and with one for each."""
+    whole, two = fixed(0), fixed(2)
+    rows = [
+        (
+            code(w["workload"]),
+            *(whole(w[c]) for c in ("slow_us", "ideal_us")),
+            two(w["slowdown"]),
+            *(whole(w[c]) for c in ("slow_queues_us", "ideal_queues_us")),
+            two(w["slowdown_queues"]),
+        )
+        for _, w in frames["queues"].iterrows()
+    ]
+    heads = ("slow link, µs", "all fast, µs", "slow-down")
+    return PageTable(("workload", *heads, *(f"{head}, by destination" for head in heads)), rows)

@@ -15,13 +15,13 @@ from ..invariants import check_workloads
 from ..nodes import measured_nodes
 from . import plots
 from .attribution import records
-from .closer import look_closer
+from .closer import compare_queues, look_closer
 from .measure import NO_CLUSTERS, PLACES, Measured, Point, as_record, for_table, measure
 from .tables import by_gpu, padding
 from .workloads import PUBLISHED, WORKLOADS
 
 ISCA = "NetCrafter, ISCA 2025"
-SENSITIVE_WORKLOADS = 4  #: workloads that are run at smaller sizes, too
+SENSITIVE_WORKLOADS = 4  #: workloads that are run at smaller sizes and with queues by destination, too
 PARTS_OF_SIZE = (4, 2)  #: of the whole one
 
 
@@ -88,7 +88,9 @@ def study(run: Run) -> None:
             shown=30,
         )
     if not options.no_sizes:
-        _against_size(run, nodes, slow, slowdown)
+        sensitive = sorted(slowdown, key=lambda name: slowdown[name], reverse=True)[:SENSITIVE_WORKLOADS]
+        _against_size(run, sensitive, nodes, slow, slowdown)
+        compare_queues(run, (options.machine, options.ideal), *({n: of[n] for n in sensitive} for of in (slow, ideal)))
         look_closer(run, names, nodes)
     for name, svg_figure, caption in plots.draw(slow, ideal, slowdown):
         report.plot(name, svg_figure, caption)
@@ -102,10 +104,9 @@ def study(run: Run) -> None:
 
 
 def _against_size(
-    run: Run, nodes: dict[str, int | None], slow: dict[str, Measured], slowdown: dict[str, float]
+    run: Run, sensitive: list[str], nodes: dict[str, int | None], slow: dict[str, Measured], slowdown: dict[str, float]
 ) -> None:
     """The slow-down of the most sensitive workloads at smaller sizes, too."""
-    sensitive = sorted(slowdown, key=lambda name: slowdown[name], reverse=True)[:SENSITIVE_WORKLOADS]
     defaults = apps()
     whole = {name: slow[name].point.size or defaults[name].size for name in sensitive}
     points = [
