@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Closer looks at workloads: `syr2k` by the length of its rows, `gups` and `atax` by the reach of the TLBs, and those that
-the slow link costs most with queues by destination."""
+"""Closer looks at workloads: `syr2k` by the length of its rows, `gups` and `atax` by the reach of the TLBs, and
+those that the slow link costs most with queues by destination."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def compare_queues(run: Run, machines: tuple[str, str], slow: dict[str, Measured
     run.report.table(
         "queues",
         pandas.DataFrame(rows).round(6),
-        "The workloads that the slow link costs most, with one queue a virtual channel at each GPU's link and with queues"
-        " by destination.",
+        "The workloads that the slow link costs most, with one queue a virtual channel at each GPU's link and with"
+        " queues by destination.",
     )
     wrong = [_name(m.point) for m in found.values() if not m.correct]
     run.report.check(
