@@ -12,6 +12,7 @@
 #define GPU_FUNCT_LOAD_W 3  /* rd = sign-extended word at rs1 + immediate, bypassing the L1 cache */
 #define GPU_FUNCT_LOAD_D 4  /* rd = double word at rs1 + immediate, bypassing the L1 cache */
 #define GPU_FUNCT_LANES 5   /* R-type, distinguished by funct7 */
+#define GPU_FUNCT_ATOMIC 6  /* R-type, distinguished by funct7 */
 
 /* Operations between the lanes of a wavefront that execute the instruction together. In masks bit n is lane n. Fields
  * that are not named are 0. */
@@ -23,6 +24,12 @@
 #define GPU_LANES_SHUFFLE_D 3
 #define GPU_LANES_SYNC 4     /* waits until all live lanes of the mask rs1 wait here with this mask */
 #define GPU_LANES_SYNC_ANY 5 /* the same, at any such instruction */
+
+/* Atomics that RV64A lacks, performed where it performs its own (L2, or the local data share), in no order: rd = old
+ * value at the address rs1, a word sign-extended; the sum of it and rs2, both bits of numbers, takes its place. It is
+ * rounded to nearest, and NaN is the canonical one. Memory of the host has none (PCIe), as it has no minimum. */
+#define GPU_ATOMIC_ADD_S 0
+#define GPU_ATOMIC_ADD_D 1
 
 /* Scopes. A plain fence has system scope. */
 #define GPU_SCOPE_WORK_GROUP 0

@@ -190,6 +190,24 @@ GPU_INLINE void atomic_increase_u64(volatile uint64_t* at, uint64_t operand) {
     __asm__ volatile("amoadd.d x0, %1, (%0)" : : "r"(at), "r"(operand) : "memory");
 }
 
+/* Adds numbers, rounded to nearest, where the integers' atomics are performed. The last bits of a sum depend on the order
+ * in which they arrive. */
+#define GPU_ATOMIC_SUM(name, type, bits, operation)                                                                 \
+    GPU_INLINE type atomic_add_##name(volatile type* at, type operand) {                                            \
+        union {                                                                                                     \
+            type number;                                                                                            \
+            bits image;                                                                                             \
+        } old, add = {operand};                                                                                     \
+        __asm__ volatile(                                                                                           \
+            ".insn r " GPU_TEXT(GPU_OPCODE) ", " GPU_TEXT(GPU_FUNCT_ATOMIC) ", " GPU_TEXT(operation) ", %0, %1, %2" \
+            : "=r"(old.image)                                                                                       \
+            : "r"(at), "r"(add.image)                                                                               \
+            : "memory");                                                                                            \
+        return old.number;                                                                                          \
+    }
+GPU_ATOMIC_SUM(f32, float, uint32_t, GPU_ATOMIC_ADD_S)
+GPU_ATOMIC_SUM(f64, double, uint64_t, GPU_ATOMIC_ADD_D)
+
 /* Stores `desired` where `expected` stands. Returns what stood there. */
 #define GPU_COMPARE_SWAP(bits, suffix, extend)                                                           \
     GPU_INLINE uint##bits##_t compare_swap_u##bits(volatile uint##bits##_t* at, uint##bits##_t expected, \

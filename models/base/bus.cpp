@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bus.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -38,6 +40,27 @@ private:
     std::vector<bus_payload*> m_free;
 };
 
+template <class Float, class Bits>
+Bits add(Bits a, Bits b) {
+    Float x, y;
+    std::memcpy(&x, &a, sizeof x);
+    std::memcpy(&y, &b, sizeof y);
+    Float sum = x + y;
+    if (std::isnan(sum))
+        sum = std::numeric_limits<Float>::quiet_NaN();  // as RISC-V has it, whatever the operands' bits
+    Bits bits;
+    std::memcpy(&bits, &sum, sizeof bits);
+    return bits;
+}
+
+/// There are none of one or two bytes: the memory stays as it was.
+template <class Bits>
+Bits add_floats(Bits a, Bits b) {
+    if constexpr (sizeof(Bits) == 4) return add<float>(a, b);
+    if constexpr (sizeof(Bits) == 8) return add<double>(a, b);
+    return a;
+}
+
 template <class Signed, class Unsigned>
 Unsigned modify(atomic_extension::operation op, Unsigned old, Unsigned operand, Unsigned compare) {
     using operation = atomic_extension::operation;
@@ -54,6 +77,7 @@ Unsigned modify(atomic_extension::operation op, Unsigned old, Unsigned operand, 
         case operation::compare_swap: return old == compare ? operand : old;
         case operation::load_reserved: return old;
         case operation::store_conditional: return operand;
+        case operation::add_float: return add_floats(old, operand);
     }
     return old;
 }

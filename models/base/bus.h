@@ -35,7 +35,8 @@ struct atomic_extension : tlm::tlm_extension<atomic_extension> {
         max_unsigned,
         compare_swap,
         load_reserved,
-        store_conditional
+        store_conditional,
+        add_float  ///< of 4 or 8 bytes: IEEE 754 binary32 or binary64, to nearest
     };
     operation op = operation::swap;
     /// Set by a target that performed it; without it the initiator reports a fault.

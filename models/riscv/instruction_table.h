@@ -232,7 +232,9 @@
     X(lane_shuffle_w, "gpu.shuffle.w", 0x0400500b, 0xfe00707f, lane, load)      \
     X(lane_shuffle_d, "gpu.shuffle.d", 0x0600500b, 0xfe00707f, lane, load)      \
     X(lane_sync, "gpu.sync", 0x0800500b, 0xfff07fff, lane, fence)               \
-    X(lane_sync_any, "gpu.sync.any", 0x0a00500b, 0xfff07fff, lane, fence)
+    X(lane_sync_any, "gpu.sync.any", 0x0a00500b, 0xfff07fff, lane, fence)       \
+    X(lane_add_s, "gpu.amofadd.s", 0x0000600b, 0xfe00707f, lane, atomic)        \
+    X(lane_add_d, "gpu.amofadd.d", 0x0200600b, 0xfe00707f, lane, atomic)
 
 #define FABRICVP_RISCV_INTEGER_INSTRUCTIONS(X)  \
     FABRICVP_RISCV_BASE_INSTRUCTIONS(X)         \

@@ -157,19 +157,21 @@ FABRICVP_DEVICE unsigned atomicDec(unsigned* at, unsigned limit) {
         seen = was;
     }
 }
-#define FABRICVP_FLOAT_ATOMICS(T, I)                                                                             \
-    FABRICVP_DEVICE T atomicAdd(T* at, T operand) {                                                              \
-        for (I seen = *(volatile I*)at;;) {                                                                      \
-            const I was = atomicCAS((I*)at, seen, __builtin_bit_cast(I, __builtin_bit_cast(T, seen) + operand)); \
-            if (was == seen) return __builtin_bit_cast(T, was);                                                  \
-            seen = was;                                                                                          \
-        }                                                                                                        \
-    }                                                                                                            \
-    FABRICVP_DEVICE T atomicExch(T* at, T value) {                                                               \
-        return __builtin_bit_cast(T, atomicExch((I*)at, __builtin_bit_cast(I, value)));                          \
+#define FABRICVP_FLOAT_ATOMICS(T, I, sum)                                                                              \
+    FABRICVP_DEVICE T atomicAdd(T* at, T operand) {                                                                    \
+        I old;                                                                                                         \
+        __asm__ volatile(".insn r " FABRICVP_TEXT(GPU_OPCODE) ", " FABRICVP_TEXT(GPU_FUNCT_ATOMIC) ", " FABRICVP_TEXT( \
+                             sum) ", %0, %1, %2"                                                                       \
+                         : "=r"(old)                                                                                   \
+                         : "r"(at), "r"(__builtin_bit_cast(I, operand))                                                \
+                         : "memory");                                                                                  \
+        return __builtin_bit_cast(T, old);                                                                             \
+    }                                                                                                                  \
+    FABRICVP_DEVICE T atomicExch(T* at, T value) {                                                                     \
+        return __builtin_bit_cast(T, atomicExch((I*)at, __builtin_bit_cast(I, value)));                                \
     }
-FABRICVP_FLOAT_ATOMICS(float, unsigned)
-FABRICVP_FLOAT_ATOMICS(double, unsigned long long)
+FABRICVP_FLOAT_ATOMICS(float, unsigned, GPU_ATOMIC_ADD_S)
+FABRICVP_FLOAT_ATOMICS(double, unsigned long long, GPU_ATOMIC_ADD_D)
 
 /* Barriers that tell all threads for how many of them a condition holds. */
 FABRICVP_DEVICE int __syncthreads_count(int condition) {

@@ -3,6 +3,9 @@
  * alignment of an element only. */
 #include "base.h"
 
+#define HALF_FUNCTION HELPER
+#include "../half.h"
+
 #define ELEMENTS2(p) (p)[0], (p)[1]
 #define ELEMENTS3(p) (p)[0], (p)[1], (p)[2]
 #define ELEMENTS4(p) ELEMENTS2(p), ELEMENTS2((p) + 2)
@@ -14,108 +17,91 @@
 #define PUT8(p, v) (PUT4(p, (v).lo), PUT4((p) + 4, (v).hi))
 #define PUT16(p, v) (PUT8(p, (v).lo), PUT8((p) + 8, (v).hi))
 
-#define LOAD(n, T, space)                                                                                      \
-    OV T##n vload##n(size_t i, const space T* p) {                                                             \
-        p += n * i;                                                                                            \
-        return (T##n)(ELEMENTS##n(p));                                                                         \
+#define LOAD(n, T, space)                          \
+    OV T##n vload##n(size_t i, const space T* p) { \
+        p += n * i;                                \
+        return (T##n)(ELEMENTS##n(p));             \
     }
-#define STORE(n, T, space)                                                                                     \
-    OV void vstore##n(T##n v, size_t i, space T* p) {                                                          \
-        p += n * i;                                                                                            \
-        PUT##n(p, v);                                                                                          \
+#define STORE(n, T, space)                            \
+    OV void vstore##n(T##n v, size_t i, space T* p) { \
+        p += n * i;                                   \
+        PUT##n(p, v);                                 \
     }
 #define WRITABLE(T, space) FOR_VECTORS(LOAD, T, space) FOR_VECTORS(STORE, T, space)
-#define ACCESSES(T)                                                                                            \
+#define ACCESSES(T) \
     FOR_VECTORS(LOAD, T, constant) WRITABLE(T, global) WRITABLE(T, local) WRITABLE(T, private) WRITABLE(T, generic)
-ACCESSES(char) ACCESSES(uchar) ACCESSES(short) ACCESSES(ushort) ACCESSES(int) ACCESSES(uint) ACCESSES(long)
-ACCESSES(ulong) ACCESSES(float) ACCESSES(double)
-
-/* Halfs are bits: lanes compute with float and double. */
-HELPER float to_float(ushort h) {
-    const uint sign = (uint)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 0x3ff;
-    if (e == 31) return as_float(sign | 0x7f800000 | m << 13);
-    if (e) return as_float(sign | (e + 112) << 23 | m << 13);
-    return as_float(sign | as_uint((float)m * 0x1p-24f));
-}
-/* Rounding of the bits below a half's last one: 0 to even, 1 towards zero, 2 up, 3 down. */
-HELPER ushort to_half(double x, int mode) {
-    const ulong bits = as_ulong(x), magnitude = bits & 0x7fffffffffffffffUL;
-    const ushort sign = (ushort)(bits >> 48 & 0x8000);
-    if (magnitude > 0x7ff0000000000000UL) return sign | 0x7e00 | (ushort)(magnitude >> 42 & 0x1ff);
-    if (magnitude == 0x7ff0000000000000UL) return sign | 0x7c00;
-    const long e = (long)(magnitude >> 52) - 1023;
-    /* The significand with its hidden bit, and how many of its bits a half does not hold. */
-    const ulong m = (magnitude & 0xfffffffffffffUL) | (magnitude >> 52 ? 0x10000000000000UL : 0);
-    const long drop = e >= -14 ? 42 : 42 + (-14 - e);
-    const ulong kept = drop < 64 ? m >> drop : 0;
-    const ulong rest = drop < 64 ? m << (64 - drop) : m != 0;
-    const ulong up = mode == 0   ? rest > 1UL << 63 || (rest == 1UL << 63 && (kept & 1))
-                     : mode == 1 ? 0
-                                 : rest != 0 && (sign != 0) == (mode == 3);
-    const ulong result = (e >= -14 ? ((ulong)(e + 14) << 10) : 0) + kept + up;
-    if (e > 15 || result >= 0x7c00) return sign | (mode == 0 || (mode > 1 && (sign != 0) == (mode == 3)) ? 0x7c00 : 0x7bff);
-    return sign | (ushort)result;
-}
+ACCESSES(char)
+ACCESSES(uchar) ACCESSES(short) ACCESSES(ushort) ACCESSES(int) ACCESSES(uint) ACCESSES(long) ACCESSES(ulong)
+    ACCESSES(float) ACCESSES(double)
 #define BITS_OF(p, space) ((space ushort*)(p))
-#define HALF_LOADS(space)                                                                                      \
-    OV float vload_half(size_t i, const space half* p) { return to_float(((const space ushort*)p)[i]); }       \
+#define HALF_LOADS(space)                                                                                     \
+    OV float vload_half(size_t i, const space half* p) { return half_to_float(((const space ushort*)p)[i]); } \
     HALF_LOAD(2, space) HALF_LOAD(3, space) HALF_LOAD(4, space) HALF_LOAD(8, space) HALF_LOAD(16, space)
-#define HALF_LOAD(n, space)                                                                                    \
+#define HALF_LOAD(n, space)                                                                                          \
     OV float##n vload_half##n(size_t i, const space half* p) { return floats(vload##n(i, (const space ushort*)p)); } \
-    OV float##n vloada_half##n(size_t i, const space half* p) {                                                \
-        return floats(vload##n(0, (const space ushort*)p + (n == 3 ? 4 : n) * i));                             \
+    OV float##n vloada_half##n(size_t i, const space half* p) {                                                      \
+        return floats(vload##n(0, (const space ushort*)p + (n == 3 ? 4 : n) * i));                                   \
     }
-HELPER float2 floats(ushort2 h) { return (float2)(to_float(h.s0), to_float(h.s1)); }
-HELPER float3 floats(ushort3 h) { return (float3)(to_float(h.s0), to_float(h.s1), to_float(h.s2)); }
+        HELPER float2 floats(ushort2 h) {
+    return (float2)(half_to_float(h.s0), half_to_float(h.s1));
+}
+HELPER float3 floats(ushort3 h) { return (float3)(half_to_float(h.s0), half_to_float(h.s1), half_to_float(h.s2)); }
 HELPER float4 floats(ushort4 h) { return (float4)(floats(h.lo), floats(h.hi)); }
 HELPER float8 floats(ushort8 h) { return (float8)(floats(h.lo), floats(h.hi)); }
 HELPER float16 floats(ushort16 h) { return (float16)(floats(h.lo), floats(h.hi)); }
-HALF_LOADS(constant) HALF_LOADS(global) HALF_LOADS(local) HALF_LOADS(private) HALF_LOADS(generic)
+HALF_LOADS(constant)
+HALF_LOADS(global) HALF_LOADS(local) HALF_LOADS(private) HALF_LOADS(generic)
 
-#define HALVES_OF(F)                                                                                           \
-    HELPER ushort2 halfs(F##2 x, int m) { return (ushort2)(to_half(x.s0, m), to_half(x.s1, m)); }              \
-    HELPER ushort3 halfs(F##3 x, int m) { return (ushort3)(to_half(x.s0, m), to_half(x.s1, m), to_half(x.s2, m)); } \
-    HELPER ushort4 halfs(F##4 x, int m) { return (ushort4)(halfs(x.lo, m), halfs(x.hi, m)); }                  \
-    HELPER ushort8 halfs(F##8 x, int m) { return (ushort8)(halfs(x.lo, m), halfs(x.hi, m)); }                  \
+#define HALVES_OF(F)                                                                                  \
+    HELPER ushort2 halfs(F##2 x, int m) { return (ushort2)(half_from(x.s0, m), half_from(x.s1, m)); } \
+    HELPER ushort3 halfs(F##3 x, int m) {                                                             \
+        return (ushort3)(half_from(x.s0, m), half_from(x.s1, m), half_from(x.s2, m));                 \
+    }                                                                                                 \
+    HELPER ushort4 halfs(F##4 x, int m) { return (ushort4)(halfs(x.lo, m), halfs(x.hi, m)); }         \
+    HELPER ushort8 halfs(F##8 x, int m) { return (ushort8)(halfs(x.lo, m), halfs(x.hi, m)); }         \
     HELPER ushort16 halfs(F##16 x, int m) { return (ushort16)(halfs(x.lo, m), halfs(x.hi, m)); }
-HALVES_OF(float) HALVES_OF(double)
-#define HALF_STORES(F, space)                                                                                  \
-    HALF_STORE_1(F, space, , 0) HALF_STORE_1(F, space, _rte, 0) HALF_STORE_1(F, space, _rtz, 1)                \
-    HALF_STORE_1(F, space, _rtp, 2) HALF_STORE_1(F, space, _rtn, 3) HALF_STORE_N(2, F, space)                  \
-    HALF_STORE_N(3, F, space) HALF_STORE_N(4, F, space) HALF_STORE_N(8, F, space) HALF_STORE_N(16, F, space)
-#define HALF_STORE_1(F, space, name, mode)                                                                     \
-    OV void vstore_half##name(F x, size_t i, space half* p) { BITS_OF(p, space)[i] = to_half(x, mode); }
-#define HALF_STORE_N(n, F, space)                                                                              \
-    HALF_STORE(n, F, space, , 0) HALF_STORE(n, F, space, _rte, 0) HALF_STORE(n, F, space, _rtz, 1)             \
-    HALF_STORE(n, F, space, _rtp, 2) HALF_STORE(n, F, space, _rtn, 3)
-#define HALF_STORE(n, F, space, name, mode)                                                                    \
+    HALVES_OF(float) HALVES_OF(double)
+#define HALF_STORES(F, space)                                                                                         \
+    HALF_STORE_1(F, space, , 0)                                                                                       \
+    HALF_STORE_1(F, space, _rte, 0) HALF_STORE_1(F, space, _rtz, 1) HALF_STORE_1(F, space, _rtp, 2)                   \
+        HALF_STORE_1(F, space, _rtn, 3) HALF_STORE_N(2, F, space) HALF_STORE_N(3, F, space) HALF_STORE_N(4, F, space) \
+            HALF_STORE_N(8, F, space) HALF_STORE_N(16, F, space)
+#define HALF_STORE_1(F, space, name, mode) \
+    OV void vstore_half##name(F x, size_t i, space half* p) { BITS_OF(p, space)[i] = half_from(x, mode); }
+#define HALF_STORE_N(n, F, space)                                                                      \
+    HALF_STORE(n, F, space, , 0)                                                                       \
+    HALF_STORE(n, F, space, _rte, 0) HALF_STORE(n, F, space, _rtz, 1) HALF_STORE(n, F, space, _rtp, 2) \
+        HALF_STORE(n, F, space, _rtn, 3)
+#define HALF_STORE(n, F, space, name, mode)                                                                            \
     OV void vstore_half##n##name(F##n x, size_t i, space half* p) { vstore##n(halfs(x, mode), i, BITS_OF(p, space)); } \
-    OV void vstorea_half##n##name(F##n x, size_t i, space half* p) {                                           \
-        vstore##n(halfs(x, mode), 0, BITS_OF(p, space) + (n == 3 ? 4 : n) * i);                                \
+    OV void vstorea_half##n##name(F##n x, size_t i, space half* p) {                                                   \
+        vstore##n(halfs(x, mode), 0, BITS_OF(p, space) + (n == 3 ? 4 : n) * i);                                        \
     }
-HALF_STORES(float, global) HALF_STORES(float, local) HALF_STORES(float, private) HALF_STORES(float, generic)
-HALF_STORES(double, global) HALF_STORES(double, local) HALF_STORES(double, private) HALF_STORES(double, generic)
+        HALF_STORES(float, global) HALF_STORES(float, local) HALF_STORES(float, private) HALF_STORES(float, generic)
+            HALF_STORES(double, global) HALF_STORES(double, local) HALF_STORES(double, private)
+                HALF_STORES(double, generic)
 
 /* Elements of one vector, or of two, by number. */
-#define SHUFFLE(n, m, T, U)                                                                                    \
-    OV T##n shuffle(T##m x, U##n by) {                                                                         \
-        T from[m], to[n];                                                                                      \
-        U at[n];                                                                                               \
-        vstore##m(x, 0, from);                                                                                 \
-        vstore##n(by, 0, at);                                                                                  \
-        for (int i = 0; i < n; ++i) to[i] = from[at[i] & (m - 1)];                                             \
-        return vload##n(0, to);                                                                                \
-    }                                                                                                          \
-    OV T##n shuffle2(T##m x, T##m y, U##n by) {                                                                \
-        T from[2 * m], to[n];                                                                                  \
-        U at[n];                                                                                               \
-        vstore##m(x, 0, from);                                                                                 \
-        vstore##m(y, 1, from);                                                                                 \
-        vstore##n(by, 0, at);                                                                                  \
-        for (int i = 0; i < n; ++i) to[i] = from[at[i] & (2 * m - 1)];                                         \
-        return vload##n(0, to);                                                                                \
+#define SHUFFLE(n, m, T, U)                                            \
+    OV T##n shuffle(T##m x, U##n by) {                                 \
+        T from[m], to[n];                                              \
+        U at[n];                                                       \
+        vstore##m(x, 0, from);                                         \
+        vstore##n(by, 0, at);                                          \
+        for (int i = 0; i < n; ++i) to[i] = from[at[i] & (m - 1)];     \
+        return vload##n(0, to);                                        \
+    }                                                                  \
+    OV T##n shuffle2(T##m x, T##m y, U##n by) {                        \
+        T from[2 * m], to[n];                                          \
+        U at[n];                                                       \
+        vstore##m(x, 0, from);                                         \
+        vstore##m(y, 1, from);                                         \
+        vstore##n(by, 0, at);                                          \
+        for (int i = 0; i < n; ++i) to[i] = from[at[i] & (2 * m - 1)]; \
+        return vload##n(0, to);                                        \
     }
 #define SHUFFLES_N(n, T, U) SHUFFLE(n, 2, T, U) SHUFFLE(n, 4, T, U) SHUFFLE(n, 8, T, U) SHUFFLE(n, 16, T, U)
 #define SHUFFLES(T, U) SHUFFLES_N(2, T, U) SHUFFLES_N(4, T, U) SHUFFLES_N(8, T, U) SHUFFLES_N(16, T, U)
-SHUFFLES(char, uchar) SHUFFLES(uchar, uchar) SHUFFLES(short, ushort) SHUFFLES(ushort, ushort) SHUFFLES(int, uint)
-SHUFFLES(uint, uint) SHUFFLES(long, ulong) SHUFFLES(ulong, ulong) SHUFFLES(float, uint) SHUFFLES(double, ulong)
+                    SHUFFLES(char, uchar) SHUFFLES(uchar, uchar) SHUFFLES(short, ushort) SHUFFLES(ushort, ushort)
+                        SHUFFLES(int, uint) SHUFFLES(uint, uint) SHUFFLES(long, ulong) SHUFFLES(ulong, ulong)
+                            SHUFFLES(float, uint) SHUFFLES(double, ulong)

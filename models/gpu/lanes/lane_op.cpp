@@ -73,7 +73,9 @@ operand_files files_of_lane(opcode op) {
         case opcode::lane_ballot: return {x, x, n, n};
         case opcode::lane_active: return {x, n, n, n};
         case opcode::lane_shuffle_w:
-        case opcode::lane_shuffle_d: return {x, x, x, n};
+        case opcode::lane_shuffle_d:
+        case opcode::lane_add_s:
+        case opcode::lane_add_d: return {x, x, x, n};
         case opcode::lane_sync:
         case opcode::lane_sync_any: return {n, x, n, n};
         default: return {n, n, n, n};
@@ -111,7 +113,9 @@ lane_kind kind_of(opcode op, operand_format format) {
         case opcode::lane_barrier: return lane_kind::barrier;
         case opcode::lane_end: return lane_kind::end;
         case opcode::lane_load_w:
-        case opcode::lane_load_d: return lane_kind::memory;
+        case opcode::lane_load_d:
+        case opcode::lane_add_s:
+        case opcode::lane_add_d: return lane_kind::memory;
         case opcode::lane_ballot:
         case opcode::lane_active: return lane_kind::vote;
         case opcode::lane_shuffle_w:
@@ -194,8 +198,14 @@ void describe_access(lane_op& o) {
         case opcode::sc_w: describe<sem::sc_w_type>(o, access_kind::store_conditional, load_format::u8); break;
         case opcode::sc_d: describe<sem::sc_d_type>(o, access_kind::store_conditional, load_format::u8); break;
         case opcode::lane_load_w: describe<sem::lw_type>(o, access_kind::read, load_format::i32); break;
-        case opcode::lane_load_d:
-            describe<sem::ld_type>(o, access_kind::read, load_format::i64);
+        case opcode::lane_load_d: describe<sem::ld_type>(o, access_kind::read, load_format::i64); break;
+        case opcode::lane_add_s:
+            describe<std::int32_t>(o, access_kind::atomic, load_format::i32);
+            o.memory.operation = operation::add_float;
+            break;
+        case opcode::lane_add_d:
+            describe<std::int64_t>(o, access_kind::atomic, load_format::i64);
+            o.memory.operation = operation::add_float;
             break;
 // clang-format off
 #define AMO(name) \
@@ -245,6 +255,7 @@ lane_op decode_lane_op(std::uint32_t word) {
     o.rd = discards ? lane_registers::sink : number(files.rd, i.rd);
     o.touches = bit(files.rd, i.rd) | bit(files.rs1, i.rs1) | bit(files.rs2, i.rs2) | bit(files.rs3, i.rs3);
     if (o.kind == lane_kind::memory) describe_access(o);
+    if (o.memory.operation == operation::add_float) o.immediate = 0;  // R-type: the address is rs1 as it is
     if (o.op == opcode::lane_shuffle_w) describe<std::int32_t>(o, access_kind::read, load_format::i32);
     if (o.op == opcode::lane_shuffle_d) describe<std::int64_t>(o, access_kind::read, load_format::i64);
     return o;

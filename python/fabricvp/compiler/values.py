@@ -32,11 +32,12 @@ SCALARS = {
     "unsigned long long": "<u8",
     "bool": "u1",
     "half": "<f2",
+    "__half": "<f2",
     "float": "<f4",
     "double": "<f8",
 }
 _VECTOR = re.compile(r"(.*?) __attribute__\(\(ext_vector_type\((\d+)\)\)\)")
-_SHORT_VECTOR = re.compile(r"(u?(?:char|short|int|long)|float|double|half)(2|3|4|8|16)")
+_SHORT_VECTOR = re.compile(r"(u?(?:char|short|int|long)|float|double|half|__half)(2|3|4|8|16)")
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,15 @@ TEST_CASE("a kernel that streams comes within 5 % of the peak of HBM and of L2")
     CHECK(l2 <= 1.001 * peak);
 }
 
+TEST_CASE("atomics add numbers") {
+    auto& b = all().large_pages;
+    b.poke(b.data, std::uint64_t{0});
+    b.poke(b.data + 64, std::uint64_t{0});
+    b.run("sum_numbers", std::array<std::uint64_t, 2>{b.data, b.data + 64}, 3 * 256, 256);
+    CHECK(b.peek<float>(b.data) == 3 * 255 * 256 / 4);  // whole numbers and halves, in any order
+    CHECK(b.peek<double>(b.data + 64) == 3 * 256 * 0.25);
+}
+
 TEST_CASE("a kernel sees stale data without a fence and the right ones behind it") {
     auto& b = all().large_pages;
     const struct {

@@ -89,3 +89,19 @@ KERNEL(add, struct add_arguments) {
     args->words[global_id(0)] *= 3;
     atomic_add_u32(args->words + args->counter / 4, 1);
 }
+
+struct sum_arguments {
+    float* single;
+    double* wide;
+};
+
+/* Sums of numbers, by the L2 and by the local data share. */
+LDS double local_sum;
+KERNEL(sum_numbers, struct sum_arguments) {
+    if (local_id(0) == 0) local_sum = 0;
+    barrier();
+    atomic_add_f32(args->single, (float)local_id(0) / 2);
+    atomic_add_f64(&local_sum, 0.25);
+    barrier();
+    if (local_id(0) == 0) atomic_add_f64(args->wide, local_sum);
+}

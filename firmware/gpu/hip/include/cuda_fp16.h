@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Half precision of CUDA and HIP. Lanes have no unit for it: each operation computes with float or double, and rounds
+ * once, to nearest. */
+#ifndef FABRICVP_GPU_CUDA_FP16_H
+#define FABRICVP_GPU_CUDA_FP16_H
+
+#define HALF_FUNCTION FABRICVP_DEVICE
+#include "../../half.h"
+
+struct __half_raw {
+    unsigned short x;
+};
+struct __half2_raw {
+    unsigned short x, y;
+};
+
+struct __half {
+    unsigned short bits;
+
+    __half() = default;
+    __device__ constexpr __half(__half_raw raw) : bits(raw.x) {}
+#define FABRICVP_HALF_OF(T)                                              \
+    __device__ __half(T x) : bits(half_from((double)x, HALF_TO_EVEN)) {} \
+    __device__ __half& operator=(T x) { return bits = half_from((double)x, HALF_TO_EVEN), *this; }
+    FABRICVP_HALF_OF(float)
+    FABRICVP_HALF_OF(double)
+    FABRICVP_HALF_OF(int)
+    FABRICVP_HALF_OF(unsigned)
+    FABRICVP_HALF_OF(short)
+    FABRICVP_HALF_OF(unsigned short)
+    /* Numbers of 64 bits may be rounded on their way to a double, but halfs end at 65,504. */
+    FABRICVP_HALF_OF(long)
+    FABRICVP_HALF_OF(unsigned long)
+    FABRICVP_HALF_OF(long long)
+    FABRICVP_HALF_OF(unsigned long long)
+    __device__ operator float() const { return half_to_float(bits); }
+    __device__ operator __half_raw() const { return {bits}; }
+};
+typedef __half half;
+
+struct __attribute__((aligned(4))) __half2 {
+    __half x, y;
+
+    __half2() = default;
+    __device__ __half2(__half x_, __half y_) : x(x_), y(y_) {}
+};
+typedef __half2 half2;
+
+/* Conversions. */
+FABRICVP_DEVICE __half __ushort_as_half(unsigned short bits) { return __half_raw{bits}; }
+FABRICVP_DEVICE __half __short_as_half(short bits) { return __half_raw{(unsigned short)bits}; }
+FABRICVP_DEVICE unsigned short __half_as_ushort(__half x) { return x.bits; }
+FABRICVP_DEVICE short __half_as_short(__half x) { return (short)x.bits; }
+#define FABRICVP_TO_HALF(T, name, suffix, mode) \
+    FABRICVP_DEVICE __half __##name##2half##suffix(T x) { return __half_raw{half_from((double)x, mode)}; }
+#define FABRICVP_TO_HALFS(T, name)               \
+    FABRICVP_TO_HALF(T, name, _rn, HALF_TO_EVEN) \
+    FABRICVP_TO_HALF(T, name, _rz, HALF_TO_ZERO) \
+    FABRICVP_TO_HALF(T, name, _ru, HALF_UP)      \
+    FABRICVP_TO_HALF(T, name, _rd, HALF_DOWN)
+FABRICVP_TO_HALFS(float, float)
+FABRICVP_TO_HALFS(int, int)
+FABRICVP_TO_HALFS(unsigned, uint)
+FABRICVP_TO_HALFS(short, short)
+FABRICVP_TO_HALFS(unsigned short, ushort)
+FABRICVP_TO_HALFS(long long, ll)
+FABRICVP_TO_HALFS(unsigned long long, ull)
+FABRICVP_TO_HALF(float, float, , HALF_TO_EVEN)
+FABRICVP_TO_HALF(double, double, , HALF_TO_EVEN)
+FABRICVP_DEVICE float __half2float(__half x) { return x; }
+/* To whole numbers: NaN is 0, and what lies beyond the type its nearest value. */
+#define FABRICVP_FROM_HALF(T, name, suffix, rounded)                                              \
+    FABRICVP_DEVICE T __half2##name##suffix(__half from) {                                        \
+        const float x = from, y = rounded(x);                                                     \
+        const T least = (T)-1 < (T)0 ? (T)((T)1 << (8 * sizeof(T) - 1)) : 0;                      \
+        if (x != x) return 0;                                                                     \
+        if (y <= (float)least) return least;                                                      \
+        return y >= -(float)(T)~least && y < (float)(T)~least ? (T)y : y < 0 ? least : (T)~least; \
+    }
+#define FABRICVP_FROM_HALFS(T, name)                   \
+    FABRICVP_FROM_HALF(T, name, _rn, __builtin_rintf)  \
+    FABRICVP_FROM_HALF(T, name, _rz, __builtin_truncf) \
+    FABRICVP_FROM_HALF(T, name, _ru, __builtin_ceilf)  \
+    FABRICVP_FROM_HALF(T, name, _rd, __builtin_floorf)
+FABRICVP_FROM_HALFS(int, int)
+FABRICVP_FROM_HALFS(unsigned, uint)
+FABRICVP_FROM_HALFS(short, short)
+FABRICVP_FROM_HALFS(unsigned short, ushort)
+FABRICVP_FROM_HALFS(long long, ll)
+FABRICVP_FROM_HALFS(unsigned long long, ull)
+
+/* Pairs. */
+FABRICVP_DEVICE __half2 make_half2(__half x, __half y) { return {x, y}; }
+FABRICVP_DEVICE __half2 __halves2half2(__half x, __half y) { return {x, y}; }
+FABRICVP_DEVICE __half2 __half2half2(__half x) { return {x, x}; }
+FABRICVP_DEVICE __half2 __float2half2_rn(float x) { return {x, x}; }
+FABRICVP_DEVICE __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
+FABRICVP_DEVICE __half2 __float22half2_rn(float2 x) { return {x.x, x.y}; }
+FABRICVP_DEVICE float2 __half22float2(__half2 x) { return {x.x, x.y}; }
+FABRICVP_DEVICE __half __low2half(__half2 x) { return x.x; }
+FABRICVP_DEVICE __half __high2half(__half2 x) { return x.y; }
+FABRICVP_DEVICE float __low2float(__half2 x) { return x.x; }
+FABRICVP_DEVICE float __high2float(__half2 x) { return x.y; }
+FABRICVP_DEVICE __half2 __low2half2(__half2 x) { return {x.x, x.x}; }
+FABRICVP_DEVICE __half2 __high2half2(__half2 x) { return {x.y, x.y}; }
+FABRICVP_DEVICE __half2 __lows2half2(__half2 x, __half2 y) { return {x.x, y.x}; }
+FABRICVP_DEVICE __half2 __highs2half2(__half2 x, __half2 y) { return {x.y, y.y}; }
+FABRICVP_DEVICE __half2 __lowhigh2highlow(__half2 x) { return {x.y, x.x}; }
+
+/* Arithmetic. A float has more than twice a half's bits, so that sums, products, quotients and roots are rounded right
+ * although they are rounded twice. */
+#define FABRICVP_HALF_BINARY(name, operation)                                                                         \
+    FABRICVP_DEVICE __half __h##name(__half x, __half y) { return (float)x operation(float) y; }                      \
+    FABRICVP_DEVICE __half2 __h##name##2(__half2 x, __half2 y) { return {__h##name(x.x, y.x), __h##name(x.y, y.y)}; } \
+    FABRICVP_DEVICE __half operator operation(__half x, __half y) { return __h##name(x, y); }                         \
+    FABRICVP_DEVICE __half2 operator operation(__half2 x, __half2 y) { return __h##name##2(x, y); }                   \
+    FABRICVP_DEVICE __half& operator operation##=(__half& x, __half y) { return x = __h##name(x, y); }                \
+    FABRICVP_DEVICE __half2& operator operation##=(__half2& x, __half2 y) { return x = __h##name##2(x, y); }
+FABRICVP_HALF_BINARY(add, +)
+FABRICVP_HALF_BINARY(sub, -)
+FABRICVP_HALF_BINARY(mul, *)
+FABRICVP_HALF_BINARY(div, /)
+FABRICVP_DEVICE __half2 __h2div(__half2 x, __half2 y) { return __hdiv2(x, y); }
+FABRICVP_DEVICE __half __hneg(__half x) { return __half_raw{(unsigned short)(x.bits ^ 0x8000)}; }
+FABRICVP_DEVICE __half __habs(__half x) { return __half_raw{(unsigned short)(x.bits & 0x7fff)}; }
+FABRICVP_DEVICE __half2 __hneg2(__half2 x) { return {__hneg(x.x), __hneg(x.y)}; }
+FABRICVP_DEVICE __half2 __habs2(__half2 x) { return {__habs(x.x), __habs(x.y)}; }
+FABRICVP_DEVICE __half operator-(__half x) { return __hneg(x); }
+FABRICVP_DEVICE __half2 operator-(__half2 x) { return __hneg2(x); }
+/* The product is exact in double. The sum's last bit says whether bits are lost, so that the half is rounded once. */
+FABRICVP_DEVICE __half __hfma(__half x, __half y, __half z) {
+    const double product = (double)(float)x * (double)(float)y, addend = (float)z, sum = product + addend;
+    const double part = sum - product, lost = (product - (sum - part)) + (addend - part);
+    unsigned long long bits = __builtin_bit_cast(unsigned long long, sum);
+    if (lost != 0 && lost == lost && !(bits & 1)) bits += (lost > 0) == (sum > 0) ? 1 : -1;
+    return __half_raw{half_from(__builtin_bit_cast(double, bits), HALF_TO_EVEN)};
+}
+FABRICVP_DEVICE __half2 __hfma2(__half2 x, __half2 y, __half2 z) {
+    return {__hfma(x.x, y.x, z.x), __hfma(x.y, y.y, z.y)};
+}
+/* Within 0 and 1; NaN becomes 0. */
+FABRICVP_DEVICE __half fabricvp_saturate(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
+FABRICVP_DEVICE __half __hadd_sat(__half x, __half y) { return fabricvp_saturate(__hadd(x, y)); }
+FABRICVP_DEVICE __half __hsub_sat(__half x, __half y) { return fabricvp_saturate(__hsub(x, y)); }
+FABRICVP_DEVICE __half __hmul_sat(__half x, __half y) { return fabricvp_saturate(__hmul(x, y)); }
+FABRICVP_DEVICE __half __hfma_sat(__half x, __half y, __half z) { return fabricvp_saturate(__hfma(x, y, z)); }
+
+/* Comparisons; those with u hold for NaN, too. */
+#define FABRICVP_HALF_COMPARISON(name, operation)                                                                   \
+    FABRICVP_DEVICE bool __h##name(__half x, __half y) { return (float)x operation(float) y; }                      \
+    FABRICVP_DEVICE bool __h##name##u(__half x, __half y) {                                                         \
+        return __builtin_isunordered((float)x, (float)y) || (float)x operation(float) y;                            \
+    }                                                                                                               \
+    FABRICVP_DEVICE bool __hb##name##2(__half2 x, __half2 y) { return __h##name(x.x, y.x) && __h##name(x.y, y.y); } \
+    FABRICVP_DEVICE __half2 __h##name##2(__half2 x, __half2 y) {                                                    \
+        return {(float)__h##name(x.x, y.x), (float)__h##name(x.y, y.y)};                                            \
+    }                                                                                                               \
+    FABRICVP_DEVICE bool operator operation(__half x, __half y) { return __h##name(x, y); }                         \
+    FABRICVP_DEVICE bool operator operation(__half2 x, __half2 y) { return __hb##name##2(x, y); }
+FABRICVP_HALF_COMPARISON(eq, ==)
+FABRICVP_HALF_COMPARISON(ne, !=)
+FABRICVP_HALF_COMPARISON(lt, <)
+FABRICVP_HALF_COMPARISON(le, <=)
+FABRICVP_HALF_COMPARISON(gt, >)
+FABRICVP_HALF_COMPARISON(ge, >=)
+FABRICVP_DEVICE bool __hisnan(__half x) { return (x.bits & 0x7fff) > 0x7c00; }
+FABRICVP_DEVICE int __hisinf(__half x) { return (x.bits & 0x7fff) == 0x7c00 ? (x.bits & 0x8000 ? -1 : 1) : 0; }
+FABRICVP_DEVICE __half __hmax(__half x, __half y) { return __builtin_fmaxf(x, y); }
+FABRICVP_DEVICE __half __hmin(__half x, __half y) { return __builtin_fminf(x, y); }
+FABRICVP_DEVICE __half2 __hmax2(__half2 x, __half2 y) { return {__hmax(x.x, y.x), __hmax(x.y, y.y)}; }
+FABRICVP_DEVICE __half2 __hmin2(__half2 x, __half2 y) { return {__hmin(x.x, y.x), __hmin(x.y, y.y)}; }
+
+/* Mathematics: float's functions, rounded. */
+#define FABRICVP_HALF_MATH(name, expression)      \
+    FABRICVP_DEVICE __half h##name(__half from) { \
+        const float x = from;                     \
+        return expression;                        \
+    }                                             \
+    FABRICVP_DEVICE __half2 h2##name(__half2 x) { return {h##name(x.x), h##name(x.y)}; }
+FABRICVP_HALF_MATH(sqrt, __builtin_sqrtf(x))
+FABRICVP_HALF_MATH(rsqrt, 1 / __builtin_sqrtf(x))
+FABRICVP_HALF_MATH(rcp, 1 / x)
+FABRICVP_HALF_MATH(exp, expf(x))
+FABRICVP_HALF_MATH(exp2, exp2f(x))
+FABRICVP_HALF_MATH(exp10, powf(10.0f, x))
+FABRICVP_HALF_MATH(log, logf(x))
+FABRICVP_HALF_MATH(log2, log2f(x))
+FABRICVP_HALF_MATH(log10, log10f(x))
+FABRICVP_HALF_MATH(sin, sinf(x))
+FABRICVP_HALF_MATH(cos, cosf(x))
+FABRICVP_HALF_MATH(tanh, tanhf(x))
+FABRICVP_HALF_MATH(ceil, __builtin_ceilf(x))
+FABRICVP_HALF_MATH(floor, __builtin_floorf(x))
+FABRICVP_HALF_MATH(trunc, __builtin_truncf(x))
+FABRICVP_HALF_MATH(rint, __builtin_rintf(x))
+
+/* Atomics: halfs are part of a word. */
+FABRICVP_DEVICE __half atomicAdd(__half* at, __half operand) {
+    unsigned* const word = (unsigned*)((unsigned long)at & ~3ul);
+    const unsigned shift = (unsigned long)at & 2 ? 16 : 0;
+    for (unsigned seen = *(volatile unsigned*)word;;) {
+        const __half old = __ushort_as_half((unsigned short)(seen >> shift));
+        const unsigned sum = (unsigned)__hadd(old, operand).bits << shift;
+        const unsigned was = atomicCAS(word, seen, (seen & ~(0xffffu << shift)) | sum);
+        if (was == seen) return old;
+        seen = was;
+    }
+}
+FABRICVP_DEVICE __half2 atomicAdd(__half2* at, __half2 operand) {
+    return {atomicAdd(&at->x, operand.x), atomicAdd(&at->y, operand.y)};
+}
+
+/* Shuffles. */
+#define FABRICVP_HALF_SHUFFLES(T, U)                                                                               \
+    FABRICVP_DEVICE T fabricvp_shuffle(T value, unsigned from) {                                                   \
+        return __builtin_bit_cast(T, (U)fabricvp::lane_shuffle_u32((unsigned)__builtin_bit_cast(U, value), from)); \
+    }                                                                                                              \
+    FABRICVP_SHUFFLE(T, int, , fabricvp::lane_at)                                                                  \
+    FABRICVP_SHUFFLE(T, unsigned, _up, fabricvp::lane_below)                                                       \
+    FABRICVP_SHUFFLE(T, unsigned, _down, fabricvp::lane_above)                                                     \
+    FABRICVP_SHUFFLE(T, int, _xor, fabricvp::lane_across)
+FABRICVP_HALF_SHUFFLES(__half, unsigned short)
+FABRICVP_HALF_SHUFFLES(__half2, unsigned)
+
+#endif
