@@ -190,8 +190,8 @@ GPU_INLINE void atomic_increase_u64(volatile uint64_t* at, uint64_t operand) {
     __asm__ volatile("amoadd.d x0, %1, (%0)" : : "r"(at), "r"(operand) : "memory");
 }
 
-/* Adds numbers, rounded to nearest, where the integers' atomics are performed. The last bits of a sum depend on the order
- * in which they arrive. */
+/* Adds numbers, rounded to nearest, where the integers' atomics are performed. The last bits of a sum depend on the
+ * order in which they arrive. */
 #define GPU_ATOMIC_SUM(name, type, bits, operation)                                                                 \
     GPU_INLINE type atomic_add_##name(volatile type* at, type operand) {                                            \
         union {                                                                                                     \

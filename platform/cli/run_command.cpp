@@ -348,7 +348,7 @@ int run(const options::variables_map& given) {
 }
 
 /// Share of memory transactions above which kernels' stacks are worth a warning.
-constexpr double most_scratch = 0.2;
+constexpr double max_scratch = 0.2;
 
 /// What lanes of all GPUs executed, and whether stacks took a large part of their memory transactions.
 void report_kernels(const statistics_snapshot& values) {
@@ -366,7 +366,7 @@ void report_kernels(const statistics_snapshot& values) {
     if (wavefronts > 0)
         fmt::print(stderr, "fabricvp: {:.0f} wavefront-instructions by {:.1f} lanes on average\n", wavefronts,
                    lanes / wavefronts);
-    if (scratch > most_scratch * transactions)
+    if (scratch > max_scratch * transactions)
         fmt::print(stderr,
                    "fabricvp: {:.0f} % of the lanes' memory transactions are for their stacks: `fabricvp cc --report` "
                    "shows which kernels keep registers there\n",
