@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the kernels of this folder in OpenCL C, HIP and CUDA, and compares with numpy: `python examples/kernels/run.py
-[NAME…]`. All run on one GPU, the stencil on four, in wavefronts of 64 lanes, so that times can be compared."""
+"""Runs the kernels of this folder in OpenCL C, HIP, CUDA and C, and compares with numpy: `python run.py [NAME…]`. All
+run on one GPU, the stencil on four, in wavefronts of 64 lanes, so that times can be compared. The folder's Makefile
+builds the kernels in C, by clang and by GCC."""
 
+import ctypes
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import fabricvp
 import numpy
+from fabricvp.data import sdk_folder
 
 HERE = Path(__file__).parent
 LANGUAGES = {"OpenCL": ".cl", "HIP": ".hip", "CUDA": ".cu"}
+COMPILERS = {"C, clang": "clang", "C, GCC": "gcc"}
 
 
 class Kernels:
@@ -26,6 +33,22 @@ class Kernels:
         else:
             blocks = tuple(-(-n // size) for n, size in zip(items, group))
             done = self.program[name](blocks, group, *arguments, shared_mem=sum(local), **options)
+        self.launches.append(done)
+
+
+class KernelsInC:
+    """The same for an image of the Makefile: arguments are members of the kernel's struct."""
+
+    def __init__(self, gpu, elf):
+        self.gpu, self.elf, self.opencl, self.launches = gpu, elf, True, []
+
+    def __call__(self, name, items, group, *arguments, local=(), **options):
+        """Local arrays are the kernel's own."""
+        members = {int: ctypes.c_uint32, float: ctypes.c_float}
+        members = [members[type(a)](a) if type(a) in members else a for a in arguments]
+        done = self.gpu.launch(self.elf, items, members, group=group, kernel=name, **options)
+        for place, array in done.buffers.items():
+            arguments[place][...] = array.reshape(arguments[place].shape)
         self.launches.append(done)
 
 
@@ -119,21 +142,42 @@ EXAMPLES = {
 }
 
 
+def build(folder):
+    """Builds the kernels in C, if there are tools for it. Gives the images' folders, by column."""
+    if not shutil.which("make") or not shutil.which("riscv64-unknown-elf-gcc"):
+        return {}
+    own = [f"{name}={value}" for name, value in (("BUILD", folder), ("SDK", sdk_folder()))]
+    targets = [Path(folder) / compiler for compiler in COMPILERS.values()]
+    names = [target / f"{name}.elf" for target in targets for name in EXAMPLES if (HERE / f"{name}.c").exists()]
+    subprocess.run(["make", "--silent", "-C", HERE, *own, *map(str, names)], check=True, stdout=subprocess.DEVNULL)
+    return dict(zip(COMPILERS, targets))
+
+
 def main():
-    with fabricvp.spawn("gpu") as one, fabricvp.spawn("netcrafter_quad") as four:
-        print(f"{'kernels':<12}" + "".join(f"{language:>12}" for language in LANGUAGES) + "   us of simulated time")
+    columns = [*LANGUAGES, *COMPILERS]
+    with (
+        fabricvp.spawn("gpu") as one,
+        fabricvp.spawn("netcrafter_quad") as four,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        images = build(folder)
+        print(f"{'kernels':<14}" + "".join(f"{column:>10}" for column in columns) + "   us of simulated time")
         for name in sys.argv[1:] or EXAMPLES:
             gpu = (four if name == "stencil" else one).nodes[0].gpus[0]
             times = []
-            for suffix in LANGUAGES.values():
-                file = HERE / (name + suffix)
+            for column in columns:
+                file = (
+                    HERE / (name + LANGUAGES[column])
+                    if column in LANGUAGES
+                    else images.get(column, HERE) / f"{name}.elf"
+                )
                 if not file.exists():  # OpenCL C 1.2 has no shuffles
                     times.append("-")
                     continue
-                run = Kernels(gpu, file)
+                run = (Kernels if column in LANGUAGES else KernelsInC)(gpu, file)
                 EXAMPLES[name](run, numpy.random.default_rng(1))
                 times.append(f"{1e6 * sum(done.time for done in run.launches):.1f}")
-            print(f"{name:<12}" + "".join(f"{time:>12}" for time in times) + "   right")
+            print(f"{name:<14}" + "".join(f"{time:>10}" for time in times) + "   right")
 
 
 if __name__ == "__main__":

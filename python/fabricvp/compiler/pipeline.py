@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import InputError
 from . import languages, toolchain
+from .atomics import without_results
 from .block import Block, block_of
 from .builtins import families_of, source_of
 from .cache import cached
@@ -255,12 +256,13 @@ def _object(folder: Path, optimize: str, families: Sequence[str]) -> None:
     # own, and most were spilt: a tiled matrix multiplication took twenty times as long.
     toolchain.run(
         [toolchain.opt(), "-passes=function(separate-const-offset-from-gep,early-cse)", f"{folder}/optimized.bc",
-         "-o", f"{folder}/split.bc"]
+         "-S", "-o", f"{folder}/split.ll"]
     )  # fmt: skip
+    (folder / "code.ll").write_text(without_results((folder / "split.ll").read_text()))
     toolchain.run(
         [*clang, "-Xclang", "-disable-llvm-passes", "-Wno-override-module", "-x", "ir", "-o", f"{folder}/code.o",
          f"-foptimization-record-file={folder}/spills.yaml", "-foptimization-record-passes=regalloc",
-         f"{folder}/split.bc"]
+         f"{folder}/code.ll"]
     )  # fmt: skip
 
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accelerations of n bodies (x, y, z, mass), which a work-group reads tile by tile.
+#include "gpu.h"
+
+struct body {
+    float x, y, z, mass;
+};
+
+struct arguments {
+    const struct body* bodies;
+    struct body* result;
+    uint32_t n;
+    float softening;
+};
+
+LDS struct body tile[64];
+
+KERNEL(accelerations, struct arguments) {
+    const struct body* bodies = args->bodies;
+    const struct body own = bodies[global_id(0)];
+    const float softening = args->softening;
+    const size_t size = group_size(0);
+    float x = 0, y = 0, z = 0;
+    for (uint32_t first = 0; first < args->n; first += (uint32_t)size) {
+        tile[local_id(0)] = bodies[first + local_id(0)];
+        barrier();
+        for (uint32_t i = 0; i < size; ++i) {
+            const float dx = tile[i].x - own.x, dy = tile[i].y - own.y, dz = tile[i].z - own.z;
+            const float inverse = 1 / __builtin_sqrtf(dx * dx + dy * dy + dz * dz + softening);
+            const float weight = tile[i].mass * inverse * inverse * inverse;
+            x += weight * dx, y += weight * dy, z += weight * dz;
+        }
+        barrier();
+    }
+    args->result[global_id(0)] = (struct body){x, y, z, 0};
+}
