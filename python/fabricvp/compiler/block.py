@@ -5,8 +5,8 @@ printf(), and the heap. Kernels get its address behind their arguments, and reac
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from .elf import Elf
@@ -45,14 +45,6 @@ class Block:
     lost: int = -1
     output: int = -1
     heap: int = -1
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Block:
-        variables = {n: Variable(**{**v, "shape": tuple(v["shape"])}) for n, v in data["variables"].items()}
-        return Block(**{**data, "variables": variables})
 
     def contents(self, elf: Elf, heap_bytes: int) -> tuple[int, bytes]:
         """Bytes of the block with its heap, and what it begins with."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from ..errors import InputError
 from .block import needs_block
@@ -56,13 +55,6 @@ class Kernel:
     saved: int = 0  # instructions that save registers for a caller, and return addresses
     spills: int = 0  # instructions that store values for which there was no register
     reloads: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Kernel:
-        return Kernel(**{**data, "parameters": [Parameter(**p) for p in data["parameters"]]})
 
 
 def symbol_of(name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import re
 import struct
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from . import languages, toolchain
+from . import languages, record, toolchain
 from .atomics import without_results
 from .block import Block, block_of
 from .builtins import families_of, source_of
@@ -28,7 +27,6 @@ from .kernels import Kernel, body_of, descriptors, entries, kernels_of, place_lo
 from .module import Module, lowered
 from .stack import StackDepths, spills
 
-_SECTION = ".fabricvp.kernels"
 _ENDED_LANES_ARRIVE, _WAVEFRONT_32 = 1, 2  # KERNEL_… (abi/kernel_descriptor.h)
 #: Copies of blocks are lanes that never meet again; saved registers of an entry are lines of scratch memory.
 _BACK = [
@@ -86,12 +84,10 @@ class Image:
     def read(data: bytes) -> Image:
         """An image that `build()` has made. Raises `InputError` for other files."""
         elf = Elf(data)
-        section = elf.section(_SECTION)
+        section = elf.section(record.SECTION)
         if section is None:
             raise InputError("the file has no kernels with known parameters: `fabricvp cc` makes such files")
-        known = json.loads(elf.contents(section))
-        kernels = [Kernel.from_json(row) for row in known["kernels"]]
-        block = Block.from_json(known["block"]) if known["block"] else None
+        kernels, block = record.decode(elf.contents(section))
         return Image(data, {kernel.name: kernel for kernel in kernels}, block)
 
 
@@ -226,14 +222,13 @@ def _compile(language: str, source: str, front: Sequence[str], optimize: str, la
         elf = _with_stacks((folder / "linked.elf").read_bytes(), kernels, own, spills(folder / "spills.yaml"))
         (folder / "linked.elf").write_bytes(elf)
         block = block_of(module, DebugInformation(module), Elf(elf))
-        known = {"kernels": [k.as_json() for k in kernels], "block": block.as_json() if block else None}
-        (folder / "kernels.json").write_text(json.dumps(known))
+        (folder / "program.record").write_bytes(record.encode(kernels, block))
         objcopy = re.sub(r"gcc$", "objcopy", toolchain.gcc())
         toolchain.run(
             [
                 objcopy,
                 "--add-section",
-                f"{_SECTION}={folder}/kernels.json",
+                f"{record.SECTION}={folder}/program.record",
                 str(folder / "linked.elf"),
                 str(folder / "out.elf"),
             ]
