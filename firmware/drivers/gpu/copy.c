@@ -107,3 +107,25 @@ unsigned gpu_copy_from(struct gpu_node* node, void* to, gpu_address from, uint64
     gpu_read(node, to, from, bytes);
     return 0;
 }
+
+/* The engine that reaches both places: of the GPU that has the source, since writes need no round trips. */
+static unsigned copy_within(struct gpu_node* node, uint64_t to, uint64_t from, uint64_t bytes) {
+    struct gpu *source = gpu_owner(node, from), *target = gpu_owner(node, to);
+    struct gpu* g = source ? source : target;
+    if (!g) panic("a copy between addresses of the host");
+    const unsigned fault = gpu_copy_post(g, false, to, from, bytes);
+    return fault ? fault : gpu_copy_wait(g, false);
+}
+
+unsigned gpu_copy(struct gpu_node* node, gpu_address to, gpu_address from, uint64_t bytes) {
+    unsigned fault = 0;
+    __asm__ volatile("fence rw, rw" ::: "memory");
+    while (bytes && !fault) {
+        const uint64_t readable = run(node, from, bytes), part = run(node, to, readable);
+        const uint64_t target = gpu_physical(node, to), source = gpu_physical(node, from);
+        if (!target || !source) panic("no device memory at 0x%lx", target ? from : to);
+        fault = copy_within(node, target, source, part);
+        to += part, from += part, bytes -= part;
+    }
+    return fault;
+}

@@ -2,7 +2,7 @@
 #include "drivers/gpu/elf.h"
 
 enum { HEADER_BYTES = 64, PROGRAM_HEADER_BYTES = 56, LOADABLE = 1 };
-enum { SECTION_HEADER_BYTES = 64, SYMBOL_BYTES = 24, SYMBOL_TABLE = 2, FUNCTION = 2 };
+enum { SECTION_HEADER_BYTES = 64, SYMBOL_BYTES = 24, SYMBOL_TABLE = 2, NO_BITS = 8, FUNCTION = 2 };
 
 static uint64_t word(const void* at, unsigned bytes) {
     uint64_t value = 0;
@@ -93,4 +93,23 @@ uint64_t elf_symbol(const void* file, uint64_t bytes, const char* name) {
     for (uint64_t i = 0; i < s.count; ++i)
         if (strcmp(name_of(&s, s.table + i * SYMBOL_BYTES), name) == 0) return word(s.table + i * SYMBOL_BYTES + 8, 8);
     return 0;
+}
+
+bool elf_section(const void* file, uint64_t bytes, const char* name, const uint8_t** data, uint64_t* data_bytes) {
+    const uint8_t* f = file;
+    uint64_t type, link, names, names_bytes, offset, size;
+    if (bytes < HEADER_BYTES || memcmp(f, "\177ELF\2\1", 6) != 0) return false;
+    if (!section(f, bytes, word(f + 62, 2), &type, &link, &names, &names_bytes)) return false;
+    if (!names_bytes || f[names + names_bytes - 1]) return false;
+    for (uint64_t i = 0; section(f, bytes, i, &type, &link, &offset, &size) || i < word(f + 60, 2); ++i) {
+        const uint64_t at = word(f + 40, 8) + i * SECTION_HEADER_BYTES;
+        if (at > bytes || bytes - at < SECTION_HEADER_BYTES) return false;
+        const uint64_t own = word(f + at, 4);
+        if (own >= names_bytes || strcmp((const char*)f + names + own, name) != 0) continue;
+        if (type == NO_BITS || offset > bytes || size > bytes - offset) return false;
+        *data = f + offset;
+        *data_bytes = size;
+        return true;
+    }
+    return false;
 }

@@ -19,4 +19,7 @@ uint64_t elf_entry(const void* file);
 const char* elf_symbol_at(const void* file, uint64_t bytes, uint64_t address, uint64_t* offset);
 uint64_t elf_symbol(const void* file, uint64_t bytes, const char* name);
 
+/* The contents of the section of a name. \returns false if there is none, or the file is malformed */
+bool elf_section(const void* file, uint64_t bytes, const char* name, const uint8_t** data, uint64_t* data_bytes);
+
 #endif

@@ -15,6 +15,7 @@ typedef uint64_t gpu_address;
 enum { MAX_GPUS = 16, GPU_PAGE = 4096, GPU_LARGE_PAGE = 2 << 20 };
 
 struct gpu_table; /* a page of the page tables, with its shadow in host memory */
+struct gpu_pages;
 
 struct gpu {
     struct pci_function* function; /* NULL: an APU */
@@ -26,9 +27,10 @@ struct gpu {
     uint64_t bus_memory; /* where devices reach its memory */
     uint64_t shared;     /* of an APU: host memory that programs get for device memory; its own has page tables alone */
     uint64_t tables;     /* the same: next free offset in its own memory */
-    uint64_t memory_bytes; /* that programs get */
-    uint32_t page_bytes;   /* of programs' buffers: GPU_PAGE or GPU_LARGE_PAGE */
-    uint64_t free, top;    /* offsets there: pages are taken from `free` up, large ones from `top` down */
+    uint64_t memory_bytes;      /* that programs get */
+    uint32_t page_bytes;        /* of programs' buffers: GPU_PAGE or GPU_LARGE_PAGE */
+    uint64_t free, top;         /* offsets there: pages are taken from `free` up, large ones from `top` down */
+    struct gpu_pages* returned; /* pages that gpu_free() gave back (drivers/gpu/pages.h) */
     unsigned compute_units, wavefront_slots;
     uint64_t peers;    /* bit n: it reaches the memory of GPU n */
     uint64_t clock;    /* Hz */
@@ -44,6 +46,7 @@ struct gpu {
 /* A kernel image in device memory, and the ELF file that it came from. */
 struct gpu_image {
     gpu_address at;
+    uint64_t at_bytes;
     const void* elf;
     uint64_t bytes;
     struct gpu_image* next;
@@ -59,6 +62,7 @@ struct gpu_node {
     struct gpu_range* first_touch; /* buffers with first-touch placement */
     struct gpu_range* recorded;    /* those of an earlier pass, the oldest first: where their pages went */
     gpu_address next;              /* first free virtual address */
+    uint64_t unmapped;             /* how often gpu_free() has been called: translations of before are stale */
     struct gpu_image* images;
     uint64_t limit_us; /* how long gpu_wait() waits: GPU_WAIT_LIMIT_US unless changed */
 };
@@ -100,6 +104,14 @@ gpu_address gpu_allocate_pages(struct gpu_node* node, uint64_t bytes, uint64_t p
 gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes);
 /* Device memory in one piece, of whole pages of 2 MiB: for devices that know nothing of page tables. */
 gpu_address gpu_allocate_contiguous(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* Unmaps an allocation, or host memory that gpu_map_host() has mapped; the pages of GPUs can be allocated again.
+ * Nothing may use it any more. Queues drop the translations that their GPU holds before their next packet. Virtual
+ * addresses are never used again, so a late access is a fault. */
+void gpu_free(struct gpu_node* node, gpu_address at, uint64_t bytes);
+uint64_t gpu_free_bytes(const struct gpu* gpu);
+/* Whether an allocation of so many bytes in pages of `page` bytes (GPU_PAGE, GPU_LARGE_PAGE) fits, page tables
+ * included. */
+bool gpu_has_space(const struct gpu* gpu, uint64_t bytes, uint32_t page);
 /* Where devices reach what is mapped there; contiguous to the end of the page. Panics if nothing is. */
 uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at);
 /* Lets kernels reach host memory; `memory` is page aligned. */
@@ -133,6 +145,8 @@ void gpu_read(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes)
  * gpu_fault that ended it, or GPU_TIMED_OUT */
 unsigned gpu_copy_to(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);
 unsigned gpu_copy_from(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes);
+/* Between addresses of kernels; GPUs reach each other's memory. */
+unsigned gpu_copy(struct gpu_node* node, gpu_address to, gpu_address from, uint64_t bytes);
 /* What the engine of one GPU copies between physical addresses (abi/gpu_apertures.h); those of the host are bus
  * addresses. Only posted: gpu_copy_wait() starts it and waits for all. \param to_device which of its channels */
 unsigned gpu_copy_post(struct gpu* gpu, bool to_device, uint64_t to, uint64_t from, uint64_t bytes);
@@ -151,6 +165,8 @@ struct gpu_kernel {
 /* Places a kernel image (an ELF file in host memory) where the GPUs of gpu_connected_count() reach it. \returns its
  * address, 0 if it is malformed */
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
+/* Frees its memory. None of its kernels may run. */
+void gpu_unload_image(struct gpu_node* node, gpu_address image);
 /* \param image where it was placed \param name empty: the first kernel of the file */
 struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name);
 
@@ -171,6 +187,7 @@ struct gpu_queue_handle {
     uint32_t packets;
     gpu_address ring, kernargs, signals_at;
     gpu_address large_kernargs; /* GPU_LARGE_KERNARG_BYTES a packet, once one has needed them; 0: not yet */
+    uint64_t unmapped;          /* of the node, when the GPU's translations were last dropped */
     uint64_t next;              /* index of the next packet */
     struct aql_signal* signals; /* of host memory, one a packet slot; NULL: on the device */
     uint64_t unsignalled[4];    /* bit n: the last packet of slot n had no signal */
@@ -186,7 +203,7 @@ bool gpu_reset_queue(struct gpu_queue_handle* queue);
 /* Gives it to a hart of the command processor, empty; queue n belongs to hart n % harts at first. \returns false if
  * there is no such hart, and the queue stays where it was, or if the command processor does not answer */
 bool gpu_assign_queue(struct gpu_queue_handle* queue, unsigned hart);
-/* Takes it away for good. Its memory stays mapped. */
+/* Takes it away for good, and frees its memory. */
 bool gpu_destroy_queue(struct gpu_queue_handle* queue);
 
 /* How LASP spreads a grid over GPUs. */

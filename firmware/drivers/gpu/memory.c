@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory and the address space of kernels. Tables have a shadow in host memory, so that nothing is ever read
  * back over PCIe. */
-#include "drivers/gpu/gpu.h"
+#include "drivers/gpu/pages.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/mmio.h"
@@ -37,16 +37,21 @@ struct gpu* gpu_owner(const struct gpu_node* node, uint64_t physical) {
 
 static uint64_t allocate_page(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
-    if (g->top < g->free + GPU_PAGE) panic("gpu%u is out of memory", gpu);
-    const uint64_t offset = g->free;
-    g->free += GPU_PAGE;
+    uint64_t offset;
+    if (!gpu_take_page(g, &offset)) panic("gpu%u is out of memory", gpu);
     return place_of(g, offset);
 }
 
-/* Page tables lie in the GPU's own memory. */
-static uint64_t allocate_table(struct gpu_node* node, unsigned gpu) {
+/* Page tables lie in the GPU's own memory. \param fresh out: whether it has zeros, which are invalid entries, as device
+ * memory does at first */
+static uint64_t allocate_table(struct gpu_node* node, unsigned gpu, bool* fresh) {
     struct gpu* g = &node->gpu[gpu];
-    if (!g->shared) return allocate_page(node, gpu);
+    uint64_t untaken;
+    *fresh = true;
+    if (!g->shared) {
+        *fresh = gpu_take_fresh_page(g, &untaken);
+        return *fresh ? place_of(g, untaken) : allocate_page(node, gpu);
+    }
     if (g->tables + GPU_PAGE > mmio_read64(g->registers + GPU_MEMORY_SIZE))
         panic("gpu%u is out of memory for page tables", gpu);
     const uint64_t offset = g->tables;
@@ -54,26 +59,35 @@ static uint64_t allocate_table(struct gpu_node* node, unsigned gpu) {
     return pack(gpu, offset);
 }
 
-static uint64_t allocate_large_page(struct gpu_node* node, unsigned gpu) {
+static uint64_t allocate_large_pages(struct gpu_node* node, unsigned gpu, uint64_t count) {
     struct gpu* g = &node->gpu[gpu];
-    if (g->top < g->free + GPU_LARGE_PAGE) panic("gpu%u is out of memory", gpu);
-    return place_of(g, g->top -= GPU_LARGE_PAGE);
+    uint64_t offset;
+    if (!gpu_take_large_pages(g, count, &offset)) panic("gpu%u is out of memory", gpu);
+    return place_of(g, offset);
 }
+
+static uint64_t allocate_large_page(struct gpu_node* node, unsigned gpu) { return allocate_large_pages(node, gpu, 1); }
 
 /* CPU address of device memory. */
 static uintptr_t cpu_address(const struct gpu_node* node, uint64_t physical) {
     return node->gpu[(physical >> GPU_PA_APERTURE_SHIFT) - GPU_PA_GPU0].memory + (physical & GPU_PA_OFFSET_MASK);
 }
 
+static struct gpu_table* changed; /* tables of which the device does not have all */
+
 static struct gpu_table* new_table(struct gpu_node* node, unsigned gpu) {
     struct gpu_table* t = heap_allocate(sizeof *t);
     if (!t) panic("no host memory for page tables");
     memset(t, 0, sizeof *t);
-    t->physical = allocate_table(node, gpu); /* device memory starts as zeros, which are invalid entries */
+    bool fresh;
+    t->physical = allocate_table(node, gpu, &fresh);
+    if (!fresh) {
+        t->last = ENTRIES;
+        t->next_changed = changed;
+        changed = t;
+    }
     return t;
 }
-
-static struct gpu_table* changed; /* tables of which the device does not have all */
 
 static void set_entry(struct gpu_table* t, unsigned index, uint64_t value) {
     t->entry[index] = value;
@@ -246,11 +260,25 @@ gpu_address gpu_allocate_contiguous(struct gpu_node* node, unsigned gpu, uint64_
     gpu_align(node, GPU_LARGE_PAGE);
     const gpu_address begin = node->next;
     const uint64_t pages = (bytes + GPU_LARGE_PAGE - 1) / GPU_LARGE_PAGE;
-    for (uint64_t page = pages; page-- > 0;) /* they are taken from the top of the memory down */
-        map_page(node, begin + page * GPU_LARGE_PAGE, allocate_large_page(node, gpu), read_write, 1);
+    const uint64_t physical = allocate_large_pages(node, gpu, pages);
+    for (uint64_t page = pages; page-- > 0;)
+        map_page(node, begin + page * GPU_LARGE_PAGE, physical + page * GPU_LARGE_PAGE, read_write, 1);
     write_tables(node);
     node->next = begin + pages * GPU_LARGE_PAGE + GPU_PAGE;
     return begin;
+}
+
+void gpu_free(struct gpu_node* node, gpu_address at, uint64_t bytes) {
+    for (const gpu_address end = at + bytes; at < end;) {
+        const struct leaf leaf = leaf_of(node, at);
+        const uint64_t size = leaf.level ? GPU_LARGE_PAGE : GPU_PAGE, physical = gpu_physical(node, at);
+        struct gpu* g = gpu_owner(node, physical);
+        if (g) gpu_return_pages(g, g->shared ? physical - g->shared : physical & GPU_PA_OFFSET_MASK, size);
+        set_entry(leaf.table, leaf.index, 0);
+        at += size;
+    }
+    write_tables(node);
+    ++node->unmapped;
 }
 
 uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at) {

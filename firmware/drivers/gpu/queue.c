@@ -30,10 +30,21 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
         if (gpu_copy_to(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes)) return 0;
     struct gpu_image* known = heap_allocate(sizeof *known);
     if (known) {
-        *known = (struct gpu_image){image, elf, bytes, node->images};
+        *known = (struct gpu_image){image, end, elf, bytes, node->images};
         node->images = known;
     }
     return image;
+}
+
+void gpu_unload_image(struct gpu_node* node, gpu_address image) {
+    for (struct gpu_image** at = &node->images; *at; at = &(*at)->next)
+        if ((*at)->at == image) {
+            struct gpu_image* known = *at;
+            *at = known->next;
+            gpu_free(node, image, known->at_bytes);
+            heap_free(known);
+            return;
+        }
 }
 
 /* Whether a name that does not fit a descriptor is `name`. */
@@ -118,6 +129,7 @@ void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigne
     q->gpu = g;
     q->flags = flags;
     q->packets = packets;
+    q->unmapped = node->unmapped ? node->unmapped - 1 : 0; /* the GPU may hold stale translations already */
     const uint64_t signal_bytes = packets * sizeof(struct aql_signal), ring_bytes = (uint64_t)packets * 64;
     if (!(flags & GPU_SIGNALS_ON_DEVICE)) q->signals = host_pages(signal_bytes);
     q->signals_at =
@@ -166,9 +178,23 @@ bool gpu_assign_queue(struct gpu_queue_handle* q, unsigned hart) {
     return acknowledged;
 }
 
+static void free_device(struct gpu_queue_handle* q, gpu_address at, uint64_t bytes) { gpu_free(q->node, at, bytes); }
+
+static void free_host(struct gpu_queue_handle* q, gpu_address at, uint64_t bytes) {
+    void* memory = (void*)gpu_host_address(q->node, at);
+    gpu_free(q->node, at, bytes);
+    heap_free(memory);
+}
+
 bool gpu_destroy_queue(struct gpu_queue_handle* q) {
     if (!deactivate(q)) return false;
     q->gpu->queues &= ~(1ull << q->index);
+    const uint64_t packets = q->packets;
+    (q->signals ? free_host : free_device)(q, q->signals_at, packets * sizeof(struct aql_signal));
+    (q->flags & GPU_RING_IN_HOST ? free_host : free_device)(q, q->ring, packets * 64);
+    gpu_free(q->node, q->kernargs, packets * GPU_KERNARG_BYTES);
+    if (q->large_kernargs) gpu_free(q->node, q->large_kernargs, packets * GPU_LARGE_KERNARG_BYTES);
+    gpu_free(q->node, q->description.scratch, q->description.scratch_bytes);
     return true;
 }
 
@@ -188,7 +214,16 @@ static void await_slot(struct gpu_queue_handle* q) {
     if (q->next >= q->packets) gpu_wait(q, q->next - q->packets);
 }
 
+/* Pages that were freed are other buffers' by now. */
+static void drop_stale_translations(struct gpu_queue_handle* q) {
+    if (q->unmapped == q->node->unmapped) return;
+    q->unmapped = q->node->unmapped;
+    const uint64_t packet[8] = {(uint64_t)AQL_VENDOR_INVALIDATE_TLB << 16};
+    gpu_submit(q, packet, AQL_TYPE_VENDOR);
+}
+
 uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uint16_t header) {
+    drop_stale_translations(q);
     await_slot(q);
     const uint64_t index = q->next++;
     const gpu_address at = q->ring + (index & (q->packets - 1)) * 64;
@@ -226,6 +261,7 @@ uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsign
 uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid,
                       const void* arguments, uint32_t bytes) {
     if (bytes > GPU_LARGE_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
+    drop_stale_translations(q);
     await_slot(q);
     const bool large = bytes > GPU_KERNARG_BYTES;
     if (large && !q->large_kernargs)
