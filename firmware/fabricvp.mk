@@ -10,6 +10,8 @@
 #     	$(build_firmware)        # a program that stands on firmware/lib
 #     host.elf: host.c mine.elf
 #     	$(build_gpu_host)        # one with the driver of GPUs, and kernels inside
+#     app.elf: app.c mine.elf
+#     	$(build_compute_host)    # one in HIP or OpenCL, with a C library; mine.elf is of $(build_program)
 #     processor.elf: service.c
 #     	$(build_processor_firmware)  # the command processor's, with services of one's own
 #     processor.elf: CP_SERVICES := my_service
@@ -49,18 +51,36 @@ endef
 # The same with the driver of GPUs. Images that are linked in have no debug information, so that its paths change no
 # addresses: the command processor's firmware, and the kernels among the prerequisites, known by their files' names.
 fabricvp_images = $(FABRICVP_SDK)/../firmware/cp.elf $(filter %.elf,$^)
-define build_gpu_host
-@echo "building $@"
+define build_images
 @rm -rf $@.images && mkdir $@.images
-@for file in $(fabricvp_images); do $(RISCV_OBJCOPY) --strip-debug $$file $@.images/$$(basename $$file) || exit 1; done
+@for file in $(fabricvp_images); do $(RISCV_OBJCOPY) --strip-debug $$file $@.images/$$(basename $$file) 2>&1 | \
+  { grep -v "section .\.tdata. not in segment" || :; }; test -s $@.images/$$(basename $$file) || exit 1; done
 @{ printf '.section .rodata.images, "a"\n.globl images\n.balign 8\nimages:\n'; \
   for name in $(basename $(notdir $(fabricvp_images))); do printf '.dword name_%s, start_%s, end_%s - start_%s\n' $$name $$name $$name $$name; done; \
   printf '.dword 0, 0, 0\n'; \
   for name in $(basename $(notdir $(fabricvp_images))); do \
     printf 'name_%s: .asciz "%s"\n.balign 16\nstart_%s: .incbin "$@.images/%s.elf"\nend_%s:\n' $$name $$name $$name $$name $$name; done; } >$@.images/images.S
+endef
+define build_gpu_host
+@echo "building $@"
+$(build_images)
 @$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) -ffp-contract=off $(CFLAGS) -T $(FABRICVP_SDK)/lib/host.ld \
   $(wildcard $(FABRICVP_SDK)/lib/*.S $(FABRICVP_SDK)/lib/*.c $(FABRICVP_SDK)/drivers/pci/*.c $(FABRICVP_SDK)/drivers/gpu/*.c) \
   $(filter %.c %.S,$^) $@.images/images.S -lgcc -o $@
+@rm -rf $@.images
+endef
+
+# The same with the run-times of HIP and OpenCL, and with picolibc, whose headers come behind the compiler's.
+fabricvp_host_libc = $(PICOLIBC)/lib/release/$(shell $(RISCV_GCC) -march=rv64imafdc -mabi=lp64d -print-multi-directory)
+define build_compute_host
+$(if $(wildcard $(fabricvp_host_libc)/libc.a),,$(error programs in HIP and OpenCL need picolibc for RISC-V (Debian: apt install picolibc-riscv64-unknown-elf; elsewhere: PICOLIBC=FOLDER); there is no $(fabricvp_host_libc)/libc.a))
+@echo "building $@"
+$(build_images)
+@$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) -ffp-contract=off -I$(FABRICVP_SDK)/runtime/include \
+  -isystem $(PICOLIBC)/include $(CFLAGS) -T $(FABRICVP_SDK)/lib/host.ld \
+  $(wildcard $(FABRICVP_SDK)/lib/*.S $(FABRICVP_SDK)/lib/*.c $(FABRICVP_SDK)/drivers/pci/*.c $(FABRICVP_SDK)/drivers/gpu/*.c \
+    $(FABRICVP_SDK)/runtime/*.c $(FABRICVP_SDK)/runtime/*/*.c) \
+  $(filter %.c %.S,$^) $@.images/images.S -L$(fabricvp_host_libc) -lc -lgcc -o $@
 @rm -rf $@.images
 endef
 

@@ -20,6 +20,8 @@ KINDS = {
     "device": "a device on the host's bus, in Python and as a plug-in in C++, with a driver in C",
     "pcie-device": "a PCIe device with DMA and interrupts, in Python and in C++, with a driver in C",
     "gpu-host": "a program in C for the host that drives a GPU by packets, doorbells and signals",
+    "hip-host": "a program in C for the host that uses HIP, and kernels in HIP",
+    "opencl-host": "a program in C for the host that uses OpenCL 1.2, and kernels in OpenCL C",
     "service": "a service of a GPU's command processor in C, and a program of the host that uses it",
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
@@ -64,6 +66,7 @@ _RESERVED_NAMES = {
     "host",
     "model",
     "kernel",
+    "kernels",
     "processor",
     "fabricvp",
     "numpy",

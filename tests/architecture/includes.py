@@ -41,6 +41,11 @@ _firmware = {
     "lib": set(),
     "drivers/pci": {"lib"},
     "drivers/gpu": {"lib", "drivers/pci"},
+    "runtime": {"lib", "drivers/gpu", "drivers/pci"},
+    "runtime/include": set(),  # what programs include
+    "runtime/hip": {"lib", "drivers/gpu", "drivers/pci", "runtime", "runtime/include"},
+    "runtime/opencl": {"lib", "drivers/gpu", "drivers/pci", "runtime", "runtime/include"},
+    "runtime/libc": {"lib", "drivers/gpu"},
     "drivers/verbs": {"lib", "drivers/pci"},
     "lib/communicator.h": set(),  # ranks: plain C, for harts and lanes
     "drivers/bootstrap": {"lib", "lib/communicator.h", "drivers/pci", "drivers/verbs"},

@@ -19,6 +19,8 @@ SAYS = {
     "stage": "to_cluster0_egress.combined",
     "pcie-device": "1000 squares, ok",
     "gpu-host": "the result is right",
+    "hip-host": "the result is right",
+    "opencl-host": "the result is right",
     "service": "the words are right",
 }
 #: Other ways to run what the project has.
@@ -137,7 +139,10 @@ def test_from_an_installation(tmp_path):
     [
         (["new"], "KIND"),
         (["new", "kernel"], "NAME"),
-        (["new", "thing", "x"], "kernel, firmware, stage, device, pcie-device, gpu-host, service"),
+        (
+            ["new", "thing", "x"],
+            "kernel, firmware, stage, device, pcie-device, gpu-host, hip-host, opencl-host, service",
+        ),
         (["new", "kernel", "Int"], "'Int' is no name"),
         (["new", "kernel", "int"], "'int' is no name"),
         (["new", "kernel", "../x"], "is no name"),

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of HIP's run-time share. */
+#ifndef FABRICVP_RUNTIME_HIP_H
+#define FABRICVP_RUNTIME_HIP_H
+
+#include "runtime/compute.h"
+#include "runtime/include/hip/hip_runtime_api.h"
+
+struct ihipStream_t {
+    struct handle handle;
+    struct compute_stream* stream;
+    bool blocking; /* in order with the default stream of its device */
+    struct ihipStream_t* next;
+};
+struct ihipEvent_t {
+    struct handle handle;
+    struct compute_event* recorded; /* NULL: not yet */
+    bool timed;
+};
+struct ihipModule_t {
+    struct handle handle;
+    struct compute_program* program;
+};
+
+extern const char hip_stream_kind[], hip_event_kind[], hip_module_kind[], hip_function_kind[];
+
+/* Notes an error for hipGetLastError(). \returns it */
+hipError_t hip_result(hipError_t error);
+/* Of a fault of a GPU (enum gpu_fault). */
+hipError_t hip_fault(unsigned fault);
+
+/* The current device, NULL if there is no GPU. */
+struct compute_device* hip_device(void);
+
+/* A stream by its handle; NULL: the default stream of the current device. \returns
+ * false for a wrong handle, or without space for the default stream */
+bool hip_stream(hipStream_t handle, struct compute_stream** stream);
+/* What a command of a stream waits for: commands of the default stream wait for those of all others of the device, and
+ * these for the default stream's. */
+struct hip_order {
+    struct compute_event** events;
+    struct compute_after after;
+};
+/* \returns false without host memory */
+bool hip_begin(struct hip_order* order, hipStream_t handle, struct compute_stream* stream);
+/* Ends what hip_begin() began. \param wait for the command's end, and tell of faults */
+hipError_t hip_added(struct hip_order* order, struct compute_event* event, struct compute_stream* wait);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drivers/gpu/images.h"
+#include "lib/heap.h"
+#include "runtime/hip/hip.h"
+
+struct ihipModuleSymbol_t {
+    struct compute_kernel kernel;
+};
+
+const char hip_module_kind[] = "hipModule_t", hip_function_kind[] = "hipFunction_t";
+
+static hipError_t load(hipModule_t* module, const void* elf, uint64_t bytes) {
+    struct compute_device* d = hip_device();
+    if (!d) return hip_result(hipErrorNoDevice);
+    struct program_record* record = compute_record(elf, bytes);
+    if (!record) return hip_result(hipErrorInvalidImage);
+    heap_free(record);
+    struct ihipModule_t* m = handle_create(hip_module_kind, sizeof *m);
+    if (m && !(m->program = compute_load(d, elf, bytes))) {
+        handle_destroy(m);
+        m = NULL;
+    }
+    if (!m) return hip_result(hipErrorOutOfMemory);
+    *module = m;
+    return hipSuccess;
+}
+
+hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
+    if (!module || !image) return hip_result(hipErrorInvalidValue);
+    const uint64_t bytes = compute_elf_bytes(image);
+    return bytes ? load(module, image, bytes) : hip_result(hipErrorInvalidImage);
+}
+
+/* "path/vector_add.co" is the image "vector_add" that was linked in. */
+hipError_t hipModuleLoad(hipModule_t* module, const char* file) {
+    if (!module || !file) return hip_result(hipErrorInvalidValue);
+    const char* name = file;
+    for (const char* c = file; *c; ++c)
+        if (*c == '/') name = c + 1;
+    size_t length = 0;
+    while (name[length] && name[length] != '.') ++length;
+    for (const struct image* i = images; i->name; ++i)
+        if (strlen(i->name) == length && memcmp(i->name, name, length) == 0) return load(module, i->start, i->bytes);
+    return hip_result(hipErrorFileNotFound);
+}
+
+hipError_t hipModuleUnload(hipModule_t module) {
+    if (!handle_is(module, hip_module_kind)) return hip_result(hipErrorInvalidHandle);
+    compute_unload(module->program);
+    handle_destroy(module);
+    return hipSuccess;
+}
+
+hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {
+    if (!function || !name) return hip_result(hipErrorInvalidValue);
+    if (!handle_is(module, hip_module_kind)) return hip_result(hipErrorInvalidHandle);
+    *function = (hipFunction_t)compute_find_kernel(module->program, name, hip_function_kind);
+    return *function ? hipSuccess : hip_result(hipErrorNotFound);
+}
+
+hipError_t hipModuleGetGlobal(hipDeviceptr_t* memory, size_t* bytes, hipModule_t module, const char* name) {
+    if (!name) return hip_result(hipErrorInvalidValue);
+    if (!handle_is(module, hip_module_kind)) return hip_result(hipErrorInvalidHandle);
+    const struct program_variable* v = compute_find_variable(module->program, name);
+    if (!v) return hip_result(hipErrorNotFound);
+    if (memory) *memory = (hipDeviceptr_t)(module->program->block->at + v->offset);
+    if (bytes) *bytes = v->bytes;
+    return hipSuccess;
+}
+
+/* ---- launches ---- */
+
+/* The block that `extra` names, packed as the kernel has it. */
+static bool packed(const struct program_kernel* info, void** extra, uint8_t* block) {
+    const void* from = NULL;
+    const size_t* bytes = NULL;
+    for (; *extra != HIP_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+            from = extra[1];
+        else if (extra[0] == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+            bytes = extra[1];
+        else
+            return false;
+    }
+    if (!from || !bytes || *bytes > info->argument_bytes) return false;
+    memcpy(block, from, *bytes);
+    return true;
+}
+
+static bool fill_arguments(const struct compute_kernel* k, void** parameters, void** extra, uint8_t* block) {
+    memset(block, 0, k->info->argument_bytes);
+    if (extra) return !parameters && packed(k->info, extra, block);
+    if (!parameters) return k->info->parameter_count == 0;
+    for (uint32_t i = 0; i < k->info->parameter_count; ++i) {
+        if (!parameters[i]) return false;
+        memcpy(block + k->parameters[i].offset, parameters[i], k->parameters[i].size);
+    }
+    return true;
+}
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                 unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                 unsigned int shared_bytes, hipStream_t handle, void** parameters, void** extra) {
+    struct compute_stream* s;
+    struct hip_order order;
+    static uint8_t arguments[GPU_LARGE_KERNARG_BYTES];
+    if (!handle_is(function, hip_function_kind)) return hip_result(hipErrorInvalidHandle);
+    const struct compute_kernel* k = &function->kernel;
+    if (!hip_stream(handle, &s)) return hip_result(handle ? hipErrorInvalidHandle : hipErrorOutOfMemory);
+    if (s->device != k->program->device) return hip_result(hipErrorInvalidContext);
+    const struct compute_grid grid = {
+        {(uint64_t)grid_x * block_x, (uint64_t)grid_y * block_y, (uint64_t)grid_z * block_z},
+        {block_x, block_y, block_z},
+        shared_bytes};
+    switch (compute_check(k, &grid)) {
+        case COMPUTE_FITS: break;
+        case COMPUTE_LOCAL_LARGE: return hip_result(hipErrorLaunchOutOfResources);
+        default: return hip_result(hipErrorInvalidConfiguration);
+    }
+    if (!fill_arguments(k, parameters, extra, arguments)) return hip_result(hipErrorInvalidValue);
+    if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
+    return hip_added(&order, compute_launch(s, k, &grid, arguments, order.after), NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The run-time of HIP for host programs on bare metal, in C: the calls, names and values of AMD's public API that are
+ * there. docs/howto/host_programs.md lists what differs. */
+#ifndef FABRICVP_HIP_RUNTIME_API_H
+#define FABRICVP_HIP_RUNTIME_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hipError_t {
+    hipSuccess = 0,
+    hipErrorInvalidValue = 1,
+    hipErrorOutOfMemory = 2,
+    hipErrorNotInitialized = 3,
+    hipErrorInvalidConfiguration = 9,
+    hipErrorInvalidMemcpyDirection = 21,
+    hipErrorNoDevice = 100,
+    hipErrorInvalidDevice = 101,
+    hipErrorInvalidImage = 200,
+    hipErrorInvalidContext = 201,
+    hipErrorNoBinaryForGpu = 209,
+    hipErrorFileNotFound = 301,
+    hipErrorInvalidHandle = 400,
+    hipErrorNotFound = 500,
+    hipErrorNotReady = 600,
+    hipErrorIllegalAddress = 700,
+    hipErrorLaunchOutOfResources = 701,
+    hipErrorLaunchTimeOut = 702,
+    hipErrorPeerAccessUnsupported = 217,
+    hipErrorPeerAccessAlreadyEnabled = 704,
+    hipErrorPeerAccessNotEnabled = 705,
+    hipErrorLaunchFailure = 719,
+    hipErrorNotSupported = 801,
+    hipErrorUnknown = 999
+} hipError_t;
+
+typedef enum hipMemcpyKind {
+    hipMemcpyHostToHost = 0,
+    hipMemcpyHostToDevice = 1,
+    hipMemcpyDeviceToHost = 2,
+    hipMemcpyDeviceToDevice = 3,
+    hipMemcpyDefault = 4
+} hipMemcpyKind;
+
+enum { hipEventDefault = 0, hipEventBlockingSync = 1, hipEventDisableTiming = 2 };
+enum { hipStreamDefault = 0, hipStreamNonBlocking = 1 };
+enum { hipHostMallocDefault = 0 };
+
+typedef struct ihipStream_t* hipStream_t; /* NULL: the default stream of the current device */
+typedef struct ihipEvent_t* hipEvent_t;
+typedef struct ihipModule_t* hipModule_t;
+typedef struct ihipModuleSymbol_t* hipFunction_t;
+typedef void* hipDeviceptr_t;
+typedef int hipDevice_t;
+
+typedef struct dim3 {
+    uint32_t x, y, z;
+} dim3;
+
+typedef struct hipDeviceProp_t {
+    char name[256];
+    size_t totalGlobalMem;
+    size_t sharedMemPerBlock;
+    int warpSize; /* of HIP and OpenCL C; wavefronts of CUDA have 32 lanes */
+    int maxThreadsPerBlock;
+    int maxThreadsDim[3];
+    int maxGridSize[3];
+    int clockRate; /* kHz */
+    int multiProcessorCount;
+    int maxThreadsPerMultiProcessor;
+    int major, minor;
+    int integrated; /* 1: it shares the host's memory */
+    char gcnArchName[256];
+} hipDeviceProp_t;
+
+/* Of hipModuleLaunchKernel(): a packed block of arguments in place of a list of pointers. */
+#define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void*)0x01)
+#define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void*)0x02)
+#define HIP_LAUNCH_PARAM_END ((void*)0x03)
+
+hipError_t hipInit(unsigned int flags);
+hipError_t hipGetDeviceCount(int* count);
+hipError_t hipSetDevice(int device);
+hipError_t hipGetDevice(int* device);
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device);
+hipError_t hipDeviceSynchronize(void);
+hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer);
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned int flags);
+hipError_t hipDeviceDisablePeerAccess(int peer);
+
+hipError_t hipGetLastError(void);
+hipError_t hipPeekAtLastError(void);
+const char* hipGetErrorName(hipError_t error);
+const char* hipGetErrorString(hipError_t error);
+
+hipError_t hipMalloc(void** memory, size_t bytes);
+hipError_t hipFree(void* memory);
+hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags);
+hipError_t hipHostFree(void* memory);
+hipError_t hipMemGetInfo(size_t* free_bytes, size_t* all_bytes);
+hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind kind);
+hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hipStream_t stream);
+hipError_t hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes);
+hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void* from, size_t bytes);
+hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, size_t bytes);
+hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes);
+hipError_t hipMemset(void* memory, int value, size_t bytes);
+hipError_t hipMemsetAsync(void* memory, int value, size_t bytes, hipStream_t stream);
+hipError_t hipMemsetD32(hipDeviceptr_t memory, int value, size_t words);
+
+hipError_t hipModuleLoad(hipModule_t* module, const char* file);
+hipError_t hipModuleLoadData(hipModule_t* module, const void* image);
+hipError_t hipModuleUnload(hipModule_t module);
+hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name);
+hipError_t hipModuleGetGlobal(hipDeviceptr_t* memory, size_t* bytes, hipModule_t module, const char* name);
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                 unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                 unsigned int shared_bytes, hipStream_t stream, void** parameters, void** extra);
+
+hipError_t hipStreamCreate(hipStream_t* stream);
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int flags);
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags, int priority);
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
+hipError_t hipStreamDestroy(hipStream_t stream);
+hipError_t hipStreamSynchronize(hipStream_t stream);
+hipError_t hipStreamQuery(hipStream_t stream);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags);
+
+hipError_t hipEventCreate(hipEvent_t* event);
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int flags);
+hipError_t hipEventDestroy(hipEvent_t event);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
+hipError_t hipEventQuery(hipEvent_t event);
+hipError_t hipEventSynchronize(hipEvent_t event);
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

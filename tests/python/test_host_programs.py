@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Host programs in C that use HIP and OpenCL on bare metal: every call with its errors, on machines with one GPU, with
+several that reach each other, and with two that do not; the examples; what they are built with."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import opencl_machine
+import pytest
+
+opencl_machine.require_compiler()
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROGRAMS = REPOSITORY / "tests" / "firmware" / "runtime"
+EXAMPLES = REPOSITORY / "examples" / "host_programs"
+MAKEFILE = f"""PYTHON = {sys.executable}
+include $(shell $(PYTHON) -m fabricvp sdk)/fabricvp.mk
+hip_kernels.elf: hip_kernels.hip
+	$(build_program)
+opencl_kernels.elf: opencl_kernels.cl
+	$(build_program)
+%_calls.elf: %_calls.c %_kernels.elf
+	$(build_compute_host)
+"""
+TWO_APART = "base: gpu\nnode:\n  gpus:\n    - below: switch0\n    - below: switch0\n"
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """A folder in which each language's program has been built."""
+    folder = tmp_path_factory.mktemp("programs")
+    shutil.copytree(PROGRAMS, folder, dirs_exist_ok=True)
+    (folder / "Makefile").write_text(MAKEFILE)
+    (folder / "two_apart.yaml").write_text(TWO_APART)
+    done = subprocess.run(
+        ["make", "-s", "-C", folder, "hip_calls.elf", "opencl_calls.elf", "CFLAGS=-Werror"],
+        capture_output=True, text=True, timeout=500,
+    )  # fmt: skip
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stdout + done.stderr
+    return folder
+
+
+def assert_all_right(done, checks):
+    """A line for each check, and its count."""
+    lines = done.stdout.replace("\r", "").splitlines()
+    assert done.returncode == 0 and "0 wrong" in lines and "FAILED" not in done.stdout, done.stdout + done.stderr
+    assert sum(line.endswith(" ok") for line in lines) == checks, done.stdout
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "language, machine, checks, says",
+    [
+        ("hip", "gpu", 70, "1 GPUs"),
+        ("hip", "netcrafter_quad", 74, "reaches the memory of GPU 1"),
+        ("hip", "two_apart.yaml", 73, "does not reach the memory of GPU 1"),
+        ("hip", "apu", 70, "1 GPUs"),
+        ("opencl", "gpu", 65, "1 GPUs"),
+        ("opencl", "netcrafter_quad", 66, "4 GPUs"),
+        ("opencl", "two_apart.yaml", 66, "2 GPUs"),
+    ],
+)
+def test_every_call(programs, command, language, machine, checks, says):
+    done = command("run", machine, "--firmware", f"{language}_calls.elf", cwd=programs, stdin=subprocess.DEVNULL)
+    assert_all_right(done, checks)
+    assert says in done.stdout
+    # A wild pointer names kernel, lane and address.
+    assert "(wild.kernel+0x" in done.stdout and "address 0x0" in done.stdout
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["vector_add_hip", "spmv_opencl"])
+def test_examples(command, tmp_path, name):
+    shutil.copytree(EXAMPLES, tmp_path / "examples" / "host_programs")
+    (tmp_path / "examples" / "kernels").symlink_to(REPOSITORY / "examples" / "kernels")
+    done = subprocess.run(
+        ["make", "-C", tmp_path / "examples" / "host_programs", f"run_{name}", f"PYTHON={sys.executable}"],
+        capture_output=True, text=True, timeout=500,
+    )  # fmt: skip
+    assert done.returncode == 0 and "the result is right" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(600)
+def test_variables_of_a_thread_are_refused(tmp_path):
+    """tp holds the hart's number."""
+    (tmp_path / "main.c").write_text("#include <errno.h>\nint main(void) { return errno; }\n")
+    (tmp_path / "Makefile").write_text(MAKEFILE + "main.elf: main.c\n\t$(build_compute_host)\n")
+    done = subprocess.run(["make", "-C", tmp_path, "main.elf"], capture_output=True, text=True, timeout=500)
+    assert done.returncode and "programs for harts cannot have variables of a thread, such as errno" in done.stderr
