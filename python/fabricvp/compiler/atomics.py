@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomics whose old value nobody wants: clang 14 gives each a register, but lanes wait for no result of one without."""
+"""Atomics whose old value the source ignores: clang 14 gives each a register, for which lanes would wait."""
 
 from __future__ import annotations
 
