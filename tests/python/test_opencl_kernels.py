@@ -321,6 +321,34 @@ def test_from_a_makefile(tmp_path):
     assert done.returncode == 0 and list(Image.read((tmp_path / "k.elf").read_bytes()).kernels) == ["f"], done.stderr
 
 
+@pytest.mark.timeout(300)
+def test_from_cmake(command, tmp_path):
+    """A project elsewhere, by `find_package()`; the image is made anew when a header changes."""
+    (tmp_path / "k.cl").write_text('#include "n.h"\nkernel void f(global int* x) { x[0] = N + M; }\n')
+    (tmp_path / "n.h").write_text("#define N 40\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(mine CXX)\nfind_package(fabricvp 0.3 REQUIRED)\n"
+        "fabricvp_gpu_kernel(mine SOURCES k.cl OPTIONS -D M=2)\n"
+    )
+    package = command("sdk", "--cmake").stdout.strip()
+    launcher = Path(sys.executable).with_name("fabricvp")
+    options = [f"-DCMAKE_PREFIX_PATH={package}", f"-DFABRICVP_COMMAND={launcher}"]
+    image = tmp_path / "build" / "mine.elf"
+
+    def make():
+        for step in ["-S", ".", "-B", "build", *options], ["--build", "build"]:
+            done = subprocess.run(
+                ["cmake", *step], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+        return image.read_bytes()
+
+    first = make()
+    assert list(Image.read(first).kernels) == ["f"]
+    (tmp_path / "n.h").write_text("#define N 50\n")
+    assert make() != first
+
+
 @pytest.mark.timeout(600)
 def test_examples(clone):
     """In OpenCL C, HIP, CUDA and C; the three take about as long as each other, and as C by the same compiler."""
