@@ -82,6 +82,34 @@ def test_examples(command, tmp_path, name):
     assert done.returncode == 0 and "the result is right" in done.stdout, done.stdout + done.stderr
 
 
+NO_GPU = """#include <CL/cl.h>
+#include <hip/hip_runtime.h>
+#include <stdio.h>
+int main(void) {
+    int n = -1, a = 1, b = 2;
+    cl_device_id device;
+    cl_uint count = 9;
+    void* p;
+    printf("HIP %d %d", hipGetDeviceCount(&n), n);
+    printf(" %d %d %d", hipSetDevice(0), hipMalloc(&p, 64), hipMemcpy(&a, &b, 4, hipMemcpyHostToDevice));
+    printf(" %d %d\\n", hipDeviceSynchronize(), hipStreamSynchronize(NULL));
+    printf("OpenCL %d", clGetDeviceIDs(NULL, CL_DEVICE_TYPE_GPU, 1, &device, &count));
+    printf(" %u\\n%.3f\\n", count, 1.5);
+    return 0;
+}
+"""
+
+
+@pytest.mark.timeout(600)
+def test_machines_without_a_gpu(command, tmp_path):
+    (tmp_path / "main.c").write_text(NO_GPU)
+    (tmp_path / "Makefile").write_text(MAKEFILE + "main.elf: main.c\n\t$(build_compute_host)\n")
+    subprocess.run(["make", "-C", tmp_path, "main.elf"], check=True, timeout=500, capture_output=True)
+    done = command("run", "bare", "--firmware", "main.elf", stdin=subprocess.DEVNULL)
+    assert done.returncode == 0 and "HIP 100 0 100 100 100 100 100" in done.stdout, done.stdout + done.stderr
+    assert "OpenCL -1 0" in done.stdout and "1.500" in done.stdout
+
+
 @pytest.mark.timeout(600)
 def test_variables_of_a_thread_are_refused(tmp_path):
     """tp holds the hart's number."""

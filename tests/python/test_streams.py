@@ -116,3 +116,19 @@ def test_addresses_of_arrays_are_translated(gpu):
     gpu_number, offset = gpu.translate(int(x.get()[0]))
     assert gpu_number == 1 and int.from_bytes(gpu.memory[offset + 8 : offset + 16], "little") == 0x5EED
     assert gpu.translate(0) is None
+
+
+@pytest.mark.timeout(100)
+def test_memory_of_launches_is_used_again():
+    """Eight launches with buffers of 12 MiB, in 64 MiB; an array stays, and a fault gives its memory back, too."""
+    settings = {"node__gpus__0__compute_units": 4, "node__gpus__0__memory__capacity": "64 MiB"}
+    with fabricvp.spawn("gpu", **settings) as platform:
+        gpu = platform.nodes[0].gpus[0]
+        source = "kernel void add(global const int* x, global int* y) { y[get_global_id(0)] += x[get_global_id(0)]; }"
+        add, kept, x = gpu.program(source)["add"], gpu.array(numpy.zeros(64, "i4")), numpy.ones(3 << 20, "i4")
+        for n in range(8):
+            add(64, 64, x, kept)
+            assert (kept.get() == n + 1).all()
+            if n in (2, 5):
+                with pytest.raises(KernelFault):
+                    add(64, 64, x, None)

@@ -229,6 +229,8 @@ enum { GPU_KERNARG_BYTES = 256, GPU_LARGE_KERNARG_BYTES = 4096 };
 /* Writes arguments and packet, rings the doorbell. \returns the packet's number, for gpu_wait() */
 uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, const struct gpu_grid* grid,
                       const void* arguments, uint32_t bytes);
+/* What a queue's next packet begins with after gpu_free(), now: where that packet's time counts. */
+void gpu_drop_stale_translations(struct gpu_queue_handle* queue);
 /* Any packet, with acquire and release of system scope; its type and completion signal are filled in. */
 uint64_t gpu_submit(struct gpu_queue_handle* queue, const uint64_t packet[8], unsigned type);
 /* The same with a header of the caller's. A completion signal that the packet names stays; GPU_UNSIGNALLED: it has none

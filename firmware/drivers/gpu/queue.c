@@ -215,7 +215,7 @@ static void await_slot(struct gpu_queue_handle* q) {
 }
 
 /* Pages that were freed are other buffers' by now. */
-static void drop_stale_translations(struct gpu_queue_handle* q) {
+void gpu_drop_stale_translations(struct gpu_queue_handle* q) {
     if (q->unmapped == q->node->unmapped) return;
     q->unmapped = q->node->unmapped;
     const uint64_t packet[8] = {(uint64_t)AQL_VENDOR_INVALIDATE_TLB << 16};
@@ -223,7 +223,7 @@ static void drop_stale_translations(struct gpu_queue_handle* q) {
 }
 
 uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uint16_t header) {
-    drop_stale_translations(q);
+    gpu_drop_stale_translations(q);
     await_slot(q);
     const uint64_t index = q->next++;
     const gpu_address at = q->ring + (index & (q->packets - 1)) * 64;
@@ -261,7 +261,7 @@ uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsign
 uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid,
                       const void* arguments, uint32_t bytes) {
     if (bytes > GPU_LARGE_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
-    drop_stale_translations(q);
+    gpu_drop_stale_translations(q);
     await_slot(q);
     const bool large = bytes > GPU_KERNARG_BYTES;
     if (large && !q->large_kernargs)

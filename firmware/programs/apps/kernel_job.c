@@ -78,7 +78,7 @@ static bool allocate(struct app* app, struct kernel_job_buffer* b, uint32_t gpu)
     const bool all = gpu == KERNEL_JOB_ALL_GPUS;
     uint64_t room = 0;
     for (unsigned g = all ? 0 : gpu; g < (all ? app->node->count : gpu + 1); ++g)
-        room += app->node->gpu[g].top - app->node->gpu[g].free;
+        room += gpu_free_bytes(&app->node->gpu[g]);
     if (b->bytes > room - room / 8) /* page tables need some */
         return wrong("device memory is too small for a buffer");
     /* One GPU's buffer gets pages as large as fit, as a driver gives them. */
@@ -95,10 +95,23 @@ static bool find_kept(struct kernel_job* const* jobs, unsigned own, struct kerne
     return true;
 }
 
+/* A job that has its place in device memory. */
+struct launch {
+    struct kernel_job* job;
+    gpu_address image;
+    uint32_t placed; /* how many of its buffers have their places */
+    struct gpu_kernel kernel;
+    struct gpu_grid grid;
+    uint8_t arguments[GPU_LARGE_KERNARG_BYTES];
+    struct gpu_queue_handle* queue;
+    uint64_t packet;
+};
+static struct launch launches[KERNEL_JOB_MAX_TOGETHER];
+
 /* Memory for the buffers, with their contents; arguments that name them. \returns false if there is no room */
-static bool place_buffers(struct app* app, struct kernel_job* const* jobs, unsigned own, uint8_t* arguments) {
+static bool place_buffers(struct app* app, struct launch* l, struct kernel_job* const* jobs, unsigned own) {
     struct kernel_job* job = jobs[own];
-    for (uint32_t i = 0; i < job->buffer_count; ++i) {
+    for (uint32_t i = 0; i < job->buffer_count; l->placed = ++i) {
         struct kernel_job_buffer* b = &buffers_of(job)[i];
         if (b->flags & KERNEL_JOB_KEPT) {
             if (!find_kept(jobs, own, b)) return false;
@@ -112,29 +125,21 @@ static bool place_buffers(struct app* app, struct kernel_job* const* jobs, unsig
             else
                 app_fill(app, b->address, (b->bytes + 3) / 4, FILL_CONSTANT, 0, 0, 0);
         }
-        memcpy(arguments + b->argument, &b->address, 8);
+        memcpy(l->arguments + b->argument, &b->address, 8);
     }
     return true;
 }
 
-/* A job that has its place in device memory. */
-struct launch {
-    struct kernel_job* job;
-    struct gpu_kernel kernel;
-    struct gpu_grid grid;
-    uint8_t arguments[GPU_LARGE_KERNARG_BYTES];
-    struct gpu_queue_handle* queue;
-    uint64_t packet;
-};
-
 static bool prepare(struct app* app, struct launch* l, struct kernel_job* const* jobs, unsigned own) {
     struct kernel_job* job = jobs[own];
+    l->job = job;
+    l->image = l->placed = 0;
     app->placement = (enum gpu_placement_policy)job->placement;
     app->dispatch = (enum gpu_dispatch_policy)job->dispatch;
     if (!well_formed(app, job)) return false;
     const void* elf = (uint8_t*)job + job->elf;
     const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);
-    l->job = job;
+    l->image = image;
     l->kernel = (struct gpu_kernel){0, 0};
     l->grid = (struct gpu_grid){.lds_bytes = job->lds_bytes};
     const char* name = job->kernel ? (const char*)job + job->kernel : "";
@@ -150,7 +155,7 @@ static bool prepare(struct app* app, struct launch* l, struct kernel_job* const*
         l->grid.items[d] = job->items[d];
         l->grid.group[d] = (uint16_t)job->group[d];
     }
-    return place_buffers(app, jobs, own, l->arguments);
+    return place_buffers(app, l, jobs, own);
 }
 
 /* Jobs that run on one GPU at the same time have queues of their own: those of one queue follow each other. */
@@ -162,12 +167,12 @@ static struct gpu_queue_handle* queue_of(struct app* app, uint32_t gpu, unsigned
     const struct gpu* g = &app->node->gpu[gpu];
     const uint64_t scratch = (uint64_t)g->compute_units * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
     if (q->gpu) return q;
-    if (g->top - g->free < scratch + 2 * GPU_LARGE_PAGE) return NULL;
+    if (!gpu_has_space(g, scratch + 2 * GPU_LARGE_PAGE, GPU_LARGE_PAGE)) return NULL;
     gpu_create_queue(q, app->node, gpu, FURTHER_QUEUE_PACKETS, 0, 1);
     return q;
 }
 
-static bool assign_queues(struct app* app, struct launch* launches, unsigned count) {
+static bool assign_queues(struct app* app, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
         launches[i].queue = queue_of(app, launches[i].job->gpu, launches[i].job->stream);
         if (!launches[i].queue) return wrong("device memory is too small for the scratch of another queue");
@@ -176,7 +181,7 @@ static bool assign_queues(struct app* app, struct launch* launches, unsigned cou
 }
 
 /* What comes behind in the queue waits for other jobs of the chain. */
-static void wait_for_others(struct launch* launches, unsigned own) {
+static void wait_for_others(unsigned own) {
     uint64_t words[8] = {AQL_HEADER_BARRIER};
     unsigned used = 0;
     for (unsigned i = 0; i < own; ++i) {
@@ -190,10 +195,10 @@ static void wait_for_others(struct launch* launches, unsigned own) {
     if (used) gpu_submit(launches[own].queue, words, AQL_TYPE_BARRIER_AND);
 }
 
-static void run_together(struct app* app, struct launch* launches, unsigned count) {
+static void run_together(struct app* app, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
         struct launch* l = &launches[i];
-        wait_for_others(launches, i);
+        wait_for_others(i);
         l->packet = gpu_dispatch(l->queue, l->kernel, &l->grid, l->arguments, l->job->argument_bytes);
     }
     uint64_t first = UINT64_MAX;
@@ -240,7 +245,6 @@ static void download(struct app* app, struct kernel_job* job) {
 }
 
 static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs, unsigned count) {
-    static struct launch launches[KERNEL_JOB_MAX_TOGETHER];
     for (unsigned i = 0; i < count; ++i) {
         if (count > 1 && jobs[i]->gpu == KERNEL_JOB_ALL_GPUS) {
             wrong("of several that run together, each is for one GPU");
@@ -248,19 +252,33 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs
         }
         if (!prepare(app, &launches[i], jobs, i)) return KERNEL_JOB_MALFORMED;
     }
-    if (jobs[0]->gpu != KERNEL_JOB_ALL_GPUS && !assign_queues(app, launches, count)) return KERNEL_JOB_MALFORMED;
+    if (jobs[0]->gpu != KERNEL_JOB_ALL_GPUS && !assign_queues(app, count)) return KERNEL_JOB_MALFORMED;
     if (app->failed) { /* an upload */
         for (unsigned i = 0; i < count; ++i) jobs[i]->fault = app->fault;
         return KERNEL_JOB_FAULT;
     }
+    for (unsigned i = 0; i < count && launches[i].queue; ++i) gpu_drop_stale_translations(launches[i].queue);
     app_measure_begin(app);
     if (count == 1)
         run_alone(app, &launches[0]);
     else
-        run_together(app, launches, count);
+        run_together(app, count);
     app_measure_end(app);
     for (unsigned i = 0; i < count; ++i) download(app, jobs[i]);
     return app->failed ? KERNEL_JOB_FAULT : KERNEL_JOB_DONE;
+}
+
+/* Memory of jobs that have ended, but for buffers that stay. Those with first-touch placement stay, too: the driver
+ * keeps a list of them. */
+static void release(struct app* app) {
+    for (struct launch* l = launches; l < launches + KERNEL_JOB_MAX_TOGETHER; ++l) {
+        if (l->image) gpu_unload_image(app->node, l->image);
+        for (uint32_t i = 0; i < l->placed && l->job->placement != GPU_PLACE_FIRST_TOUCH; ++i) {
+            const struct kernel_job_buffer* b = &buffers_of(l->job)[i];
+            if (!(b->flags & (KERNEL_JOB_KEEP | KERNEL_JOB_KEPT))) gpu_free(app->node, b->address, b->bytes);
+        }
+    }
+    memset(launches, 0, sizeof launches);
 }
 
 /* Queues that have stopped begin anew, for the next job. */
@@ -310,6 +328,7 @@ bool app_kernel_job(struct app* app) {
         app->fault = 0;
         const enum kernel_job_state state = count ? run(app, jobs, count) : KERNEL_JOB_MALFORMED;
         if (state == KERNEL_JOB_FAULT) recover(app);
+        release(app);
         right = right && state == KERNEL_JOB_DONE;
         const bool keep = count && job->flags & KERNEL_JOB_WAIT_FOR_NEXT;
         set_state(job, state);

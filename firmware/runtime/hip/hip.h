@@ -35,6 +35,8 @@ struct compute_device* hip_device(void);
 /* A stream by its handle; NULL: the default stream of the current device. \returns
  * false for a wrong handle, or without space for the default stream */
 bool hip_stream(hipStream_t handle, struct compute_stream** stream);
+/* Why there is none. */
+hipError_t hip_no_stream(hipStream_t handle);
 /* What a command of a stream waits for: commands of the default stream wait for those of all others of the device, and
  * these for the default stream's. */
 struct hip_order {

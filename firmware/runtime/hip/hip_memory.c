@@ -63,7 +63,7 @@ static hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind k
     struct compute_stream* s;
     struct hip_order order;
     if ((unsigned)kind > hipMemcpyDefault) return hip_result(hipErrorInvalidMemcpyDirection);
-    if (!hip_stream(handle, &s)) return hip_result(handle ? hipErrorInvalidHandle : hipErrorOutOfMemory);
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
     if (!direction(to, from, bytes, &kind)) return hip_result(hipErrorInvalidValue);
     if (kind == hipMemcpyHostToHost) { /* in order all the same */
@@ -115,7 +115,7 @@ hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
 static hipError_t set(void* memory, uint32_t value, size_t width, size_t bytes, hipStream_t handle, bool wait) {
     struct compute_stream* s;
     struct hip_order order;
-    if (!hip_stream(handle, &s)) return hip_result(handle ? hipErrorInvalidHandle : hipErrorOutOfMemory);
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
     if (!compute_find(address_of(memory), bytes) || address_of(memory) % width) return hip_result(hipErrorInvalidValue);
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);

@@ -106,7 +106,7 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, un
     static uint8_t arguments[GPU_LARGE_KERNARG_BYTES];
     if (!handle_is(function, hip_function_kind)) return hip_result(hipErrorInvalidHandle);
     const struct compute_kernel* k = &function->kernel;
-    if (!hip_stream(handle, &s)) return hip_result(handle ? hipErrorInvalidHandle : hipErrorOutOfMemory);
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (s->device != k->program->device) return hip_result(hipErrorInvalidContext);
     const struct compute_grid grid = {
         {(uint64_t)grid_x * block_x, (uint64_t)grid_y * block_y, (uint64_t)grid_z * block_z},

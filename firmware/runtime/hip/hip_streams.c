@@ -22,6 +22,10 @@ bool hip_stream(hipStream_t handle, struct compute_stream** stream) {
     return *stream != NULL;
 }
 
+hipError_t hip_no_stream(hipStream_t handle) {
+    return hip_result(handle ? hipErrorInvalidHandle : hip_device() ? hipErrorOutOfMemory : hipErrorNoDevice);
+}
+
 static struct compute_event* pending(const struct compute_stream* s) {
     return s && s->tail && !s->tail->ended ? s->tail : NULL;
 }
@@ -97,14 +101,14 @@ hipError_t hipStreamDestroy(hipStream_t handle) {
 
 hipError_t hipStreamSynchronize(hipStream_t handle) {
     struct compute_stream* s;
-    if (!hip_stream(handle, &s)) return hip_result(hipErrorInvalidHandle);
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     compute_wait_stream(s);
     return hip_result(hip_fault(compute_take_fault(s)));
 }
 
 hipError_t hipStreamQuery(hipStream_t handle) {
     struct compute_stream* s;
-    if (!hip_stream(handle, &s)) return hip_result(hipErrorInvalidHandle);
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!compute_idle(s)) return hipErrorNotReady;
     return hip_result(hip_fault(compute_take_fault(s)));
 }
@@ -112,7 +116,8 @@ hipError_t hipStreamQuery(hipStream_t handle) {
 hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned int flags) {
     struct compute_stream* s;
     struct hip_order order;
-    if (!hip_stream(handle, &s) || !handle_is(event, hip_event_kind)) return hip_result(hipErrorInvalidHandle);
+    if (!handle_is(event, hip_event_kind)) return hip_result(hipErrorInvalidHandle);
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (flags) return hip_result(hipErrorInvalidValue);
     if (!event->recorded || event->recorded->ended) return hipSuccess;
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
@@ -143,7 +148,8 @@ hipError_t hipEventDestroy(hipEvent_t event) {
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t handle) {
     struct compute_stream* s;
     struct hip_order order;
-    if (!handle_is(event, hip_event_kind) || !hip_stream(handle, &s)) return hip_result(hipErrorInvalidHandle);
+    if (!handle_is(event, hip_event_kind)) return hip_result(hipErrorInvalidHandle);
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
     struct compute_event* mark = compute_mark(s, order.after);
     if (mark) {
