@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import numpy
 from fabricvp.launch import DISPATCHES, PLACEMENTS
 from numpy.typing import NDArray
 
+Sizes = int | tuple[int, ...]
 Array = NDArray[numpy.generic]
 f32, i32, u32 = numpy.float32, numpy.int32, numpy.uint32
 INSTRUCTIONS = re.compile(r"(gpu\d+\.)?wavefront_instructions")
@@ -29,23 +31,28 @@ RANDOM = numpy.random.default_rng(1)
 class Bench:
     """One GPU, or four, and the clone; sums times and wavefront-instructions of launches."""
 
-    def __init__(self, folder: Path, config: str, **options: object) -> None:
-        self.folder, self.options = folder, options
-        platform = fabricvp.Platform.from_config(config)
+    def __init__(self, folder: Path, config: str, overrides: dict[str, object] | None = None) -> None:
+        self.folder = folder
+        self.options: dict[str, object] = {}  #: of launches
+        platform = fabricvp.Platform.from_config(config, overrides=overrides)
         self.gpu = platform.nodes[0].gpus[0]
         self.reset()
 
     def reset(self) -> None:
         self.time, self.instructions, self.launches = 0.0, 0.0, 0
+        self.statistics: Counter[str] = Counter()
+        self.grids: list[tuple[int, int]] = []  #: of each launch: work-items, and those of a work-group
 
     def program(self, name: str, **defines: object) -> fabricvp.Program:
         """The program of a source below `amd/benchmarks`."""
         return self.gpu.program(self.folder / "amd" / "benchmarks" / name, defines=defines)
 
-    def run(self, kernel: object, *arguments: object) -> None:
-        done = kernel(*arguments, **self.options)  # type: ignore[operator]
+    def run(self, kernel: object, grid: Sizes, group: Sizes, *arguments: object) -> None:
+        done = kernel(grid, group, *arguments, **self.options)  # type: ignore[operator]
         self.time += done.time
         self.launches += 1
+        self.statistics.update(done.statistics)
+        self.grids.append((int(numpy.prod(grid)), int(numpy.prod(group))))
         self.instructions += sum(value for name, value in done.statistics.items() if INSTRUCTIONS.fullmatch(name))
 
 
@@ -57,24 +64,21 @@ def close(a: Array, b: Array) -> bool:
     return bool(numpy.allclose(a, b, rtol=1e-4, atol=1e-4))
 
 
-def matrixtranspose(b: Bench) -> bool:
-    n = 256
+def matrixtranspose(b: Bench, n: int = 256) -> bool:
     a, out = floats(n, n), numpy.zeros((n, n), f32)
     kernel = b.program("amdappsdk/matrixtranspose/native/MatrixTranspose_Kernels.cl")["matrixTranspose"]
     b.run(kernel, (n // 4, n // 4), (16, 16), out, a, fabricvp.local(16 * 16 * 4 * 16), n // 4, n // 4, n // 64, 0, 0)
     return bool((out == a.T).all())
 
 
-def fir(b: Bench) -> bool:
-    n, taps = 16384, 16
+def fir(b: Bench, n: int = 16384, taps: int = 16) -> bool:
     x, coefficients, history, out = floats(n), floats(taps), numpy.zeros(taps + 1, f32), numpy.zeros(n, f32)
     kernel = b.program("heteromark/fir/kernels.cl")["FIR"]
     b.run(kernel, n, 256, out, coefficients, x, history, taps)
     return close(out, numpy.convolve(x, coefficients)[:n])
 
 
-def bitonicsort(b: Bench) -> bool:
-    n = 1024
+def bitonicsort(b: Bench, n: int = 1024) -> bool:
     array = RANDOM.integers(0, 1 << 32, n, dtype=u32)
     expected = numpy.sort(array)
     kernel = b.program("amdappsdk/bitonicsort/kernels.cl")["BitonicSort"]
@@ -84,81 +88,78 @@ def bitonicsort(b: Bench) -> bool:
     return bool((array == expected).all())
 
 
-def matrixmultiplication(b: Bench) -> bool:
-    # One row of work-groups: the source takes rows of A by local_id(1), so a second row would get those of the first.
-    n, height = 128, 32
+def matrixmultiplication(b: Bench, n: int = 128, height: int = 32) -> bool:
+    # The source takes rows of A by local_id(1), so all rows of work-groups compute those of the first.
     x, y, out = floats(height, n), floats(n, n), numpy.zeros((height, n), f32)
     kernel = b.program("amdappsdk/matrixmultiplication/MatrixMultiplication_Kernels.cl")["mmmKernel_local"]
     b.run(kernel, (n // 4, height // 4), (8, 8), x, y, out, n, fabricvp.local(8 * 4 * 8 * 16))
-    return close(out, x @ y)
+    return close(out[:32], x[:32] @ y)
 
 
-def atax(b: Bench) -> bool:
-    n = 128
+def atax(b: Bench, n: int = 128, group: int = 64) -> bool:
     a, x, tmp, y = floats(n, n), floats(n), numpy.zeros(n, f32), numpy.zeros(n, f32)
     program = b.program("polybench/atax/native/atax.cl")
-    b.run(program["atax_kernel1"], n, 64, a, x, tmp, n, n)
-    b.run(program["atax_kernel2"], n, 64, a, y, tmp, n, n)
+    b.run(program["atax_kernel1"], n, group, a, x, tmp, n, n)
+    b.run(program["atax_kernel2"], n, group, a, y, tmp, n, n)
     return close(y, a.T @ (a @ x))
 
 
-def bicg(b: Bench) -> bool:
-    n = 128
+def bicg(b: Bench, n: int = 128, group: int = 64) -> bool:
     a, p, q, r, s = floats(n, n), floats(n), numpy.zeros(n, f32), floats(n), numpy.zeros(n, f32)
     program = b.program("polybench/bicg/native/bicg.cl")
-    b.run(program["bicgKernel1"], n, 64, a, p, q, n, n)
-    b.run(program["bicgKernel2"], n, 64, a, r, s, n, n)
+    b.run(program["bicgKernel1"], n, group, a, p, q, n, n)
+    b.run(program["bicgKernel2"], n, group, a, r, s, n, n)
     return close(q, a @ p) and close(s, a.T @ r)
 
 
-def sparse(n: int, per_row: int) -> tuple[Array, Array, Array, Array]:
-    """Row starts, columns, values, and the dense matrix."""
-    dense = numpy.zeros((n, n), f32)
-    columns = []
-    for row in range(n):
-        own = numpy.sort(RANDOM.choice(n, RANDOM.integers(1, 2 * per_row), replace=False))
-        dense[row, own] = RANDOM.random(len(own), dtype=f32)
-        columns.append(own)
-    starts = numpy.cumsum([0, *map(len, columns)])
-    flat = numpy.concatenate(columns)
-    values = numpy.concatenate([dense[row, own] for row, own in enumerate(columns)])
-    return starts.astype(i32), flat.astype(i32), values, dense
+class Sparse:
+    """A square matrix with `per_row` entries a row on average, drawn over all places, as MGPUSim's generator does."""
+
+    def __init__(self, n: int, per_row: int) -> None:
+        places = numpy.unique(RANDOM.integers(0, n * n, n * per_row))
+        self.rows, self.columns = places // n, (places % n).astype(i32)
+        self.starts = numpy.searchsorted(self.rows, numpy.arange(n + 1)).astype(i32)
+        self.values = floats(len(places))
+
+    def times(self, x: Array) -> Array:
+        return numpy.bincount(self.rows, self.values.astype(float) * x[self.columns], len(x))
 
 
-def spmv(b: Bench) -> bool:
-    n = 512
-    starts, columns, values, dense = sparse(n, 16)
+def spmv(b: Bench, n: int = 512, per_row: int = 16, group: int = 64, vector: bool = True) -> bool:
+    m = Sparse(n, per_row)
     x, out, wide = floats(n), numpy.zeros(n, f32), numpy.zeros(n, f32)
     program = b.program("shoc/spmv/spmv.cl", SINGLE_PRECISION=1)
-    b.run(program["spmv_csr_scalar_kernel"], n, 64, values, x, columns, starts, n, out)
-    vector = program["spmv_csr_vector_kernel"]
-    b.run(vector, n * 32, 128, values, x, columns, starts, n, 32, fabricvp.local(128 * 4), wide)
-    return close(out, dense @ x) and close(wide, dense @ x)
+    b.run(program["spmv_csr_scalar_kernel"], n, group, m.values, x, m.columns, m.starts, n, out)
+    if not vector:
+        return close(out, m.times(x))
+    kernel, local = program["spmv_csr_vector_kernel"], fabricvp.local(128 * 4)
+    b.run(kernel, n * 32, 128, m.values, x, m.columns, m.starts, n, 32, local, wide)
+    return close(out, m.times(x)) and close(wide, m.times(x))
 
 
-def pagerank(b: Bench) -> bool:
-    n = 128
-    starts, columns, values, dense = sparse(n, 16)
+def pagerank(b: Bench, n: int = 128, per_row: int = 16, iterations: int = 1) -> bool:
+    m = Sparse(n, per_row)
     x, y = numpy.full(n, 1 / n, f32), numpy.zeros(n, f32)
     kernel = b.program("heteromark/pagerank/native/kernels.cl")["PageRankUpdateGpu"]
-    b.run(kernel, n * 64, 64, n, starts.view(u32), columns.view(u32), values, fabricvp.local(256), x, y)
-    return close(y, dense @ x)
+    expected = x
+    for _ in range(iterations):
+        b.run(kernel, n * 64, 64, n, m.starts.view(u32), m.columns.view(u32), m.values, fabricvp.local(256), x, y)
+        x, y, expected = y, x, m.times(expected)
+    return close(x, expected)
 
 
-def floydwarshall(b: Bench) -> bool:
-    n = 32
+def floydwarshall(b: Bench, n: int = 32, passes: int = 0) -> bool:
     distances = RANDOM.integers(1, 200, (n, n), dtype=u32)
     numpy.fill_diagonal(distances, 0)
     expected, path = distances.copy(), numpy.zeros((n, n), u32)
     kernel = b.program("amdappsdk/floydwarshall/native/FloydWarshall_Kernels.cl")["floydWarshallPass"]
-    for k in range(n):
+    for k in range(passes or n):
         b.run(kernel, (n, n), (8, 8), distances, path, n, k)
         expected = numpy.minimum(expected, expected[:, k : k + 1] + expected[k : k + 1, :])
     return bool((distances == expected).all())
 
 
-def kmeans(b: Bench) -> bool:
-    points, features, clusters = 1024, 8, 5
+def kmeans(b: Bench, points: int = 1024, features: int = 8, clusters: int = 5) -> bool:
     data, centres = floats(points, features), floats(clusters, features)
     swapped, found = numpy.zeros((features, points), f32), numpy.zeros(points, i32)
     program = b.program("heteromark/kmeans/kernels.cl")
@@ -168,13 +169,13 @@ def kmeans(b: Bench) -> bool:
     return bool((swapped == data.T).all()) and close(distances[range(points), found], distances.min(1))
 
 
-def nbody(b: Bench) -> bool:
-    n, step, soft = 256, 0.005, 50.0
+def nbody(b: Bench, n: int = 256, group: int = 64) -> bool:
+    step, soft = 0.005, 50.0
     position, velocity = floats(n, 4), numpy.zeros((n, 4), f32)
     new_position, new_velocity = numpy.zeros_like(position), numpy.zeros_like(velocity)
     kernel = b.program("amdappsdk/nbody/NBody_Kernels.cl")["nbody_sim"]
-    local = fabricvp.local(64 * 16)
-    b.run(kernel, n, 64, position, velocity, n, step, soft, local, new_position, new_velocity)
+    local = fabricvp.local(group * 16)
+    b.run(kernel, n, group, position, velocity, n, step, soft, local, new_position, new_velocity)
     r = position[None, :, :3].astype(float) - position[:, None, :3]
     weights = position[None, :, 3] / ((r**2).sum(2) + soft) ** 1.5
     acceleration = (r * weights[..., None]).sum(1)
@@ -182,14 +183,14 @@ def nbody(b: Bench) -> bool:
     return close(new_position[:, :3], expected) and close(new_velocity[:, :3], velocity[:, :3] + acceleration * step)
 
 
-def im2col(b: Bench) -> bool:
-    size, mask, channels, batch = 16, 3, 2, 2
+def im2col(b: Bench, size: int = 16, channels: int = 2, batch: int = 2) -> bool:
+    mask = 3
     x = floats(batch, channels, size, size)
     field = size + 2 - mask + 1
     out = numpy.zeros((mask * mask * channels, field * field * batch), f32)
-    kernel = b.program("dnn/gputensor/native/im2col.cl")["im2col"]
+    kernel = b.program("dnn/gputensor/native/im2col.cl")["im2col_2d"]
     pairs = (size, size), (mask, mask), (1, 1), (1, 1), (1, 1)
-    b.run(kernel, field * field * batch, 64, x, out, *pairs, channels, batch)
+    b.run(kernel, (field * field * batch, len(out)), (8, 8), x, out, *pairs, channels, batch)
     padded = numpy.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     expected = numpy.zeros_like(out)
     for row, (c, i, j) in enumerate(numpy.ndindex(channels, mask, mask)):
@@ -197,15 +198,16 @@ def im2col(b: Bench) -> bool:
     return bool((out == expected).all())
 
 
-def stencil2d(b: Bench) -> bool:
-    rows, columns, group = 64, 64, 64
-    data = floats(rows + 2, columns + 2)
+def stencil2d(b: Bench, rows: int = 64, columns: int = 64, padding: int = 2) -> bool:
+    group = 64
+    pitch = (columns + 1) // padding * padding + padding  # of a row with a column on each side
+    data = floats(rows + 2, pitch)
     out = data.copy()
     centre, cardinal, diagonal = 0.25, 0.15, 0.05
     kernel = b.program("shoc/stencil2d/stencil2d.cl", SINGLE_PRECISION=1)["StencilKernel"]
     shared = fabricvp.local(18 * (group + 2) * 4)
-    b.run(kernel, (rows // 16, columns), (1, group), data, out, 2, centre, cardinal, diagonal, shared)
-    d = data
+    b.run(kernel, (rows // 16, columns), (1, group), data, out, padding, centre, cardinal, diagonal, shared)
+    d, out = data[:, : columns + 2], out[:, : columns + 2]
     expected = centre * d[1:-1, 1:-1]
     expected = expected + cardinal * (d[:-2, 1:-1] + d[2:, 1:-1] + d[1:-1, :-2] + d[1:-1, 2:])
     expected = expected + diagonal * (d[:-2, :-2] + d[:-2, 2:] + d[2:, :-2] + d[2:, 2:])
