@@ -83,6 +83,13 @@ void gpu_core::hold_processor() {
     launches.abort_all();
 }
 
+class_counts gpu_core::executed() const {
+    class_counts total{};
+    for (const auto& u : compute_units)
+        for (std::size_t i = 0; i < total.size(); ++i) total[i] += u->executed()[i];
+    return total;
+}
+
 double gpu_core::transactions(bool since_power_on) const {
     double total = 0;
     for (const auto& u : memory.units)

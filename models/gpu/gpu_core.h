@@ -49,6 +49,7 @@ public:
 
     derived wavefront_instructions{owner, "wavefront_instructions", "1", "instructions executed by wavefronts",
                                    [this] { return instructions(); }};
+    instruction_counts instructions_by_class{owner, [this] { return executed(); }};
     derived wavefront_instructions_total{
         owner, "wavefront_instructions_total", "1", "the same since power-on, outside of the region of interest too",
         [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
@@ -89,6 +90,7 @@ private:
         for (const auto& u : compute_units) total += static_cast<double>(value(*u));
         return total;
     }
+    class_counts executed() const;
     double transactions(bool since_power_on) const;
 };
 

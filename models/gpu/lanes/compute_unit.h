@@ -104,6 +104,8 @@ public:
 
     std::uint32_t gpu() const { return m_gpu; }
     std::uint32_t index() const { return m_index; }
+    /// What wavefronts have executed since construction, whatever the region of interest.
+    const class_counts& executed() const { return m_engine.executed(); }
     unsigned free_slots() const { return m_free_slots; }
     unsigned slots() const { return static_cast<unsigned>(m_wavefronts.size()); }
     /// Whether a work-group of this dispatch finds slots, local memory and scratch areas.

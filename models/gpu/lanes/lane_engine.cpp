@@ -216,7 +216,7 @@ void lane_engine::regroup(lane_context& c, std::uint64_t from, bool backward) {
 }
 
 template <bool waits>
-lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
+lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions) {
     riscv::fpu::host_environment host;
     auto& s = c.schedule;
     auto& registers = c.storage->registers;
@@ -252,7 +252,8 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
     };
     // The instruction at o issues, once its operands are there.
     const auto issue = [&] {
-        const auto& cost = costs[static_cast<unsigned>(o->timing)];
+        const auto which = static_cast<unsigned>(o->timing);
+        const auto& cost = costs[which];
         if constexpr (waits) {
             // Identifiers wait for nothing: what instructions write into CSRs is dropped.
             if (o->kind != lane_kind::csr)
@@ -261,6 +262,7 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
             busy += cost.interval;
         }
         cycles += cost.next;
+        ++m_executed[which];
         ++instructions;
     };
     const auto expect = [&](const lane_op* next) {
@@ -456,7 +458,7 @@ changed:
     goto enter;
 }
 
-template lane_stop lane_engine::run_lanes<false>(lane_context&, instruction_cache&, unsigned) const;
-template lane_stop lane_engine::run_lanes<true>(lane_context&, instruction_cache&, unsigned) const;
+template lane_stop lane_engine::run_lanes<false>(lane_context&, instruction_cache&, unsigned);
+template lane_stop lane_engine::run_lanes<true>(lane_context&, instruction_cache&, unsigned);
 
 }  // namespace fabricvp::gpu

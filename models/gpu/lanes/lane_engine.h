@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gpu/lanes/instruction_cache.h"
+#include "gpu/lanes/instruction_counts.h"
 #include "gpu/lanes/lane_context.h"
 #include "gpu/lanes/lane_operations.h"
 
@@ -46,7 +47,7 @@ public:
                          const lane_operations& operations = lane_operations::best());
 
     /// \param max_instructions after which it stops at the next jump or line; 1 is exact
-    lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) const {
+    lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) {
         return waits_for_results(c) ? run_lanes<true>(c, code, max_instructions)
                                     : run_lanes<false>(c, code, max_instructions);
     }
@@ -55,6 +56,8 @@ public:
     bool waits_for_results(const lane_context& c) const { return costs_of(c).waits_for_results; }
 
     const lane_operations& operations() const { return m_operations; }
+    /// What its wavefronts have executed.
+    const class_counts& executed() const { return m_executed; }
     /// Address of the 64-byte line that a program counter lies in, as the instruction cache knows it.
     static std::uint64_t code_line(const lane_context& c, std::uint64_t pc) {
         return (c.image + (pc - GPU_CODE_BASE)) & ~std::uint64_t{line_bytes - 1};
@@ -63,7 +66,7 @@ public:
 private:
     /// \tparam waits for results: keeps result_at
     template <bool waits>
-    lane_stop run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions) const;
+    lane_stop run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions);
     bool jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const;
     static void regroup(lane_context& c, std::uint64_t from, bool backward);
     bool read_csr(lane_context& c, const lane_op& o) const;
@@ -83,6 +86,7 @@ private:
         return c.identity.lanes == wavefront_lanes ? m_whole : m_half;
     }
 
+    class_counts m_executed{};
     cost_table m_whole, m_half;  // of wavefronts of 64 and 32 lanes
 };
 
