@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""public_compare.py [--samples BIN] --out OUT DIR [NAME...]: sets kernels of MGPUSim's samples, run here from their
+OpenCL sources, beside our C forms of them and beside MGPUSim itself.
+
+DIR is a clone of sarchlab/mgpusim (GitHub) at v4.0.0. BIN has its samples, built with the counts of instructions by
+kind (none is kept here):
+
+    echo '{"Replace": {"'$DIR'/amd/samples/runner/insttracer.go": "'$PWD'/scripts/mgpusim_counts.go"}}' >overlay.json
+    (cd $DIR && CGO_ENABLED=0 go build -overlay $OLDPWD/overlay.json -o $BIN/ ./amd/samples/{fir,atax,…})
+
+OUT/mgpusim/NAME keeps what MGPUSim wrote; a sample is run again if its options have changed. OUT/figures.json has all
+figures, of earlier calls too; OUT/result.json the tables, which `fabricvp docs refresh OUT` puts into the page. Ends
+with 1 if a result of ours is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import fabricvp
+import numpy
+import public_runs
+
+COMPUTE_UNITS = 64
+MACHINE = "gpu"
+#: MGPUSim's L1 (amd/samples/runner/shaderarray.go at v4.0.0), where configs/gpu.yaml has other values.
+ITS_L1 = {"node.gpus.*.memory.unit.l1.latency": "60 cycles", "node.gpus.*.memory.unit.l1.mshrs": 16}
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The same work three times: options of a bench of public_runs.py, of MGPUSim's sample, and of our application."""
+
+    bench: Mapping[str, Any]
+    mgpusim: str
+    app: str = ""
+    size: int = 0
+    option: str = ""
+    differs: str = ""  #: in which our application differs
+
+
+SAMPLES: dict[str, Sample] = {
+    "fir": Sample({"n": 65536}, "-length 65536", "fir", 65536),
+    "spmv": Sample(
+        {"n": 8192, "per_row": 16, "group": 128, "vector": False},
+        "-dim 8192 -sparsity 0.001953125", "spmv", 8192, "density=0.001953125",
+    ),
+    "kmeans": Sample({"points": 16384}, "-points 16384 -features 8 -clusters 5 -max-iter 1"),
+    "floydwarshall": Sample({"n": 256, "passes": 2}, "-node 256 -iter 2"),
+    "pagerank": Sample(
+        {"n": 512, "per_row": 20, "iterations": 2}, "-node 512 -sparsity 0.0390625 -iterations 2",
+        "pagerank", 512, "density=0.0390625",
+    ),
+    "matrixtranspose": Sample(
+        {"n": 512}, "-width 512", "transpose", 512, differs="tiles of 16×16 words, a lane a word"
+    ),
+    "stencil2d": Sample(
+        {"rows": 128, "columns": 1024, "padding": 16}, "-row 128 -col 1024 -iter 1",
+    ),
+    "nbody": Sample({"n": 256, "group": 256}, "-iter 1"),  # 256 particles, whatever its option says
+    "matrixmultiplication": Sample(
+        {"n": 128, "height": 128}, "-x 128 -y 128 -z 128", "mm", 128, differs="tiles of 16×16, a lane an element"
+    ),
+    "bitonicsort": Sample({"n": 4096}, "-length 4096", "bitonicsort", 4096),
+    "atax": Sample({"n": 256, "group": 256}, "-x 256 -y 256", "atax", 256),
+    "bicg": Sample({"n": 256, "group": 256}, "-x 256 -y 256", "mvt", 256, differs="mvt: adds to what is there"),
+    "im2col": Sample(
+        {"size": 64, "channels": 3, "batch": 1}, "-N 1 -C 3 -H 64 -W 64 -pad-x 1 -pad-y 1", "im2col", 1,
+        differs="groups of 256×1",
+    ),
+}  # fmt: skip
+
+
+def total(statistics: Mapping[str, float], name: str) -> float:
+    pattern = re.compile(name)
+    return sum(value for key, value in statistics.items() if pattern.fullmatch(key))
+
+
+def ours(statistics: Mapping[str, float], host_s: float) -> Figures:
+    """Figures of a GPU of ours; names as in `Gpu.statistics`."""
+
+    def of_classes(*classes: str) -> float:
+        return sum(statistics["instructions." + name] for name in classes)
+
+    every = statistics["wavefront_instructions"]
+    lds = total(statistics, r"compute_unit\d+\.lds\.(accesses|shuffles)")
+    memory = of_classes("load", "store", "atomic") - total(statistics, r"compute_unit\d+\.lds\.accesses")
+    kinds = {
+        "integer": of_classes("alu", "multiply", "divide", "csr"),
+        "float": of_classes("floating", "float_divide", "double_precision", "double_divide"),
+        "memory": memory,
+        "lds": lds,
+        "branch": of_classes("branch", "jump"),
+    }
+    classes = {name.partition(".")[2]: value for name, value in statistics.items() if name.startswith("instructions.")}
+    unit = r"memory\.unit\d+\."
+    hits, misses = total(statistics, unit + r"l1\.hits"), total(statistics, unit + r"l1\.misses")
+    merges = total(statistics, unit + r"l1\.mshr_merges")
+    stored = total(statistics, unit + "stores")
+    l2 = [total(statistics, rf"memory\.l2\.bank\d+\.{name}") for name in ("hits", "misses")]
+    return {
+        "instructions": every,
+        "kinds": kinds | {"other": every - sum(kinds.values())},
+        "classes": classes,
+        "lanes": statistics["lane_instructions"] / every,
+        "lines": hits + misses + merges + stored + total(statistics, unit + "(atomic_requests|scoped_loads)"),
+        "stack_lines": total(statistics, unit + "scratch"),
+        "stored_lines": stored,
+        "l1": [hits, misses, merges],
+        "l2": l2,
+        "gpu_us": statistics["dispatcher.duration.sum"] / 1e6,
+        "host_us": host_s * 1e6,
+    }  # fmt: skip
+
+
+def run_source(name: str, folder: Path, its_l1: bool = False) -> Figures:
+    """The sample's OpenCL source, in a process of its own."""
+    program = (
+        "import json, sys; import public_compare; from pathlib import Path\n"
+        f"print('FIGURES', json.dumps(public_compare.bench(sys.argv[1], Path(sys.argv[2]), {its_l1})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, name, folder],
+        cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    return json.loads(done.stdout.rpartition("FIGURES ")[2])
+
+
+EVICTED = 8 << 20  #: bytes that are read before arrays are used for the first time: four times the L2
+
+
+class ColdBench(public_runs.Bench):
+    """Arrays stay on the GPU between launches, and are in no cache before the first. A launch of numpy arrays would
+    begin with an L2 that holds what was just copied; MGPUSim copies to memory."""
+
+    def reset(self) -> None:
+        super().reset()
+        self.arrays: dict[int, tuple[Any, Any]] = {}  #: by address: a numpy array, and the same on the GPU
+        self.big = self.gpu.array(numpy.zeros(EVICTED // 4, numpy.uint32))
+
+    def run(self, kernel: object, grid: public_runs.Sizes, group: public_runs.Sizes, *arguments: object) -> None:
+        new = []
+        for argument in arguments:
+            if isinstance(argument, numpy.ndarray) and argument.ctypes.data not in self.arrays:
+                self.arrays[argument.ctypes.data] = argument, self.gpu.array(argument)
+                new.append(self.arrays[argument.ctypes.data][1])
+        if new:
+            pointers = "".join(f", global void* p{n}" for n in range(len(new)))
+            evict = self.gpu.program(
+                f"kernel void evict(global uint* big{pointers})"
+                " { if (big[get_global_id(0) * 16]) big[get_global_id(0) * 16] = 0; }"
+            )["evict"]
+            evict(EVICTED // 64, 256, self.big, *new)
+        held = [
+            self.arrays[argument.ctypes.data][1] if isinstance(argument, numpy.ndarray) else argument
+            for argument in arguments
+        ]
+        super().run(kernel, grid, group, *held)
+        for array, on_gpu in self.arrays.values():
+            if array.flags.writeable:
+                array[...] = on_gpu.get().reshape(array.shape)
+
+
+def bench(name: str, folder: Path, its_l1: bool) -> Figures:
+    b = ColdBench(folder, MACHINE, ITS_L1 if its_l1 else None)
+    right = public_runs.BENCHES[name](b, **SAMPLES[name].bench)
+    return ours(b.statistics, b.time) | {"right": right, "grids": b.grids}
+
+
+def run_app(name: str, sample: Sample) -> Figures:
+    """Our C form, if there is one."""
+    with fabricvp.spawn(MACHINE, app=sample.app, size=sample.size, option=sample.option) as platform:
+        platform.run()
+        right = platform.app_ok
+        region = platform.regions()["node0", "kernels"]
+    prefix = "node0.gpu0."
+    statistics = {key[len(prefix) :]: value for key, value in region.items() if key.startswith(prefix)}
+    return ours(statistics, region["time_s"]) | {"right": right}
+
+
+def run_mgpusim(name: str, sample: Sample, samples: Path, out: Path) -> Figures:
+    """MGPUSim's own sample; its figures in the same form."""
+    folder = out / "mgpusim" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    said = folder / "options"
+    if not said.exists() or said.read_text() != sample.mgpusim:
+        said.unlink(missing_ok=True)
+        command = [samples.resolve() / name, "-timing", "-report-all", *sample.mgpusim.split()]
+        with (folder / "output").open("w") as log:
+            done = subprocess.run([*command, "-verify"], cwd=folder, stdout=log, stderr=log, check=False)
+            if done.returncode:  # no figures then
+                subprocess.run(command, cwd=folder, stdout=log, stderr=log, check=True)
+        (folder / "status").write_text(str(done.returncode))
+        said.write_text(sample.mgpusim)
+    return read_mgpusim(folder)
+
+
+#: Instructions of GCN3's vector ALU that compute with floats, by their names; comparisons and moves are not among them.
+FLOAT = re.compile(r"v_(add|sub|subrev|mul|mac|mad|madmk|madak|fma|rcp|rsq|sqrt|max|min|div_\w+)_(legacy_)?f(32|64)\w*")
+
+
+def read_mgpusim(folder: Path) -> Figures:
+    """Figures of metrics.csv and instructions.csv, as MGPUSim v4.0.0 and scripts/mgpusim_counts.go write them."""
+    sums: dict[tuple[str, str], float] = {}
+    with (folder / "metrics.csv").open() as file:
+        for _, where, what, value in list(csv.reader(file, skipinitialspace=True))[1:]:
+            block = re.sub(r"\[\d+\]|GPU\.|SA\.", "", re.sub(r"\[\d+\]", "", where))
+            if value != "NaN":  # of compute units that ran nothing
+                sums[block, what] = sums.get((block, what), 0) + float(value)
+    counts: dict[str, float] = dict.fromkeys(
+        ("scalar", "scalar memory", "integer", "float", "memory", "lds", "branch"), 0
+    )
+    counts["other"] = 0
+    names: dict[str, int] = {}
+    kinds = {"Scalar": "scalar", "ScalarMem": "scalar memory", "VMem": "memory", "LDS": "lds", "Branch": "branch"}
+    with (folder / "instructions.csv").open() as file:
+        for row in csv.DictReader(file):
+            number = int(row["count"])
+            if row["kind"] == "VALU":
+                kind = "float" if FLOAT.fullmatch(row["name"]) else "integer"
+            else:
+                kind = kinds.get(row["kind"], "other")
+            counts[kind] += number
+            names[row["name"]] = names.get(row["name"], 0) + number
+
+    def step(block: str, *steps: str) -> float:
+        return sum(sums.get((block, name), 0) for name in steps)
+
+    l1, l2 = "L1VCache", "L2"
+    reads = [step(l1, name) for name in ("read-hit", "read-miss", "read-mshr-hit")]
+    stored = step(l1, "write-hit", "write-miss", "write-mshr-hit")
+    hits = step(l2, "read-hit", "read-mshr-hit", "write-hit", "write-mshr-hit")
+    return {
+        "instructions": sum(counts.values()),
+        "kinds": counts,
+        "names": dict(sorted(names.items(), key=lambda item: -item[1])),
+        "lines": sum(reads) + stored,
+        "stored_lines": stored,
+        "l1": reads,
+        "l2": [hits, step(l2, "read-miss", "write-miss")],
+        "waits": {what[9:]: value for (_, what), value in sums.items() if re.match(r"CPIStack\.(?!total|Idle)", what)},
+        "gpu_us": sums["CommandProcessor", "kernel_time"] * 1e6,
+        "host_us": sums["Driver", "kernel_time"] * 1e6,
+        "right": (folder / "status").read_text() == "0",
+    }
+
+
+# Tables
+
+
+def count(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def share(parts: list[float]) -> str:
+    """Of lines that were fetched for the first request of them, the complement: hits, and what waited for a fetch."""
+    every = sum(parts)
+    return f"{100 * (every - parts[1]) / every:.1f}" if every else "–"
+
+
+def micro(value: float) -> str:
+    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
+
+
+@dataclass
+class Tables:
+    figures: dict[str, dict[str, Figures]]
+    forms: dict[str, str] = field(default_factory=lambda: {"source": "source", "app": "C form", "mgpusim": "MGPUSim"})
+
+    def each(self, columns: list[str], cells: Callable[[Figures], list[str]]) -> Figures:
+        rows = []
+        for name, found in self.figures.items():
+            first = True
+            for form, title in self.forms.items():
+                if form in found:
+                    wrong = "" if found[form]["right"] else " (fails its own check)"
+                    rows.append([f"`{name}`" if first else "", title + wrong, *cells(found[form])])
+                    first = False
+        return {"columns": ["sample", "", *columns], "rows": rows}
+
+    def instructions(self) -> Figures:
+        kinds = ("scalar", "scalar memory", "integer", "float", "memory", "lds", "branch", "other")
+        heads = ["all", "scalar", "scalar memory", "integer", "float", "memory", "LDS", "branch", "other"]
+        return self.each(heads, lambda f: [count(f["instructions"]), *(count(f["kinds"].get(k)) for k in kinds)])
+
+    def memory(self) -> Figures:
+        heads = ["L1 lines", "of these stores", "of these stacks", "L1 hits, %", "L2 requests", "L2 hits, %"]
+        return self.each(
+            heads,
+            lambda f: [
+                count(f["lines"]), count(f["stored_lines"]), count(f.get("stack_lines")), share(f["l1"]),
+                count(sum(f["l2"])), share(f["l2"]),
+            ],
+        )  # fmt: skip
+
+    def waits(self) -> Figures:
+        """Of MGPUSim: what its compute units wait for."""
+        kinds = ("VALU", "VMem", "ScalarInst", "ScalarMem", "LDS", "Branch", "Fetch")
+        rows = []
+        for name, found in self.figures.items():
+            if waits := found.get("mgpusim", {}).get("waits"):
+                shares = [100 * waits.get(kind, 0) / sum(waits.values()) for kind in kinds]
+                rest = 100 - sum(shares)
+                rows.append([f"`{name}`", *(f"{value:.0f}" for value in [*shares, abs(rest)])])
+        heads = ["vector ALU", "vector memory", "scalar", "scalar memory", "LDS", "branch", "fetch", "other"]
+        return {"columns": ["% of cycles", *heads], "rows": rows}
+
+    def times(self) -> Figures:
+        def cells(found: Mapping[str, Figures], key: str, *forms: str) -> list[str]:
+            times = [found[form][key] if form in found else None for form in forms]
+            ratio = f"{times[0] / times[-1]:.2f}" if times[0] and times[-1] else "–"
+            return [*("–" if t is None else micro(t) for t in times), ratio]
+
+        rows = [
+            [
+                f"`{name}`", *cells(found, "gpu_us", "source", "its L1", "app", "mgpusim"),
+                *cells(found, "host_us", "source", "mgpusim"),
+            ]
+            for name, found in self.figures.items()
+        ]  # fmt: skip
+        gpu = ("source", "source, its L1", "C form", "MGPUSim", "ratio")
+        heads = [*(f"GPU: {head}" for head in gpu), "host: source", "host: MGPUSim", "ratio"]
+        return {"columns": ["µs", *heads], "rows": rows}
+
+    def inputs(self) -> Figures:
+        rows = []
+        for name, found in self.figures.items():
+            if "source" not in found:
+                continue
+            grids, sample = found["source"]["grids"], SAMPLES[name]
+            kinds = list(dict.fromkeys(map(tuple, grids)))
+            shown = ", ".join(f"{items:,} / {group}" for items, group in kinds)
+            groups = max(items / group for items, group in kinds)
+            rows.append([
+                f"`{name}`", sample.mgpusim, str(len(grids)), shown,
+                f"{groups / COMPUTE_UNITS:.2g}", f"`{sample.app} {sample.size}`" if sample.app else "–", sample.differs,
+            ])  # fmt: skip
+        heads = ["sample", "options", "launches", "work-items / of a work-group", "work-groups a compute unit"]
+        return {"columns": [*heads, "C form", "its difference"], "rows": rows}
+
+    def all(self) -> Figures:
+        return {
+            "inputs": self.inputs(),
+            "instructions": self.instructions(),
+            "memory": self.memory(),
+            "waits": self.waits(),
+            "times": self.times(),
+        }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("clone", metavar="DIR", type=Path, help="a clone of sarchlab/mgpusim at v4.0.0")
+    parser.add_argument("names", metavar="NAME", nargs="*", choices=[[], *SAMPLES], help=f"of {', '.join(SAMPLES)}")
+    parser.add_argument("--samples", metavar="BIN", type=Path, help="the folder of MGPUSim's built samples")
+    parser.add_argument("--out", metavar="OUT", type=Path, required=True, help="the folder of figures")
+    parser.add_argument("--only-mgpusim", action="store_true", help="leave out our own runs")
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    kept = given.out / "figures.json"
+    figures: dict[str, dict[str, Figures]] = json.loads(kept.read_text()) if kept.exists() else {}
+    clone = given.clone.resolve()
+    for name in given.names or SAMPLES:
+        sample, found = SAMPLES[name], figures.setdefault(name, {})
+        if not given.only_mgpusim:
+            found["source"] = run_source(name, clone)
+            found["its L1"] = run_source(name, clone, its_l1=True)
+            if sample.app:
+                found["app"] = run_app(name, sample)
+        if given.samples:
+            found["mgpusim"] = run_mgpusim(name, sample, given.samples, given.out)
+        for form, f in found.items():
+            print(f"{name:<20}  {form:<8}  {f['instructions']:>9.0f} wavefront-instructions  {f['gpu_us']:>8.1f} us"
+                  f"  {'right' if f['right'] else 'WRONG'}", flush=True)  # fmt: skip
+        ordered = {key: figures[key] for key in SAMPLES if figures.get(key)}
+        kept.write_text(json.dumps(ordered, indent=1) + "\n")
+    result = {
+        "experiment": "public-kernels",
+        "version": fabricvp.__version__,
+        "command": "scripts/public_compare.py --samples BIN DIR",
+        "rows": [],
+        "tables": Tables(ordered).all(),
+    }
+    (given.out / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    return 0 if all(f["right"] for found in ordered.values() for form, f in found.items() if form != "mgpusim") else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
