@@ -80,11 +80,7 @@ const gpu_app& app_named(const std::string& name) {
 
 void add_policy(std::string& append, const char* key, const std::string& value, const std::vector<std::string>& known) {
     if (value.empty()) return;
-    if (value == "first_touch_settled")
-        throw input_error(fmt::format("--{} {} is now first_touch_recorded", key, value));
-    if (std::find(known.begin(), known.end(), value) == known.end())
-        throw input_error(
-            fmt::format("--{} {}: there is no such policy (allowed: {})", key, quoted(value), fmt::join(known, ", ")));
+    app_policy(key, value, known);
     append += fmt::format(" {}={}", key, value);
 }
 
@@ -222,12 +218,23 @@ image_set images_of_app(const std::string& name, const app_options& options) {
     return images;
 }
 
-void require_gpus(const platform& machine, std::size_t node, const std::string& what) {
+std::size_t app_policy(const char* key, const std::string& text, const std::vector<std::string>& known) {
+    if (text == "first_touch_settled") throw input_error(fmt::format("--{} {} is now first_touch_recorded", key, text));
+    const auto found = std::find(known.begin(), known.end(), text);
+    if (found == known.end())
+        throw input_error(
+            fmt::format("--{} {}: there is no such policy (allowed: {})", key, quoted(text), fmt::join(known, ", ")));
+    return static_cast<std::size_t>(found - known.begin());
+}
+
+void require_gpus(const platform& machine, std::size_t node, const std::string& what, std::uint64_t asked) {
     const auto there = gpus_of(machine, node);
     if (there == 0) throw input_error(fmt::format("{}: node{} has no GPU", what, node));
     if (there > max_app_gpus)
         throw input_error(fmt::format("{}: node{} has {} GPUs: applications run on nodes with at most {}", what, node,
                                       there, max_app_gpus));
+    if (asked > there)
+        throw input_error(fmt::format("--gpus {}: node{} has {} GPU{}", asked, node, there, there == 1 ? "" : "s"));
 }
 
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
@@ -237,11 +244,7 @@ void load_app(platform& machine, std::size_t node, const std::string& name, cons
             throw input_error(fmt::format("--app node{}={}: it runs on all nodes; give --app {}", node, name, name));
         return load_distributed_app(machine, name, options);
     }
-    const auto there = gpus_of(machine, node);
-    require_gpus(machine, node, "--app " + name);
-    if (options.gpus > there)
-        throw input_error(
-            fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));
+    require_gpus(machine, node, "--app " + name, options.gpus);
     if (options.input.empty()) check_size(machine, node, name, options, images.append);
     machine.load_images(node, images);
 }

@@ -79,8 +79,11 @@ std::vector<app_members> members_of(const machine_params& params);
 /// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options
 /// that would have no effect
 image_set images_of_app(const std::string& name, const app_options& options);
-/// \throws input_error if a node has no GPU, or more than applications use; \param what begins the message
-void require_gpus(const platform& machine, std::size_t node, const std::string& what);
+/// \throws input_error if a node has no GPU, or more than applications use, or fewer than asked for; \param what begins
+/// the message
+void require_gpus(const platform& machine, std::size_t node, const std::string& what, std::uint64_t asked = 0);
+/// The number of a policy. \throws input_error if the text is none of `known`; \param key the option
+std::size_t app_policy(const char* key, const std::string& text, const std::vector<std::string>& known);
 /// Lets a node run an application. \throws input_error if the node has no GPU, too few, or too little memory for the
 /// size, and as images_of_app()
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options);

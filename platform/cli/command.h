@@ -10,6 +10,7 @@
 
 #include <boost/program_options.hpp>
 
+#include "platform/apps.h"
 #include "platform/platform.h"
 
 namespace fabricvp::cli {
@@ -72,8 +73,8 @@ struct kernel_launch {
     std::vector<kernel_output> outputs;
     std::uint32_t lds_bytes = 0;  ///< of a work-group, as far as the options say
 };
-/// What launches it; nothing where no kernel is given. \throws input_error
-std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given);
+/// What launches it; nothing where no kernel is given. \param spread GPUs and policies; 0 GPUs: one \throws input_error
+std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given, const app_options& spread);
 /// Writes the files, if the kernel has ended well; says so on standard error otherwise. \throws input_error
 void write_kernel_outputs(platform& p, const std::vector<kernel_output>& outputs);
 /// Loads what the command line and the configuration name, into all nodes. \returns what a kernel is to leave

@@ -19,8 +19,7 @@ namespace {
 
 constexpr const char* names[] = {"kernel-name", "grid", "group", "lds", "arg"};
 /// What brings software of its own.
-constexpr const char* others[] = {"firmware", "kernel", "initrd", "append",    "tohost",
-                                  "app",      "size",   "gpus",   "placement", "dispatch"};
+constexpr const char* others[] = {"firmware", "kernel", "initrd", "append", "tohost", "app", "size"};
 
 /// A row of 256, or 16 by 16, or 8 by 8 by 4, as far as the grid goes.
 std::array<std::uint32_t, 3> default_group(const std::array<std::uint32_t, 3>& items) {
@@ -33,11 +32,30 @@ std::array<std::uint32_t, 3> default_group(const std::array<std::uint32_t, 3>& i
     return group;
 }
 
+/// One GPU, or several with policies for pages and work-groups. \throws input_error
+void add_spread(kernel_job_request& r, const app_options& spread) {
+    if (spread.gpus <= 1) {
+        r.gpu = 0;
+        for (const auto& [option, value] : {std::pair{"placement", spread.placement}, {"dispatch", spread.dispatch}})
+            if (!value.empty())
+                throw input_error(fmt::format(
+                    "--{} {} has no effect: the kernel runs on GPU 0 (--gpus N: on N of them)", option, quoted(value)));
+        return;
+    }
+    auto placements = app_placements();
+    placements.pop_back();  // first_touch_recorded runs everything twice, of which a kernel knows nothing
+    if (!spread.placement.empty())
+        r.placement = static_cast<std::uint32_t>(app_policy("placement", spread.placement, placements));
+    if (!spread.dispatch.empty())
+        r.dispatch = static_cast<std::uint32_t>(app_policy("dispatch", spread.dispatch, app_dispatches()));
+}
+
 }  // namespace
 
 options::options_description kernel_options() {
     options::options_description o(
-        "a kernel of your own on GPU 0 of node0 (`fabricvp new kernel` makes one; --program FILE.cl, .hip or .cu "
+        "a kernel of your own on node0, on GPU 0 or with --gpus on several (`fabricvp new kernel` makes one; --program "
+        "FILE.cl, .hip or .cu "
         "compiles one, with --define, --include, --block, --wavefront 32 or 64, --heap)");
     o.add_options()("kernel-elf", options::value<std::string>()->value_name("FILE"), "ELF file with the kernel")(
         "kernel-name", options::value<std::string>()->value_name("NAME"), "which kernel of it (default: the first)")(
@@ -53,7 +71,7 @@ options::options_description kernel_options() {
     return o;
 }
 
-std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given) {
+std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given, const app_options& spread) {
     if (!given.count("kernel-elf")) {
         for (const char* name : names)
             if (given.count(name)) throw input_error(fmt::format("--{} needs --kernel-elf", name));
@@ -71,7 +89,7 @@ std::optional<kernel_launch> kernel_launch_of(const options::variables_map& give
     r.kernel = text_option(given, "kernel-name");
     if (given.count("grid")) r.items = parse_grid(text_option(given, "grid"), "--grid");
     r.group = given.count("group") ? parse_grid(text_option(given, "group"), "--group") : default_group(r.items);
-    r.gpu = 0;
+    add_spread(r, spread);
     if (given.count("arg")) add_kernel_arguments(r, given["arg"].as<arguments>());
     if (given.count("lds"))
         r.lds_bytes = static_cast<std::uint32_t>(parse_size(text_option(given, "lds"), "--lds", 1 << 20));
@@ -80,6 +98,7 @@ std::optional<kernel_launch> kernel_launch_of(const options::variables_map& give
     launch.lds_bytes = r.lds_bytes;
     launch.images.firmware = "firmware:gpu_apps.elf";
     launch.images.append = "app=kernel";
+    if (!r.gpu) launch.images.append += fmt::format(" gpus={}", spread.gpus);
     launch.images.initrd = file_of_bytes(job.bytes);
     for (std::size_t i = 0; i < r.buffers.size(); ++i)
         if (!r.buffers[i].file.empty())

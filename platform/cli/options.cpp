@@ -41,6 +41,15 @@ public:
         m_values["app"] = by_node(given, "app", p);
     }
 
+    /// How a kernel of the user's own spreads over the GPUs of node0.
+    app_options spread() const {
+        app_options o;
+        o.gpus = size_of(of("gpus", 0), "gpus", max_app_gpus);
+        o.placement = of("placement", 0);
+        o.dispatch = of("dispatch", 0);
+        return o;
+    }
+
     void load(platform& p, std::size_t node) const {
         if (has("app", node)) return load_app(p, node);
         for (const char* name : app_names)
@@ -120,9 +129,9 @@ options::options_description image_options() {
         "append", repeatable("TEXT"), "kernel command line")(
         "tohost", repeatable("nodeN")->implicit_value({"node0"}, ""),
         "watch the program's `tohost` word (riscv-tests); --tohost=nodeN for another node")(
-        "app", repeatable("NAME"), "run this GPU application (`fabricvp apps` lists them)")(
-        "size", repeatable("N"), "its problem size")("gpus", repeatable("N"),
-                                                     "it uses the first N GPUs (default: all)")(
+        "app", repeatable("NAME"), "run this GPU application (`fabricvp apps` lists them)")("size", repeatable("N"),
+                                                                                            "its problem size")(
+        "gpus", repeatable("N"), "it uses the first N GPUs (default: all; a kernel of your own: 1)")(
         "placement", repeatable("POLICY"),
         "where its pages go: contiguous (default), interleaved, lasp, first_touch or first_touch_recorded")(
         "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin or lasp")(
@@ -184,10 +193,10 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given, con
 }
 
 std::vector<kernel_output> load_images(platform& p, const options::variables_map& given) {
-    const auto kernel = kernel_launch_of(given);
     const node_options by_node(given, p);
+    const auto kernel = kernel_launch_of(given, by_node.spread());
     if (kernel) {
-        require_gpus(p, 0, "--kernel-elf " + quoted(text_option(given, "kernel-elf")));
+        require_gpus(p, 0, "--kernel-elf " + quoted(text_option(given, "kernel-elf")), by_node.spread().gpus);
         const auto& core = p.hardware().nodes[0]->devices.gpus.front()->core;
         if (const std::uint64_t size = core.compute_units.front()->params.lds.size; kernel->lds_bytes > size)
             throw input_error(

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of programs spread over four GPUs, by each policy of placement and dispatch."""
 
+import json
+
 import fabricvp
 import numpy
 import opencl_machine
@@ -45,3 +47,28 @@ def test_results_are_right_by_all_policies():
             program["add"](n, 64, a, b, c, all_gpus=True, placement="random")
         with pytest.raises(InputError, match="dispatch='lasp' is about a kernel on all GPUs"):
             program["add"](n, 64, a, b, c, dispatch="lasp")
+
+
+@pytest.mark.timeout(300)
+def test_several_gpus_from_the_command_line(command, tmp_path):
+    (tmp_path / "k.cl").write_text(SOURCE)
+    a, b = numpy.random.default_rng(2).random((2, 4096), dtype="f4")
+    a.tofile(tmp_path / "a.bin")
+    b.tofile(tmp_path / "b.bin")
+    run = ("run", "netcrafter_quad", "--set", "node.gpus.*.compute_units=4", "--program", "k.cl", "--grid", 4096)
+    run += ("--block", 64, "--arg", "in:a.bin", "--arg", "in:b.bin", "--arg", "out:16KiB:c.bin", "--out", "found")
+    for gpus, policies in (1, ()), (4, ()), (2, ("--placement", "interleaved", "--dispatch", "round_robin")):
+        done = command(*run, "--gpus", gpus, *policies, timeout=250)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert (numpy.fromfile(tmp_path / "c.bin", "f4") == a + b).all()
+        statistics = json.loads((tmp_path / "found" / "stats.json").read_text())
+        work = [statistics[f"node0.gpu{n}.wavefront_instructions"] for n in range(4)]
+        assert sum(w > 0 for w in work) == gpus and max(work) * gpus == sum(work)
+    for options, says in {
+        ("--gpus", "5"): "--gpus 5: node0 has 4 GPUs",
+        ("--placement", "lasp"): "--placement 'lasp' has no effect: the kernel runs on GPU 0 (--gpus N: on N of them)",
+        ("--gpus", "2", "--dispatch", "up"): "--dispatch 'up': there is no such policy",
+        ("--gpus", "2", "--placement", "first_touch_recorded"): "there is no such policy (allowed: contiguous,",
+    }.items():
+        done = command(*run, *options, timeout=60)
+        assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
