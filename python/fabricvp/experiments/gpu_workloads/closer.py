@@ -109,7 +109,8 @@ def compare_queues(run: Run, machines: tuple[str, str], slow: dict[str, Measured
 
 def _name(point: Point) -> str:
     changed = ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in point.overrides)
-    return f"{point.workload} of {point.size} on {point.machine}" + (f", {changed}" if changed else "")
+    size = f" of {point.size}" if point.size else ""
+    return f"{point.workload}{size} on {point.machine}" + (f", {changed}" if changed else "")
 
 
 def _reach(sets: int, ways: int) -> tuple[tuple[str, str], ...]:
