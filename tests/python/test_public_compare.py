@@ -72,10 +72,10 @@ def test_kinds_of_instructions_add_up():
     opencl_machine.require_compiler()
     import public_compare
 
-    platform = fabricvp.Platform.from_config("gpu", overrides={"node.gpus.0.compute_units": 2})
     x = numpy.arange(1024, dtype="f4")
-    kernel = platform.nodes[0].gpus[0].program(SOURCE)["f"]
-    done = kernel(1024, 64, x, fabricvp.local(256))
+    with fabricvp.spawn("gpu", overrides={"node.gpus.0.compute_units": 2}) as platform:
+        kernel = platform.nodes[0].gpus[0].program(SOURCE)["f"]
+        done = kernel(1024, 64, x, fabricvp.local(256))
     assert (x.reshape(-1, 64) == 3 * numpy.arange(1024).reshape(-1, 64)[:, ::-1]).all()
     found = public_compare.ours(done.statistics, done.time)
     assert sum(found["kinds"].values()) == found["instructions"] == sum(found["classes"].values())
