@@ -100,9 +100,13 @@ def test_arithmetic(cuda):
     x, y, z = random.integers(0, 1 << 16, (3, n), dtype="u2").view("f2")
     ordinary = slice(0, n // 2)
     x[ordinary], y[ordinary], z[ordinary] = random.uniform(-3, 3, (3, n // 2)).astype("f2")
-    # Half of these lie so close to the middle of two halfs that a second rounding would go wrong.
+    # These cancel, so that what is left lies far below a product's first bits.
     close = slice(0, n // 4)
     z[close] = (-(x[close] * y[close]).astype("f8") * (1 + 2.0**-9)).astype("f2")
+    # The product lies between two halfs, in the middle, and z decides; a float would lose it.
+    between = slice(n // 4, n // 2)
+    x[between], y[between] = 1 + 2 * random.integers(512, 1024, n // 4), 2.0**-10 * 1.5
+    z[between] = random.choice([-1, 1], n // 4) * 2.0**-24
     to = numpy.zeros((9, n), "f2")
     cuda["arithmetic"](n // 256, 256, x, y, z, to, n)
     with numpy.errstate(all="ignore"):

@@ -46,7 +46,9 @@ struct __attribute__((aligned(4))) __half2 {
 };
 typedef __half2 half2;
 
-/* Conversions. */
+/* Conversions; whole numbers by type and by their name in those of functions. */
+#define FABRICVP_HALF_INTEGERS(F) \
+    F(int, int) F(unsigned, uint) F(short, short) F(unsigned short, ushort) F(long long, ll) F(unsigned long long, ull)
 FABRICVP_DEVICE __half __ushort_as_half(unsigned short bits) { return __half_raw{bits}; }
 FABRICVP_DEVICE __half __short_as_half(short bits) { return __half_raw{(unsigned short)bits}; }
 FABRICVP_DEVICE unsigned short __half_as_ushort(__half x) { return x.bits; }
@@ -59,12 +61,7 @@ FABRICVP_DEVICE short __half_as_short(__half x) { return (short)x.bits; }
     FABRICVP_TO_HALF(T, name, _ru, HALF_UP)      \
     FABRICVP_TO_HALF(T, name, _rd, HALF_DOWN)
 FABRICVP_TO_HALFS(float, float)
-FABRICVP_TO_HALFS(int, int)
-FABRICVP_TO_HALFS(unsigned, uint)
-FABRICVP_TO_HALFS(short, short)
-FABRICVP_TO_HALFS(unsigned short, ushort)
-FABRICVP_TO_HALFS(long long, ll)
-FABRICVP_TO_HALFS(unsigned long long, ull)
+FABRICVP_HALF_INTEGERS(FABRICVP_TO_HALFS)
 FABRICVP_TO_HALF(float, float, , HALF_TO_EVEN)
 FABRICVP_TO_HALF(double, double, , HALF_TO_EVEN)
 FABRICVP_DEVICE float __half2float(__half x) { return x; }
@@ -82,12 +79,7 @@ FABRICVP_DEVICE float __half2float(__half x) { return x; }
     FABRICVP_FROM_HALF(T, name, _rz, __builtin_truncf) \
     FABRICVP_FROM_HALF(T, name, _ru, __builtin_ceilf)  \
     FABRICVP_FROM_HALF(T, name, _rd, __builtin_floorf)
-FABRICVP_FROM_HALFS(int, int)
-FABRICVP_FROM_HALFS(unsigned, uint)
-FABRICVP_FROM_HALFS(short, short)
-FABRICVP_FROM_HALFS(unsigned short, ushort)
-FABRICVP_FROM_HALFS(long long, ll)
-FABRICVP_FROM_HALFS(unsigned long long, ull)
+FABRICVP_HALF_INTEGERS(FABRICVP_FROM_HALFS)
 
 /* Pairs. */
 FABRICVP_DEVICE __half2 make_half2(__half x, __half y) { return {x, y}; }
@@ -127,13 +119,10 @@ FABRICVP_DEVICE __half2 __hneg2(__half2 x) { return {__hneg(x.x), __hneg(x.y)}; 
 FABRICVP_DEVICE __half2 __habs2(__half2 x) { return {__habs(x.x), __habs(x.y)}; }
 FABRICVP_DEVICE __half operator-(__half x) { return __hneg(x); }
 FABRICVP_DEVICE __half2 operator-(__half2 x) { return __hneg2(x); }
-/* The product is exact in double. The sum's last bit says whether bits are lost, so that the half is rounded once. */
+/* The product is exact in double. So is the sum where its last bits decide between two halfs: a product and a half that
+ * are more than 53 bits apart round to the larger one, which is then a half, or beyond all of them. */
 FABRICVP_DEVICE __half __hfma(__half x, __half y, __half z) {
-    const double product = (double)(float)x * (double)(float)y, addend = (float)z, sum = product + addend;
-    const double part = sum - product, lost = (product - (sum - part)) + (addend - part);
-    unsigned long long bits = __builtin_bit_cast(unsigned long long, sum);
-    if (lost != 0 && lost == lost && !(bits & 1)) bits += (lost > 0) == (sum > 0) ? 1 : -1;
-    return __half_raw{half_from(__builtin_bit_cast(double, bits), HALF_TO_EVEN)};
+    return __half_raw{half_from((double)(float)x * (double)(float)y + (double)(float)z, HALF_TO_EVEN)};
 }
 FABRICVP_DEVICE __half2 __hfma2(__half2 x, __half2 y, __half2 z) {
     return {__hfma(x.x, y.x, z.x), __hfma(x.y, y.y, z.y)};
