@@ -25,9 +25,10 @@ KERNEL(accelerations, struct arguments) {
         tile[local_id(0)] = bodies[first + local_id(0)];
         barrier();
         for (uint32_t i = 0; i < size; ++i) {
-            const float dx = tile[i].x - own.x, dy = tile[i].y - own.y, dz = tile[i].z - own.z;
+            const struct body other = tile[i];
+            const float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;
             const float inverse = 1 / __builtin_sqrtf(dx * dx + dy * dy + dz * dz + softening);
-            const float weight = tile[i].mass * inverse * inverse * inverse;
+            const float weight = other.mass * inverse * inverse * inverse;
             x += weight * dx, y += weight * dy, z += weight * dz;
         }
         barrier();
