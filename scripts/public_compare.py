@@ -32,9 +32,8 @@ import numpy
 import public_runs
 
 COMPUTE_UNITS = 64
-MACHINE = "gpu"
-#: MGPUSim's L1 (amd/samples/runner/shaderarray.go at v4.0.0), where configs/gpu.yaml has other values.
-ITS_L1 = {"node.gpus.*.memory.unit.l1.latency": "60 cycles", "node.gpus.*.memory.unit.l1.mshrs": 16}
+MACHINE = "gpu"  #: a GPU of these sizes
+ITS_MACHINE = "mgpusim_r9nano"  #: with MGPUSim's compute units and first-level caches
 Figures = dict[str, Any]
 
 
@@ -124,11 +123,11 @@ def ours(statistics: Mapping[str, float], host_s: float) -> Figures:
     }  # fmt: skip
 
 
-def run_source(name: str, folder: Path, its_l1: bool = False) -> Figures:
-    """The sample's OpenCL source, in a process of its own."""
+def run_source(name: str, folder: Path, machine: str = MACHINE) -> Figures:
+    """The sample's OpenCL source on a machine, in a process of its own."""
     program = (
         "import json, sys; import public_compare; from pathlib import Path\n"
-        f"print('FIGURES', json.dumps(public_compare.bench(sys.argv[1], Path(sys.argv[2]), {its_l1})))"
+        f"print('FIGURES', json.dumps(public_compare.bench(sys.argv[1], Path(sys.argv[2]), {machine!r})))"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program, name, folder],
@@ -172,8 +171,8 @@ class ColdBench(public_runs.Bench):
                 array[...] = on_gpu.get().reshape(array.shape)
 
 
-def bench(name: str, folder: Path, its_l1: bool) -> Figures:
-    b = ColdBench(folder, MACHINE, ITS_L1 if its_l1 else None)
+def bench(name: str, folder: Path, machine: str) -> Figures:
+    b = ColdBench(folder, machine, None)
     right = public_runs.BENCHES[name](b, **SAMPLES[name].bench)
     return ours(b.statistics, b.time) | {"right": right, "grids": b.grids}
 
@@ -324,13 +323,13 @@ class Tables:
 
         rows = [
             [
-                f"`{name}`", *cells(found, "gpu_us", "source", "its L1", "app", "mgpusim"),
-                *cells(found, "host_us", "source", "mgpusim"),
+                f"`{name}`", *cells(found, "gpu_us", "source", "app", "its machine", "mgpusim"),
+                *cells(found, "host_us", "its machine", "mgpusim"),
             ]
             for name, found in self.figures.items()
         ]  # fmt: skip
-        gpu = ("source", "source, its L1", "C form", "MGPUSim", "ratio")
-        heads = [*(f"GPU: {head}" for head in gpu), "host: source", "host: MGPUSim", "ratio"]
+        gpu = ("source", "C form", "source, its machine", "MGPUSim", "ratio")
+        heads = [*(f"GPU: {head}" for head in gpu), "host: source, its machine", "host: MGPUSim", "ratio"]
         return {"columns": ["µs", *heads], "rows": rows}
 
     def inputs(self) -> Figures:
@@ -375,7 +374,7 @@ def main() -> int:
         sample, found = SAMPLES[name], figures.setdefault(name, {})
         if not given.only_mgpusim:
             found["source"] = run_source(name, clone)
-            found["its L1"] = run_source(name, clone, its_l1=True)
+            found["its machine"] = run_source(name, clone, ITS_MACHINE)
             if sample.app:
                 found["app"] = run_app(name, sample)
         if given.samples:

@@ -39,6 +39,14 @@ void compute_unit_params::describe(parameter_visitor& v) {
     v.group("result_latency", result_latency,
             "cycles from an instruction to the next one that needs its result, where that is longer (0: it is not). "
             "Other instructions and other wavefronts issue meanwhile");
+    v.field("wavefront_interval", wavefront_interval, between{0, 4096},
+            "least cycles from one instruction of a wavefront to its next; less than the instruction occupies its SIMD "
+            "unit (0): so long");
+    v.field(
+        "shared_decoder", shared_decoder,
+        "SIMD units share one decoder, which keeps an instruction until its SIMD unit takes it, and turns to another "
+        "one only when no wavefront of the present one is ready: SIMD units with several ready wavefronts hold up "
+        "others, as in MGPUSim. Otherwise each issues on its own");
     v.group("register_file", register_file, "registers, which limit how many wavefronts a compute unit holds");
     v.group("lds", lds, "local data share");
 }
@@ -62,7 +70,7 @@ compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_un
       m_memory(to.memory),
       m_code(to.code),
       m_listener(to.listener),
-      m_engine(p.issue, p.result_latency, to.operations),
+      m_engine(p.issue, p.result_latency, to.operations, p.wavefront_interval),
       m_free_slots(static_cast<unsigned>(p.slots())),
       m_free_registers(p.register_file.size) {
     if (m_free_slots > 64) throw std::invalid_argument("a compute unit has at most 64 wavefront slots");
@@ -160,9 +168,26 @@ void compute_unit::expect_next(const simd_unit& s) const {
     for (auto rows = s.rows[position]; rows; rows &= rows - 1) fetch_row(*s.registers[position], lowest(rows));
 }
 
+/// Whether the shared decoder keeps the SIMD unit from starting a segment; if so, it tries again later.
+bool compute_unit::decoder_taken(simd_unit& s) {
+    if (m_decodes_for == &s || now() >= m_decoder_until) return false;
+    schedule(s.event, m_decoder_until);
+    return true;
+}
+
+/// While a SIMD unit executes an instruction, which takes 4 cycles of 5, the decoder holds the next one of another
+/// ready wavefront of it. With three ready, the arbiter comes to no other SIMD unit at all. With two, it does while
+/// both are in the pipeline: two instructions leave the decoder in 5 cycles, of 4 x 2 that occupy their SIMD units.
+void compute_unit::hold_decoder(const simd_unit& s, unsigned ready, ticks busy) {
+    m_decodes_for = &s;
+    m_decoder_until = now() + (ready > 2 ? busy : ready == 2 ? busy * 5 / 8 : 0);
+}
+
 void compute_unit::run_next(simd_unit& s) {
+    if (params.shared_decoder && decoder_taken(s)) return;
     ticks wake;
     auto candidates = candidates_of(s, now(), wake);
+    const auto ready = static_cast<unsigned>(__builtin_popcount(candidates));
     while (candidates) {
         const auto position = next_of(candidates, s.last);
         auto& w = *s.members[position];
@@ -175,7 +200,9 @@ void compute_unit::run_next(simd_unit& s) {
         }
         if (!m_watcher || !m_watcher->holds(w)) {
             s.last = position;
-            return run_segment(s, w);
+            run_segment(s, w);
+            if (params.shared_decoder) hold_decoder(s, ready, w.busy_for);
+            return;
         }
         candidates &= ~(std::uint32_t{1} << position);
     }

@@ -37,6 +37,8 @@ struct compute_unit_params {
     std::uint64_t runaway_limit = 0;
     issue_params issue;
     result_params result_latency;
+    std::uint64_t wavefront_interval = 0;
+    bool shared_decoder = false;
     register_file_params register_file;
     lds_params lds;
     void describe(parameter_visitor& v);
@@ -165,6 +167,8 @@ private:
     void expect_next(const simd_unit& s) const;
     void run_next(simd_unit& s);
     void run_segment(simd_unit& s, wavefront& w);
+    bool decoder_taken(simd_unit& s);
+    void hold_decoder(const simd_unit& s, unsigned ready, ticks busy);
     lane_stop run_watched(wavefront& w, unsigned max_instructions);
     void end_segment(wavefront& w, lane_stop why);
     void begin_fence(wavefront& w);
@@ -213,6 +217,8 @@ private:
     bool m_serving_lds = false;                            // the first of them may go
     std::uint64_t m_lds_drains = 0;  // slots whose fence, barrier or end waits for their accesses of the LDS
     calendar_event m_lds_event{method<&compute_unit::lds_served>, this};
+    const simd_unit* m_decodes_for = nullptr;  // whose instructions the shared decoder holds until m_decoder_until
+    ticks m_decoder_until = 0;
     unsigned m_free_slots;
     std::uint64_t m_free_registers;  // bytes
     time_integral m_busy{*this, "busy", "time with at least one wavefront", 1};

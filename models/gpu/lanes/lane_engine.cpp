@@ -34,6 +34,10 @@ void result_params::describe(parameter_visitor& v) {
     v.field("alu", alu, range, "of an integer instruction");
     v.field("multiply", multiply, range, "of an integer multiplication");
     v.field("divide", divide, range, "of an integer division");
+    v.field("load", load, range,
+            "of a load: until the memory unit has it and the wavefront's next instruction can issue");
+    v.field("store", store, range, "of a store, likewise");
+    v.field("atomic", atomic, range, "of an atomic, likewise");
     v.field("branch", branch, range, "of a branch: until the wavefront's next instruction can issue");
     v.field("jump", jump, range, "of a jump, likewise");
     v.field("floating", floating, range, "of a floating-point instruction");
@@ -43,26 +47,31 @@ void result_params::describe(parameter_visitor& v) {
     v.field("csr", csr, range, "of an identifier");
 }
 
-lane_engine::lane_engine(const issue_params& issue, const result_params& results, const lane_operations& operations)
+lane_engine::lane_engine(const issue_params& issue, const result_params& results, const lane_operations& operations,
+                         std::uint64_t wavefront_interval)
     : m_operations(operations) {
-    const auto set = [this](issue_class which, std::uint64_t interval, std::uint64_t result = 0) {
+    const auto set = [this, wavefront_interval](issue_class which, std::uint64_t interval, std::uint64_t result = 0) {
         for (auto* const size : {&m_whole, &m_half}) {
             if (size == &m_half) interval = (interval + 1) / 2;
             const auto later = static_cast<std::uint32_t>(std::max(interval, result));
-            const bool jumps = which == issue_class::branch || which == issue_class::jump;
+            const bool holds_wavefront = which == issue_class::branch || which == issue_class::jump ||
+                                         which == issue_class::load || which == issue_class::store ||
+                                         which == issue_class::atomic;
             const auto occupied = static_cast<std::uint32_t>(interval);
-            size->by_class[static_cast<unsigned>(which)] = {occupied, jumps ? later : occupied, later};
-            size->waits_for_results = size->waits_for_results || later > occupied;
+            const auto next =
+                std::max(holds_wavefront ? later : occupied, static_cast<std::uint32_t>(wavefront_interval));
+            size->by_class[static_cast<unsigned>(which)] = {occupied, next, later};
+            size->waits_for_results = size->waits_for_results || std::max(later, next) > occupied;
         }
     };
     set(issue_class::alu, issue.alu, results.alu);
     set(issue_class::multiply, issue.multiply, results.multiply);
     set(issue_class::divide, issue.divide, results.divide);
-    set(issue_class::load, issue.load);
-    set(issue_class::store, issue.store);
+    set(issue_class::load, issue.load, results.load);
+    set(issue_class::store, issue.store, results.store);
     set(issue_class::branch, issue.branch, results.branch);
     set(issue_class::jump, issue.jump, results.jump);
-    set(issue_class::atomic, issue.atomic);
+    set(issue_class::atomic, issue.atomic, results.atomic);
     set(issue_class::floating, issue.floating, results.floating);
     set(issue_class::float_divide, issue.float_divide, results.float_divide);
     set(issue_class::double_precision, issue.double_precision, results.double_precision);

@@ -19,11 +19,11 @@ struct issue_params {
 };
 
 /// Cycles from an instruction's issue to that of one which needs its result, by class; of branches and jumps, to the
-/// wavefront's next instruction. Less than the instruction occupies its SIMD unit (0): so long. Memory says when
-/// results of loads and atomics are there.
+/// wavefront's next instruction; of memory instructions, to that as well, and until the memory unit has them. Less than
+/// the instruction occupies its SIMD unit (0): so long. Memory says when results of loads and atomics are there.
 struct result_params {
-    std::uint64_t alu = 0, multiply = 0, divide = 0, branch = 0, jump = 0, floating = 0, float_divide = 0,
-                  double_precision = 0, double_divide = 0, csr = 0;
+    std::uint64_t alu = 0, multiply = 0, divide = 0, load = 0, store = 0, branch = 0, jump = 0, atomic = 0,
+                  floating = 0, float_divide = 0, double_precision = 0, double_divide = 0, csr = 0;
     void describe(parameter_visitor& v);
 };
 
@@ -43,8 +43,10 @@ enum class lane_stop : std::uint8_t {
 /// results.
 class lane_engine {
 public:
+    /// \param wavefront_interval least cycles from one instruction of a wavefront to its next
     explicit lane_engine(const issue_params& issue, const result_params& results = {},
-                         const lane_operations& operations = lane_operations::best());
+                         const lane_operations& operations = lane_operations::best(),
+                         std::uint64_t wavefront_interval = 0);
 
     /// \param max_instructions after which it stops at the next jump or line; 1 is exact
     lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) {

@@ -34,12 +34,14 @@ struct alignas(wavefront_lanes) access_state : on_large_pages {
     unsigned count = 0;       ///< pieces as the coalescer has made them
     unsigned total = 0;       ///< with those that were cut out of them, which stand behind
     unsigned translated = 0;  ///< pieces that translation has dealt with, done or waiting
+    unsigned reordered = 0;   ///< pieces that are in the reorder buffer or have left it
     std::uint64_t serial = 0;
-    std::uint64_t bypass = 0;   ///< bit n: transaction n bypasses the L1 cache
-    std::uint64_t exact = 0;    ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
-    std::uint64_t ordered = 0;  ///< bit n: piece n is counted in remote_order
-    ticks lookup_at = 0;        ///< earliest time of the first lookup
-    ticks ready = 0;            ///< when what is there so far has reached the registers
+    std::uint64_t reorder_first = 0;  ///< number of its first line in the reorder buffer
+    std::uint64_t bypass = 0;         ///< bit n: transaction n bypasses the L1 cache
+    std::uint64_t exact = 0;          ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
+    std::uint64_t ordered = 0;        ///< bit n: piece n is counted in remote_order
+    ticks lookup_at = 0;              ///< earliest time of the first lookup
+    ticks ready = 0;                  ///< when what is there so far has reached the registers
     coalescer::transactions transactions;
     std::array<ticks, wavefront_lanes> since;  ///< for spans: since when a piece waits for what it waits for
     std::array<transaction_ref, wavefront_lanes>

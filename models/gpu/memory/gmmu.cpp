@@ -21,12 +21,18 @@ constexpr std::uint64_t root_mask = (std::uint64_t{1} << 56) - (std::uint64_t{1}
 void gmmu_params::describe(parameter_visitor& v) {
     v.field("walkers", walkers, between{1, 1024}, "page-table walks under way at a time");
     v.field("latency", latency, between{0, 10000}, "of a walk beside its reads of memory, in GPU cycles");
+    v.field("level_latency", level_latency, between{0, 10000},
+            "least time of a level that is read, its read of memory included, in GPU cycles");
     v.field("walk_cache_entries", walk_cache_entries, between{0, 4096},
             "entries of the page-walk cache for each of the three upper levels; 0: none");
 }
 
 gmmu::gmmu(const sc_core::sc_module_name& name, const gmmu_params& p, const clock_domain& clock, line_target& memory)
-    : model(name), params(p), m_latency(clock.span(p.latency)), m_memory(memory) {
+    : model(name),
+      params(p),
+      m_latency(clock.span(p.latency)),
+      m_level_latency(clock.span(p.level_latency)),
+      m_memory(memory) {
     for (auto& level : m_cached) level.resize(p.walk_cache_entries);
     for (std::uint64_t i = 0; i < p.walkers; ++i) m_walkers.push_back(std::make_unique<walker>(*this));
     for (auto w = m_walkers.rbegin(); w != m_walkers.rend(); ++w) m_idle.push_back(w->get());
@@ -89,7 +95,7 @@ void gmmu::read(walker& w) {
     request->client = this;
     request->context = &w;
     request->cookie = m_epoch;
-    request->issued = now();
+    request->issued = w.read_at = now();
     ++reads;
     m_memory.send(request);
 }
@@ -102,8 +108,17 @@ void gmmu::line_done(line_request& r) {
         t.fault = r.fault;
         return finish(w, t);
     }
-    std::uint64_t entry;
-    std::memcpy(&entry, r.data.data() + r.offset, sizeof entry);
+    std::memcpy(&w.entry, r.data.data() + r.offset, sizeof w.entry);
+    if (const ticks at = w.read_at + m_level_latency; at > now())
+        schedule(w.entry_taken, at);
+    else
+        follow(w);
+}
+
+/// Goes on with the entry of the present level.
+void gmmu::follow(walker& w) {
+    translation t;
+    const std::uint64_t entry = w.entry;
     if (w.level <= 1 && (entry & (GPU_PTE_VALID | GPU_PTE_DEMAND)) == GPU_PTE_DEMAND) return wait_for_page(w);
     if (interpret(entry, w.level, w.work.page, t)) return finish(w, t);
     --w.level;
@@ -214,6 +229,7 @@ void gmmu::reset() {
     m_idle.clear();
     for (auto w = m_walkers.rbegin(); w != m_walkers.rend(); ++w) {
         cancel((*w)->start);
+        cancel((*w)->entry_taken);
         m_idle.push_back(w->get());
     }
     m_queue.clear();

@@ -19,6 +19,7 @@ namespace fabricvp::gpu {
 struct gmmu_params {
     std::uint64_t walkers = 16;
     cycles latency{20};                     ///< of a walk, beside its reads
+    cycles level_latency{0};                ///< least of a level, its read included
     std::uint64_t walk_cache_entries = 64;  ///< for each of the three upper levels
     void describe(parameter_visitor& v);
 };
@@ -75,13 +76,17 @@ private:
     struct walker {
         explicit walker(gmmu& m) : unit(m) {}
         void read() { unit.read(*this); }
+        void follow() { unit.follow(*this); }
         gmmu& unit;
         job work;
         unsigned level = 0;
         std::uint64_t table = 0;
         bool stale = false;  // its address space was invalidated meanwhile
         ticks begin = 0;
+        ticks read_at = 0;        // when the present level's entry was asked for
+        std::uint64_t entry = 0;  // what it holds
         calendar_event start{method<&walker::read>, this};
+        calendar_event entry_taken{method<&walker::follow>, this};
     };
     struct cached_table {
         std::uint64_t key = 0, table = 0, used = 0;
@@ -92,6 +97,7 @@ private:
     static bool interpret(std::uint64_t entry, unsigned level, std::uint64_t page, translation& to);
     void begin(walker& w, const job& j);
     void read(walker& w);
+    void follow(walker& w);
     void line_done(line_request& request) override;
     void finish(walker& w, const translation& t);
     void wait_for_page(walker& w);
@@ -102,7 +108,7 @@ private:
         return (std::uint64_t{space} + 1) << 36 | page >> 9 * level;
     }
 
-    ticks m_latency;
+    ticks m_latency, m_level_latency;
     line_target& m_memory;
     pool<line_request> m_requests;
     std::array<std::uint64_t, address_spaces> m_roots{};

@@ -23,21 +23,21 @@ l1_lines::l1_lines(std::uint64_t size, std::uint64_t ways) : m_ways(static_cast<
     m_data.resize(size);
 }
 
+unsigned l1_lines::victim(unsigned first) const {
+    unsigned at = first;
+    for (unsigned i = first; i < first + m_ways; ++i) {
+        if (m_lines[i].tag >> generation_shift != m_generation) return i;
+        if (m_clock - m_lines[i].used > m_clock - m_lines[at].used) at = i;
+    }
+    return at;
+}
+
 bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
     unsigned at = find(line);
     bool evicts = false;
     if (at == absent) {
-        const unsigned first = set_of(line);
-        at = first;
-        for (unsigned i = first; i < first + m_ways; ++i) {
-            if (m_lines[i].tag >> generation_shift != m_generation) {
-                at = i;
-                evicts = false;
-                break;
-            }
-            evicts = true;
-            if (m_clock - m_lines[i].used > m_clock - m_lines[at].used) at = i;
-        }
+        at = victim(set_of(line));
+        evicts = m_lines[at].tag >> generation_shift == m_generation;
         m_lines[at].tag = tag_of(line);
         m_lines[at].valid = 0;
     }

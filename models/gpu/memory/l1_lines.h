@@ -36,6 +36,13 @@ public:
         if (const unsigned at = find(line); at != absent) m_lines[at].tag = empty;
     }
     void clear();
+    static constexpr std::uint64_t no_line = ~std::uint64_t{0};
+    /// The line that has to go when another one is put in; no_line: none.
+    std::uint64_t victim_of(std::uint64_t line) const {
+        const auto& v = m_lines[victim(set_of(line))];
+        return v.tag >> generation_shift == m_generation ? (v.tag & ((std::uint64_t{1} << generation_shift) - 1)) << 6
+                                                         : no_line;
+    }
     /// Tells the host that fill() will follow.
     void prefetch(std::uint64_t line) const { __builtin_prefetch(&m_lines[set_of(line)], 1); }
 
@@ -47,6 +54,9 @@ private:
         const std::uint64_t number = line >> 6;
         return static_cast<unsigned>(m_sets & (m_sets - 1) ? number % m_sets : number & (m_sets - 1)) * m_ways;
     }
+
+    /// The way of a set that is taken next: one that holds nothing, or else the least recently used one.
+    unsigned victim(unsigned first) const;
 
     std::uint64_t m_sets;
     unsigned m_ways;

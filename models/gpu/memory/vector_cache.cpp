@@ -20,6 +20,15 @@ void vector_cache_params::describe(parameter_visitor& v) {
     v.field("sectored", sectored,
             "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
     v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
+    v.field("in_flight", in_flight, between{0, 4096},
+            "lines under way at a time, of loads that hit, of loads that miss and of stores; 0: only misses are "
+            "bounded, by "
+            "`mshrs`, and stores by `outstanding_bypasses`");
+    v.field("reserves_ways", reserves_ways,
+            "a miss takes its way when it asks for the line, and waits while all ways of the set are being fetched or "
+            "written; otherwise when the line comes");
+    v.field("write_latency", write_latency, between{0, 1000},
+            "cycles for which a line that has come is being written: a load of it stops the cache so long");
     reject(v, l1_invalid_parameter(size, ways));
 }
 
@@ -30,6 +39,7 @@ vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cac
       m_latency(clock.span(p.latency)),
       m_tag_latency(clock.span(p.tag_latency)),
       m_fill_latency(clock.span(p.fill_latency)),
+      m_write_latency(clock.span(p.write_latency)),
       m_cycle(clock.span(1)),
       m_router(router),
       m_requests(requests),
@@ -40,13 +50,50 @@ vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cac
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
 }
 
-bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
+/// Places of hits become free when their data leave.
+void vector_cache::end_hits() {
+    while (!m_hits.empty() && m_hits.front().end <= now()) {
+        m_hits.pop_front();
+        give_place();
+    }
+    if (!m_hits.empty()) schedule(m_hit_end, m_hits.front().end);
+    for (transaction_client* user : m_users) user->cache_available();
+}
+
+void vector_cache::end_writes() {
+    while (!m_writing.empty() && m_writing.front().end <= now()) m_writing.pop_front();
+    if (!m_writing.empty()) schedule(m_write_end, m_writing.front().end);
+    for (transaction_client* user : m_users) user->cache_available();
+}
+
+/// Whether the line that a miss replaces is neither being fetched nor written nor read.
+bool vector_cache::way_free(std::uint64_t line) const {
+    if (!params.reserves_ways) return true;
+    const auto victim = m_lines.victim_of(line);
+    if (victim == l1_lines::no_line) return true;
+    const auto uses = [victim](const line_until& l) { return l.line == victim; };
+    return std::none_of(m_mshrs.begin(), m_mshrs.end(),
+                        [victim](const mshr& m) { return !m.waiters.empty() && m.line == victim; }) &&
+           std::none_of(m_writing.begin(), m_writing.end(), uses) && std::none_of(m_hits.begin(), m_hits.end(), uses);
+}
+
+bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     const access_transaction& p = state.transactions[transaction];
     const std::uint8_t sectors = sectors_of(p.bytes);
     const unsigned found = m_lines.find(p.line);
     if (found != l1_lines::absent && (sectors & ~m_lines.valid(found)) == 0) {
         ++hits;
         m_lines.touch(found);
+        for (const auto& w : m_writing) {
+            if (w.line != p.line || w.end <= at) continue;
+            ++write_stalls;
+            at = w.end;
+        }
+        if (bounded() || params.reserves_ways) {
+            take_place();
+            m_hits.push_back({p.line, at + m_latency});
+            if (!m_hit_end.scheduled()) schedule(m_hit_end, at + m_latency);
+        }
         if (auto* o = memory_observer::attached())
             o->hit(m_router.where() - GPU_PA_GPU0, number, *state.access, transaction, p.line, at);
         state.access->spans.add(m_hit_span, span_kind::service, at, at + m_latency);
@@ -59,12 +106,19 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks at) {
         if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
         state.since[transaction] = at;
         m_mshrs[m].waiters.push(state.ref(transaction));
+        take_place();
         return true;
     }
     if (m_free.empty()) {
         ++mshr_stalls;
         return false;
     }
+    if (!way_free(p.line)) {
+        ++way_stalls;
+        return false;
+    }
+    take_place();
+    if (params.reserves_ways) evictions += m_lines.fill(p.line, nullptr, 0);
     ++misses;
     sector_misses += found != l1_lines::absent;
     const unsigned m = m_free.back();
@@ -112,7 +166,13 @@ void vector_cache::line_done(line_request& r) {
     m_port = std::max(m_port, now()) + m_cycle;
     const ticks taken = m_port - m_cycle, ready = taken + m_fill_latency;
     miss_latency.add(now() - r.issued);
-    if (m_open[index] != closed && !fault) evictions += m_lines.fill(m.line, r.data.data(), r.valid_sectors);
+    if (m_open[index] != closed && !fault) {
+        evictions += m_lines.fill(m.line, r.data.data(), r.valid_sectors);
+        if (m_write_latency) {
+            m_writing.push_back({m.line, taken + m_write_latency});
+            if (!m_write_end.scheduled()) schedule(m_write_end, taken + m_write_latency);
+        }
+    }
     transaction_queue complete, rest;
     std::uint8_t missing = 0;
     while (!m.waiters.empty()) {
@@ -140,6 +200,7 @@ void vector_cache::line_done(line_request& r) {
     while (!complete.empty()) {  // users may come back with new loads inside these calls
         const transaction_ref p = complete.pop();
         access_state& state = access_state::of(p);
+        give_place();
         auto& spans = state.access->spans;
         if (span_recorder::on()) {
             const ticks since = state.since[access_state::transaction_of(p)];
@@ -200,6 +261,11 @@ void vector_cache::reset() {
     m_free.resize(params.mshrs);
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
     m_port = 0;
+    m_in_flight = 0;
+    m_hits.clear();
+    m_writing.clear();
+    cancel(m_hit_end);
+    cancel(m_write_end);
     ++m_epoch;
     model::reset();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/spans.h"
@@ -26,7 +27,10 @@ struct vector_cache_params {
     cycles latency{20};      ///< hit: lookup to registers
     cycles tag_latency{4};   ///< miss: lookup to request
     cycles fill_latency{4};  ///< miss: line to registers
-    bool sectored = false;   ///< fetches the sectors of 16 bytes that loads want, not lines
+    std::uint64_t in_flight = 0;
+    bool reserves_ways = false;
+    cycles write_latency{0};
+    bool sectored = false;  ///< fetches the sectors of 16 bytes that loads want, not lines
     void describe(parameter_visitor& v);
 };
 
@@ -40,6 +44,10 @@ public:
     counter sector_misses{*this, "sector_misses", "1", "of the misses: the line was there without the sectors"};
     counter mshr_merges{*this, "mshr_merges", "1", "loads of a line that was being fetched"};
     counter mshr_stalls{*this, "mshr_stalls", "1", "loads that waited for an MSHR"};
+    counter in_flight_stalls{*this, "in_flight_stalls", "1",
+                             "times that lookups stopped because `in_flight` lines were under way"};
+    counter way_stalls{*this, "way_stalls", "1", "loads that waited because all ways of their set were being fetched"};
+    counter write_stalls{*this, "write_stalls", "1", "loads that waited for their line to be written after a fetch"};
     counter evictions{*this, "evictions", "1", "lines given up for others"};
     counter invalidations{*this, "invalidations", "1", "times that everything was forgotten"};
     counter refetches{*this, "refetches", "1", "fetches repeated because the line arrived without needed sectors"};
@@ -57,9 +65,19 @@ public:
     /// Registers one of its users.
     void add_user(transaction_client& user) { m_users.push_back(&user); }
 
-    /// A load's lookup at `at`. \returns false if it must wait for an MSHR (cache_available()); otherwise its unit
-    /// hears transaction_loaded(), on a hit inside this call
-    bool load(access_state& state, unsigned transaction, ticks at);
+    /// A load's lookup at `at`, which becomes when the line is taken from the cache, where it must be written first.
+    /// \returns false if it must wait for an MSHR (cache_available()); otherwise its unit hears transaction_loaded(),
+    /// on a hit inside this call
+    bool load(access_state& state, unsigned transaction, ticks& at);
+    /// Whether no further line can be under way; cache_available() comes.
+    bool full() {
+        if (!params.in_flight || m_in_flight < params.in_flight) return false;
+        ++in_flight_stalls;
+        return true;
+    }
+    /// A store or another access that bypasses the lines is under way, and no longer.
+    void take_place() { m_in_flight += bounded(); }
+    void give_place() { m_in_flight -= bounded(); }
     void store(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask) {
         m_lines.update(line, data, mask);
         close(line);
@@ -91,8 +109,12 @@ private:
     void line_done(line_request& request) override;
     void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
     void close(std::uint64_t line);
+    bool bounded() const { return params.in_flight != 0; }
+    void end_hits();
+    void end_writes();
+    bool way_free(std::uint64_t line) const;
 
-    ticks m_latency, m_tag_latency, m_fill_latency, m_cycle;
+    ticks m_latency, m_tag_latency, m_fill_latency, m_write_latency, m_cycle;
     memory_router& m_router;
     pool<line_request>& m_requests;
     std::vector<transaction_client*> m_users;
@@ -112,7 +134,16 @@ private:
     std::vector<unsigned> m_free;
     std::array<std::uint16_t, 256> m_open_by_hash{};  // how many of them, by the low bits of their lines
     ticks m_port = 0;                                 // when the next line can be taken in
-    std::uint64_t m_epoch = 0;                        // answers to what a reset has dropped are recognised by it
+    unsigned m_in_flight = 0;                         // lines, if they are bounded
+    struct line_until {
+        std::uint64_t line;
+        ticks end;
+    };
+    growing_ring<line_until> m_hits;     // of them those that are being read
+    growing_ring<line_until> m_writing;  // fetched lines that are being written
+    calendar_event m_hit_end{method<&vector_cache::end_hits>, this};
+    calendar_event m_write_end{method<&vector_cache::end_writes>, this};
+    std::uint64_t m_epoch = 0;  // answers to what a reset has dropped are recognised by it
 };
 
 }  // namespace fabricvp::gpu

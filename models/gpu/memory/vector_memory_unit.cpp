@@ -27,6 +27,9 @@ void vector_memory_unit_params::describe(parameter_visitor& v) {
         "address_lanes", address_lanes, between{1, 64},
         "lanes whose addresses the coalescer takes a cycle: below 64, an access to however few lines occupies it for "
         "several cycles. The latency of one access stays");
+    v.field("reorder_buffer", reorder_buffer, between{0, 4096},
+            "lines that return to the registers in the order of their accesses, from translation on; 0: they return as "
+            "they come");
     v.field("coalesced_atomics", coalesced_atomics,
             "lanes' atomics on different words of a line go as one request, as stores do; otherwise each goes alone. "
             "Over PCIe they always go alone, as its AtomicOps do");
@@ -45,7 +48,8 @@ vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, cons
       m_cycle(to.clock.span(1)),
       m_router(to.router),
       m_constants(to.constants),
-      m_pools(to.pools) {
+      m_pools(to.pools),
+      m_reorder(p.reorder_buffer) {
     l1.add_user(*this);
     m_constants.add_user(*this);
 }
@@ -83,6 +87,7 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     a.issued = now();
     s.access = access;
     s.translated = 0;
+    s.reordered = m_reorder.in_use() ? 0 : ~0u;
     s.serial = ++m_serial;
     s.bypass = s.ordered = s.exact = 0;
     s.count = split(a, s.transactions);
@@ -98,8 +103,9 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     a.spans.add(m_coalesce_span, span_kind::service, at, at + m_latency);
     a.spans.add(tlb.lookup_span, span_kind::service, at + m_latency, s.lookup_at);
     a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
-    if (!m_blocked.empty() || !translate(s)) return m_blocked.push_back(&s);
+    if (!m_blocked.empty() || m_translating || !translate(s)) return m_blocked.push_back(&s);
     release(s);
+    resume_translation();
 }
 
 /// For which the coalescer takes the addresses of an access, in the order of lanes, up to the last one that has any;
@@ -117,7 +123,14 @@ unsigned vector_memory_unit::split(vector_access& a, coalescer::transactions& to
     return together ? m_coalescer.split_atomics(a, to) : coalescer::split_lanes(a, to);
 }
 
+/// \returns false if the rest of the access waits, for an MSHR of the TLB or for the reorder buffer
 bool vector_memory_unit::translate(access_state& s) {
+    // What ends inside may issue more, or make room for others: they come behind this one.
+    const auto done = [this](bool whole) {
+        m_translating = false;
+        return whole;
+    };
+    m_translating = true;
     const std::uint32_t space = s.access->address_space;
     std::uint64_t known = ~std::uint64_t{0};
     unsigned shift = 0;  // pages of 4 KiB in the page that is known
@@ -126,6 +139,14 @@ bool vector_memory_unit::translate(access_state& s) {
         const unsigned i = s.translated;
         const std::uint64_t page = page_of(s.transactions[i].line);
         s.since[i] = std::max(s.lookup_at, now());
+        if (s.reordered == i) {
+            if (m_reorder.full()) {
+                ++reorder_stalls;
+                return done(false);
+            }
+            m_reorder.enter(s, i);
+            ++s.reordered;
+        }
         if (page >> shift != known) {
             known = ~std::uint64_t{0};
             shift = 0;
@@ -135,7 +156,7 @@ bool vector_memory_unit::translate(access_state& s) {
                 continue;
             }
             const auto outcome = tlb.look_up(space, page, s.ref(i), std::max(s.lookup_at, now()), t);
-            if (outcome == l1_tlb::outcome::full) return false;
+            if (outcome == l1_tlb::outcome::full) return done(false);
             if (s.since[i] > s.lookup_at)
                 s.access->spans.add(tlb.queue_span, span_kind::queueing, s.lookup_at, s.since[i]);
             if (outcome == l1_tlb::outcome::wait) {
@@ -150,11 +171,11 @@ bool vector_memory_unit::translate(access_state& s) {
             o->translated(m_router.where() - GPU_PA_GPU0, *s.access, i, page, now());
         enter(s, i, t);
     }
-    return true;
+    return done(true);
 }
 
-void vector_memory_unit::tlb_available() {
-    while (!m_blocked.empty()) {
+void vector_memory_unit::resume_translation() {
+    while (!m_blocked.empty() && !m_translating) {
         access_state& s = *m_blocked.front();
         if (!translate(s)) return;
         m_blocked.pop_front();
@@ -249,17 +270,18 @@ bool vector_memory_unit::look_up(access_state& s, unsigned transaction) {
         return true;  // comes back later
     }
     const bool through = a.kind == access_kind::read && !(s.bypass >> transaction & 1);
+    auto& cache = through && a.constant ? m_constants : l1;
+    if (cache.full()) return false;
     ticks at = std::max({s.lookup_at, now(), m_port_free});
     if (m_refused_at != never) {  // its tag is known: the request leaves when there is an MSHR for it
-        const ticks tag = (through && a.constant ? m_constants : l1).tag_latency();
-        at = std::max(m_refused_at, at - std::min(at, tag));
+        at = std::max(m_refused_at, at - std::min(at, cache.tag_latency()));
     }
     const bool in_scratch = a.scratch;
     if (span_recorder::on() && at > s.since[transaction]) {
         s.access->spans.add(m_port_span, span_kind::queueing, s.since[transaction], at);
         s.since[transaction] = at;
     }
-    if (!(through ? (a.constant ? m_constants : l1).load(s, transaction, at) : bypass_l1(s, transaction, at))) {
+    if (!(through ? cache.load(s, transaction, at) : bypass_l1(s, transaction, at))) {
         m_refused_at = std::min(m_refused_at, at);
         return false;
     }
@@ -278,6 +300,7 @@ bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks 
         return false;
     }
     ++m_bypasses;
+    l1.take_place();
     const vector_access& a = *s.access;
     const access_transaction& p = s.transactions[transaction];
     auto request = m_pools.requests.make();
@@ -333,6 +356,7 @@ bool vector_memory_unit::bypass_l1(access_state& s, unsigned transaction, ticks 
 void vector_memory_unit::line_done(line_request& r) {
     if (r.cookie >> 8 != m_epoch) return;
     --m_bypasses;
+    l1.give_place();
     access_state& s = *static_cast<access_state*>(r.context);
     const auto transaction = static_cast<unsigned>(r.cookie & 0xff);
     vector_access& a = *s.access;
@@ -382,7 +406,18 @@ void vector_memory_unit::transaction_done(access_state& s, unsigned transaction,
         if (!parked.empty()) m_refused_at = never;
         m_port.prepend(parked);
     }
-    release(s);
+    if (!m_reorder.in_use() || transaction >= s.count) return release(s);
+    m_reorder.complete(s, transaction, ready);
+    return_in_order();
+}
+
+void vector_memory_unit::return_in_order() {
+    ticks ready;
+    while (auto* const s = m_reorder.pop(ready)) {
+        s->ready = std::max(s->ready, ready);
+        release(*s);
+    }
+    resume_translation();
 }
 
 void vector_memory_unit::release(access_state& s) {
@@ -415,6 +450,8 @@ void vector_memory_unit::invalidate() {
 
 void vector_memory_unit::reset() {
     m_order.clear();
+    m_reorder.clear();
+    m_translating = false;
     m_free = nullptr;
     for (auto& s : m_states) {
         s->access = nullptr;

@@ -17,6 +17,7 @@
 #include "base/growing_ring.h"
 #include "gpu/memory/l1_tlb.h"
 #include "gpu/memory/remote_order.h"
+#include "gpu/memory/reorder_buffer.h"
 #include "gpu/memory/vector_cache.h"
 #include "gpu/memory/vector_memory.h"
 
@@ -27,6 +28,7 @@ struct vector_memory_unit_params {
     std::uint64_t outstanding_bypasses = 128;
     cycles latency{1};
     std::uint64_t address_lanes = 64;
+    std::uint64_t reorder_buffer = 0;
     bool coalesced_atomics = true;
     l1_tlb_params tlb;
     vector_cache_params l1;
@@ -75,6 +77,8 @@ public:
     counter ordering_stalls{
         *this, "ordering_stalls", "1",
         "lines of memory elsewhere that waited for the wavefront's earlier access to the same line"};
+    counter reorder_stalls{*this, "reorder_stalls", "1",
+                           "times that translation stopped because the reorder buffer was full"};
     histogram lines_per_access{*this, "lines_per_access", "1", "distinct lines of an access"};
     histogram load_latency{*this, "load_latency", "ps", "from issue to the last lane's data, loads and atomics"};
     histogram store_latency{*this, "store_latency", "ps", "from issue to the last acknowledgement"};
@@ -98,11 +102,12 @@ private:
                             ticks ready) override;
     void cache_available() override { drain_port(); }
     void transactions_translated(transaction_queue transactions, const translation& t) override;
-    void tlb_available() override;
+    void tlb_available() override { resume_translation(); }
     void line_done(line_request& request) override;
 
     access_state& allocate_state();
     bool translate(access_state& state);
+    void resume_translation();
     void enter(access_state& state, unsigned transaction, const translation& t);
     bool goes_by_lane(const access_state& state, unsigned transaction, const translation& t) const;
     void enqueue_uncached(access_state& state, unsigned transaction, const translation& t);
@@ -111,6 +116,7 @@ private:
     bool bypass_l1(access_state& state, unsigned transaction, ticks at);
     void transaction_failed(access_state& state, unsigned transaction, memory_fault fault);
     void transaction_done(access_state& state, unsigned transaction, ticks ready);
+    void return_in_order();
     void release(access_state& state);
     static unsigned permissions_for(const vector_access& a);
     static bool is_write(const vector_access& a) { return a.kind != access_kind::read; }
@@ -128,10 +134,12 @@ private:
 
     coalescer m_coalescer;
     remote_order m_order;
+    fabricvp::gpu::reorder_buffer m_reorder;
     std::vector<std::unique_ptr<access_state>> m_states;
     access_state* m_free = nullptr;
-    growing_ring<access_state*> m_blocked;  // whose translation waits for an MSHR, in order
-    transaction_queue m_port;               // translated pieces that wait for L1, in order
+    growing_ring<access_state*> m_blocked;  // whose translation waits for an MSHR or the reorder buffer, in order
+    bool m_translating = false;
+    transaction_queue m_port;  // translated pieces that wait for L1, in order
     bool m_pumping = false;
     ticks m_port_free = 0;       // when L1 can look up the next line
     ticks m_refused_at = never;  // when the first of the port was looked up, if it waits since then
