@@ -66,7 +66,7 @@ const std::vector<std::string>& app_placements() {
 }
 
 const std::vector<std::string>& app_dispatches() {
-    static const std::vector<std::string> names = {"contiguous", "round_robin", "lasp"};
+    static const std::vector<std::string> names = {"contiguous", "round_robin", "lasp", "fill"};
     return names;
 }
 

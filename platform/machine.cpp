@@ -33,6 +33,8 @@ node::node(const sc_core::sc_module_name& name, const node_params& p) : model(na
             host.attach(pcie->root);
         }
         devices.build(params.devices, host, pcie.get());
+        if (!devices.gpus.empty()) kernels = std::make_unique<gpu::kernel_activity>("kernels");
+        for (auto& g : devices.gpus) g->core.dispatcher.report_to(*kernels);
     }
     if (!params.fabric.empty()) link_up();
     energy = std::make_unique<energy_meter>("energy", params.energy, *this);

@@ -26,7 +26,8 @@ public:
     const node_params params;
 
     host::host_complex host;
-    std::unique_ptr<pcie::tree> pcie;  ///< none where nothing is plugged in
+    std::unique_ptr<pcie::tree> pcie;               ///< none where nothing is plugged in
+    std::unique_ptr<gpu::kernel_activity> kernels;  ///< none where there are no GPUs
     node_devices devices;
     std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
     std::unique_ptr<gpu::replay::player> replay;   ///< none unless a recording is played; then there are no GPUs

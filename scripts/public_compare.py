@@ -34,6 +34,10 @@ import public_runs
 COMPUTE_UNITS = 64
 MACHINE = "gpu"  #: a GPU of these sizes
 ITS_MACHINE = "mgpusim_r9nano"  #: with MGPUSim's compute units and first-level caches
+ITS_FOUR = "mgpusim_r9nano_quad"  #: four of them
+#: What MGPUSim's driver does with UNIFIED_GPUS (amd/driver/driver.go and internal/device.go).
+UNIFIED: Mapping[str, Any] = {"all_gpus": True, "placement": "interleaved", "dispatch": "fill"}
+UNIFIED_GPUS = "-unified-gpus 1,2,3,4"
 Figures = dict[str, Any]
 
 
@@ -47,32 +51,44 @@ class Sample:
     size: int = 0
     option: str = ""
     differs: str = ""  #: in which our application differs
+    larger: tuple[Mapping[str, Any], str] | None = None  #: the first two at another size
 
 
 SAMPLES: dict[str, Sample] = {
-    "fir": Sample({"n": 65536}, "-length 65536", "fir", 65536),
+    "fir": Sample(
+        {"n": 65536}, "-length 65536", "fir", 65536, larger=({"n": 131072}, "-length 131072"),
+    ),
     "spmv": Sample(
         {"n": 8192, "per_row": 16, "group": 128, "vector": False},
         "-dim 8192 -sparsity 0.001953125", "spmv", 8192, "density=0.001953125",
+        larger=({"n": 16384, "per_row": 16, "group": 128, "vector": False}, "-dim 16384 -sparsity 0.0009765625"),
     ),
     "kmeans": Sample({"points": 16384}, "-points 16384 -features 8 -clusters 5 -max-iter 1"),
     "floydwarshall": Sample({"n": 256, "passes": 2}, "-node 256 -iter 2"),
     "pagerank": Sample(
         {"n": 512, "per_row": 20, "iterations": 2}, "-node 512 -sparsity 0.0390625 -iterations 2",
         "pagerank", 512, "density=0.0390625",
+        larger=({"n": 1024, "per_row": 20, "iterations": 2}, "-node 1024 -sparsity 0.01953125 -iterations 2"),
     ),
     "matrixtranspose": Sample(
-        {"n": 512}, "-width 512", "transpose", 512, differs="tiles of 16×16 words, a lane a word"
+        {"n": 512}, "-width 512", "transpose", 512, differs="tiles of 16×16 words, a lane a word",
+        larger=({"n": 1024}, "-width 1024"),
     ),
     "stencil2d": Sample(
         {"rows": 128, "columns": 1024, "padding": 16}, "-row 128 -col 1024 -iter 1",
     ),
     "nbody": Sample({"n": 256, "group": 256}, "-iter 1"),  # 256 particles, whatever its option says
     "matrixmultiplication": Sample(
-        {"n": 128, "height": 128}, "-x 128 -y 128 -z 128", "mm", 128, differs="tiles of 16×16, a lane an element"
+        {"n": 128, "height": 128}, "-x 128 -y 128 -z 128", "mm", 128, differs="tiles of 16×16, a lane an element",
+        larger=({"n": 256, "height": 256}, "-x 256 -y 256 -z 256"),
     ),
-    "bitonicsort": Sample({"n": 4096}, "-length 4096", "bitonicsort", 4096),
-    "atax": Sample({"n": 256, "group": 256}, "-x 256 -y 256", "atax", 256),
+    "bitonicsort": Sample(
+        {"n": 4096}, "-length 4096", "bitonicsort", 4096, larger=({"n": 8192}, "-length 8192"),
+    ),
+    "atax": Sample(
+        {"n": 256, "group": 256}, "-x 256 -y 256", "atax", 256,
+        larger=({"n": 512, "group": 256}, "-x 512 -y 512"),
+    ),
     "bicg": Sample({"n": 256, "group": 256}, "-x 256 -y 256", "mvt", 256, differs="mvt: adds to what is there"),
     "im2col": Sample(
         {"size": 64, "channels": 3, "batch": 1}, "-N 1 -C 3 -H 64 -W 64 -pad-x 1 -pad-y 1", "im2col", 1,
@@ -123,11 +139,39 @@ def ours(statistics: Mapping[str, float], host_s: float) -> Figures:
     }  # fmt: skip
 
 
-def run_source(name: str, folder: Path, machine: str = MACHINE) -> Figures:
-    """The sample's OpenCL source on a machine, in a process of its own."""
+@dataclass(frozen=True)
+class Cell:
+    """A size, and one GPU or four, on which a sample's source runs here and the sample in MGPUSim."""
+
+    machine: str
+    larger: bool = False
+    four: bool = False
+
+    def bench(self, sample: Sample) -> Mapping[str, Any]:
+        return sample.larger[0] if self.larger and sample.larger else sample.bench
+
+    def mgpusim(self, sample: Sample) -> str:
+        options = sample.larger[1] if self.larger and sample.larger else sample.mgpusim
+        return f"{options} {UNIFIED_GPUS}" if self.four else options
+
+
+#: What is compared with MGPUSim on its own machine: sizes of the first column by GPUs.
+CELLS = {
+    "its machine": Cell(ITS_MACHINE),
+    "its machine, larger": Cell(ITS_MACHINE, larger=True),
+    "four": Cell(ITS_FOUR, four=True),
+    "four, larger": Cell(ITS_FOUR, larger=True, four=True),
+}
+#: The figures of MGPUSim that belong to a cell.
+THERE = {name: "mgpusim" + name.removeprefix("its machine").removeprefix("four") for name in CELLS}
+THERE |= {name: f"{there}, four" for name, there in THERE.items() if CELLS[name].four}
+
+
+def run_source(name: str, folder: Path, cell: Cell) -> Figures:
+    """The sample's OpenCL source in a process of its own."""
     program = (
-        "import json, sys; import public_compare; from pathlib import Path\n"
-        f"print('FIGURES', json.dumps(public_compare.bench(sys.argv[1], Path(sys.argv[2]), {machine!r})))"
+        "import json, sys; import public_compare; from public_compare import Cell; from pathlib import Path\n"
+        f"print('FIGURES', json.dumps(public_compare.bench(sys.argv[1], Path(sys.argv[2]), {cell!r})))"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program, name, folder],
@@ -171,10 +215,22 @@ class ColdBench(public_runs.Bench):
                 array[...] = on_gpu.get().reshape(array.shape)
 
 
-def bench(name: str, folder: Path, machine: str) -> Figures:
-    b = ColdBench(folder, machine, None)
-    right = public_runs.BENCHES[name](b, **SAMPLES[name].bench)
-    return ours(b.statistics, b.time) | {"right": right, "grids": b.grids}
+def bench(name: str, folder: Path, cell: Cell) -> Figures:
+    """In this process. Buffers of four GPUs are copied before each launch, so that caches have parts of them."""
+    b = public_runs.Bench(folder, cell.machine) if cell.four else ColdBench(folder, cell.machine)
+    b.options = dict(UNIFIED) if cell.four else {}
+    right = public_runs.BENCHES[name](b, **cell.bench(SAMPLES[name]))
+    found = ours(of_all_gpus(b.statistics), b.time)
+    return found | {"gpu_us": b.kernel_time * 1e6, "right": right, "grids": b.grids}
+
+
+def of_all_gpus(statistics: Mapping[str, float]) -> Mapping[str, float]:
+    """Sums over GPUs, by the names of one."""
+    sums: dict[str, float] = {}
+    for name, value in statistics.items():
+        name = re.sub(r"^gpu\d+\.", "", name)
+        sums[name] = sums.get(name, 0) + value
+    return sums
 
 
 def run_app(name: str, sample: Sample) -> Figures:
@@ -188,20 +244,19 @@ def run_app(name: str, sample: Sample) -> Figures:
     return ours(statistics, region["time_s"]) | {"right": right}
 
 
-def run_mgpusim(name: str, sample: Sample, samples: Path, out: Path) -> Figures:
+def run_mgpusim(name: str, options: str, samples: Path, folder: Path) -> Figures:
     """MGPUSim's own sample; its figures in the same form."""
-    folder = out / "mgpusim" / name
     folder.mkdir(parents=True, exist_ok=True)
     said = folder / "options"
-    if not said.exists() or said.read_text() != sample.mgpusim:
+    if not said.exists() or said.read_text() != options:
         said.unlink(missing_ok=True)
-        command = [samples.resolve() / name, "-timing", "-report-all", *sample.mgpusim.split()]
+        command = [samples.resolve() / name, "-timing", "-report-all", *options.split()]
         with (folder / "output").open("w") as log:
             done = subprocess.run([*command, "-verify"], cwd=folder, stdout=log, stderr=log, check=False)
             if done.returncode:  # no figures then
                 subprocess.run(command, cwd=folder, stdout=log, stderr=log, check=True)
         (folder / "status").write_text(str(done.returncode))
-        said.write_text(sample.mgpusim)
+        said.write_text(options)
     return read_mgpusim(folder)
 
 
@@ -212,11 +267,14 @@ FLOAT = re.compile(r"v_(add|sub|subrev|mul|mac|mad|madmk|madak|fma|rcp|rsq|sqrt|
 def read_mgpusim(folder: Path) -> Figures:
     """Figures of metrics.csv and instructions.csv, as MGPUSim v4.0.0 and scripts/mgpusim_counts.go write them."""
     sums: dict[tuple[str, str], float] = {}
+    kernels: list[float] = []  #: of each GPU
     with (folder / "metrics.csv").open() as file:
         for _, where, what, value in list(csv.reader(file, skipinitialspace=True))[1:]:
             block = re.sub(r"\[\d+\]|GPU\.|SA\.", "", re.sub(r"\[\d+\]", "", where))
             if value != "NaN":  # of compute units that ran nothing
                 sums[block, what] = sums.get((block, what), 0) + float(value)
+                if (block, what) == ("CommandProcessor", "kernel_time"):
+                    kernels.append(float(value))
     counts: dict[str, float] = dict.fromkeys(
         ("scalar", "scalar memory", "integer", "float", "memory", "lds", "branch"), 0
     )
@@ -249,7 +307,7 @@ def read_mgpusim(folder: Path) -> Figures:
         "l1": reads,
         "l2": [hits, step(l2, "read-miss", "write-miss")],
         "waits": {what[9:]: value for (_, what), value in sums.items() if re.match(r"CPIStack\.(?!total|Idle)", what)},
-        "gpu_us": sums["CommandProcessor", "kernel_time"] * 1e6,
+        "gpu_us": max(kernels) * 1e6,
         "host_us": sums["Driver", "kernel_time"] * 1e6,
         "right": (folder / "status").read_text() == "0",
     }
@@ -332,6 +390,24 @@ class Tables:
         heads = [*(f"GPU: {head}" for head in gpu), "host: source, its machine", "host: MGPUSim", "ratio"]
         return {"columns": ["µs", *heads], "rows": rows}
 
+    def cells(self) -> Figures:
+        """The same work on the simulator's machine: kernel time in each cell, and its ratio."""
+        rows = []
+        for name, found in self.figures.items():
+            for form, there in THERE.items():
+                if form not in found or there not in found:
+                    continue
+                here, its = found[form], found[there]
+                cell = CELLS[form]
+                options = cell.mgpusim(SAMPLES[name]).removesuffix(UNIFIED_GPUS).strip()
+                rows.append([
+                    f"`{name}`", "4" if cell.four else "1", options,
+                    micro(here["gpu_us"]), micro(its["gpu_us"]), f"{here['gpu_us'] / its['gpu_us']:.2f}",
+                    share(here["l1"]), share(its["l1"]), share(here["l2"]), share(its["l2"]),
+                ])  # fmt: skip
+        heads = ["kernel time here, µs", "MGPUSim, µs", "ratio", "L1 hits here, %", "MGPUSim, %", "L2 hits here, %"]
+        return {"columns": ["sample", "GPUs", "options", *heads, "MGPUSim, %"], "rows": rows}
+
     def inputs(self) -> Figures:
         rows = []
         for name, found in self.figures.items():
@@ -355,6 +431,7 @@ class Tables:
             "memory": self.memory(),
             "waits": self.waits(),
             "times": self.times(),
+            "cells": self.cells(),
         }
 
 
@@ -364,6 +441,10 @@ def main() -> int:
     parser.add_argument("names", metavar="NAME", nargs="*", choices=[[], *SAMPLES], help=f"of {', '.join(SAMPLES)}")
     parser.add_argument("--samples", metavar="BIN", type=Path, help="the folder of MGPUSim's built samples")
     parser.add_argument("--out", metavar="OUT", type=Path, required=True, help="the folder of figures")
+    parser.add_argument(
+        "--cells", metavar="CELL", nargs="+", default=list(CELLS), choices=CELLS,
+        help=f"sizes and GPUs of MGPUSim's machine (default: all): {'; '.join(CELLS)}",
+    )  # fmt: skip
     parser.add_argument("--only-mgpusim", action="store_true", help="leave out our own runs")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
@@ -373,12 +454,17 @@ def main() -> int:
     for name in given.names or SAMPLES:
         sample, found = SAMPLES[name], figures.setdefault(name, {})
         if not given.only_mgpusim:
-            found["source"] = run_source(name, clone)
-            found["its machine"] = run_source(name, clone, ITS_MACHINE)
+            found["source"] = run_source(name, clone, Cell(MACHINE))
+            for form, cell in CELLS.items():
+                if form in given.cells and (sample.larger or not (cell.larger or cell.four)):
+                    found[form] = run_source(name, clone, cell)
             if sample.app:
                 found["app"] = run_app(name, sample)
-        if given.samples:
-            found["mgpusim"] = run_mgpusim(name, sample, given.samples, given.out)
+        for form in given.cells if given.samples else ():
+            cell, there = CELLS[form], THERE[form]
+            if sample.larger or there == "mgpusim":
+                folder = given.out / there.replace(", ", "_") / name
+                found[there] = run_mgpusim(name, cell.mgpusim(sample), given.samples, folder)
         for form, f in found.items():
             print(f"{name:<20}  {form:<8}  {f['instructions']:>9.0f} wavefront-instructions  {f['gpu_us']:>8.1f} us"
                   f"  {'right' if f['right'] else 'WRONG'}", flush=True)  # fmt: skip
@@ -392,7 +478,10 @@ def main() -> int:
         "tables": Tables(ordered).all(),
     }
     (given.out / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
-    return 0 if all(f["right"] for found in ordered.values() for form, f in found.items() if form != "mgpusim") else 1
+    ours_right = (
+        f["right"] for found in ordered.values() for form, f in found.items() if not form.startswith("mgpusim")
+    )
+    return 0 if all(ours_right) else 1
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class Bench:
         self.reset()
 
     def reset(self) -> None:
-        self.time, self.instructions, self.launches = 0.0, 0.0, 0
+        self.time, self.kernel_time, self.instructions, self.launches = 0.0, 0.0, 0.0, 0
         self.statistics: Counter[str] = Counter()
         self.grids: list[tuple[int, int]] = []  #: of each launch: work-items, and those of a work-group
 
@@ -50,6 +50,7 @@ class Bench:
     def run(self, kernel: object, grid: Sizes, group: Sizes, *arguments: object) -> None:
         done = kernel(grid, group, *arguments, **self.options)  # type: ignore[operator]
         self.time += done.time
+        self.kernel_time += done.kernel_time
         self.launches += 1
         self.statistics.update(done.statistics)
         self.grids.append((int(numpy.prod(grid)), int(numpy.prod(group))))

@@ -134,7 +134,7 @@ options::options_description image_options() {
         "gpus", repeatable("N"), "it uses the first N GPUs (default: all; a kernel of your own: 1)")(
         "placement", repeatable("POLICY"),
         "where its pages go: contiguous (default), interleaved, lasp, first_touch or first_touch_recorded")(
-        "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin or lasp")(
+        "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin, lasp or fill")(
         "option", repeatable("KEY=VALUE"),
         "of the application's own options, which `fabricvp apps` lists; several with commas between them");
     return o;

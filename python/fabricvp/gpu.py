@@ -251,8 +251,8 @@ class Gpu:
         ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
         work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node, by the policies
         ``placement`` ("contiguous", "interleaved", "lasp", "first_touch") and ``dispatch`` ("contiguous",
-        "round_robin", "lasp"). ``limit`` is simulated time for all of it. ``max_job_bytes`` is the size of the largest
-        job, where later ones are larger than twice the first.
+        "round_robin", "lasp", "fill"). ``limit`` is simulated time for all of it. ``max_job_bytes`` is the size of the
+        largest job, where later ones are larger than twice the first.
         ``stream`` is one of `Gpu.stream()`; the call then does not wait.
 
         The project's driver does it on the simulated host: buffers travel over PCIe, the launch goes through a queue.

@@ -28,7 +28,7 @@ _OWN, _GPU0, _HOST = 0, 1, 0xFFFFFFFF  # KERNEL_JOB_PLACE_… (abi/kernel_job.h)
 _PAGE, _MAX_TOGETHER, _STREAMS = 4096, 16, 8  # KERNEL_JOB_PAGE, …_MAX_TOGETHER, …_STREAMS (abi/kernel_job.h)
 #: enum gpu_placement_policy, gpu_dispatch_policy (firmware/drivers/gpu)
 PLACEMENTS = ("contiguous", "interleaved", "lasp", "first_touch")
-DISPATCHES = ("contiguous", "round_robin", "lasp")
+DISPATCHES = ("contiguous", "round_robin", "lasp", "fill")
 _LABEL = "kernels"  # of the region that the driver marks around a launch
 _MIN_DISK_BYTES = 16 << 20
 
@@ -43,6 +43,12 @@ class Launch:
     time: float
     statistics: dict[str, float]
     buffers: dict[Any, numpy.ndarray]
+
+    @property
+    def kernel_time(self) -> float:
+        """Of ``time`` that in which the kernel, or one that ran beside it, had work-groups on a GPU of the node, in
+        seconds: from the start of the first to the end of the last."""
+        return self.statistics["kernels.time"] / 1e12
 
 
 class Buffer(NamedTuple):
@@ -319,6 +325,7 @@ class PendingLaunch:
             node = self._prefix.partition(".")[0] + "."
             others = {path[len(node) :]: v for path, v in statistics.items() if not path.startswith(self._prefix)}
             own |= {name: v for name, v in others.items() if re.match(r"gpu\d+\.", name)}
+        own["kernels.time"] = statistics[self._prefix.partition(".")[0] + ".kernels.time"]
         self._ended = time, own, list(contents)
 
     def fail(self, error: BaseException) -> None:

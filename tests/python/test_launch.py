@@ -150,6 +150,12 @@ def test_kernels_run_at_the_same_time(elf):
         results = [w.result() for w in waiting]
         # Two of one GPU, and one of another, whose cycles are the same.
         assert overlap(*results, long) > 15000
+        # Kernel time is that in which at least one of them runs; alone it is the dispatch.
+        assert alone.kernel_time == pytest.approx(alone.statistics["dispatcher.duration.sum"] / 1e12)
+        assert 0 < alone.kernel_time < alone.time
+        durations = long.statistics["dispatcher.duration.sum"] + results[1].statistics["dispatcher.duration.sum"]
+        assert long.kernel_time == results[1].kernel_time < 0.7 * durations / 1e12
+        assert long.statistics["dispatcher.duration.max"] / 1e12 <= long.kernel_time
         assert sums.result().buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64)
         assert all(0.9 * alone.time < r.time < 1.3 * alone.time for r in results) and long.time > 1.6 * alone.time
         assert long.statistics["dispatcher.dispatches"] == 3
@@ -182,6 +188,19 @@ def test_over_all_gpus(elf):
         done = platform.nodes[0].gpus[0].launch(elf, 40000, ["sum", values], {"sum": 8}, kernel="add", all_gpus=True)
         assert done.buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64)
         assert all(gpu.statistics["dispatcher.dispatches"] > 0 for gpu in platform.nodes[0].gpus)
+        durations = [gpu.statistics["dispatcher.duration.sum"] / 1e12 for gpu in platform.nodes[0].gpus]
+        assert max(durations) <= done.kernel_time < done.time
+        # 64 compute units a GPU: 130 work-groups of 256 fill two GPUs and a part of the third; 20 fit on the first.
+        for groups, used in (130, [64, 64, 2, 0]), (20, [20, 0, 0, 0]), (300, [128, 128, 44, 0]):
+            values = numpy.arange(256 * groups, dtype=numpy.uint32)
+            done = (
+                platform.nodes[0]
+                .gpus[0]
+                .launch(elf, values.size, ["sum", values], {"sum": 8}, kernel="add", all_gpus=True, dispatch="fill")
+            )
+            assert done.buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64)
+            names = [f"{gpu}dispatcher.work_groups" for gpu in ("", "gpu1.", "gpu2.", "gpu3.")]
+            assert [done.statistics[name] for name in names] == used
 
 
 @pytest.mark.timeout(200)

@@ -43,7 +43,7 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
     bool used[MAX_GPUS];
     for (unsigned g = 0; g < gpus; ++g) {
         struct gpu_grid part;
-        used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus);
+        used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus, app->queue[g].gpu->compute_units);
         if (used[g]) packet[g] = gpu_dispatch(&app->queue[g], kernel, &part, arguments, bytes);
     }
     for (unsigned g = 0; g < gpus && app->placement == GPU_PLACE_FIRST_TOUCH; ++g)

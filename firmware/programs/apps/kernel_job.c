@@ -47,7 +47,7 @@ static bool well_formed(const struct app* app, struct kernel_job* job) {
     if (!inside(job, job->elf, job->elf_bytes)) return wrong("its ELF file does not fit");
     if (!name_ends(job)) return wrong("the kernel's name does not end");
     if (job->stream >= KERNEL_JOB_STREAMS) return wrong("there is no such stream");
-    if (job->placement > GPU_PLACE_FIRST_TOUCH || job->dispatch > GPU_DISPATCH_LASP)
+    if (job->placement > GPU_PLACE_FIRST_TOUCH || job->dispatch > GPU_DISPATCH_FILL)
         return wrong("there is no such placement or dispatch policy");
     if (job->gpu != KERNEL_JOB_ALL_GPUS && job->gpu >= app->node->count) return wrong("there is no such GPU");
     uint64_t items = 1;

@@ -108,6 +108,7 @@ void dispatcher::begin(dispatch_run& run) {
     } else {
         ++unread_kernels;
     }
+    if (m_activity) m_activity->started();
     for (const auto& listener : m_launch) listener(run);
 }
 
@@ -244,6 +245,7 @@ void dispatcher::complete() {
         if (auto* o = dispatch_observer::attached()) o->finished(m_units.front()->gpu(), *run, now());
         if (run->started) {
             duration.add(now() - run->started_at);
+            if (m_activity) m_activity->ended();
             if (trace::on()) trace::slice(*this, name_of ? name_of(run->what) : "dispatch", run->started_at, now());
         }
         if (m_client) m_client->dispatch_done(*run);
@@ -251,6 +253,8 @@ void dispatcher::complete() {
 }
 
 void dispatcher::reset() {
+    for (const auto& r : m_runs)
+        if (m_activity && r->started) m_activity->ended();
     m_runs.clear();
     m_next_unit = 0;
     m_next_start = 0;

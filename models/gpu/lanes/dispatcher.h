@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu/lanes/compute_unit.h"
+#include "gpu/lanes/kernel_activity.h"
 
 namespace fabricvp::gpu {
 
@@ -63,6 +64,8 @@ public:
     void attach(compute_unit& unit) { m_units.push_back(&unit); }
     void attach(instruction_cache& cache) { m_code.push_back(&cache); }
     void set_client(dispatch_client& client) { m_client = &client; }
+    /// Where the dispatcher reports that dispatches run, with those of other GPUs.
+    void report_to(kernel_activity& activity) { m_activity = &activity; }
     /// What people call a dispatch, in traces and logs.
     std::function<std::string(const dispatch&)> name_of;
     /// Reads bytes at a virtual address without time, for the reconvergence of lanes. \returns false if they are not
@@ -105,6 +108,7 @@ private:
     std::vector<compute_unit*> m_units;
     std::vector<instruction_cache*> m_code;
     dispatch_client* m_client = nullptr;
+    kernel_activity* m_activity = nullptr;
     std::vector<std::function<void(const dispatch_run&)>> m_launch;
     std::deque<std::unique_ptr<dispatch_run>> m_runs;
     std::size_t m_next_unit = 0;

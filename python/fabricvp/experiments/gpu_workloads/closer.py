@@ -86,12 +86,12 @@ def compare_queues(run: Run, machines: tuple[str, str], slow: dict[str, Measured
         rows.append(
             {
                 "workload": name,
-                "slow_us": slow[name].kernels_s * 1e6,
-                "slow_queues_us": here.kernels_s * 1e6,
-                "ideal_us": ideal[name].kernels_s * 1e6,
-                "ideal_queues_us": there.kernels_s * 1e6,
-                "slowdown": slow[name].kernels_s / ideal[name].kernels_s,
-                "slowdown_queues": here.kernels_s / there.kernels_s,
+                "slow_us": slow[name].kernel_time_s * 1e6,
+                "slow_queues_us": here.kernel_time_s * 1e6,
+                "ideal_us": ideal[name].kernel_time_s * 1e6,
+                "ideal_queues_us": there.kernel_time_s * 1e6,
+                "slowdown": slow[name].kernel_time_s / ideal[name].kernel_time_s,
+                "slowdown_queues": here.kernel_time_s / there.kernel_time_s,
             }
         )
     run.report.table(
@@ -121,8 +121,8 @@ def _row(rows: int, changed: tuple[tuple[str, str], ...], slow: Measured, ideal:
     return {
         "rows": rows,
         "l1_ways": WAYS if changed else 0,  # 0: as the machine has
-        "slow_us": slow.kernels_s * 1e6,
-        "ideal_us": ideal.kernels_s * 1e6,
+        "slow_us": slow.kernel_time_s * 1e6,
+        "ideal_us": ideal.kernel_time_s * 1e6,
         "l1_misses": slow.l1_misses,
         "transactions": slow.transactions,
     }

@@ -89,7 +89,7 @@ class Measured:
 
     point: Point
     correct: bool
-    kernels_s: float  #: simulated time of the measured kernels
+    kernels_s: float  #: simulated time of the measured regions, with launches and what the host does between kernels
     wall_s: float
     wavefront_instructions: float
     transactions: float
@@ -129,6 +129,7 @@ class Measured:
     read_latency_s: float = (
         0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
     )
+    kernel_time_s: float = 0.0  #: of it that in which a kernel ran on at least one GPU
     starts: dict[int, list[float]] = field(
         default_factory=dict
     )  #: with `Point.timeline`: when kernels were launched, in s, by GPU
@@ -322,6 +323,7 @@ def _summed(platform: Platform, point: Point, correct: bool, regions: _Regions) 
             else ""
         ),
         attribution=regions.attribution,
+        kernel_time_s=counts.of(f"{roles.node}.kernels.time") / 1e12,
         starts=regions.starts,
         read_latency_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12,
     )
@@ -391,6 +393,7 @@ def as_record(m: Measured) -> dict[str, Any]:
         "machine": m.point.machine,
         "correct": m.correct,
         "kernels_us": m.kernels_s * 1e6,
+        "kernel_time_us": m.kernel_time_s * 1e6,
         "wavefront_instructions": m.wavefront_instructions,
         "l1_transactions": m.transactions,
         "l1_mpki": (

@@ -27,7 +27,7 @@ def draw(
     """(name, figure, caption) of every plot."""
     yield (
         "slowdown",
-        _bars({"": slowdown}, "run time, all-fast fabric = 1", line=1.0),
+        _bars({"": slowdown}, "kernel time, all-fast fabric = 1", line=1.0),
         "What the slow link between clusters costs",
     )
     yield (
@@ -110,7 +110,7 @@ def against_size(frame: pandas.DataFrame, colors: dict[str, str] | None = None) 
     axes.set_xscale("log", base=2)
     axes.axhline(1, color="grey", linewidth=0.8)
     axes.set_xlabel("size, of the largest")
-    axes.set_ylabel("run time, all-fast fabric = 1")
+    axes.set_ylabel("kernel time, all-fast fabric = 1")
     axes.legend(fontsize="small")
     return figure
 

@@ -105,7 +105,7 @@ def study(run: Run) -> None:
     run.report.table(
         "speedups",
         gains.round(6).rename_axis("workload").reset_index(),
-        "Run time of the kernels on fixed lanes over that at each point; pages have settled.",
+        "Kernel time on fixed lanes over that at each point; pages have settled.",
     )
     if sweeps:
         run.report.table(
@@ -129,7 +129,11 @@ def study(run: Run) -> None:
 def gains_of(found: Runs, names: list[str], columns: list[str]) -> pandas.DataFrame:
     """Speed-up over fixed lanes, by workload and design point."""
     return pandas.DataFrame(
-        {at: {n: found[n, FIXED].kernels_s / found[n, at].kernels_s for n in names} for at in columns if at != FIXED}
+        {
+            at: {n: found[n, FIXED].kernel_time_s / found[n, at].kernel_time_s for n in names}
+            for at in columns
+            if at != FIXED
+        }
     )
 
 

@@ -44,7 +44,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--dispatch",
         default="lasp",
         metavar="POLICY",
-        help="where work-groups run: contiguous, round_robin or lasp (default)",
+        help="where work-groups run: contiguous, round_robin, fill or lasp (default)",
     )
     parser.add_argument(
         "--page-size",

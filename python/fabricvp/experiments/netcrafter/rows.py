@@ -20,7 +20,14 @@ AREAS = {"a GPU's L2 (MI250X)": 16, "a switch's buffers": 64}
 
 
 def speed_ups(found: Runs, names: list[str], points: list[str]) -> pandas.DataFrame:
-    """Run time of the kernels at the baseline over that at each point; a line for each workload."""
+    """Kernel time at the baseline over that at each point; a line for each workload."""
+    return pandas.DataFrame(
+        {at: {n: found[n, BASELINE].kernel_time_s / found[n, at].kernel_time_s for n in names} for at in points}
+    )
+
+
+def region_speed_ups(found: Runs, names: list[str], points: list[str]) -> pandas.DataFrame:
+    """The same by the time of whole regions, with launches and what the host does between kernels."""
     return pandas.DataFrame(
         {at: {n: found[n, BASELINE].kernels_s / found[n, at].kernels_s for n in names} for at in points}
     )

@@ -60,8 +60,8 @@ def table(wanted: list[Case], found: dict[Point, Measured]) -> pandas.DataFrame:
                 "workload": workload,
                 "size": m.point.size,
                 "point": at,
-                "kernels_us": round(1e6 * m.kernels_s, 3),
-                "speed_up": round(base.kernels_s / m.kernels_s, 6),
+                "kernels_us": round(1e6 * m.kernel_time_s, 3),
+                "speed_up": round(base.kernel_time_s / m.kernel_time_s, 6),
                 **{
                     key: None if record[key] is None else round(record[key], 3)
                     for key in (

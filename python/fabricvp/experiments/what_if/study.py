@@ -86,7 +86,7 @@ def study(run: Run) -> None:
 
 def _gain(found: Runs, name: str, ratio: int) -> dict[str, object]:
     at = {design: found[name, ratio, design] for design in DESIGNS}
-    gain = {design: at[NEITHER].kernels_s / m.kernels_s for design, m in at.items()}
+    gain = {design: at[NEITHER].kernel_time_s / m.kernel_time_s for design, m in at.items()}
     line: dict[str, object] = {
         "workload": name,
         "ratio": ratio,
