@@ -272,6 +272,20 @@ def test_netcrafter(experiment, tmp_path):
 
 
 @pytest.mark.timeout(300)
+def test_netcrafter_against_load(experiment, tmp_path):
+    rows = experiment("netcrafter-load", "--only", "transpose", "--points", "trimming", checks=3, timeout=280).measured
+    load = pandas.read_csv(tmp_path / "found" / "load.csv").set_index("size")
+    assert list(load.index) == [128, 256] and set(load["reach"]) == {512}
+    assert rows["512 entries, slow-down, mean"] == pytest.approx(load.loc[256, "ideal"])
+    assert rows["512 entries, all: speed-up, largest"] == pytest.approx(load.loc[256, "all"])
+    # More bytes for as many links, and kernels alone wait longer for them than regions with launches.
+    assert 1 <= load.loc[128, "ideal"] < load.loc[256, "ideal"]
+    assert (load["region_slowdown"] < load["ideal"]).all()
+    for name in ("load_512.png", "load.csv", "index.html"):
+        assert (tmp_path / "found" / name).stat().st_size > 0, name
+
+
+@pytest.mark.timeout(300)
 def test_netcrafter_sensitivity(experiment, tmp_path):
     rows = experiment("netcrafter-sensitivity", "--only", "rates", "queues", checks=5, timeout=280).rows
     # Where all links are alike none waits for the one between clusters, so there is less to gain.

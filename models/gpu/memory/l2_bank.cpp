@@ -56,6 +56,7 @@ void l2_params::describe(parameter_visitor& v) {
             "banks; otherwise banks take turns");
     v.field("latency", latency, between{0, 10000}, "lookup in a bank, data included, in GPU cycles");
     v.field("service", service, between{1, 1000}, "from one request of a bank to the next, in GPU cycles");
+    v.field("requests", requests, between{1, 64}, "requests that a bank takes at a time, every `service` cycles");
     v.field("atomic_latency", atomic_latency, between{0, 10000}, "more for an atomic, in GPU cycles");
     v.field(
         "atomic_units", atomic_units, between{1, 64},
@@ -99,12 +100,23 @@ std::uint64_t l2_bank::key_in_tags(const line_request& request) {
     return where(request.line) == GPU_PA_SYSTEM ? key_of(request.line) : offset_of(request.line);
 }
 
+/// When a request is looked up that takes so many rounds of service.
+ticks l2_bank::begin_lookup(std::uint64_t rounds) {
+    if (m_taken < params.requests && now() < m_free && rounds == 1) {
+        ++m_taken;
+        return std::max(now(), m_taken_at);
+    }
+    m_taken_at = std::max(now(), m_free);
+    m_taken = rounds == 1 ? 1 : params.requests;
+    m_free = m_taken_at + rounds * m_service;
+    return m_taken_at;
+}
+
 void l2_bank::arrive(const line_request_ptr& request) {
     const std::uint64_t index = index_of(key_in_tags(*request));
     lookup times;
-    times.begin = std::max(now(), m_free);
+    times.begin = begin_lookup(rounds_of(*request));
     times.end = times.go = times.begin + m_latency;
-    m_free = times.begin + rounds_of(*request) * m_service;
     if ((m_stalled.empty() || may_pass(*request, index)) && serve(request, times)) return;
     ++mshr_stalls;
     const bool alone = ++stalled_of(index) == 1;
@@ -332,7 +344,8 @@ bool l2_bank::locked(std::uint64_t offset) {
 
 void l2_bank::reset() {
     m_tags.clear();
-    m_free = 0;
+    m_free = m_taken_at = 0;
+    m_taken = 0;
     m_fetches.clear();
     m_write_backs.clear();
     m_stalled.clear();

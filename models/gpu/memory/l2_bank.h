@@ -34,11 +34,12 @@ struct l2_params {
     std::uint64_t ways = 16;
     std::uint64_t mshrs = 64;  ///< a bank
     std::uint64_t write_backs = 128;
-    byte_size interleave{128};  ///< bytes after which the next bank takes over
-    bool hashed = false;        ///< see interleaving
-    cycles latency{50};         ///< of a lookup, data included
-    cycles service{1};          ///< from one request to the next
-    cycles atomic_latency{4};   ///< more for an atomic
+    byte_size interleave{128};   ///< bytes after which the next bank takes over
+    bool hashed = false;         ///< see interleaving
+    cycles latency{50};          ///< of a lookup, data included
+    cycles service{1};           ///< from one request to the next
+    std::uint64_t requests = 1;  ///< taken at a time
+    cycles atomic_latency{4};    ///< more for an atomic
     std::uint64_t atomic_units = 16;
     std::uint64_t locked_ways = 8;  ///< most lines of a set that may be locked
     void describe(parameter_visitor& v);
@@ -140,6 +141,7 @@ private:
     bool serve(const line_request_ptr& request, const lookup& times);
     bool mshr_available(ticks at);
     bool victim_can_leave(std::uint64_t index, ticks at);
+    ticks begin_lookup(std::uint64_t rounds);
     std::uint64_t rounds_of(const line_request& request) const {
         return request.operands ? (request.operands + params.atomic_units - 1) / params.atomic_units : 1;
     }
@@ -181,7 +183,9 @@ private:
 
     coherent_port* m_shared = nullptr;
     l2_tags m_tags;
-    ticks m_free = 0;  // when the next request can be looked up
+    ticks m_free = 0;  // when the next request can be looked up, if no more fit beside the last one
+    ticks m_taken_at = 0;
+    std::uint64_t m_taken = 0;  // requests that are looked up together, from m_taken_at on
     under_way m_fetches, m_write_backs;
     growing_ring<stalled> m_stalled;                    // in order of arrival; `done` is the end of their lookups
     std::array<std::uint32_t, 1024> m_stalled_lines{};  // how many of them, by the low bits of their lines

@@ -15,6 +15,7 @@ from .gpurdma_ordering import pages as gpurdma_ordering
 from .lanes import pages as lanes
 from .microbenchmarks import pages as microbenchmarks
 from .netcrafter import pages as netcrafter
+from .netcrafter_load import pages as netcrafter_load
 from .netcrafter_sensitivity import pages as netcrafter_sensitivity
 from .page_layout import BACKENDS, EMPTY, Frames, NoTable, PageTable, bytes_of, fixed, pivoted, significant
 from .pcie_congestion import pages as pcie_congestion
@@ -230,6 +231,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "lanes": {"synthetic": lanes.synthetic, "workloads": lanes.workloads, "sample_times": lanes.sample_times},
     "microbenchmarks": {**microbenchmarks.TABLES},
     "netcrafter": {"speed_ups": netcrafter.speed_ups},
+    "netcrafter-load": {"load": netcrafter_load.load},
     "netcrafter-sensitivity": {
         "parts": netcrafter_sensitivity.parts,
         "window": netcrafter_sensitivity.window,

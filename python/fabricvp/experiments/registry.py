@@ -22,6 +22,10 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "fabricvp.experiments.netcrafter",
         "NetCrafter on the slow link between clusters: its parts alone and together",
     ),
+    "netcrafter-load": (
+        "fabricvp.experiments.netcrafter_load",
+        "NetCrafter's gains against what the slow link costs, at five sizes of each workload, as MGPUSim has the GPUs",
+    ),
     "netcrafter-sensitivity": (
         "fabricvp.experiments.netcrafter_sensitivity",
         "what NetCrafter's gains depend on: window, flit, rates, TLBs, policies, size",

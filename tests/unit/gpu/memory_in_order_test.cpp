@@ -7,7 +7,7 @@ using namespace fabricvp::test;
 
 namespace {
 
-constexpr unsigned lines_in_flight = 4, buffered = 12, level_cycles = 500;
+constexpr unsigned lines_in_flight = 4, buffered = 12, level_cycles = 500, looked_up_together = 4;
 constexpr std::uint64_t base = 0x200000, near = 0x10000;  // offset and address of the first line
 
 gpu_memory_system_params bounded() {
@@ -18,6 +18,7 @@ gpu_memory_system_params bounded() {
     p.unit.l1.latency = {60};
     p.unit.l1.reserves_ways = true;
     p.unit.l1.write_latency = {50};
+    p.l2.requests = looked_up_together;
     p.gmmu.level_latency = {level_cycles};
     return p;
 }
@@ -162,4 +163,22 @@ TEST_CASE("a level of a walk takes its least time") {
     const double second = walk(near + (1 << 12));  // the upper three are in the walk cache
     CHECK(second >= level);
     CHECK(second < 1.5 * level);
+}
+
+TEST_CASE("a bank of the L2 looks up several requests at a time") {
+    auto& m = fresh();
+    line_listener warm, all;
+    const auto send = [&](line_listener& l, unsigned n) {  // lines of one bank
+        m.system.router.send(
+            l.make(access_kind::read, m.base() + base + n % 2 * line_bytes + n / 2 * p.l2.interleave * p.l2.banks));
+    };
+    for (unsigned n = 0; n < 16; ++n) send(warm, n);
+    m.run();
+    const auto begin = calendar::current().now();
+    for (unsigned n = 0; n < 16; ++n) send(all, n);
+    m.run();
+    REQUIRE(all.responses.size() == 16);
+    const double latency = p.router.request_latency + p.router.response_latency + p.l2.latency;
+    for (unsigned n = 0; n < 16; ++n)
+        CHECK(cycles_since(begin, all.responses[n].when) == latency + n / looked_up_together);
 }

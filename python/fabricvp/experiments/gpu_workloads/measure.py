@@ -72,6 +72,7 @@ class Point:
     spans: bool = False
     overrides: tuple[tuple[str, str], ...] = ()  #: of parameters of the machine
     timeline: bool = False  #: what every link carried over time, and on how many lanes, is kept, too
+    option: str = ""  #: of the application beside its size, as `--option` of `fabricvp run` takes it
     node: int | None = (
         None  #: that runs the workload, while the others run what their images say; None: a machine's only one
     )
@@ -138,6 +139,7 @@ class Measured:
 def machine(point: Point, build: Callable[..., Platform] = Platform.from_config) -> Platform:
     """The machine of a point with its workload, not yet run. ``build`` may be `fabricvp.spawn`. Raises `InputError`."""
     append = f"app={point.workload}" + (f" size={point.size}" if point.size else "")
+    append += f" {point.option}" if point.option else ""
     for key, policy in (("placement", point.placement), ("dispatch", point.dispatch)):
         append += f" {key}={policy}" if policy else ""
     where = "node" if point.node is None else f"node{point.node}"

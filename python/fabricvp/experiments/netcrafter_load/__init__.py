@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NetCrafter gains against what the slow link costs, over sizes of the workloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..frame import Experiment, study_of
+
+if TYPE_CHECKING:
+    import argparse
+
+MACHINE = "netcrafter_quad_mgpusim"
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    from ..netcrafter.points import DEFAULT
+    from .sizes import DEFAULT_REACH, REACHES, SIZES
+
+    parser.add_argument(
+        "--machine", default=MACHINE, help="configuration with a slow link between clusters (default: %(default)s)"
+    )
+    parser.add_argument("--ideal", default=f"{MACHINE}_ideal", help="the same without (default: %(default)s)")
+    parser.add_argument(
+        "--only", metavar="NAME", nargs="+", choices=SIZES, help=f"only these workloads, of {', '.join(SIZES)}"
+    )
+    parser.add_argument(
+        "--points",
+        metavar="POINT",
+        nargs="+",
+        choices=DEFAULT,
+        help=f"only these beside the baseline and the all-fast fabric, of {', '.join(DEFAULT)}",
+    )
+    parser.add_argument(
+        "--sizes",
+        metavar="N",
+        type=int,
+        choices=range(1, 6),
+        default=5,
+        help="how many sizes of each workload, from the study's own downwards (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--reach",
+        metavar="ENTRIES",
+        nargs="+",
+        choices=REACHES,
+        default=[DEFAULT_REACH],
+        help=f"entries of the L2 TLB, of {', '.join(REACHES)} (default: {DEFAULT_REACH})",
+    )
+
+
+EXPERIMENT = Experiment(
+    "netcrafter-load",
+    "What NetCrafter gains against what the slow link costs",
+    "How do the gains of NetCrafter's parts follow from how much the slow link slows a workload down, at five sizes of"
+    " each workload? Where do the published averages lie?",
+    study_of(__package__),
+    _options,
+    machine=MACHINE,
+    other_title="NetCrafter's gains against the slow-down on {machine}",
+)
