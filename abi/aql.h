@@ -21,12 +21,15 @@ enum {
     AQL_HEADER_RELEASE_SHIFT = 11,
     AQL_FENCE_NONE = 0,
     AQL_FENCE_AGENT = 1,
-    AQL_FENCE_SYSTEM = 2
+    AQL_FENCE_SYSTEM = 2,
+
+    AQL_DIMENSIONS_MASK = 3,
+    AQL_DIMENSIONS_COOPERATIVE = 1 << 2
 };
 
 struct aql_kernel_dispatch {
     uint16_t header;
-    uint16_t dimensions; /* bits 1…0: 1, 2 or 3 */
+    uint16_t dimensions; /* bits 1…0: 1, 2 or 3. Bit 2, of this platform: a cooperative launch, as KERNEL_COOPERATIVE */
     uint16_t workgroup_size[3];
     uint16_t chunk;                 /* of this platform: see part */
     uint32_t grid_size[3];          /* work-items */

@@ -32,7 +32,7 @@ enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2, GPU
     R(GPU_INDEX, 0x004, 4, 1, 0)           /* of this GPU in its node */                                               \
     R(GPU_MEMORY_SIZE, 0x008, 8, 1, 0)     /* bytes of device memory */                                                \
     R(GPU_COMPUTE_UNITS, 0x010, 4, 1, 0)                                                                               \
-    R(GPU_WAVEFRONT_SLOTS, 0x014, 4, 1, 0) /* a compute unit */                                                        \
+    R(GPU_WAVEFRONT_SLOTS, 0x014, 4, 1, 0) /* a compute unit, of GPU_SLOT_LANES */                                     \
     R(GPU_CLOCK_HZ, 0x018, 8, 1, 0)                                                                                    \
     R(GPU_SRAM_SIZE, 0x020, 4, 1, 0)                                                                                   \
     R(GPU_CP_HARTS, 0x024, 4, 1, 0)                                                                                    \
@@ -45,6 +45,12 @@ enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2, GPU
     R(GPU_PAGE_RETRY, 0x050, 4, 1, 0)      /* any write: walks that wait for pages try again */                        \
     R(GPU_CP_FIRMWARE, 0x054, 4, 1, 0)  /* bytes of firmware that the GPU comes with and runs; 0: the host loads it */ \
     R(GPU_PAGE_SIZE, 0x058, 4, 1, 0)       /* bytes of pages for programs' buffers: 4 KiB or 2 MiB. It can do both */  \
+    R(GPU_LDS_BYTES, 0x05c, 4, 1, 0)       /* local data share of a compute unit */                                    \
+    R(GPU_REGISTER_BYTES, 0x060, 4, 1, 0)  /* vector registers of a compute unit; 0: they limit nothing */             \
+    R(GPU_SLOT_LANES, 0x064, 4, 1, 0)      /* of a wavefront that takes one slot. 32: one of 64 lanes takes two */     \
+    R(GPU_L2_BYTES, 0x068, 8, 1, 0)                                                                                    \
+    R(GPU_MEMORY_CLOCK_HZ, 0x070, 8, 1, 0) /* two transfers a clock */                                                 \
+    R(GPU_MEMORY_BUS_BITS, 0x078, 4, 1, 0) /* of all channels */                                                       \
     R(GPU_QUEUE_HART, 0x200, 4, 64, 4) /* its hart; reset: n % GPU_CP_HARTS. Write while the queue is free */ \
     R(GPU_INTERRUPT, 0x03c, 4, 1, 0) /* vectors raised, write 1 to clear; INTA while any is set, unless MSI-X is on */
 /* clang-format on */

@@ -13,7 +13,10 @@
  * warning: OpenCL C does not allow it. */
 #define KERNEL_ENDED_LANES_ARRIVE 1
 #define KERNEL_WAVEFRONT_32 2 /* wavefronts have 32 lanes, otherwise 64 */
-#define KERNEL_FLAGS 3        /* all of them */
+/* All work-groups of a launch are on the GPU at the same time, so they can wait for each other. A launch whose grid
+ * does not fit is rejected. */
+#define KERNEL_COOPERATIVE 4
+#define KERNEL_FLAGS 7 /* all of them */
 
 struct kernel_descriptor {
     uint32_t magic;

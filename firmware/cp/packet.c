@@ -75,7 +75,8 @@ static void program(const struct queue* q, const struct aql_kernel_dispatch* p, 
     register_write64(CP_DISPATCH_GROUPS + at, p->chunk ? 0 : p->part >> 32);
     register_write(CP_DISPATCH_CHUNK + at, p->chunk);
     register_write(CP_DISPATCH_PERIOD + at, (uint32_t)(p->part >> 32));
-    if (k->flags) register_write(CP_DISPATCH_FLAGS + at, k->flags);
+    const uint32_t flags = k->flags | (p->dimensions & AQL_DIMENSIONS_COOPERATIVE ? KERNEL_COOPERATIVE : 0);
+    if (flags) register_write(CP_DISPATCH_FLAGS + at, flags);
 }
 
 static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch* p, struct failure* failure) {
@@ -83,7 +84,7 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
     if (!l) return PROGRESS_WAITS;
     if (!dispatcher_has_space(q)) return launch_any(q->hart) ? PROGRESS_WAITS : PROGRESS_POLLS;
 
-    const unsigned dimensions = p->dimensions & 3;
+    const unsigned dimensions = p->dimensions & AQL_DIMENSIONS_MASK;
     uint32_t grid[3], group[3];
     uint64_t items = 1;
     bool good = dimensions && p->kernel_object % 8 == 0 && p->kernarg_address % 16 == 0;

@@ -15,7 +15,7 @@
 /* Device addresses begin here, so that none is an address of the host, too. */
 #define COMPUTE_DEVICE_ADDRESSES (UINT64_C(1) << 44)
 #define COMPUTE_NODE_ADDRESSES (UINT64_C(1) << 42) /* a node that shares its address space with no other */
-enum { COMPUTE_LOCAL_BYTES = GPU_LDS_SIZE, COMPUTE_WAVEFRONT = 64, COMPUTE_HEAP_BYTES = 8 << 20 };
+enum { COMPUTE_LINE_BYTES = 64, COMPUTE_WAVEFRONT = 64, COMPUTE_HEAP_BYTES = 8 << 20 };
 
 struct compute_stream;
 

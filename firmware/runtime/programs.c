@@ -191,7 +191,8 @@ enum compute_limit compute_check(const struct compute_kernel* k, const struct co
     if (k->info->max_group && items > k->info->max_group) return COMPUTE_GROUP_LIMITED;
     for (unsigned d = 0; d < 3; ++d)
         if (k->info->group[0] && grid->group[d] != k->info->group[d]) return COMPUTE_GROUP_REQUIRED;
-    if (grid->local_bytes > COMPUTE_LOCAL_BYTES || k->info->lds_bytes + grid->local_bytes > COMPUTE_LOCAL_BYTES)
+    const uint32_t local_bytes = k->program->device->gpu->lds_bytes;
+    if (grid->local_bytes > local_bytes || k->info->lds_bytes + grid->local_bytes > local_bytes)
         return COMPUTE_LOCAL_LARGE;
     return COMPUTE_FITS;
 }

@@ -24,7 +24,7 @@ void compute_release(struct compute_event* e) {
 
 /* Scratch for all of the GPU, if there is space; a queue with little holds fewer wavefronts. */
 static bool choose_scratch(const struct gpu* g, unsigned* flags) {
-    const uint64_t unit = (uint64_t)g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH, others = UINT64_C(1) << 20;
+    const uint64_t unit = gpu_scratch_bytes(g), others = UINT64_C(1) << 20;
     *flags = 0;
     if (gpu_free_bytes(g) / 4 > unit * g->compute_units &&
         gpu_has_space(g, unit * g->compute_units + others, GPU_LARGE_PAGE))

@@ -24,6 +24,11 @@ opencl_kernels.elf: opencl_kernels.cl
 %_calls.elf: %_calls.c %_kernels.elf
 	$(build_compute_host)
 """
+SMALL = """base: gpu
+node:
+  gpus:
+    - {below: switch0, compute_unit: {lds: {size: 48 KiB}}, memory: {l2: {size: 1 MiB}}}
+"""
 TWO_APART = "base: gpu\nnode:\n  gpus:\n    - below: switch0\n    - below: switch0\n"
 
 
@@ -34,6 +39,7 @@ def programs(tmp_path_factory):
     shutil.copytree(PROGRAMS, folder, dirs_exist_ok=True)
     (folder / "Makefile").write_text(MAKEFILE)
     (folder / "two_apart.yaml").write_text(TWO_APART)
+    (folder / "small.yaml").write_text(SMALL)
     done = subprocess.run(
         ["make", "-s", "-C", folder, "hip_calls.elf", "opencl_calls.elf", "CFLAGS=-Werror"],
         capture_output=True, text=True, timeout=500,
@@ -53,10 +59,12 @@ def assert_all_right(done, checks):
 @pytest.mark.parametrize(
     "language, machine, checks, says",
     [
-        ("hip", "gpu", 70, "1 GPUs"),
-        ("hip", "netcrafter_quad", 74, "reaches the memory of GPU 1"),
-        ("hip", "two_apart.yaml", 73, "does not reach the memory of GPU 1"),
-        ("hip", "apu", 70, "1 GPUs"),
+        ("hip", "gpu", 72, "1 GPUs"),
+        ("hip", "netcrafter_quad", 76, "reaches the memory of GPU 1"),
+        ("hip", "two_apart.yaml", 75, "does not reach the memory of GPU 1"),
+        ("hip", "apu", 72, "1 GPUs"),
+        ("hip", "small.yaml", 72, "49152 bytes of shared memory"),
+        ("opencl", "small.yaml", 65, "49152 bytes of local memory, 1048576 of L2"),
         ("opencl", "gpu", 65, "1 GPUs"),
         ("opencl", "netcrafter_quad", 66, "4 GPUs"),
         ("opencl", "two_apart.yaml", 66, "2 GPUs"),

@@ -31,9 +31,12 @@ struct gpu {
     uint32_t page_bytes;        /* of programs' buffers: GPU_PAGE or GPU_LARGE_PAGE */
     uint64_t free, top;         /* offsets there: pages are taken from `free` up, large ones from `top` down */
     struct gpu_pages* returned; /* pages that gpu_free() gave back (drivers/gpu/pages.h) */
-    unsigned compute_units, wavefront_slots;
+    unsigned compute_units, wavefront_slots, slot_lanes; /* wavefronts of slot_lanes that a compute unit holds */
+    uint32_t lds_bytes, register_bytes;                  /* of a compute unit; registers: 0 if they limit nothing */
+    uint64_t l2_bytes;
+    uint64_t memory_clock, clock; /* Hz */
+    uint32_t memory_bus_bits;
     uint64_t peers;    /* bit n: it reaches the memory of GPU n */
-    uint64_t clock;    /* Hz */
     bool own_firmware; /* it runs command-processor firmware that it came with, not this program's */
     uint64_t queues;   /* bit n: queue n is in use */
     uint32_t faults_seen;
@@ -42,6 +45,11 @@ struct gpu {
     struct copy_channel copies[2];             /* to and from its memory; made when they are first needed */
     unsigned copy_channels;                    /* how many of these there are */
 };
+
+/* Scratch memory for a queue whose kernels fill a compute unit. */
+static inline uint64_t gpu_scratch_bytes(const struct gpu* g) {
+    return (uint64_t)g->wavefront_slots * g->slot_lanes * GPU_QUEUE_SCRATCH;
+}
 
 /* A kernel image in device memory, and the ELF file that it came from. */
 struct gpu_image {

@@ -137,8 +137,7 @@ void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigne
     q->ring = flags & GPU_RING_IN_HOST ? gpu_map_host(node, host_pages(ring_bytes), ring_bytes, true)
                                        : gpu_allocate_on(node, gpu, ring_bytes);
     q->kernargs = gpu_allocate_on(node, gpu, (uint64_t)packets * GPU_KERNARG_BYTES);
-    const uint64_t scratch_bytes =
-        (uint64_t)(flags & GPU_SMALL_SCRATCH ? 1 : g->compute_units) * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
+    const uint64_t scratch_bytes = (flags & GPU_SMALL_SCRATCH ? 1 : g->compute_units) * gpu_scratch_bytes(g);
     q->description = (struct gpu_queue){.state = GPU_QUEUE_ACTIVE,
                                         .priority = priority,
                                         .packets = packets,

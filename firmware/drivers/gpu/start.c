@@ -75,6 +75,12 @@ static bool start(struct gpu_node* node, const struct gpu* at) {
     found.page_bytes = mmio_read32(found.registers + GPU_PAGE_SIZE);
     found.compute_units = mmio_read32(found.registers + GPU_COMPUTE_UNITS);
     found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
+    found.slot_lanes = mmio_read32(found.registers + GPU_SLOT_LANES);
+    found.lds_bytes = mmio_read32(found.registers + GPU_LDS_BYTES);
+    found.register_bytes = mmio_read32(found.registers + GPU_REGISTER_BYTES);
+    found.l2_bytes = mmio_read64(found.registers + GPU_L2_BYTES);
+    found.memory_clock = mmio_read64(found.registers + GPU_MEMORY_CLOCK_HZ);
+    found.memory_bus_bits = mmio_read32(found.registers + GPU_MEMORY_BUS_BITS);
     found.peers = mmio_read64(found.registers + GPU_PEERS);
     found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
     if (found.index >= MAX_GPUS) usage_error("this node has more than %u GPUs: programs take no more", MAX_GPUS);

@@ -165,7 +165,7 @@ static struct gpu_queue_handle* queue_of(struct app* app, uint32_t gpu, unsigned
     if (nth == 0) return &app->queue[gpu];
     struct gpu_queue_handle* q = &further_queue[gpu][nth - 1];
     const struct gpu* g = &app->node->gpu[gpu];
-    const uint64_t scratch = (uint64_t)g->compute_units * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
+    const uint64_t scratch = g->compute_units * gpu_scratch_bytes(g);
     if (q->gpu) return q;
     if (!gpu_has_space(g, scratch + 2 * GPU_LARGE_PAGE, GPU_LARGE_PAGE)) return NULL;
     gpu_create_queue(q, app->node, gpu, FURTHER_QUEUE_PACKETS, 0, 1);

@@ -123,7 +123,7 @@ static cl_int arguments_of(cl_command_queue q, cl_kernel k, uint8_t* block, uint
         if (p->kind == PROGRAM_VALUE) continue;
         if (p->kind == PROGRAM_LOCAL) {
             address = GPU_LDS_BASE + info->lds_bytes + *local_bytes;
-            if (a->local_bytes > COMPUTE_LOCAL_BYTES) return CL_OUT_OF_RESOURCES;
+            if (a->local_bytes > q->stream->device->gpu->lds_bytes) return CL_OUT_OF_RESOURCES;
             *local_bytes += align(a->local_bytes);
         } else if (a->buffer) {
             if (!handle_is(a->buffer, cl_mem_kind)) return CL_INVALID_KERNEL_ARGS; /* it has been released */

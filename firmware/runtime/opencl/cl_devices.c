@@ -85,7 +85,10 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void* 
         case CL_DEVICE_MAX_PARAMETER_SIZE: NUMBER(size_t, GPU_LARGE_KERNARG_BYTES);
         case CL_DEVICE_MEM_BASE_ADDR_ALIGN: NUMBER(cl_uint, 8 * GPU_PAGE);
         case CL_DEVICE_LOCAL_MEM_TYPE: NUMBER(cl_uint, CL_LOCAL);
-        case CL_DEVICE_LOCAL_MEM_SIZE: NUMBER(cl_ulong, COMPUTE_LOCAL_BYTES);
+        case CL_DEVICE_LOCAL_MEM_SIZE: NUMBER(cl_ulong, g->lds_bytes);
+        case CL_DEVICE_GLOBAL_MEM_CACHE_TYPE: NUMBER(cl_uint, CL_READ_WRITE_CACHE);
+        case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE: NUMBER(cl_ulong, g->l2_bytes);
+        case CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE: NUMBER(cl_uint, COMPUTE_LINE_BYTES);
         case CL_DEVICE_PROFILING_TIMER_RESOLUTION: NUMBER(size_t, 1);
         case CL_DEVICE_ENDIAN_LITTLE:
         case CL_DEVICE_AVAILABLE: NUMBER(cl_bool, CL_TRUE);

@@ -114,9 +114,10 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.flags = word(flags);
     flags.set(0, h);
     d.cookie = std::uint64_t{h} << 32 | cookie;
-    if (const char* why = m_target.rejection_reason(d)) {
+    const char* const reason = m_target.rejection_reason(d);
+    if (const auto why = reason ? reason : m_target.oversubscription(d); !why.empty()) {
         count_warning(rejected, *this, "launch rejected: {}", why);
-        if (m_processor.log && m_processor.log->on()) m_processor.log->rejected(h, why);
+        if (m_processor.log && m_processor.log->on()) m_processor.log->rejected(h, why.c_str());
         add_fault(GPU_FAULT_RESOURCES, cookie, {});
         finish(h, cookie, GPU_FAULT_RESOURCES);
         return;

@@ -46,7 +46,7 @@ std::size_t wavefront_memory::copy(const wavefront_place& p, unsigned lane, std:
             part = std::min<std::uint64_t>(part, line_bytes - global % line_bytes);
         } else if (inside(at, GPU_SCRATCH_BASE, p.scratch_bytes)) {
             const auto offset = at - GPU_SCRATCH_BASE;
-            global = p.scratch + ((offset / 8) * wavefront_lanes + lane) * 8 + offset % 8;
+            global = p.scratch + ((offset / 8) * p.lanes + lane) * 8 + offset % 8;
             part = std::min<std::uint64_t>(part, 8 - offset % 8);
         } else if (at < GPU_GLOBAL_BASE) {
             break;

@@ -17,6 +17,7 @@ struct wavefront_place {
     std::uint64_t image = 0, kernarg = 0, scratch = 0;  ///< global virtual addresses
     std::uint64_t scratch_bytes = 0;                    ///< of a lane
     const std::vector<std::uint8_t>* lds = nullptr;
+    unsigned lanes = 64;  ///< of the wavefront
 };
 
 /// Memory as a lane sees it, without time or side effects: apertures, page tables, and what its L1 cache holds, old or

@@ -250,8 +250,8 @@ wavefront_place wavefront_thread::place() const {
     }
     const auto& w = slot();
     const auto& what = w.group->run->what;
-    return {m_unit.index(), w.context.address_space, what.image,         what.kernarg,
-            w.scratch,      what.scratch_bytes,      &w.group->lds.bytes};
+    return {m_unit.index(), w.context.address_space, what.image,          what.kernarg,
+            w.scratch,      what.scratch_bytes,      &w.group->lds.bytes, what.lanes()};
 }
 
 std::size_t wavefront_thread::read_memory(std::uint64_t address, void* to, std::size_t size) {

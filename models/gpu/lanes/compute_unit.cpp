@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/invalid_parameter.h"
 #include "base/trace.h"
 #include "gpu/lanes/simd_unit.h"
 
@@ -25,6 +26,13 @@ void compute_unit_params::describe(parameter_visitor& v) {
     v.field(
         "wavefronts", wavefronts, between{0, 64},
         "wavefronts that the compute unit holds, where slots do not spread evenly over its SIMD units; 0: all slots");
+    v.field("slot_lanes", slot_lanes, between{32, 64},
+            "lanes of a wavefront that takes one slot, as the GPU that this stands for has them: 64, or 32, where a "
+            "wavefront of 64 lanes takes two");
+    if (slot_lanes != 32 && slot_lanes != 64)
+        reject(v, {"slot_lanes", fmt::format("slot_lanes is {}: give 32 or 64", slot_lanes)});
+    if (slots() < slots_of(wavefront_lanes))
+        reject(v, {"wavefront_slots", "a compute unit needs two slots of 32 lanes for a wavefront of 64"});
     v.field("quantum", quantum, between{1, 4096},
             "instructions a wavefront executes before another of its SIMD unit gets its turn");
     v.field("outstanding_accesses", outstanding_accesses, between{1, 1024},

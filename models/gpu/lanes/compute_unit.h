@@ -31,6 +31,7 @@ struct compute_unit_params {
     std::uint64_t simd_units = 4;
     std::uint64_t wavefront_slots = 10;  ///< of a SIMD unit
     std::uint64_t wavefronts = 0;        ///< of all SIMD units; 0: all slots
+    std::uint64_t slot_lanes = 64;       ///< of a wavefront that takes one slot; larger ones take more
     std::uint64_t quantum = 32;
     std::uint64_t outstanding_accesses = 64;
     std::uint64_t divergence_quantum = 4096;
@@ -46,6 +47,8 @@ struct compute_unit_params {
         const auto all = simd_units * wavefront_slots;
         return wavefronts ? std::min(wavefronts, all) : all;
     }
+    /// That a wavefront takes.
+    std::uint64_t slots_of(std::uint64_t lanes) const { return lanes > slot_lanes ? lanes / slot_lanes : 1; }
 };
 
 class compute_unit;
@@ -114,8 +117,13 @@ public:
     bool fits(const dispatch_run& run, std::uint32_t group_wavefronts) const;
     /// Whether registers alone are in the way of one that does not fit.
     bool lacks_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const;
-    /// Wavefronts of a dispatch that the compute unit holds at most.
+    /// Wavefronts of a dispatch that its slots hold, and that its registers let it hold.
+    std::uint64_t slot_wavefronts(const dispatch_run& run) const {
+        return m_wavefronts.size() / params.slots_of(run.lanes());
+    }
     std::uint64_t max_wavefronts(const dispatch_run& run) const;
+    /// The same for its work-groups, without the limit of scratch memory.
+    std::uint64_t max_groups(const dispatch_run& run) const;
     /// Starts a work-group at the present time; it must fit. Its wavefronts start one after the other.
     void start(dispatch_run& run, const std::array<std::uint32_t, 3>& id, ticks wavefront_interval);
     /// Ends all wavefronts of a dispatch; group_finished() is called when their accesses have ended.

@@ -24,7 +24,13 @@ std::uint64_t compute_unit::register_bytes(const dispatch_run& run) const {
 
 std::uint64_t compute_unit::max_wavefronts(const dispatch_run& run) const {
     const auto each = register_bytes(run);
-    return each ? std::min<std::uint64_t>(m_wavefronts.size(), params.register_file.size / each) : m_wavefronts.size();
+    const auto held = slot_wavefronts(run);
+    return each ? std::min<std::uint64_t>(held, params.register_file.size / each) : held;
+}
+
+std::uint64_t compute_unit::max_groups(const dispatch_run& run) const {
+    const auto groups = max_wavefronts(run) / run.group_wavefronts;
+    return run.what.lds_bytes ? std::min<std::uint64_t>(groups, lds.params.size / run.what.lds_bytes) : groups;
 }
 
 bool compute_unit::fits(const dispatch_run& run, std::uint32_t group_wavefronts) const {
@@ -36,7 +42,7 @@ bool compute_unit::lacks_registers(const dispatch_run& run, std::uint32_t group_
 }
 
 bool compute_unit::fits_beside_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const {
-    return m_free_slots >= group_wavefronts && lds.free_bytes() >= run.what.lds_bytes &&
+    return m_free_slots >= group_wavefronts * params.slots_of(run.lanes()) && lds.free_bytes() >= run.what.lds_bytes &&
            (run.what.scratch_bytes == 0 || run.free_scratch->size() >= group_wavefronts);
 }
 
@@ -106,7 +112,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     if (what.scratch_bytes) {
         w.scratch_area = g.run->free_scratch->back();
         g.run->free_scratch->pop_back();
-        w.scratch = what.scratch + std::uint64_t{w.scratch_area} * what.scratch_bytes * wavefront_lanes;
+        w.scratch = what.scratch + std::uint64_t{w.scratch_area} * what.scratch_area_bytes();
     }
     if (m_engine.waits_for_results(c)) storage->result_at.fill(0);
     w.since = w.started = w.issued_until = now();
@@ -124,7 +130,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     g.wavefronts |= std::uint64_t{1} << w.slot;
     ++g.live;
     ++g.executing;
-    --m_free_slots;
+    m_free_slots -= static_cast<unsigned>(params.slots_of(what.lanes()));
     w.register_bytes = register_bytes(*g.run);
     m_free_registers -= w.register_bytes;
     ++m_simds[w.simd]->live;
@@ -159,8 +165,8 @@ void compute_unit::retire(wavefront& w) {
     --residency;
     recycle_storage(w);
     if (g.run->what.scratch_bytes) g.run->free_scratch->push_back(w.scratch_area);
+    m_free_slots += static_cast<unsigned>(params.slots_of(g.run->lanes()));
     w.group = nullptr;
-    ++m_free_slots;
     m_free_registers += w.register_bytes;
     --m_simds[w.simd]->live;
     m_busy.set(m_free_slots < m_wavefronts.size());

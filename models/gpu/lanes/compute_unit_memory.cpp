@@ -115,8 +115,9 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, lane_mas
             if (const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, GPU_SCRATCH_SIZE, 0);
                 f != memory_fault::none)
                 return f;
-            for (unsigned i = 0; i < wavefront_lanes; ++i)
-                address[i] = w.scratch + ((address[i] / 8) * wavefront_lanes + i) * 8 + address[i] % 8;
+            const auto lanes = what.lanes();
+            for (unsigned i = 0; i < lanes; ++i)
+                address[i] = w.scratch + ((address[i] / 8) * lanes + i) * 8 + address[i] % 8;
             return memory_fault::none;
         }
         case lds_aperture: {  // all inside would not have come here
@@ -297,7 +298,7 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
     if (a.fault != memory_fault::none && !w.killed) {
         const auto lane = a.faulted ? lowest(a.faulted) : lowest(a.mask);
         auto address = a.address[lane];
-        if (a.scratch) address = GPU_SCRATCH_BASE + (address - w.scratch) / 8 / wavefront_lanes * 8 + address % 8;
+        if (a.scratch) address = GPU_SCRATCH_BASE + (address - w.scratch) / 8 / w.group->run->lanes() * 8 + address % 8;
         const bool ended = w.state == wavefront_state::draining;  // its last stores are still its own
         fault(w, lane_fault::memory, a.fault, lane, a.pc, address);
         if (ended && w.accesses == 0 && lds_drained(w)) retire(w);

@@ -31,6 +31,8 @@ struct dispatch {
     std::uint32_t period = 0;
     std::uint32_t flags = 0;  ///< of the kernel's descriptor (abi/kernel_descriptor.h)
     unsigned lanes() const { return flags & KERNEL_WAVEFRONT_32 ? 32 : wavefront_lanes; }  ///< of a wavefront
+    /// Scratch memory of a wavefront.
+    std::uint64_t scratch_area_bytes() const { return std::uint64_t{scratch_bytes} * lanes(); }
     bool acquire = true;       ///< caches of compute units clear what they hold when the first work-group starts
     std::uint64_t cookie = 0;  ///< the client's own
 };

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "abi/gpu.h"
 #include "abi/kernel_descriptor.h"
 #include "base/counted_warning.h"
@@ -48,11 +50,12 @@ const char* dispatcher::rejection_reason(const dispatch& what) const {
     const auto wavefronts = (items + what.lanes() - 1) / what.lanes();
     if (what.scratch_bytes) {
         if (what.scratch % line_bytes) return "scratch memory is not aligned";
-        if (what.scratch_size / (std::uint64_t{what.scratch_bytes} * wavefront_lanes) < wavefronts)
+        if (what.scratch_size / what.scratch_area_bytes() < wavefronts)
             return "scratch memory is too small for a work-group";
     }
     for (const auto* u : m_units)
-        if (u->slots() >= wavefronts && u->params.lds.size >= what.lds_bytes) return nullptr;
+        if (u->slots() >= wavefronts * u->params.slots_of(what.lanes()) && u->params.lds.size >= what.lds_bytes)
+            return nullptr;
     return "no compute unit has the resources for a work-group";
 }
 
@@ -69,6 +72,43 @@ std::uint64_t group_at(const dispatch& what, std::uint64_t i) {
 }
 }  // namespace
 
+/// Counts work-groups and their wavefronts.
+void dispatcher::prepare(dispatch_run& run) const {
+    const auto& what = run.what;
+    run.group_count = 1;
+    std::uint64_t items = 1;
+    for (unsigned d = 0; d < 3; ++d) {
+        run.groups[d] = (what.grid[d] - 1) / what.group[d] + 1;
+        run.group_count *= run.groups[d];
+        items *= what.group[d];
+    }
+    run.group_count = part_of(what, run.group_count);
+    run.group_wavefronts = static_cast<std::uint32_t>((items + what.lanes() - 1) / what.lanes());
+}
+
+std::string dispatcher::oversubscription(const dispatch& what) {
+    if (!(what.flags & KERNEL_COOPERATIVE)) return {};
+    if (what.first_group || what.groups || what.chunk) return "a cooperative launch runs on one GPU";
+    dispatch_run run;
+    run.what = what;
+    prepare(run);
+    find_reconvergence(run);
+    std::uint64_t held = 0;
+    for (const auto* u : m_units) held += u->max_groups(run);
+    if (what.scratch_bytes) held = std::min(held, what.scratch_size / what.scratch_area_bytes() / run.group_wavefronts);
+    if (run.group_count <= held) return {};
+    return fmt::format("a cooperative launch of {} work-groups, of which the GPU holds {} at a time", run.group_count,
+                       held);
+}
+
+/// Cooperative dispatches run one at a time: they share what their work-groups meet at.
+bool dispatcher::waits_for_cooperative(const dispatch_run& run) const {
+    if (run.started || !(run.what.flags & KERNEL_COOPERATIVE)) return false;
+    return std::any_of(m_runs.begin(), m_runs.end(), [](const auto& r) {
+        return r->what.flags & KERNEL_COOPERATIVE && r->started && r->finished != r->started;
+    });
+}
+
 std::uint64_t dispatcher::submit(const dispatch& what) {
     if (const char* why = rejection_reason(what)) throw std::invalid_argument(why);
     if (!can_submit()) throw std::logic_error("the dispatcher's queue is full");
@@ -76,15 +116,7 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
     run->what = what;
     run->number = ++m_number;
     run->queued_at = now();
-    run->group_count = 1;
-    std::uint64_t items = 1;
-    for (unsigned d = 0; d < 3; ++d) {
-        run->groups[d] = (what.grid[d] - 1) / what.group[d] + 1;
-        run->group_count *= run->groups[d];
-        items *= what.group[d];
-    }
-    run->group_count = part_of(what, run->group_count);
-    run->group_wavefronts = static_cast<std::uint32_t>((items + what.lanes() - 1) / what.lanes());
+    prepare(*run);
     if (auto* o = dispatch_observer::attached()) o->submitted(m_units.front()->gpu(), *run, now());
     m_runs.push_back(std::move(run));
     if (!m_place.scheduled()) schedule(m_place, std::max(now(), m_next_start));
@@ -100,7 +132,7 @@ void dispatcher::begin(dispatch_run& run) {
         registers.add(run.reconvergence->registers());
         std::uint64_t slots = 0, held = 0;
         for (const auto* u : m_units) {
-            slots += u->slots();
+            slots += u->slot_wavefronts(run);
             held += u->max_wavefronts(run);
         }
         run.register_wavefronts = held < slots ? held : 0;
@@ -145,14 +177,15 @@ bool dispatcher::allocate_scratch(dispatch_run& run) {
         if (!alive || o.address_space != what.address_space || o.scratch >= what.scratch + what.scratch_size ||
             what.scratch >= o.scratch + o.scratch_size)
             continue;
-        if (o.scratch != what.scratch || o.scratch_size != what.scratch_size || o.scratch_bytes != what.scratch_bytes)
+        if (o.scratch != what.scratch || o.scratch_size != what.scratch_size ||
+            o.scratch_area_bytes() != what.scratch_area_bytes())
             return false;
         run.free_scratch = other->free_scratch;
         return true;
     }
     std::uint64_t slots = 0;
     for (const auto* u : m_units) slots += u->slots();
-    const auto areas = std::min(slots, what.scratch_size / (std::uint64_t{what.scratch_bytes} * wavefront_lanes));
+    const auto areas = std::min(slots, what.scratch_size / what.scratch_area_bytes());
     run.free_scratch = std::make_shared<std::vector<std::uint32_t>>();
     for (auto area = static_cast<std::uint32_t>(areas); area-- > 0;) run.free_scratch->push_back(area);
     return true;
@@ -162,6 +195,7 @@ void dispatcher::place() {
     const auto run = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& r) { return !placed(*r); });
     if (run == m_runs.end()) return;
     auto& r = **run;
+    if (waits_for_cooperative(r)) return;
     if (!allocate_scratch(r)) return;  // group_finished() comes back
     if (r.started == 0 && !r.reconvergence) find_reconvergence(r);
     compute_unit* unit = nullptr;

@@ -78,6 +78,9 @@ public:
 
     /// Why a dispatch cannot be performed here at all, or null.
     const char* rejection_reason(const dispatch& what) const;
+    /// Why a cooperative dispatch that has no such reason cannot be performed: with its registers, local memory and
+    /// scratch memory not all of its work-groups are here at a time. Empty for others.
+    std::string oversubscription(const dispatch& what);
     bool can_submit() const { return m_runs.size() < params.queue_depth; }
     /// Takes a dispatch that refusal() has nothing against. \returns its number
     std::uint64_t submit(const dispatch& what);
@@ -102,6 +105,8 @@ private:
     void complete();
     void begin(dispatch_run& run);
     void find_reconvergence(dispatch_run& run);
+    void prepare(dispatch_run& run) const;
+    bool waits_for_cooperative(const dispatch_run& run) const;
     static bool placed(const dispatch_run& r) { return r.aborted || r.started == r.group_count; }
 
     const clock_domain& m_clock;

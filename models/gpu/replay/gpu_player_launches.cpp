@@ -52,7 +52,9 @@ void gpu_player::place() {
     if (what.scratch_areas && (*run)->areas < what.group_wavefronts) return;  // ended() comes back
     for (std::size_t i = 0; i < m_units.size(); ++i) {
         auto& unit = *m_units[(m_next_unit + i) % m_units.size()];
-        if (unit.free_slots < what.group_wavefronts || unit.free_lds < what.lds_bytes) continue;
+        if (unit.free_slots < what.group_wavefronts * params.compute_unit.slots_of(what.lanes) ||
+            unit.free_lds < what.lds_bytes)
+            continue;
         m_next_unit = (m_next_unit + i + 1) % m_units.size();
         m_next_start = now() + clock.span(params.dispatcher.interval(what.group_wavefronts));
         schedule(m_place, m_next_start);
@@ -87,7 +89,7 @@ void gpu_player::start(run_player& run, unit_player& unit) {
         m_free_wavefronts.pop_back();
         const auto simd = std::min_element(unit.simd_live.begin(), unit.simd_live.end());
         ++*simd;
-        --unit.free_slots;
+        unit.free_slots -= static_cast<unsigned>(params.compute_unit.slots_of(run.what->lanes));
         if (run.areas) --run.areas;
         w->group = &g;
         w->simd = static_cast<unsigned>(simd - unit.simd_live.begin());
@@ -102,7 +104,7 @@ void gpu_player::ended(wavefront_player& w) {
     auto& g = *w.group;
     auto& unit = *g.unit;
     auto& run = *g.run;
-    ++unit.free_slots;
+    unit.free_slots += static_cast<unsigned>(params.compute_unit.slots_of(run.what->lanes));
     --unit.simd_live[w.simd];
     if (run.what->scratch_areas) ++run.areas;
     if (--g.live) return;

@@ -92,8 +92,8 @@ void recorder::submitted(unsigned gpu, const dispatch_run& run, ticks now) {
     l.group_wavefronts = run.group_wavefronts;
     l.lds_bytes = run.what.lds_bytes;
     if (run.what.scratch_bytes)
-        l.scratch_areas = static_cast<std::uint32_t>(run.what.scratch_size /
-                                                     (std::uint64_t{run.what.scratch_bytes} * wavefront_lanes));
+        l.scratch_areas = static_cast<std::uint32_t>(run.what.scratch_size / run.what.scratch_area_bytes());
+    l.lanes = run.lanes();
     m_launches.push_back(l);
     m_groups.emplace_back();
     host_event e;

@@ -55,6 +55,7 @@ struct launch {
     std::uint32_t groups = 0, group_wavefronts = 0;
     std::uint32_t lds_bytes = 0;      ///< of a work-group
     std::uint32_t scratch_areas = 0;  ///< wavefronts that find scratch memory at a time; 0: it uses none
+    std::uint32_t lanes = 64;         ///< of a wavefront
 };
 
 struct host_event {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/replay/recording_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -163,6 +164,11 @@ void parse_launches(const char* at, const char* end, recording& r) {
         for (std::uint64_t n = 0; n < after; ++n) h.after.push_back(get_as<std::uint32_t>(at, end));
         r.host.push_back(std::move(h));
     }
+    // Of machines with wavefronts of one size there is no such list.
+    for (std::size_t i = 0; at != end && i < r.launches.size(); ++i) {
+        r.launches[i].lanes = get_as<std::uint32_t>(at, end);
+        if (r.launches[i].lanes != 32 && r.launches[i].lanes != wavefront_lanes) throw_corrupted();
+    }
     if (at != end) throw_corrupted();
 }
 
@@ -268,6 +274,8 @@ void recording_writer::finish(const recording_head& head, const std::vector<laun
         put(l, e.after.size());
         for (const auto a : e.after) put(l, a);
     }
+    if (std::any_of(launches.begin(), launches.end(), [](const launch& each) { return each.lanes != wavefront_lanes; }))
+        for (const auto& each : launches) put(l, each.lanes);
     block('L', l);
     std::string e;
     for (const auto n : {m_transaction_count, m_walk_count, m_stream_count}) put(e, n);

@@ -48,6 +48,8 @@ static void devices(void) {
     printf("%d GPUs: %s, %d compute units at %d MHz, %u MiB, %u bytes of shared memory, warps of %d\n", count, p.name,
            p.multiProcessorCount, p.clockRate / 1000, (unsigned)(p.totalGlobalMem >> 20), (unsigned)p.sharedMemPerBlock,
            p.warpSize);
+    printf("%d registers, %u bytes of L2, %d threads a compute unit, memory of %d bits at %d MHz\n", p.regsPerBlock,
+           (unsigned)p.l2CacheSize, p.maxThreadsPerMultiProcessor, p.memoryBusWidth, p.memoryClockRate / 1000);
     check("the first device is current", device == 0);
     expect("a device that is not there", hipSetDevice(count), hipErrorInvalidDevice);
     expect("a negative device", hipGetDeviceProperties(&p, -1), hipErrorInvalidDevice);
@@ -204,6 +206,16 @@ static void launches(void) {
     expect("more threads than launch bounds", launch(function("bounded"), 1, 129, NULL, one),
            hipErrorInvalidConfiguration);
     expect("as many", launch(function("bounded"), 1, 128, NULL, one), hipSuccess);
+    hipDeviceProp_t limits;
+    HIP(hipGetDeviceProperties(&limits, 0));
+    expect("all of the shared memory",
+           hipModuleLaunchKernel(function("count"), 1, 1, 1, 64, 1, 1, (unsigned)limits.sharedMemPerBlock, NULL, one,
+                                 NULL),
+           hipSuccess);
+    expect("16 bytes more",
+           hipModuleLaunchKernel(function("count"), 1, 1, 1, 64, 1, 1, (unsigned)limits.sharedMemPerBlock + 16, NULL,
+                                 one, NULL),
+           hipErrorLaunchOutOfResources);
     expect("too much shared memory",
            hipModuleLaunchKernel(function("reverse"), 1, 1, 1, 64, 1, 1, 65537, NULL, one, NULL),
            hipErrorLaunchOutOfResources);

@@ -42,6 +42,7 @@ static void platforms(void) {
     cl_ulong memory = 0;
     cl_uint units = 0;
     cl_bool compiler = 9;
+    cl_ulong local = 0, cache = 0;
     CL(clGetPlatformIDs(1, &platform, &count));
     CL(clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, &bytes));
     check("a platform", count == 1 && strcmp(name, "FabricVP") == 0 && bytes == 9);
@@ -55,7 +56,10 @@ static void platforms(void) {
     CL(clGetDeviceInfo(devices[0], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL));
     CL(clGetDeviceInfo(devices[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL));
     CL(clGetDeviceInfo(devices[0], CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL));
-    printf("%u GPUs, %u compute units, %lu MiB\n", device_count, units, memory >> 20);
+    CL(clGetDeviceInfo(devices[0], CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL));
+    CL(clGetDeviceInfo(devices[0], CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache, NULL));
+    printf("%u GPUs, %u compute units, %lu MiB, %lu bytes of local memory, %lu of L2\n", device_count, units,
+           memory >> 20, local, cache);
     check("there is no compiler", compiler == CL_FALSE);
     expect("a property that is not there", clGetDeviceInfo(devices[0], 0x4711, sizeof units, &units, NULL),
            CL_INVALID_VALUE);

@@ -25,6 +25,7 @@ gpu_core_params small() {
     p.compute_units = 2;
     p.memory.capacity = {capacity};
     p.processor.harts = 2;
+    p.compute_unit.lds.size = {48 << 10};
     return p;
 }
 gpu_host_interface_params narrow() {
@@ -125,6 +126,12 @@ TEST_CASE("registers tell what the GPU is") {
     CHECK(b.get<std::uint32_t>(GPU_PAGE_SIZE) == 4096);
     CHECK(b.get<std::uint32_t>(GPU_COMPUTE_UNITS) == 2);
     CHECK(b.get<std::uint32_t>(GPU_WAVEFRONT_SLOTS) == small().wavefront_slots());
+    CHECK(b.get<std::uint32_t>(GPU_SLOT_LANES) == 64);
+    CHECK(b.get<std::uint32_t>(GPU_LDS_BYTES) == 48 << 10);
+    CHECK(b.get<std::uint32_t>(GPU_REGISTER_BYTES) == 256 << 10);
+    CHECK(b.get<std::uint64_t>(GPU_L2_BYTES) == 2 << 20);
+    CHECK(b.get<std::uint64_t>(GPU_MEMORY_CLOCK_HZ) == 500'000'000);
+    CHECK(b.get<std::uint32_t>(GPU_MEMORY_BUS_BITS) == 16 * 16 * 8);
     CHECK(b.get<std::uint32_t>(GPU_CP_HARTS) == 2);
     CHECK(b.get<std::uint64_t>(GPU_PEERS) == 1u << 3);
     CHECK(b.get<std::uint32_t>(GPU_CP_STATUS) == GPU_FIRMWARE_HELD);

@@ -17,8 +17,9 @@ constexpr int interval = 2, latency = 9, units = 6;
 const bool set_up = [] {
     auto& p = lane_bench::unit_params();
     p.simd_units = units;
-    p.wavefront_slots = 6;
-    p.wavefronts = 32;
+    p.wavefront_slots = 11;
+    p.wavefronts = 64;
+    p.slot_lanes = 32;
     p.issue.alu = p.issue.branch = p.issue.jump = p.issue.floating = p.issue.load = p.issue.store = p.issue.csr =
         interval;
     p.issue.double_precision = 3 * interval;
@@ -94,7 +95,29 @@ TEST_CASE("other wavefronts issue while one waits for a result") {
     // Six on some units: more than the latency hides.
     CHECK(iteration_cycles(chain, 1024, 2) == Approx(6 * issued).epsilon(0.02));
     auto& b = lane_bench::instance();
-    CHECK(b.units[0]->slots() == 32);
+    CHECK(b.units[0]->slots() == 64);
+}
+
+TEST_CASE("slots of 32 lanes hold as many lanes in wavefronts of 32 as in those of 64") {
+    const unsigned lanes = GENERATE(32u, 64u);
+    auto& b = lane_bench::restart();
+    b.load(loop({addi(t3, t3, 1)}, 1000));
+    auto what = b.words(4 * 1024 * static_cast<std::uint32_t>(b.units.size()), 256);
+    what.scratch_bytes = 0;
+    if (lanes == 32) what.flags = KERNEL_WAVEFRONT_32;
+    REQUIRE(b.dispatches.rejection_reason(what) == nullptr);
+    b.dispatches.submit(what);
+    std::uint64_t live = 0;
+    for (int i = 0; i < 100; ++i) {
+        b.timeline.run_until(b.timeline.now() + 10'000);
+        std::uint64_t now = 0;
+        for (unsigned s = 0; s < b.units[0]->slots(); ++s) now += b.units[0]->slot(s).state != wavefront_state::free;
+        live = std::max(live, now);
+        CHECK((b.units[0]->slots() - b.units[0]->free_slots()) * 32 == now * lanes);
+    }
+    CHECK(live * lanes == 2048);
+    while (b.done.empty()) b.timeline.run_until(b.timeline.now() + 1'000'000);
+    CHECK_FALSE(b.done[0].aborted);
 }
 
 TEST_CASE("results arrive late, loads of memory later still") {

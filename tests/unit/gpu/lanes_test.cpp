@@ -229,6 +229,42 @@ TEST_CASE("lanes that have ended count as arrived, with a word about it where th
     CHECK(p.b.dispatches.ended_lane_barriers.value() == 0);
 }
 
+TEST_CASE("cooperative dispatches are whole on the GPU, one at a time") {
+    auto p = prepare("tree");
+    auto what = p.what;
+    const auto slots = static_cast<std::uint32_t>(p.b.units[0]->slots() * p.b.units.size());
+    const auto why = [&](std::uint32_t items, std::uint32_t group, std::uint32_t lds = 0) {
+        what.grid = {items, 1, 1};
+        what.group = {group, 1, 1};
+        what.lds_bytes = lds;
+        return p.b.dispatches.oversubscription(what);
+    };
+    CHECK(why(64 * (slots + 1), 64).empty());  // it is none
+    what.flags = KERNEL_COOPERATIVE;
+    what.scratch_size = std::uint64_t{what.scratch_bytes} * 64 * slots;
+    CHECK(why(64 * slots, 64).empty());
+    CHECK(why(64 * slots + 1, 64) == fmt::format("a cooperative launch of {0} work-groups, of which the GPU holds {1} "
+                                                 "at a time",
+                                                 slots + 1, slots));
+    CHECK(why(128 * (slots / 2), 128).empty());
+    CHECK_FALSE(why(128 * (slots / 2 + 1), 128).empty());
+    const auto units = static_cast<std::uint32_t>(p.b.units.size());
+    CHECK(why(64 * units, 64, 40'000).empty());
+    CHECK_FALSE(why(64 * (units + 1), 64, 40'000).empty());
+    what.groups = 1;
+    CHECK(why(64, 64) == "a cooperative launch runs on one GPU");
+    what.groups = 0;
+
+    what.grid = {256, 1, 1};
+    what.group = {64, 1, 1};
+    what.lds_bytes = 0;
+    for (int i = 0; i < 2; ++i) p.b.dispatches.submit(what);
+    while (p.b.done.empty()) p.b.timeline.run_until(p.b.timeline.now() + 1'000'000);
+    const auto first_ended = p.b.timeline.now();
+    while (p.b.done.size() < 2) p.b.timeline.run_until(p.b.timeline.now() + 1'000'000);
+    CHECK(p.b.done[1].started_at >= first_ended);
+}
+
 TEST_CASE("a dispatch with unknown flags is refused") {
     auto p = prepare("tree");
     p.what.flags = KERNEL_FLAGS + 1;

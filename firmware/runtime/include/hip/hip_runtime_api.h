@@ -65,11 +65,15 @@ typedef struct hipDeviceProp_t {
     char name[256];
     size_t totalGlobalMem;
     size_t sharedMemPerBlock;
-    int warpSize; /* of HIP and OpenCL C; wavefronts of CUDA have 32 lanes */
+    size_t sharedMemPerMultiprocessor;
+    int regsPerBlock, regsPerMultiprocessor; /* of 32 bits; 0: they limit nothing */
+    int warpSize;                            /* of HIP and OpenCL C; wavefronts of CUDA have 32 lanes */
     int maxThreadsPerBlock;
     int maxThreadsDim[3];
     int maxGridSize[3];
-    int clockRate; /* kHz */
+    int clockRate, memoryClockRate; /* kHz */
+    int memoryBusWidth;             /* bits */
+    int l2CacheSize;
     int multiProcessorCount;
     int maxThreadsPerMultiProcessor;
     int major, minor;

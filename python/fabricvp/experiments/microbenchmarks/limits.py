@@ -81,7 +81,7 @@ def limits_of(config: Any, node: str = "node0", gpu: str = "gpu0") -> Limits:
     return Limits(
         clock=clock,
         compute_units=g.compute_units,
-        wavefronts=min(cu.wavefronts or 64, cu.simd_units * cu.wavefront_slots),
+        wavefronts=min(cu.wavefronts or 64, cu.simd_units * cu.wavefront_slots) * cu.slot_lanes // 64,
         simd_units=cu.simd_units,
         issue={name: float(cu.issue[name]) for name in cu.issue if isinstance(cu.issue[name], (int, float))},
         result=float(max(cu.issue.alu, cu.result_latency.alu)),
