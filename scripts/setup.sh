@@ -8,11 +8,13 @@ cd "$(dirname "$0")/.."
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+there() { installed "$1" || apt-cache show "$1" >/dev/null 2>&1; }
 missing_packages() {
     local purposes=" $1 " purpose package when
     while read -r purpose package when; do
-        [[ "$purposes" == *" $purpose "* && "$when" == "$2" ]] || continue
-        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+        [[ "$purposes" == *" $purpose "* && "${when/#unless */where-available}" == "$2" ]] || continue
+        installed "$package" || { [[ $when == unless* ]] && there "${when#unless }"; } || echo "$package"
     done < <(grep -v '^#' scripts/packages.txt) | sort -u
 }
 

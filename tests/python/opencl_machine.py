@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of kernels in OpenCL C share: a compiler or a skip, and a small GPU."""
 
+import os
 import shutil
 import subprocess
 
 import fabricvp
 import pytest
-from fabricvp.compiler import build
+from fabricvp.compiler import build, toolchain
 from fabricvp.errors import InputError
 
 
 def require_compiler():
-    """Skips where no clang 14 is there, and none could be installed."""
-    if shutil.which("clang-14") and shutil.which("opt-14"):
+    """Skips where no compiler is there, and none could be installed."""
+    if os.environ.get("FABRICVP_CLANG") or installed_versions():
         return
-    if subprocess.run(["apt-cache", "show", "clang-14"], capture_output=True, check=False).returncode:
-        pytest.skip("no clang-14, and no archive that has it", allow_module_level=True)
-    pytest.fail("clang-14 or llvm-14 is not installed: scripts/setup.sh build", pytrace=False)
+    names = [f"clang-{version}" for version in toolchain.VERSIONS]
+    if subprocess.run(["apt-cache", "show", *names], capture_output=True, text=True, check=False).stdout == "":
+        pytest.skip(f"no {' or '.join(names)}, and no archive that has one", allow_module_level=True)
+    pytest.fail(f"{' or '.join(names)} with LLVM's opt is not installed: scripts/setup.sh build", pytrace=False)
+
+
+def installed_versions():
+    """Numbers of the compilers that are there with their optimizers."""
+    return [v for v in toolchain.VERSIONS if shutil.which(f"clang-{v}") and shutil.which(f"opt-{v}")]
 
 
 def small_gpu():

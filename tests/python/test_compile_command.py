@@ -20,10 +20,12 @@ SPILLS = """
 #include "shared.h"
 kernel void spills(global float* x, int n) {
     float v[40];
+#pragma unroll
     for (int i = 0; i < 40; ++i) v[i] = x[i * n];
     for (int k = 0; k < n; ++k)
 #pragma unroll
         for (int i = 0; i < 40; ++i) v[i] = v[i] * v[(i + 1) % 40] + x[i];
+#pragma unroll
     for (int i = 0; i < 40; ++i) x[i * n] = v[i];
 }
 __attribute__((noinline)) float apart(global float* x, int n) {

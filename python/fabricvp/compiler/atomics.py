@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomics whose old value the source ignores: clang 14 gives each a register, for which lanes would wait."""
+"""Atomics whose old value the source ignores: clang gives each a register, for which lanes would wait."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 
 #: A call of the instruction, with its result: sums of numbers are custom instructions (`abi/gpu_isa.h`).
 _CALL = re.compile(
-    r'^(?P<indent> +)(?P<result>%[\w.]+) = (?:tail )?call (?P<type>i32|i64) asm sideeffect "'
+    r'^(?P<indent> +)(?P<result>%[\w.]+) = (?:tail )?call (?:noundef )?(?P<type>i32|i64) asm sideeffect "'
     r'(?P<instruction>amo[\w.]+|\.insn r 0x0b, 6, [01],) \$0, (?P<operands>\$[12], \(?\$[12]\)?)",'
     r' "=r,(?P<constraints>[^"]*)"'
     r"(?P<rest>.*)$",
@@ -17,7 +17,7 @@ _CALL = re.compile(
 _VALUE = re.compile(r"%[\w.]+")
 _FUNCTION = re.compile(r"^define .*?^\}", re.MULTILINE | re.DOTALL)
 #: Tells debuggers where a variable's value is.
-_DEBUG = re.compile(r"^ +(?:tail )?call void @llvm\.dbg\.value.*$", re.MULTILINE)
+_DEBUG = re.compile(r"^ +(?:(?:tail )?call void @llvm\.dbg\.value|#dbg_value).*$", re.MULTILINE)
 
 
 def without_results(ir: str) -> str:

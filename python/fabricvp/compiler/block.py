@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from .elf import Elf
+from .toolchain import pointer_to
 
 if TYPE_CHECKING:
     from .debug import DebugInformation
@@ -67,21 +68,22 @@ def definitions(module: Module) -> list[str]:
     out = []
     if module.prints:
         tls = "hidden thread_local(localexec) global"
+        bytes_, counter = pointer_to("i8"), pointer_to("i64")
         out += [
             f'@"{USED}" = {tls} i64 0, align 8',
             f'@"{LOST}" = {tls} i64 0, align 8',
             # Where records go that do not fit lies behind the others.
             f'@"{OUTPUT}" = {tls} [{OUTPUT_BYTES + MAX_RECORD} x i8] zeroinitializer, section ".output", align 64',
-            "define internal i8* @fabricvp.reserve(i64 %size) alwaysinline nounwind {",
-            f'  %old = atomicrmw add i64* @"{USED}", i64 %size monotonic',
+            f"define internal {bytes_} @fabricvp.reserve(i64 %size) alwaysinline nounwind {{",
+            f'  %old = atomicrmw add {counter} @"{USED}", i64 %size monotonic',
             "  %end = add i64 %old, %size",
             f"  %fits = icmp ule i64 %end, {OUTPUT_BYTES}",
             f"  %at = select i1 %fits, i64 %old, i64 {OUTPUT_BYTES}",
             "  %more = select i1 %fits, i64 0, i64 1",
-            f'  %ignored = atomicrmw add i64* @"{LOST}", i64 %more monotonic',
-            f'  %first = bitcast [{OUTPUT_BYTES + MAX_RECORD} x i8]* @"{OUTPUT}" to i8*',
-            "  %p = getelementptr i8, i8* %first, i64 %at",
-            "  ret i8* %p",
+            f'  %ignored = atomicrmw add {counter} @"{LOST}", i64 %more monotonic',
+            f'  %first = bitcast {pointer_to(f"[{OUTPUT_BYTES + MAX_RECORD} x i8]")} @"{OUTPUT}" to {bytes_}',
+            f"  %p = getelementptr i8, {bytes_} %first, i64 %at",
+            f"  ret {bytes_} %p",
             "}",
         ]
     return out

@@ -15,7 +15,7 @@ def main(argv: list[str]) -> int:
     """`fabricvp cc FILE -o OUT`: 0, or `InputError`."""
     parser = ArgumentParser(
         "cc",
-        "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs (clang 14 does the work).",
+        "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs (clang 14 or 19 does the work).",
         "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report",
     )
     parser.add_argument("source", metavar="FILE", help="source: .cl, .hip or .cu")

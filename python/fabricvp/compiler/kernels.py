@@ -11,12 +11,14 @@ from ..errors import InputError
 from .block import needs_block
 from .debug import DebugInformation
 from .module import Function, Module
+from .toolchain import pointer_to
 
 _SPACES = {"1": "global", "2": "constant", "3": "local"}
 _LDS, _LDS_BYTES, _SHORT_NAME = 0x20000000, 0x10000, 31
 _IMMEDIATE = 2048  # offsets below fit a load
 _DEBUG = 100_000_000  # numbers of metadata that no module has
-_OPAQUE = re.compile(r"%opencl\.(\w+?)(?:_[rw]o|_rw|_wo)?_t\b")
+#: Images, samplers and so on, as clang 14 and clang 19 have them.
+_OPAQUE = re.compile(r'%opencl\.(\w+?)(?:_[rw]o|_rw|_wo)?_t\b|target\("spirv\.(\w+)"')
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ def _kernel(module: Module, function: Function, name: str, declared: list[tuple[
     for text, (kind, own, type_, base, const) in zip(function.parameters, declared, strict=True):
         by_value = re.search(r"byval\((.*?)\)(?= |$)", text)
         if opaque := _OPAQUE.search(text):
-            raise InputError(f"kernel '{name}': parameter '{own}' is of a kind that GPUs lack ({opaque[1]})")
+            kind = opaque[1] or (type_.removesuffix("_t") if type_.endswith("_t") else opaque[2].lower())
+            raise InputError(f"kernel '{name}': parameter '{own}' is of a kind that GPUs lack ({kind})")
         if kind != "value":
             size = alignment = 8
         elif by_value:
@@ -178,27 +181,32 @@ def place_locals(module: Module, kernels: list[Kernel]) -> dict[str, int]:
 def entries(module: Module, kernels: list[Kernel]) -> str:
     """IR of the functions that lanes begin at. They never return, and their caller keeps nothing, so the back end saves
     no registers (see -enable-ipra)."""
-    out = []
+    out, byte = [], pointer_to("i8")
+    # With -O3 LLVM 19 would have the caller load arguments. This use of their address says that it may not.
+    kept = ['  call void asm sideeffect "", "r"(ptr %args)'] if byte == "ptr" else []
     for i, kernel in enumerate(kernels):
         loads, arguments = [], []
         for n, (p, text) in enumerate(zip(kernel.parameters, module.functions[kernel.function].parameters)):
             by_value = re.search(r"byval\((.*?)\)(?= |$)", text)
             type_ = by_value[1] if by_value and p.kind == "value" else _type_of(text)
             loads += [
-                f"  %b{n} = getelementptr i8, i8* %args, i64 {p.offset}",
-                f"  %p{n} = bitcast i8* %b{n} to {type_}*",
+                f"  %b{n} = getelementptr i8, {byte} %args, i64 {p.offset}",
+                f"  %p{n} = bitcast {byte} %b{n} to {pointer_to(type_)}",
             ]
             if by_value and p.kind == "value":
-                arguments.append(f"{type_}* byval({type_}) align {p.alignment} %p{n}")
+                arguments.append(f"{pointer_to(type_)} byval({type_}) align {p.alignment} %p{n}")
             else:
-                loads.append(f"  %a{n} = load {type_}, {type_}* %p{n}, align {p.alignment}, !invariant.load !{{}}")
+                loads.append(
+                    f"  %a{n} = load {type_}, {pointer_to(type_)} %p{n}, align {p.alignment}, !invariant.load !{{}}"
+                )
                 extension = " ".join(re.findall(r"\b(?:sign|zero)ext\b", text))
                 arguments.append(f"{type_} {extension} %a{n}")
         scope, location = _debug_scope(module, kernel.function, i)
         out += [
             *scope,
-            f'define internal void @"{body_of(kernel)}"(i8* noalias readonly align 16 %args)'
+            f'define internal void @"{body_of(kernel)}"({byte} noalias readonly align 16 %args)'
             f" noinline noreturn norecurse nounwind{location} {{",
+            *kept,
             *loads,
             f'  call void @"{kernel.function}"({", ".join(arguments)}){location and f", !dbg !{_DEBUG + 2 * i + 1}"}',
             '  call void asm sideeffect ".insn i 0x0b, 0, x0, x0, 0", "~{memory}"()',
@@ -208,8 +216,8 @@ def entries(module: Module, kernels: list[Kernel]) -> str:
             # that the body has a caller that keeps no registers; the linker leaves it out.
             f'module asm "\\09.globl \\22{body_of(kernel)}\\22"',
             f'define ghccc void @"{kernel.symbol}.caller"() noreturn nounwind {{',
-            '  %args = call i8* asm "mv $0, zero", "=r"()',
-            f'  notail call void @"{body_of(kernel)}"(i8* %args)',
+            f'  %args = call {byte} asm "mv $0, zero", "=r"()',
+            f'  notail call void @"{body_of(kernel)}"({byte} %args)',
             "  unreachable",
             "}",
         ]

@@ -17,6 +17,7 @@ _SYMBOL = re.compile(r'@("[^"]+"|[\w$.\-]+)')
 _LOCAL = "addrspace(3)"
 _CONSTANT = 'section ".rodata.constant"'  # of what is __constant__ in C++
 _PROVIDED = ("fabricvp_heap",)  # by the package, where a source declares them
+_IDENTIFIER = "__hip_cuid_"  # what clang 19 calls a source of HIP
 
 
 def unquoted(name: str) -> str:
@@ -92,8 +93,11 @@ class Module:
         for other in self.lines:
             if text := re.match(r'^@([\w.]+) = private .*\bc"([^"]*)\\00"', other):
                 texts[text[1]] = text[2]
+        # clang 14: (TYPE @function to i8*), i8* getelementptr inbounds (TYPE, TYPE @.str, …)
+        # clang 19: (ptr @function to ptr addrspace(1)), ptr addrspace(1) @.str, …
+        plain = re.sub(r" ?addrspace\(\d+\)", "", line)
         for name, string in re.findall(
-            rf"{_SYMBOL.pattern} to i8\*\), i8\* getelementptr inbounds \([^@]*@([\w.]+)", line
+            rf"{_SYMBOL.pattern} to (?:i8\*|ptr)\), (?:i8\* getelementptr inbounds \([^@]*|ptr )@([\w.]+)", plain
         ):
             self.annotations[unquoted(name)] = texts.get(string, "")
 
@@ -119,7 +123,9 @@ class Module:
             self.locals[name] = LocalVariable(
                 name, self.layout.size(type_), alignment, found["head"].startswith("external")
             )
-        elif found["kind"] == "global" and _CONSTANT not in found["rest"] and not name.startswith("llvm."):
+        elif (
+            found["kind"] == "global" and _CONSTANT not in found["rest"] and not name.startswith(("llvm.", _IDENTIFIER))
+        ):
             if name in _PROVIDED:
                 self.heap = True
             elif not re.search(r"\bexternal\b", found["head"]):

@@ -8,6 +8,7 @@ import re
 from ..errors import InputError
 from .block import MAX_RECORD
 from .layout import Layout, split_list
+from .toolchain import pointer_to
 
 _CALL = re.compile(
     r'^(?P<indent>\s*)(?:(?P<result>%(?:"[^"]*"|[\w.]+)) = )?(?:tail |notail )?call [^@]*@printf\((?P<rest>.*)$'
@@ -44,14 +45,14 @@ class Printing:
         if at > MAX_RECORD:
             raise InputError(f"a call of printf() has {at} bytes of arguments: at most {MAX_RECORD}")
         types = self._constant(" ".join(kinds))
-        out = [f"%fvp{number} = call i8* @fabricvp.reserve(i64 {at}){suffix}"]
-        for i, (type_, value, offset) in enumerate(
-            [("i64", str(at), 0), ("i8*", text, 8), ("i8*", types, 16), *stores]
-        ):
+        byte = pointer_to("i8")
+        out = [f"%fvp{number} = call {byte} @fabricvp.reserve(i64 {at}){suffix}"]
+        for i, (type_, value, offset) in enumerate([("i64", str(at), 0), (byte, text, 8), (byte, types, 16), *stores]):
+            pointer = pointer_to(type_)
             out += [
-                f"%fvp{number}.{i} = getelementptr i8, i8* %fvp{number}, i64 {offset}{suffix}",
-                f"%fvp{number}.{i}p = bitcast i8* %fvp{number}.{i} to {type_}*{suffix}",
-                f"store {type_} {value}, {type_}* %fvp{number}.{i}p, align 8{suffix}",
+                f"%fvp{number}.{i} = getelementptr i8, {byte} %fvp{number}, i64 {offset}{suffix}",
+                f"%fvp{number}.{i}p = bitcast {byte} %fvp{number}.{i} to {pointer}{suffix}",
+                f"store {type_} {value}, {pointer} %fvp{number}.{i}p, align 8{suffix}",
             ]
         if found["result"]:
             out.append(f"{found['result']} = add i32 {len(arguments) if self._counts else 0}, 0{suffix}")
@@ -67,11 +68,11 @@ class Printing:
     def _constant(self, text: str) -> str:
         name = self._types.setdefault(text, f"fabricvp.types.{len(self._types)}")
         size = len(text) + 1
-        return f"getelementptr inbounds ([{size} x i8], [{size} x i8]* @{name}, i64 0, i64 0)"
+        return f"getelementptr inbounds ([{size} x i8], {pointer_to(f'[{size} x i8]')} @{name}, i64 0, i64 0)"
 
     def _kind(self, type_: str) -> str:
         """A character, bytes, and the length of a vector: "i4", "f8", "f4x3", "p8"."""
-        if type_.endswith("*"):
+        if type_.endswith("*") or type_ == "ptr":
             return "p8"
         if vector := re.fullmatch(r"<(\d+) x (\w+)>", type_):
             return f"{self._kind(vector[2])}x{vector[1]}"

@@ -18,6 +18,9 @@ _LOAD_IMMEDIATE, _ADD_IMMEDIATE, _ADD_WORD, _AUIPC, _JAL, _JALR, _BRANCH, _REGIS
 
 
 _TRAP = 0xC0001073  # what compilers make of __builtin_trap()
+_STORE, _STORE_FLOAT = 0x23, 0x27
+_TO_FLOAT = (0x07, 0x43, 0x47, 0x4B, 0x4F, 0x53)  # loads, sums of products, others
+_TO_INTEGER = (0x14, 0x18, 0x1C)  # of the others: comparisons, conversions, moves
 _KEPT = {1, 8, 9, *range(18, 28)}  # ra, s0 to s11; the same numbers of registers of floating point but ra's
 
 
@@ -77,18 +80,21 @@ class StackDepths:
         return {self._names.get(address, hex(address)) for address in seen}
 
     def saves(self, name: str) -> int:
-        """Instructions that save registers at the beginning of a function."""
+        """Instructions that save registers at the beginning of a function, before they get values of its own."""
         at = next((address for address, other in self._names.items() if other == name), None)
         count, framed = 0, False
+        changed: set[tuple[bool, int]] = set()  # registers, True: of floating point
         while at is not None and at < self._base + 4 * len(self._words):
             word = self._words[(at - self._base) // 4]
             opcode, rd, rs1, rs2 = word & 0x7F, word >> 7 & 31, word >> 15 & 31, word >> 20 & 31
             if opcode in (_BRANCH, _JAL, _JALR):
                 break
             framed |= opcode == _ADD_IMMEDIATE and rd == rs1 == _SP
-            count += (
-                framed and rs1 == _SP and ((opcode == 0x23 and rs2 in _KEPT) or (opcode == 0x27 and rs2 in _KEPT - {1}))
-            )
+            if opcode in (_STORE, _STORE_FLOAT):
+                kept = rs2 in (_KEPT if opcode == _STORE else _KEPT - {1})
+                count += framed and rs1 == _SP and kept and (opcode == _STORE_FLOAT, rs2) not in changed
+            else:
+                changed.add((opcode in _TO_FLOAT and not (opcode == 0x53 and word >> 27 in _TO_INTEGER), rd))
             at += 4
         return count
 
@@ -156,7 +162,7 @@ class StackDepths:
                         )
                 elif (opcode == 0x0B and funct3 == 0) or word == _TRAP:
                     break  # the lane ends
-                elif opcode not in (_BRANCH, 0x23, 0x27):
+                elif opcode not in (_BRANCH, _STORE, _STORE_FLOAT):
                     constants.pop(rd, None)
                 pc += 4
         return found

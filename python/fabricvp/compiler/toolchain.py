@@ -17,6 +17,8 @@ from ..data import sdk_folder
 from ..errors import InputError
 from .cache import cached
 
+#: Of clang, as Debian 12 and Debian 13 have them.
+VERSIONS = (14, 19)
 _ARCH = ["-march=rv64imafd", "-mabi=lp64d"]
 #: What lanes execute. Code of clang lies below 2 GiB, as all apertures do.
 TARGET = [
@@ -33,39 +35,52 @@ TARGET = [
 
 @functools.cache
 def clang() -> str:
-    """The compiler: `FABRICVP_CLANG`, or clang 14. Raises `InputError` if there is none."""
+    """The compiler: `FABRICVP_CLANG`, or one of `VERSIONS`. Raises `InputError` if there is none."""
     named = os.environ.get("FABRICVP_CLANG")
-    for name in [named] if named else ["clang-14", "clang"]:
+    for name in [named] if named else [*(f"clang-{version}" for version in VERSIONS), "clang"]:
         found = shutil.which(name)
         if found:
             return found
     raise InputError(
-        f"no compiler '{named}' (FABRICVP_CLANG)" if named else "kernels need clang (Debian: apt install clang-14)"
+        f"no compiler '{named}' (FABRICVP_CLANG)"
+        if named
+        else "kernels need clang (Debian 12: apt install clang-14 llvm-14; Debian 13: clang-19 llvm-19)"
     )
 
 
 @functools.cache
 def version() -> str:
     """The compiler's first line about itself, kept as long as its file is the same. Raises `InputError` for one that is
-    no clang 14."""
+    not of `VERSIONS`."""
     file = os.path.realpath(clang())
     status = os.stat(file)
     known = hashlib.sha256(f"{file} {status.st_size} {status.st_mtime_ns}".encode()).hexdigest()
     line = cached(f"{known}.version", lambda: run([clang(), "--version"]).partition("\n")[0].encode()).decode()
-    found = re.search(r"clang version (\d+)", line)
-    if not found or found[1] != "14":
-        raise InputError(f"kernels need clang 14, and {clang()} is '{line}' (FABRICVP_CLANG names another one)")
+    if _major(line) not in VERSIONS:
+        known = " or ".join(map(str, VERSIONS))
+        raise InputError(f"kernels need clang {known}, and {clang()} is '{line}' (FABRICVP_CLANG names another one)")
     return line
+
+
+def _major(line: str) -> int:
+    found = re.search(r"clang version (\d+)", line)
+    return int(found[1]) if found else 0
+
+
+def pointer_to(type_: str) -> str:
+    """A pointer in IR: since LLVM 15 there is one type of them."""
+    return f"{type_}*" if _major(version()) < 15 else "ptr"
 
 
 @functools.cache
 def opt() -> str:
     """The optimizer of the same LLVM. Raises `InputError` if there is none."""
     folder, name = os.path.split(clang())
-    for candidate in os.path.join(folder, name.replace("clang", "opt")), "opt-14":
+    number = _major(version())
+    for candidate in os.path.join(folder, name.replace("clang", "opt")), f"opt-{number}":
         if found := shutil.which(candidate):
             return found
-    raise InputError("kernels need opt of LLVM 14 (Debian: apt install llvm-14)")
+    raise InputError(f"kernels need opt of LLVM {number} (Debian: apt install llvm-{number})")
 
 
 @functools.cache
