@@ -24,6 +24,7 @@ class Printed:
 
     def __init__(self, elf: Elf, block: Block) -> None:
         self._elf, self._block = elf, block
+        self.unknown: list[str] = []  # calls that were given strings from elsewhere
 
     def take(
         self, read: Callable[[int, int], bytes], write: Callable[[int, bytes], None]
@@ -40,6 +41,14 @@ class Printed:
         failed = [text[1:].rstrip("\n") for text in texts if text.startswith(MARK)]
         return "".join(text for text in texts if not text.startswith(MARK)), failed, lost
 
+    def complaints(self, lost: int) -> list[str]:
+        """Lines about what `take()` could not show."""
+        lines = [
+            f"fabricvp: {place}: printf(): %s takes strings of the program, and this one is none"
+            for place in self.unknown
+        ]
+        return lines + [f"fabricvp: the buffer of printf() is full: {lost} calls are missing"] * (lost > 0)
+
     def _texts(self, data: bytes) -> Iterator[str]:
         at = 0
         while at + _HEAD <= len(data):
@@ -49,7 +58,8 @@ class Printed:
             kinds = self._string(types)
             if kinds is None:
                 return
-            yield self._formatted(self._string(text), kinds.decode(), data[at + _HEAD : at + size])
+            types, _, place = kinds.decode("utf-8", "replace").partition("@")
+            yield self._formatted(self._string(text), types, data[at + _HEAD : at + size], place)
             at += size
 
     def _string(self, address: int) -> bytes | None:
@@ -60,7 +70,7 @@ class Printed:
                 return contents[: contents.find(b"\0")]
         return None
 
-    def _formatted(self, text: bytes | None, kinds: str, data: bytes) -> str:
+    def _formatted(self, text: bytes | None, kinds: str, data: bytes, place: str) -> str:
         if text is None:
             return "(the format of printf() is no literal)\n"
         values = iter(_values(kinds, data))
@@ -75,6 +85,8 @@ class Printed:
             given = next(values, None)
             if given is None:
                 return found[0]
+            if found["kind"] == b"s" and self._string(int(given[0])) is None and place not in self.unknown:
+                self.unknown.append(place)
             shown = [self._shown(found, width, precision, v) for v in given[: int(found["vector"] or 1)]]
             return ",".join(shown).encode("utf-8", "surrogateescape")
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .units import Time
 
 LDS_BASE, LDS_BYTES = 0x20000000, 0x10000  # GPU_LDS_BASE, GPU_LDS_SIZE (abi/gpu_apertures.h), a machine's at most
+SCRATCH_BASE, MAX_OVERFLOW = 0x30000000, 1 << 20  # GPU_SCRATCH_BASE; below it nothing is for 255 MiB
 MAX_GROUP = 1024  # GPU_MAX_WORKGROUP_ITEMS (abi/gpu.h)
 MAX_SCRATCH = 0.2  # of a kernel's memory transactions without a warning
 HEAP_BYTES = 8 << 20  # of malloc() in kernels, unless the caller says otherwise
@@ -83,14 +84,15 @@ class Program:
         block = self.image.block
         if block is None or block.output < 0:
             return []
-        text, failed, lost = Printed(Elf(self.image.elf), block).take(
+        printed = Printed(Elf(self.image.elf), block)
+        text, failed, lost = printed.take(
             lambda at, size: self._gpu._read_array(self._block, at, size),
             lambda at, data: self._gpu._write_array(self._block, at, data),
         )
         sys.stdout.write(text)
         sys.stdout.flush()
-        if lost:
-            print(f"fabricvp: the buffer of printf() is full: {lost} calls are missing", file=sys.stderr)
+        for line in printed.complaints(lost):
+            print(line, file=sys.stderr)
         return failed
 
     def __iter__(self) -> Iterator[str]:
@@ -213,7 +215,8 @@ class StreamLaunch:
                 more = f" (and {len(failed) - 1} more)" if failed[1:] else ""
                 assertion = f"\n{failed[0]}{more}" if failed else ""
                 place = _source_line(self._program.image, str(error))
-                raise KernelFault(f"{error}{place}{assertion}", error.fault) from None
+                overflow = _overflow(self._arguments.kernel, str(error))
+                raise KernelFault(f"{error}{place}{assertion}{overflow}", error.fault) from None
             self._program._print()
             self._arguments.write_back(contents)
             buffers = {name: array for name, array in self._arguments.sources if array is not None}
@@ -221,6 +224,14 @@ class StreamLaunch:
             _warn_of_barriers(self._program.image, self._arguments.kernel, statistics)
             self._result = Launch(time, statistics, buffers)
         return self._result
+
+
+def _overflow(kernel: Kernel, message: str) -> str:
+    """A line for the end of a fault's message if the address is one below the stack."""
+    found = re.search(r"\baddress (0x[0-9a-f]+)", message)
+    if found is None or not SCRATCH_BASE - MAX_OVERFLOW <= int(found[1], 16) < SCRATCH_BASE:
+        return ""
+    return f"\nthe stack of {kernel.scratch_bytes} bytes has overflowed: calls are deeper than `recursion` says"
 
 
 def _warn_of_scratch(kernel: Kernel, statistics: Mapping[str, float]) -> None:
@@ -398,11 +409,12 @@ def compile_program(
     options: Sequence[str] = (),
     language: str = "",
     wavefront: int | None = None,
+    recursion: int = 0,
 ) -> Image:
     """The image of a file, or of a text, in OpenCL C unless ``language`` says "hip" or "cuda". Raises `InputError`."""
     if language not in ("", *SUFFIXES.values()):
         raise InputError(f"no language '{language}'; there are: {', '.join(SUFFIXES.values())}")
-    compiled = Options.of(defines, includes, options, wavefront=wavefront)
+    compiled = Options.of(defines, includes, options, wavefront=wavefront, recursion=recursion)
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return build(source, "program.cl", compiled, language or "opencl")
     path = Path(source)

@@ -101,6 +101,50 @@ def test_printf_of_cuda_returns_the_number_of_arguments(gpu, capsys):
     assert capsys.readouterr().out == f"a {1 << 40}   2.5\n" and x[0] == 3
 
 
+STRINGS = r"""
+constant char named[] = "a named one";
+constant char* constant names[3] = {"zero", "one", "two"};
+kernel void strings(global int* x) {
+    int i = x[get_global_id(0)];
+    printf("%s %s %s|%5.2s|", i & 1 ? "odd" : "even", names[i % 3], named, i == 2 ? named + 2 : "-");
+    constant char* p = "low";
+    if (i > 1) p = "high";
+    printf("%s\n", p);
+}
+kernel void elsewhere(global int* x, constant char* given) {
+    for (int i = 0; i < 2; ++i) printf("%d %s\n", i, given);
+}
+"""
+
+
+@pytest.mark.timeout(100)
+def test_strings_of_the_program(gpu, capsys):
+    program = gpu.program(STRINGS)
+    for i in range(4):
+        program["strings"](1, 1, numpy.full(1, i, "i4"))
+    assert capsys.readouterr().out.splitlines() == [
+        "even zero a named one|    -|low", "odd one a named one|    -|low", "even two a named one|   na|high",
+        "odd zero a named one|    -|high",
+    ]  # fmt: skip
+    program["elsewhere"](1, 1, numpy.zeros(1, "i4"), numpy.zeros(4, "i1"))
+    assert capsys.readouterr() == (
+        "0 (not a literal)\n1 (not a literal)\n",
+        "fabricvp: program.cl:12: printf(): %s takes strings of the program, and this one is none\n",
+    )
+    source = """#include <cstdio>
+__constant__ char named[] = "constant";
+__device__ const char* const names[2] = {"a", "b"};
+__global__ void f(int* x) {
+    const char* own[3] = {"x", "y", "z"};
+    printf("%s %s %s %s\\n", x[0] ? "t" : "f", named, names[x[0] & 1], own[x[0] % 3]);
+}
+"""
+    program = gpu.program(source, language="cuda")
+    for i in range(3):
+        program["f"](1, 1, numpy.full(1, i, "i4"))
+    assert capsys.readouterr() == ("f constant a x\nt constant b y\nt constant a z\n", "")
+
+
 @pytest.mark.timeout(100)
 def test_from_the_command_line(command, tmp_path):
     (tmp_path / "k.cl").write_text(OPENCL)

@@ -38,6 +38,13 @@ def main(argv: list[str]) -> int:
         choices=[32, 64],
         help="lanes of a wavefront: 32 or 64 (default: 32 for .cu, else 64)",
     )
+    parser.add_argument(
+        "--recursion",
+        metavar="DEPTH",
+        type=int,
+        default=0,
+        help="how often a function can be active at the same time where functions call themselves (default: they do not)",
+    )
     parser.add_argument("--depfile", metavar="FILE", help="names the files that were read, as Make and Ninja want it")
     parser.add_argument(
         "--report",
@@ -50,7 +57,9 @@ def main(argv: list[str]) -> int:
         source = path.read_text(errors="surrogateescape")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    settings = Options.of(options.defines, options.includes, options.flags, options.optimize, options.wavefront)
+    settings = Options.of(
+        options.defines, options.includes, options.flags, options.optimize, options.wavefront, options.recursion
+    )
     image = build(source, str(path), settings)
     output = Path(options.output) if options.output else path.with_suffix(".elf")
     _write(output, image.elf)

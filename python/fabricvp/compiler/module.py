@@ -137,6 +137,14 @@ class Module:
         items = split_list(self.metadata.get(reference, "!{}")[2:-1])
         return [item[2:-1] if item.startswith('!"') else item.rpartition(" ")[2] for item in items]
 
+    def place(self, reference: str) -> str:
+        """ "FILE:LINE" of what `!dbg` of a call refers to; "" if that is not known."""
+        here = self.metadata.get(reference, "")
+        line, scope = (re.search(rf"\b{what}: (!?\d+)", here) for what in ("line", "scope"))
+        file = re.search(r"\bfile: (!\d+)", self.metadata.get(scope[1], "")) if scope else None
+        name = re.search(r'\bfilename: "([^"]*)"', self.metadata.get(file[1], "")) if file else None
+        return f"{name[1]}:{line[1]}" if name and line else ""
+
     def reach(self, name: str) -> set[str]:
         """All global names that a function uses, directly or by what it calls."""
         seen: set[str] = set()
@@ -153,10 +161,11 @@ def _without_spaces(text: str) -> str:
     return re.sub(r" ?addrspace\(\d+\)", "", text)
 
 
-def lowered(module: Module, header: str, inlined: bool, counts: bool = False) -> str:
+def lowered(module: Module, header: str, inlined: bool, counts: bool = False, recursion: bool = False) -> str:
     """The module for the RISC-V back end; ``header`` has its data layout and triple. Where ``inlined``, what the source
-    defines becomes part of its callers. ``counts``: printf() returns the number of its arguments."""
-    printing = Printing(module.layout, counts)
+    defines becomes part of its callers. ``counts``: printf() returns the number of its arguments. ``recursion``:
+    functions may call themselves, which OpenCL C rules out."""
+    printing = Printing(module.layout, counts, module.place)
     declared: set[str] = set()
     apart = {
         found[1]
@@ -194,7 +203,10 @@ def lowered(module: Module, header: str, inlined: bool, counts: bool = False) ->
                 declared.add(line)
         if inlined and line.startswith("define "):
             # A function that stays one is no local one: the back end would not even save its return address.
-            linkage = "hidden" if apart & set(re.findall(r"#\d+", line)) else "internal"
+            found = _DEFINE.match(line)
+            name = unquoted(found["name"]) if found else ""
+            again = recursion and name in module.reach(name)
+            linkage = "hidden" if again or apart & set(re.findall(r"#\d+", line)) else "internal"
             line = re.sub(
                 r"^define (?:(?:available_externally|dso_local|internal|hidden|(?:weak|linkonce)(?:_odr)?|private) )*",
                 f"define {linkage} ",
@@ -208,6 +220,8 @@ def lowered(module: Module, header: str, inlined: bool, counts: bool = False) ->
         out.append(line)
     out += definitions(module) + printing.constants()
     text = re.sub(r'( asm (?:sideeffect )?"[^"\n]*?) #f", "=r', r'\1", "=f', "\n".join(out))
+    if recursion:
+        text = re.sub(r"^(attributes #\d+ = \{.*?) norecurse\b", r"\1", text, flags=re.MULTILINE)
     return _attributes(text, inlined)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ..errors import InputError
 from .block import MAX_RECORD
@@ -20,8 +21,9 @@ _HEAD = 24  # bytes of the record, format, types of arguments
 class Printing:
     """Changes calls in the text of a module."""
 
-    def __init__(self, layout: Layout, counts: bool) -> None:
+    def __init__(self, layout: Layout, counts: bool, place: Callable[[str], str]) -> None:
         self._layout, self._counts = layout, counts  # whether printf() returns the number of arguments, as in CUDA
+        self._place = place  # file and line of a reference to debug information
         self._calls = 0
         self._types: dict[str, str] = {}
 
@@ -44,7 +46,9 @@ class Printing:
             at += -(-self._layout.size(type_) // 8) * 8
         if at > MAX_RECORD:
             raise InputError(f"a call of printf() has {at} bytes of arguments: at most {MAX_RECORD}")
-        types = self._constant(" ".join(kinds))
+        # Only of strings people are told where the call is.
+        place = f"@{self._place(debug[0].removeprefix(', !dbg '))}" if debug and "p8" in kinds else ""
+        types = self._constant(" ".join(kinds) + place)
         byte = pointer_to("i8")
         out = [f"%fvp{number} = call {byte} @fabricvp.reserve(i64 {at}){suffix}"]
         for i, (type_, value, offset) in enumerate([("i64", str(at), 0), (byte, text, 8), (byte, types, 16), *stores]):
@@ -61,13 +65,13 @@ class Printing:
     def constants(self) -> list[str]:
         """IR of the texts that describe arguments."""
         return [
-            f'@{name} = private unnamed_addr constant [{len(text) + 1} x i8] c"{text}\\00", align 1'
+            f'@{name} = private unnamed_addr constant [{len(text.encode()) + 1} x i8] c"{_escaped(text)}\\00", align 1'
             for text, name in self._types.items()
         ]
 
     def _constant(self, text: str) -> str:
         name = self._types.setdefault(text, f"fabricvp.types.{len(self._types)}")
-        size = len(text) + 1
+        size = len(text.encode()) + 1
         return f"getelementptr inbounds ([{size} x i8], {pointer_to(f'[{size} x i8]')} @{name}, i64 0, i64 0)"
 
     def _kind(self, type_: str) -> str:
@@ -81,6 +85,10 @@ class Printing:
         if type_ in ("half", "float", "double"):
             return f"f{self._layout.size(type_)}"
         raise InputError(f"printf() cannot print a value of type {type_}")
+
+
+def _escaped(text: str) -> str:
+    return "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
 
 
 def _split_call(rest: str) -> tuple[str, str]:

@@ -27,6 +27,8 @@ from .kernels import Kernel, body_of, descriptors, entries, kernels_of, place_lo
 from .module import Module, lowered
 from .stack import StackDepths, spills
 
+MAX_RECURSION = 100_000
+_MAX_STACK = 1 << 20  # GPU_SCRATCH_SIZE (abi/gpu_apertures.h)
 _ENDED_LANES_ARRIVE, _WAVEFRONT_32 = 1, 2  # KERNEL_… (abi/kernel_descriptor.h)
 #: Copies of blocks are lanes that never meet again; saved registers of an entry are lines of scratch memory.
 _BACK = [
@@ -41,13 +43,15 @@ _BACK = [
 class Options:
     """How a source is compiled: ``defines`` as "NAME" or "NAME=VALUE", folders of ``includes``, ``optimize`` "0" to "3"
     or "s", further ``flags`` of the front end ("-cl-fast-relaxed-math", "-cl-std=CL1.2", "-Wall"), ``wavefront`` 32 or
-    64 lanes (0: as the language has them)."""
+    64 lanes (0: as the language has them), ``recursion`` how often a function can be active at the same time (0: no
+    function calls itself)."""
 
     defines: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     optimize: str = "2"
     flags: tuple[str, ...] = ()
     wavefront: int = 0
+    recursion: int = 0
 
     @staticmethod
     def of(
@@ -56,6 +60,7 @@ class Options:
         flags: Sequence[str] = (),
         optimize: str = "2",
         wavefront: int | None = None,
+        recursion: int = 0,
     ) -> Options:
         """From what users write: a mapping of names to values, None and True for a name alone."""
         if isinstance(defines, Mapping):
@@ -65,7 +70,9 @@ class Options:
         folders = tuple(os.fspath(include) for include in includes)
         if wavefront not in (None, 32, 64):
             raise InputError(f"wavefront {wavefront}: wavefronts have 32 or 64 lanes")
-        return Options(tuple(defines), folders, (levels or [optimize])[-1], others, wavefront or 0)
+        if not isinstance(recursion, int) or not 0 <= recursion <= MAX_RECURSION:
+            raise InputError(f"recursion {recursion}: a depth from 1 to {MAX_RECURSION}, or 0 for none")
+        return Options(tuple(defines), folders, (levels or [optimize])[-1], others, wavefront or 0, recursion)
 
 
 def _literal(value: Any) -> str:
@@ -105,7 +112,7 @@ def build(source: str, name: str, options: Options | None = None, language: str 
     key = hashlib.sha256(
         "\0".join([text, language, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
     ).hexdigest()
-    return Image.read(cached(f"{key}.elf", lambda: _compile(language, marked, front, options.optimize, lanes)))
+    return Image.read(cached(f"{key}.elf", lambda: _compile(language, marked, front, options, lanes)))
 
 
 def _front(source: str, name: str, options: Options, language: str) -> tuple[list[str], str]:
@@ -197,14 +204,15 @@ def _library(name: str) -> Path:
     return cache_folder() / key
 
 
-def _compile(language: str, source: str, front: Sequence[str], optimize: str, lanes: int) -> bytes:
+def _compile(language: str, source: str, front: Sequence[str], options: Options, lanes: int) -> bytes:
+    optimize = options.optimize
     text = _ir(language, source, front, optimize)
     module = Module(text)
     kernels = kernels_of(module, language)
     for kernel in kernels:
         kernel.flags = (language != "opencl") * _ENDED_LANES_ARRIVE | (lanes == 32) * _WAVEFRONT_32
     addresses = place_locals(module, kernels)
-    ir = lowered(module, _header(), True, language != "opencl") + "\n" + entries(module, kernels)
+    ir = lowered(module, _header(), True, language != "opencl", options.recursion > 0) + "\n" + entries(module, kernels)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "code.bc").write_bytes(_bitcode(ir))
@@ -219,7 +227,9 @@ def _compile(language: str, source: str, front: Sequence[str], optimize: str, la
              str(gpu / "math" / "trunc.c"), *toolchain.libraries(), "-o", str(folder / "linked.elf")]
         )  # fmt: skip
         own = {*module.functions, *map(body_of, kernels)}
-        elf = _with_stacks((folder / "linked.elf").read_bytes(), kernels, own, spills(folder / "spills.yaml"))
+        elf = _with_stacks(
+            (folder / "linked.elf").read_bytes(), kernels, own, options.recursion, spills(folder / "spills.yaml")
+        )
         (folder / "linked.elf").write_bytes(elf)
         block = block_of(module, DebugInformation(module), Elf(elf))
         (folder / "program.record").write_bytes(record.encode(kernels, block))
@@ -261,14 +271,20 @@ def _object(folder: Path, optimize: str, families: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def _with_stacks(data: bytes, kernels: list[Kernel], own: set[str], spilt: dict[str, tuple[int, int]]) -> bytes:
+def _with_stacks(
+    data: bytes, kernels: list[Kernel], own: set[str], recursion: int, spilt: dict[str, tuple[int, int]]
+) -> bytes:
     """The image with the bytes of stack in its table. Kernels get what they keep there, too."""
     elf = Elf(data)
-    depths = StackDepths(elf, own)
+    depths = StackDepths(elf, own, recursion)
     table = elf.section(".kernels")
     assert table is not None
     for i, kernel in enumerate(kernels):
         kernel.scratch_bytes = max(16, depths.of(body_of(kernel)))
+        if kernel.scratch_bytes > _MAX_STACK:
+            raise InputError(
+                f"kernel '{kernel.name}' needs {kernel.scratch_bytes} bytes of stack: at most {_MAX_STACK}"
+            )
         reached = depths.reach(body_of(kernel))
         kernel.saved = sum(depths.saves(name) for name in reached)
         kernel.spills, kernel.reloads = (sum(spilt.get(name, (0, 0))[n] for name in reached) for n in (0, 1))

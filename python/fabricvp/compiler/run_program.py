@@ -21,7 +21,8 @@ from .languages import SUFFIXES
 from .pipeline import Image, Options, build
 from .values import element, pack
 
-_OWN = ("program", "kernel-name", "grid", "block", "group", "arg", "lds", "define", "include", "heap", "wavefront")
+_ONCE = ("program", "kernel-name", "grid", "block", "heap", "wavefront", "recursion")
+_OWN = (*_ONCE, "group", "arg", "lds", "define", "include")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
 _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 
@@ -54,7 +55,7 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
             given[name].append(value)
         else:
             others.append(value)
-    for name in ("program", "kernel-name", "grid", "block", "heap", "wavefront"):
+    for name in _ONCE:
         if len(given[name]) > 1:
             raise InputError(f"--{name} is given {len(given[name])} times")
     path = Path(given["program"][0])
@@ -63,7 +64,9 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
     except OSError as error:
         raise InputError(f"--program {path}: {error.strerror}") from None
     wavefront = _lanes(given["wavefront"][0]) if given["wavefront"] else None
-    image = build(source, str(path), Options.of(given["define"], given["include"], wavefront=wavefront))
+    recursion = _depth(given["recursion"][0]) if given["recursion"] else 0
+    compiled = Options.of(given["define"], given["include"], wavefront=wavefront, recursion=recursion)
+    image = build(source, str(path), compiled)
     kernel = find_kernel(image, "".join(given["kernel-name"]))
     grid = _sizes("--grid", given["grid"]) or (1, 1, 1)
     items, group = grid_of(kernel, grid, _sizes("--block", given["block"] + given["group"]))
@@ -94,13 +97,14 @@ def _block(image: Image, kernel: Kernel, heap: int) -> Iterator[list[str]]:
         if block.output < 0:
             return
         data = Path(name).read_bytes()
-        text, failed, lost = Printed(elf, block).take(lambda at, n: data[at : at + n], lambda at, new: None)
+        printed = Printed(elf, block)
+        text, failed, lost = printed.take(lambda at, n: data[at : at + n], lambda at, new: None)
         sys.stdout.write("".join([text, *(f"{line}\n" for line in failed[:1])]))
         sys.stdout.flush()
         if failed[1:]:
             print(f"(and {len(failed) - 1} more assertions)")
-        if lost:
-            print(f"fabricvp: the buffer of printf() is full: {lost} calls are missing", file=sys.stderr)
+        for line in printed.complaints(lost):
+            print(line, file=sys.stderr)
 
 
 @contextmanager
@@ -112,6 +116,12 @@ def _file(contents: bytes, suffix: str) -> Iterator[str]:
         yield name
     finally:
         os.unlink(name)
+
+
+def _depth(text: str) -> int:
+    if not text.isdecimal():
+        raise InputError(f"--recursion '{text}': must be a number of calls")
+    return int(text)
 
 
 def _lanes(text: str) -> int:

@@ -52,20 +52,21 @@ def _branch_offset(word: int) -> int:
 
 
 class StackDepths:
-    """Depths of functions of an image; ``own`` ones have been compiled here, and are not a library's."""
+    """Depths of functions of an image; ``own`` ones have been compiled here, and are not a library's. Functions that
+    call themselves, directly or not, are active ``recursion`` times at most."""
 
-    def __init__(self, elf: Elf, own: Collection[str] = ()) -> None:
+    def __init__(self, elf: Elf, own: Collection[str] = (), recursion: int = 0) -> None:
         text = elf.section(".text")
         assert text is not None
         self._base, code = text.address, elf.contents(text)
         self._words = struct.unpack(f"<{len(code) // 4}I", code[: len(code) // 4 * 4])
         self._names = elf.functions()
-        self._own = own
+        self._own, self._recursion = own, recursion
         self._depths: dict[int, int] = {}
-        self._open: list[int] = []
+        self._reached: dict[int, frozenset[int]] = {}
 
     def of(self, name: str) -> int:
-        """Bytes, a multiple of 16. Raises `InputError` for recursion and for calls through pointers."""
+        """Bytes, a multiple of 16. Raises `InputError` for recursion without a depth and for calls through pointers."""
         address = next(address for address, other in self._names.items() if other == name)
         return -(-self._depth(address) // 16) * 16
 
@@ -101,17 +102,37 @@ class StackDepths:
     def _depth(self, start: int) -> int:
         if start in self._depths:
             return self._depths[start]
-        if start in self._open:
-            raise InputError(f"function '{self._names.get(start, hex(start))}' calls itself, which kernels cannot")
-        self._open.append(start)
-        frame, deepest = 0, 0
-        for depth, target in self._walk(start):
-            frame = max(frame, depth)
-            if target is not None:
-                deepest = max(deepest, depth + self._depth(target))
-        self._open.pop()
-        self._depths[start] = max(frame, deepest)
-        return self._depths[start]
+        cycle = {other for other in self._reach(start) if start in self._reach(other)}
+        if cycle and not self._recursion:
+            raise InputError(f"{self._described(start, cycle)}, which kernels can with a depth alone (--recursion)")
+        frames, beyond = 0, 0
+        for member in cycle or {start}:
+            frame = 0
+            for depth, target in self._walk(member):
+                frame = max(frame, depth)
+                if target is not None and target not in cycle:
+                    beyond = max(beyond, self._depth(target) + (0 if cycle else depth))
+            frames += frame
+        depth = self._recursion * frames + beyond if cycle else max(frames, beyond)
+        self._depths.update(dict.fromkeys(cycle or {start}, depth))
+        return depth
+
+    def _reach(self, start: int) -> frozenset[int]:
+        """Functions that one calls, directly or not."""
+        if start not in self._reached:
+            waiting, seen = [start], set[int]()
+            while waiting:
+                called = {target for _, target in self._walk(waiting.pop()) if target is not None} - seen
+                seen |= called
+                waiting += called
+            self._reached[start] = frozenset(seen)
+        return self._reached[start]
+
+    def _described(self, start: int, cycle: Collection[int]) -> str:
+        names = [f"'{self._names.get(member, hex(member))}'" for member in (start, *sorted({*cycle} - {start}))]
+        if len(names) == 1:
+            return f"function {names[0]} calls itself"
+        return f"functions {', '.join(names[:-1])} and {names[-1]} call each other"
 
     def _walk(self, start: int) -> list[tuple[int, int | None]]:
         """Depths of the stack in a function, and the functions that are called there."""
