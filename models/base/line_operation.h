@@ -27,13 +27,14 @@ struct memory_operation {
 
 /// What is asked of one line.
 struct line_operation : memory_operation {
-    std::uint8_t offset = 0;                 ///< in the line: of atomics, of page tables' entries
-    std::uint8_t needed_sectors = 0xf;       ///< reads: bit n, sector n of 16 bytes; the requester wants it
-    bool sectored = false;                   ///< reads: for a sector cache, which takes the needed sectors alone
-    std::uint8_t operands = 0;               ///< atomics: how many stand in the data, at `byte_mask`, and so come the
-                                             ///< old values back; 0: one, in `operand`
-    std::uint64_t line = 0;                  ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
-    std::uint64_t byte_mask = 0;             ///< writes, exact reads, atomics with `operands`: bit n, byte n
+    std::uint8_t offset = 0;            ///< in the line: of atomics, of page tables' entries
+    std::uint8_t needed_sectors = 0xf;  ///< reads: bit n, sector n of 16 bytes; the requester wants it
+    bool sectored = false;              ///< reads: for a sector cache, which takes the needed sectors alone
+    bool read_critical = false;         ///< reads of page tables: a load or an instruction fetch waits for the walk
+    std::uint8_t operands = 0;          ///< atomics: how many stand in the data, at `byte_mask`, and so come the
+                                        ///< old values back; 0: one, in `operand`
+    std::uint64_t line = 0;             ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
+    std::uint64_t byte_mask = 0;        ///< writes, exact reads, atomics with `operands`: bit n, byte n
     std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
     std::uint64_t owner = 0;                 ///< of a reservation or lock: unique in the node
 

@@ -127,6 +127,7 @@ void generator::send_one() {
         }
     }
     const bool walk = p->kind == access_kind::read && chance(traffic.page_tables);
+    p->read_critical = walk;
     if (walk)
         p->offset = static_cast<std::uint8_t>(p->line / line_bytes % 8 * 8);
     else if (p->kind == access_kind::read && chance(traffic.one_sector))

@@ -15,7 +15,7 @@ using boost::endian::store_little_u32;
 using boost::endian::store_little_u64;
 
 constexpr unsigned low_bits = line_bytes - 1;  // of an address: where in the line
-constexpr unsigned one_sector = 1, some_sectors = 2;
+constexpr unsigned one_sector = 1, some_sectors = 2, critical = 1;
 
 constexpr unsigned code(wire_type t) { return static_cast<unsigned>(t); }
 constexpr bool has_sectors(wire_type t) { return code(t) >= code(wire_type::sectors); }
@@ -37,6 +37,8 @@ std::uint64_t address_of(wire_type t, const packet& p) {
         case wire_type::read_request: return p.line | trim_bits(p);
         case wire_type::write_line:
         case wire_type::write_bare: return p.line;
+        case wire_type::page_table_request:
+            return p.line | (p.offset & low_bits & ~7u) | (p.read_critical ? critical : 0);
         default: return p.line | (p.offset & low_bits);
     }
 }
@@ -48,7 +50,10 @@ void restore_address(packet& p, wire_type t, std::uint64_t a) {
         p.needed_sectors = static_cast<std::uint8_t>(low & one_sector     ? 1u << (low >> 4)
                                                      : low & some_sectors ? low >> 2
                                                                           : 0xfu);
-    else
+    else if (t == wire_type::page_table_request) {
+        p.offset = static_cast<std::uint8_t>(low & ~7u);
+        p.read_critical = low & critical;
+    } else
         p.offset = static_cast<std::uint8_t>(low);
 }
 
@@ -93,7 +98,8 @@ wire_type type_of(const packet& p) {
                    : p.bytes == header_bytes + address_bytes + 8u  ? wire_type::write_8
                                                                    : wire_type::write_bare;
         case packet_class::write_response: return wire_type::write_response;
-        case packet_class::page_table_response: return wire_type::page_table_response;
+        case packet_class::page_table_response:
+            return p.read_critical ? wire_type::critical_page_table_response : wire_type::page_table_response;
         case packet_class::read_response: break;
     }
     if (p.bytes == header_bytes) return wire_type::sectors;
@@ -104,7 +110,8 @@ wire_type type_of(const packet& p) {
 
 unsigned length_of(wire_type t) {
     if (has_sectors(t)) return header_bytes + sector_bytes * static_cast<unsigned>(__builtin_popcount(sector_mask(t)));
-    static constexpr std::uint8_t lengths[16] = {0, 12, 12, max_packet_bytes, 20, 28, 12, 12, 4, 12, 12, 0, 0, 0, 0, 0};
+    static constexpr std::uint8_t lengths[16] = {0, 12, 12, max_packet_bytes, 20, 28, 12, 12, 4, 12, 12, 12, 0,
+                                                 0, 0,  0};
     return lengths[code(t)];
 }
 
@@ -118,7 +125,8 @@ packet_class class_of(wire_type t) {
         case wire_type::write_16:
         case wire_type::write_bare: return packet_class::write_request;
         case wire_type::write_response: return packet_class::write_response;
-        case wire_type::page_table_response: return packet_class::page_table_response;
+        case wire_type::page_table_response:
+        case wire_type::critical_page_table_response: return packet_class::page_table_response;
         default: return packet_class::read_response;
     }
 }
@@ -145,7 +153,10 @@ void serialise(const packet& p, const wire_header& h, std::uint8_t* to) {
         case wire_type::write_16: store_little_u64(to + 8, p.compare); [[fallthrough]];
         case wire_type::write_8:
         case wire_type::value_response: store_little_u64(to, p.operand); break;
-        case wire_type::page_table_response: std::memcpy(to, p.data.data() + (p.offset & low_bits & ~7u), 8); break;
+        case wire_type::page_table_response:
+        case wire_type::critical_page_table_response:
+            std::memcpy(to, p.data.data() + (p.offset & low_bits & ~7u), 8);
+            break;
         default: break;
     }
 }
@@ -159,7 +170,7 @@ bool address_makes_sense(wire_type t, const std::uint8_t* bytes) {
             return low & some_sectors ? low >> 2 != 0 : low == 0;
         case wire_type::write_line:
         case wire_type::write_bare: return low == 0;
-        case wire_type::page_table_request: return low % 8 == 0;
+        case wire_type::page_table_request: return (low & 7 & ~critical) == 0;
         default: return true;
     }
 }
@@ -191,6 +202,8 @@ void restore(packet& p, const packet_format& f, const wire_header& h, const std:
         case wire_type::write_8:
         case wire_type::value_response: p.operand = load_little_u64(bytes); break;
         case wire_type::page_table_response:
+        case wire_type::critical_page_table_response:
+            p.read_critical = t == wire_type::critical_page_table_response;
             p.data.fill(0);
             std::memcpy(p.data.data() + (p.offset & low_bits & ~7u), bytes, 8);
             p.valid_sectors = static_cast<std::uint8_t>(1u << (p.offset & low_bits) / sector_bytes);

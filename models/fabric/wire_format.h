@@ -5,7 +5,8 @@
 //   header, 4 bytes:  bits 0–4 type, 5–6 what follows, 7–18 destination, 19–31 ID
 //   address, 8 bytes: of requests. Lines have 64 bytes, so its low six bits are free: for reads the trim bits, for
 //   atomics,
-//                     load-reserved and page tables the offset in the line
+//                     load-reserved and page tables the offset in the line; page tables' offsets are multiples of 8, so
+//                     bit 0 says that the walk is on the read critical path
 //   data:             a line, operands, sectors, an entry of a page table
 //   sub-header:       before the end of a packet that rides ahead of the rest: what follows, size in units of 4 bytes,
 //   ID
@@ -38,7 +39,8 @@ enum class wire_type : std::uint8_t {
     load_reserved = 7,
     write_response = 8,
     page_table_response = 9,
-    value_response = 10,  ///< the old value of an atomic
+    value_response = 10,                ///< the old value of an atomic
+    critical_page_table_response = 11,  ///< of a walk on the read critical path
     sectors = 16  ///< + a mask: read response with those sectors of 16 bytes; without any if the read failed. Also
                   ///< old values of several operands
 };

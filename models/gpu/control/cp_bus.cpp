@@ -129,7 +129,7 @@ void cp_bus::next_chunk() {
     if (is_mappable(page) && m_tlb.find(address_space, page, t)) return found(t);
     ++tlb_misses;
     m_waiting_since = now() + m_elapsed;
-    m_translations.request(address_space, page, *this, m_epoch << 32 | m_generation, m_waiting_since);
+    m_translations.request(address_space, page, false, *this, m_epoch << 32 | m_generation, m_waiting_since);
 }
 
 void cp_bus::page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) {

@@ -53,12 +53,20 @@ void gmmu::invalidate(std::uint32_t space) {
         if (w->work.space == space) w->stale = true;
 }
 
-void gmmu::walk(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie) {
-    const job j{space, page, &client, cookie, now()};
+void gmmu::walk(std::uint32_t space, std::uint64_t page, bool read_critical, page_client& client,
+                std::uint64_t cookie) {
+    const job j{space, page, read_critical, &client, cookie, now()};
     if (m_idle.empty()) return m_queue.push_back(j);
     walker& w = *m_idle.back();
     m_idle.pop_back();
     begin(w, j);
+}
+
+void gmmu::make_read_critical(std::uint32_t space, std::uint64_t page) {
+    const auto mark = [&](job& j) { j.read_critical |= j.space == space && j.page == page; };
+    for (auto& w : m_walkers) mark(w->work);
+    for (std::size_t i = 0; i < m_queue.size(); ++i) mark(m_queue[i]);
+    for (auto& j : m_waiting) mark(j);
 }
 
 void gmmu::begin(walker& w, const job& j) {
@@ -89,6 +97,7 @@ void gmmu::read(walker& w) {
     auto request = m_requests.make();
     request->kind = access_kind::read;
     request->page_table = true;
+    request->read_critical = w.work.read_critical;
     request->line = address & ~std::uint64_t{line_bytes - 1};
     request->offset = static_cast<std::uint8_t>(address % line_bytes);
     request->needed_sectors = static_cast<std::uint8_t>(1u << request->offset / sector_bytes);
@@ -173,6 +182,7 @@ void gmmu::finish(walker& w, const translation& t) {
         return;
     }
     release(w);
+    read_critical += done.read_critical;
     done.client->page_translated(done.space, done.page, found, done.cookie);
 }
 
@@ -198,7 +208,7 @@ bool gmmu::pop_demand_fault(std::uint32_t& space, std::uint64_t& page) {
 
 void gmmu::retry_demand_faults() {
     m_asked = 0;
-    for (const auto& j : std::exchange(m_waiting, {})) walk(j.space, j.page, *j.client, j.cookie);
+    for (const auto& j : std::exchange(m_waiting, {})) walk(j.space, j.page, j.read_critical, *j.client, j.cookie);
 }
 
 bool gmmu::look_up(std::uint32_t space, std::uint64_t page, unsigned level, std::uint64_t& table) {

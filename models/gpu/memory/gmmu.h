@@ -37,6 +37,7 @@ public:
     counter walk_cache_hits{*this, "walk_cache_hits", "1", "levels skipped by the page-walk cache"};
     counter demand_faults{*this, "demand_faults", "1", "walks that waited for the driver to map the page"};
     counter faults{*this, "faults", "1", "walks that found no page"};
+    counter read_critical{*this, "read_critical", "1", "walks that a load or an instruction fetch waited for"};
     histogram walk_latency{*this, "walk_latency", "ps", "of a walk from its start"};
     histogram walk_queueing{*this, "walk_queueing", "ps", "waiting for a free walker"};
 
@@ -50,8 +51,12 @@ public:
     /// Forgets what the page-walk cache holds of an address space.
     void invalidate(std::uint32_t space);
 
-    /// Starts a walk, or queues it. The client hears page_translated() later.
-    void walk(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie);
+    /// Starts a walk, or queues it. The client hears page_translated() later. \param read_critical a load or an
+    /// instruction fetch waits for it
+    void walk(std::uint32_t space, std::uint64_t page, bool read_critical, page_client& client, std::uint64_t cookie);
+    /// A load or an instruction fetch has joined those that wait for a page: reads of its walk that have not left yet
+    /// are on the read critical path.
+    void make_read_critical(std::uint32_t space, std::uint64_t page);
     bool busy() const { return m_idle.size() < m_walkers.size(); }
     /// The same in no time. \param read reads an entry at a physical address \returns false if there is no page
     bool debug_walk(std::uint32_t space, std::uint64_t page, translation& to,
@@ -69,6 +74,7 @@ private:
     struct job {
         std::uint32_t space = 0;
         std::uint64_t page = 0;
+        bool read_critical = false;
         page_client* client = nullptr;
         std::uint64_t cookie = 0;
         ticks asked = 0;

@@ -22,6 +22,13 @@ l1_tlb::l1_tlb(const sc_core::sc_module_name& name, const l1_tlb_params& p, cons
       m_entries(p.sets, p.ways),
       m_mshrs(p.mshrs) {}
 
+namespace {
+
+/// Whether a wavefront waits for what the access brings; it goes on behind a store.
+bool stalls(transaction_ref r) { return access_state::of(r).access->kind != access_kind::write; }
+
+}  // namespace
+
 l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, transaction_ref transaction, ticks end,
                                 translation& to) {
     if (m_entries.find(space, page, to)) {
@@ -38,6 +45,10 @@ l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, transac
             } else if (m.page == page && m.space == space && !m.stale) {
                 ++mshr_merges;
                 m.waiters.push(transaction);
+                if (!m.read_critical && stalls(transaction)) {
+                    m.read_critical = true;
+                    m_shared.make_read_critical(space, page);
+                }
                 return outcome::wait;
             }
         }
@@ -52,9 +63,11 @@ l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, transac
     free->page = page;
     free->waiters.push(transaction);
     free->stale = false;
+    free->read_critical = stalls(transaction);
     free->serial = ++m_serial;
     free->begin = end;
-    m_shared.request(space, page, *this, m_serial << 16 | static_cast<std::uint64_t>(free - m_mshrs.data()), end);
+    m_shared.request(space, page, free->read_critical, *this,
+                     m_serial << 16 | static_cast<std::uint64_t>(free - m_mshrs.data()), end);
     return outcome::wait;
 }
 

@@ -63,7 +63,8 @@ private:
         std::uint64_t page = 0;
         transaction_queue waiters;  // empty: free
         std::uint64_t serial = 0;
-        bool stale = false;  // invalidated under way: not kept
+        bool stale = false;          // invalidated under way: not kept
+        bool read_critical = false;  // a load is among those that wait
         ticks begin = 0;
     };
 

@@ -2,6 +2,7 @@
 #include "gpu/memory/l2_tlb.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fabricvp::gpu {
 
@@ -35,6 +36,7 @@ l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t
     j.cookie = cookie;
     j.client = nullptr;
     j.outside = nullptr;
+    j.read_critical = false;
     j.next = nullptr;
     const ticks start = std::max(departure, m_free);
     m_free = start + m_service;
@@ -43,9 +45,21 @@ l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t
     return j;
 }
 
-void l2_tlb::request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie,
-                     ticks departure) {
-    make(space, page, cookie, departure).client = &client;
+void l2_tlb::request(std::uint32_t space, std::uint64_t page, bool read_critical, page_client& client,
+                     std::uint64_t cookie, ticks departure) {
+    job& j = make(space, page, cookie, departure);
+    j.client = &client;
+    j.read_critical = read_critical;
+}
+
+void l2_tlb::make_read_critical(std::uint32_t space, std::uint64_t page) {
+    for (auto& j : m_jobs) j->read_critical |= j->space == space && j->page == page;
+    for (auto& m : m_mshrs)
+        if (m.first && m.space == space && m.page == page) mark(m);
+}
+
+void l2_tlb::mark(mshr& m) {
+    if (!std::exchange(m.read_critical, true)) m_gmmu.make_read_critical(m.space, m.page);
 }
 
 void l2_tlb::translate(std::uint32_t space, std::uint64_t virtual_page, unsigned access, translation_client& client,
@@ -53,6 +67,7 @@ void l2_tlb::translate(std::uint32_t space, std::uint64_t virtual_page, unsigned
     job& j = make(space, page_of(virtual_page), cookie, now());
     j.outside = &client;
     j.access = access;
+    j.read_critical = access & GPU_PTE_EXECUTE;
 }
 
 void l2_tlb::dispatch(job& j) {
@@ -74,6 +89,7 @@ bool l2_tlb::find(job& j) {
         if (!m.first || m.page != j.page || m.space != j.space) continue;
         ++mshr_merges;
         m.last = m.last->next = &j;
+        if (j.read_critical) mark(m);
         return true;
     }
     return false;
@@ -84,8 +100,8 @@ bool l2_tlb::begin_walk(job& j) {
     const auto free = std::find_if(m_mshrs.begin(), m_mshrs.end(), [](const mshr& m) { return !m.first; });
     if (free == m_mshrs.end()) return false;
     ++misses;
-    *free = {j.space, j.page, &j, &j};
-    m_gmmu.walk(j.space, j.page, *this, static_cast<std::uint64_t>(free - m_mshrs.begin()));
+    *free = {j.space, j.page, j.read_critical, &j, &j};
+    m_gmmu.walk(j.space, j.page, j.read_critical, *this, static_cast<std::uint64_t>(free - m_mshrs.begin()));
     return true;
 }
 

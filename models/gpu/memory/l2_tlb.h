@@ -39,7 +39,11 @@ public:
 
     /// The client hears page_translated() later, never inside this call. \param page number of a 4 KiB page
     /// \param departure when the request leaves its client, not before now()
-    void request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie, ticks departure);
+    /// \param read_critical a load waits for it
+    void request(std::uint32_t space, std::uint64_t page, bool read_critical, page_client& client, std::uint64_t cookie,
+                 ticks departure);
+    /// A load has joined those that wait for a page that was asked for. The model takes no time to tell.
+    void make_read_critical(std::uint32_t space, std::uint64_t page);
     void translate(std::uint32_t space, std::uint64_t virtual_page, unsigned access, translation_client& client,
                    std::uint64_t cookie) override;
     /// Forgets an address space; so does the GMMU. Walks under way start again.
@@ -60,6 +64,7 @@ private:
         page_client* client = nullptr;
         translation_client* outside = nullptr;  // instead of `client`
         unsigned access = 0;
+        bool read_critical = false;  // a load or an instruction fetch waits for it
         std::uint64_t cookie = 0;
         ticks looked_up = 0;
         job* next = nullptr;  // of those that wait for the same walk
@@ -68,6 +73,7 @@ private:
     struct mshr {
         std::uint32_t space = 0;
         std::uint64_t page = 0;
+        bool read_critical = false;
         job* first = nullptr;  // null: free
         job* last = nullptr;
     };
@@ -76,6 +82,7 @@ private:
     void dispatch(job& j);
     bool find(job& j);
     bool begin_walk(job& j);
+    void mark(mshr& m);
     void respond(job& j, const translation& t);
     void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) override;
 

@@ -43,6 +43,7 @@ void gpu_player::send_request(slot& s) {
         p->needed_sectors = t.sectors;
         p->sectored = t.fetch && params.memory.unit.l1.sectored;
         p->offset = t.offset;
+        p->read_critical = t.read_critical;
     } else if (t.kind == access_kind::write) {
         p->byte_mask = ~std::uint64_t{0};
         fabric::sign(*p, m_number, p->destination);

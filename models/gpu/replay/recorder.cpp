@@ -167,6 +167,7 @@ transaction_id recorder::add_request(unsigned gpu, const line_request& r, bool f
     t.kind = r.kind;
     t.fetch = fetch;
     t.page_table = r.page_table;
+    t.read_critical = r.read_critical;
     t.sectors = r.kind == access_kind::read || r.operands ? r.needed_sectors : 0xf;
     t.offset = r.page_table ? r.offset : 0;
     m_live.push_back(t);

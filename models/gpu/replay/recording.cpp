@@ -100,6 +100,7 @@ void recording::check(unsigned gpus) const {
         expect(t.kind <= access_kind::unlock && t.offset < line_bytes &&
                (t.operands <= 16 || t.operands == line_bytes) && t.sectors <= 0xf);
         expect((!t.fetch && !t.page_table) || t.kind == access_kind::read);
+        expect(t.page_table || !t.read_critical);
     }
     for (std::size_t i = 1; i < walks.size(); ++i) {
         expect(walks[i].gpu < gpus && !walks[i].steps.empty());

@@ -35,6 +35,7 @@ struct transaction {
     access_kind kind = access_kind::read;
     bool fetch = false;  ///< by a first-level cache, with one of its MSHRs; otherwise past them
     bool page_table = false;
+    bool read_critical = false;  ///< of a walk that a load or an instruction fetch waited for
     std::uint8_t sectors = 0xf;  ///< reads: that the requester needs; atomics with a line: that have operands
     std::uint8_t operands = 0;   ///< bytes of an atomic's operands; a line: several, where they belong
     std::uint8_t offset = 0;     ///< of a page-table entry

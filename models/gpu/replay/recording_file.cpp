@@ -104,6 +104,7 @@ void parse_transactions(const char* at, const char* end, recording& r) {
         t.kind = static_cast<access_kind>(kind & 7);
         t.fetch = kind & 8;
         t.page_table = kind & 16;
+        t.read_critical = kind & 32;
         t.gpu = get_as<std::uint8_t>(at, end);
         t.line = line += static_cast<std::uint64_t>(unzigzag(get(at, end))) * line_bytes;
         t.service = get_as<std::uint32_t>(at, end);
@@ -213,7 +214,8 @@ void recording_writer::flush(char letter, std::string& contents, std::size_t min
 void recording_writer::add(const transaction& t) {
     auto& to = m_transactions;
     if (to.empty()) m_line = 0;
-    put(to, static_cast<unsigned>(t.kind) | (t.fetch ? 8u : 0u) | (t.page_table ? 16u : 0u));
+    put(to,
+        static_cast<unsigned>(t.kind) | (t.fetch ? 8u : 0u) | (t.page_table ? 16u : 0u) | (t.read_critical ? 32u : 0u));
     put(to, t.gpu);
     put(to, zigzag(static_cast<std::int64_t>(t.line - m_line) / line_bytes));
     m_line = t.line;

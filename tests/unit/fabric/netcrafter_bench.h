@@ -44,9 +44,12 @@ enum class sample {
     failed_value,
     old_values,
     written,
-    page_table_entry  // responses
+    page_table_entry,  // responses
+    // Of walks on the read critical path: a request, and a response.
+    critical_page_table,
+    critical_page_table_entry
 };
-inline constexpr unsigned samples = 20;
+inline constexpr unsigned samples = 22;
 
 struct sampler {
     packet_format format;
@@ -88,6 +91,7 @@ struct sampler {
                 p->needed_sectors = 0x6;
                 request(access_kind::read, false, 0);
                 break;
+            case sample::critical_page_table: p->read_critical = true; [[fallthrough]];
             case sample::page_table:
                 p->offset = static_cast<std::uint8_t>(random() % 8 * 8);
                 request(access_kind::read, true, 0);
@@ -123,6 +127,7 @@ struct sampler {
                 response(access_kind::atomic, false, 0x7);
                 break;
             case sample::written: response(access_kind::write, false, 0); break;
+            case sample::critical_page_table_entry: p->read_critical = true; [[fallthrough]];
             case sample::page_table_entry:
                 p->offset = static_cast<std::uint8_t>(random() % 8 * 8);
                 response(access_kind::read, true, 1u << p->offset / 16);
@@ -138,24 +143,29 @@ struct contents {
     access_kind kind;
     unsigned source, destination, bytes, needed, valid, offset;
     access_status status;
+    bool read_critical;
     std::uint32_t tag;
     std::uint64_t line, operand, compare;
     std::vector<std::uint8_t> data;
     bool operator==(const contents& o) const {
-        return std::tie(type, kind, source, destination, bytes, needed, valid, offset, status, tag, line, operand,
-                        compare, data) == std::tie(o.type, o.kind, o.source, o.destination, o.bytes, o.needed, o.valid,
-                                                   o.offset, o.status, o.tag, o.line, o.operand, o.compare, o.data);
+        const auto all = [](const contents& c) {
+            return std::tie(c.type, c.kind, c.source, c.destination, c.bytes, c.needed, c.valid, c.offset, c.status,
+                            c.read_critical, c.tag, c.line, c.operand, c.compare, c.data);
+        };
+        return all(*this) == all(o);
     }
 };
 
 inline contents contents_of(const packet& p) {
-    contents c{p.type, p.kind,   p.source, p.destination, p.bytes, 0, p.valid_sectors,
-               0,      p.status, p.tag,    p.line,        0,       0, {}};
+    contents c{p.type, p.kind, p.source, p.destination, p.bytes, 0, p.valid_sectors, 0, p.status, false, p.tag, p.line,
+               0,      0,      {}};
     const auto t = type_of(p);
     if (t == wire_type::read_request)
         c.needed = p.needed_sectors;
     else if (t != wire_type::write_line && t != wire_type::write_bare)
         c.offset = p.offset;
+    if (p.type == packet_class::page_table_request || p.type == packet_class::page_table_response)
+        c.read_critical = p.read_critical;
     if (t == wire_type::write_8 || t == wire_type::write_16 || t == wire_type::value_response) c.operand = p.operand;
     if (t == wire_type::write_16) c.compare = p.compare;
     if (t == wire_type::write_line) c.data.assign(p.data.begin(), p.data.end());
@@ -175,6 +185,7 @@ inline void splitmix64(packet& p, const packet_format& f) {
     p.set_bytes(f, 4);
     p.data.fill(0xee);
     p.valid_sectors = 0;
+    p.read_critical = false;
     if (!of_response) {  // of a response, the requester knows these
         p.line = 0xbadbadbad;
         p.needed_sectors = 0;

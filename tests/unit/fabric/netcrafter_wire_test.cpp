@@ -44,6 +44,18 @@ TEST_CASE("the layout is as documented") {
     b = bytes_of(*p, {type_of(*p), follower::padding, 5, 0});
     CHECK(b.size() == 12);
     CHECK(std::equal(b.begin() + 4, b.end(), p->data.begin() + p->offset));
+    // That a walk is on the read critical path is bit 0 of a request's address, and a type of responses.
+    for (const bool critical : {false, true}) {
+        p = s.make(critical ? sample::critical_page_table : sample::page_table);
+        b = bytes_of(*p, {type_of(*p), follower::padding, 5, 0});
+        CHECK(b.size() == 12);
+        CHECK((b[0] & 31) == 2);
+        CHECK((b[4] & 7) == (critical ? 1 : 0));
+        CHECK((b[4] & 0x38) == p->offset);
+        p = s.make(critical ? sample::critical_page_table_entry : sample::page_table_entry);
+        b = bytes_of(*p, {type_of(*p), follower::padding, 5, 0});
+        CHECK((b[0] & 31) == (critical ? 11 : 9));
+    }
     // Sub-headers: what follows, size / 4, ID.
     std::uint8_t sub[4];
     wire_format{16, 4}.put({follower::tail, 12, 0x1234}, sub);

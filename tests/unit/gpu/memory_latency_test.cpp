@@ -113,3 +113,47 @@ TEST_CASE("translation costs what its parameters add up to") {
     // The walk cache knows the last table: one read.
     CHECK(chase(m, base + 4096 + 128) == l1_hit + shared_tlb + walk + l2_round);
 }
+
+TEST_CASE("a walk is on the read critical path if a load or an instruction fetch waits for it") {
+    auto& m = fresh();
+    const std::uint64_t base = 0x8000'0000;
+    m.map_range(base, 0x200000, 0x200000);
+    const auto& gmmu = m.system.gmmu;
+    std::uint64_t page = 0;
+    struct figures {
+        std::uint64_t walks, critical;
+    };
+    /// Of accesses that are issued at once, by one unit each, to a page that was never used.
+    const auto walked = [&](std::initializer_list<std::pair<unsigned, access_kind>> accesses) {
+        const figures before{gmmu.walks.value(), gmmu.read_critical.value()};
+        const auto address = base + 4096 * page++;
+        for (const auto& [unit, kind] : accesses) {
+            auto& client = *m.clients[unit];
+            client.memory.issue(client.one(kind, address));
+        }
+        m.run();
+        CHECK(gmmu.walks.value() == before.walks + 1);
+        return gmmu.read_critical.value() - before.critical;
+    };
+    CHECK(walked({{0, access_kind::write}}) == 0);
+    CHECK(walked({{0, access_kind::read}}) == 1);
+    CHECK(walked({{0, access_kind::atomic}}) == 1);  // it brings a value back
+    CHECK(walked({{0, access_kind::load_reserved}}) == 1);
+    // A load that joins those that wait for a store's walk, in its own TLB or in the shared one.
+    CHECK(walked({{0, access_kind::write}, {0, access_kind::write}}) == 0);
+    CHECK(walked({{0, access_kind::write}, {0, access_kind::read}}) == 1);
+    CHECK(walked({{0, access_kind::write}, {1, access_kind::read}}) == 1);
+    CHECK(walked({{0, access_kind::write}, {1, access_kind::write}}) == 0);
+    // Past the TLBs of units: instruction fetches, and the copy engine.
+    struct : translation_client {
+        unsigned heard = 0;
+        void translated(std::uint64_t, std::uint64_t, memory_fault, std::uint64_t) override { ++heard; }
+    } other;
+    for (const unsigned access : {GPU_PTE_EXECUTE, GPU_PTE_READ}) {
+        const auto before = gmmu.read_critical.value();
+        m.system.l2_tlb.translate(1, base + 4096 * page++, access, other, 0);
+        m.run();
+        CHECK(gmmu.read_critical.value() - before == (access == GPU_PTE_EXECUTE ? 1 : 0));
+    }
+    CHECK(other.heard == 2);
+}
