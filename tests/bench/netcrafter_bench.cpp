@@ -29,6 +29,8 @@ fabric::interconnect_params quad(std::uint64_t requests, bool on) {
         n.stitching = n.trimming = true;
         n.pooling = fabric::netcrafter::pooling_mode::selective;
         n.sequencing = fabric::netcrafter::sequencing_mode::page_tables;
+        // The link is to be full; heads that wait for windows of their own leave it idle.
+        n.window_from = fabric::netcrafter::window_start::arrival;
     }
     const auto link = [&](const std::string& from, const std::string& to) {
         p.links.emplace_back();

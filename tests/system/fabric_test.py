@@ -46,6 +46,11 @@ for s in NETCRAFTER["switches"]:
     }
 for g in NETCRAFTER["generators"]:
     g["one_sector"] = 0.5
+# Ends that fit two by two, and a cluster queue that fills.
+ENDS, FULL = copy.deepcopy(NETCRAFTER), copy.deepcopy(NETCRAFTER)
+for ends, full in zip(ENDS["switches"], FULL["switches"]):
+    ends["stage"] |= {"sub_header": "2 B"}
+    full["stage"] |= {"entries": 40}
 # Lanes that turn: writes fill one direction between the switches.
 REVERSIBLE = copy.deepcopy(FABRIC) | {"device": {"serving": 256, "input": {"entries": 400}}}
 REVERSIBLE["links"][-1] |= {
@@ -77,6 +82,8 @@ CHANNELS = copy.deepcopy(FABRIC) | {"packet": {"page_table_channels": True}}
 
 def base_of(path):
     bases = {
+        ".partial_candidates": ENDS,
+        ".reserved": FULL,
         ".stage.": NETCRAFTER,
         "page_table_entries": CHANNELS,
         ".reversible.": REVERSIBLE,
@@ -93,8 +100,11 @@ VALUES = {
     "device.input.page_table_entries": 2,
     "switches[].input.page_table_entries": 2,
     "switches[].stage.candidates": 1,
+    "switches[].stage.partial_candidates": 1,
     "switches[].stage.sub_header": "2 B",
     "switches[].stage.window": "100 cycles",
+    "switches[].stage.window_from": "arrival",
+    "switches[].stage.reserved": "packet",
     "switches[].stage.entries": 12,
     "switches[].stage.stitching": False,
     "switches[].stage.pooling": "none",
@@ -171,7 +181,8 @@ class Fabric(command.CommandTest):
     def test_each_parameter_changes_something(self):
         schema = json.loads(self.succeed("schema").text)["$defs"]["node"]["properties"]["fabric"]
         baselines = [
-            (base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, REVERSIBLE, BURSTS, PHASES, QUEUES)
+            (base, self.run_fabric(base))
+            for base in (FABRIC, NETCRAFTER, ENDS, FULL, CHANNELS, REVERSIBLE, BURSTS, PHASES, QUEUES)
         ]
         for _, result in baselines:
             self.assertIsInstance(result, dict, result)
@@ -253,6 +264,18 @@ class Fabric(command.CommandTest):
             "s0.stage of kind netcrafter needs a link to another cluster",
             lambda f: [s.update(cluster=0, stage={"kind": "netcrafter", "trimming": True}) for s in f["switches"]],
         )
+        for key, value, words in (
+            ("window_from", "tail", "'tail' is not one of head, arrival"),
+            ("reserved", "all", "'all' is not one of half, packet"),
+            ("sequencing", "loads", "'loads' is not one of none, page_tables, read_critical, data"),
+            ("candidates", 17, "17 is out of range: give 1 … 16"),
+            ("partial_candidates", 0, "0 is out of range: give 1 … 16"),
+            ("sub_header", "5 B", "5 B is out of range: give 2 B … 4 B"),
+        ):
+            assert_rejected(
+                f"switches.0.stage.{key}: {words}",
+                lambda f, key=key, value=value: f["switches"][0].update(stage={"kind": "netcrafter", key: value}),
+            )
         long_window = {"kind": "netcrafter", "stitching": True, "pooling": "plain", "window": "1000000 cycles"}
         assert_rejected(
             "s0.stage.window of 1000000 cycles is not shorter than simulation.watchdog",

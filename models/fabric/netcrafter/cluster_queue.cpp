@@ -5,8 +5,9 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-cluster_queue::cluster_queue(const packet_format& f, std::uint64_t entries, bool by_size, bool priority)
-    : m_entries(entries), m_fitting(f.payload() + 1), m_end_fitting(f.payload() + 1) {
+cluster_queue::cluster_queue(const packet_format& f, std::uint64_t entries, bool by_size, bool priority,
+                             queue_reserve reserve)
+    : m_entries(entries), m_reserve(reserve), m_fitting(f.payload() + 1), m_end_fitting(f.payload() + 1) {
     const auto walk = f.page_table_channels ? f.flits(header_bytes + address_bytes) : 0;
     m_min_guarantee = {f.flits(max_packet_bytes), f.flits(max_packet_bytes), walk, walk};
     if (by_size) {
@@ -49,7 +50,7 @@ unsigned cluster_queue::add_destination() {
     m_used.emplace_back();
     m_filled.push_back(0);
     m_queues.resize(m_used.size() * m_shapes.size());
-    const auto part = m_entries / (2 * data_channels * clusters());
+    const auto part = m_reserve == queue_reserve::half ? m_entries / (2 * data_channels * clusters()) : 0;
     for (unsigned c = 0; c < virtual_channels; ++c)
         m_guaranteed[c] = c < data_channels ? std::max(m_min_guarantee[c], part) : m_min_guarantee[c];
     if (std::accumulate(m_guaranteed.begin(), m_guaranteed.end(), std::uint64_t{0}) * clusters() > m_entries)

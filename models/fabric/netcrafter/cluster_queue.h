@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/growing_ring.h"
+#include "fabric/netcrafter/parameters.h"
 #include "fabric/wire_format.h"
 
 namespace fabricvp::fabric::netcrafter {
@@ -15,10 +16,10 @@ namespace fabricvp::fabric::netcrafter {
 /// queue holds packets of one virtual channel; where packets are stitched, of one size, which says how many bytes of
 /// the last flit are free; and those that go before all others apart.
 ///
-/// All queues share half of the memory. Of the rest each data channel of each destination keeps a part, and room for
-/// one largest packet at least, so nothing that waits for others fills what they need to get on. One packet alone would
-/// do against deadlock, but where requests fill the memory, each response would then hold the only place for its
-/// pooling window.
+/// Each channel of each destination keeps room for one largest packet, so nothing that waits for others fills what they
+/// need to get on. That is all that it takes against deadlock, and all that is kept with queue_reserve::packet. With
+/// queue_reserve::half each data channel of each destination keeps an even part of one half of the memory. Otherwise,
+/// where requests fill the memory, each response holds the only place for its pooling window.
 class cluster_queue {
 public:
     struct entry {
@@ -39,7 +40,9 @@ public:
     };
 
     /// \param by_size queues by size too \param first packets may go before all others
-    cluster_queue(const packet_format& format, std::uint64_t entries, bool by_size, bool priority);
+    /// \param reserve what each channel of each destination keeps
+    cluster_queue(const packet_format& format, std::uint64_t entries, bool by_size, bool priority,
+                  queue_reserve reserve = queue_reserve::half);
 
     /// Makes room for one more cluster. \returns its number
     unsigned add_destination();
@@ -94,6 +97,7 @@ private:
     void free(unsigned cluster, virtual_channel c, unsigned flits);
 
     std::uint64_t m_entries;
+    queue_reserve m_reserve;
     std::array<std::uint64_t, virtual_channels> m_min_guarantee;  // of each cluster: a largest packet
     std::array<std::uint64_t, virtual_channels> m_guaranteed{};   // of each cluster: what others cannot fill
     std::vector<shape> m_shapes;  // largest use of the last flit first; those that go first behind them

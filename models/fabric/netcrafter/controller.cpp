@@ -114,17 +114,21 @@ std::uint32_t controller::settings() const {
     if (p.trimming) bits |= GPU_LINK_TRIMMING;
     if (p.pooling == pooling_mode::plain) bits |= GPU_LINK_POOLING;
     if (p.pooling == pooling_mode::selective) bits |= GPU_LINK_SELECTIVE_POOLING;
-    if (p.sequencing == sequencing_mode::page_tables) bits |= GPU_LINK_SEQUENCING;
+    if (p.sequencing == sequencing_mode::page_tables || p.sequencing == sequencing_mode::read_critical)
+        bits |= GPU_LINK_SEQUENCING;
     if (p.sequencing == sequencing_mode::data) bits |= GPU_LINK_DATA_FIRST;
     return bits;
 }
 
 void controller::set(std::uint32_t bits) {
+    // The register has one bit for sequencing; which walks it means is the machine's.
+    const auto walks_first = params.sequencing == sequencing_mode::read_critical ? sequencing_mode::read_critical
+                                                                                 : sequencing_mode::page_tables;
     set_parts(bits & GPU_LINK_STITCHING, bits & GPU_LINK_TRIMMING,
               bits & GPU_LINK_SELECTIVE_POOLING ? pooling_mode::selective
               : bits & GPU_LINK_POOLING         ? pooling_mode::plain
                                                 : pooling_mode::none,
-              bits & GPU_LINK_SEQUENCING   ? sequencing_mode::page_tables
+              bits & GPU_LINK_SEQUENCING   ? walks_first
               : bits & GPU_LINK_DATA_FIRST ? sequencing_mode::data
                                            : sequencing_mode::none);
 }

@@ -16,7 +16,7 @@ bool is_page_table(const packet& p) {
 }  // namespace
 
 stitcher::stitcher(const parameters& p, const packet_format& format, ticks window)
-    : queue(format, p.entries, p.stitching, p.sequencing != sequencing_mode::none),
+    : queue(format, p.entries, p.stitching, p.sequencing != sequencing_mode::none, p.reserved),
       identifiers(wire_format{0, static_cast<std::uint8_t>(p.sub_header.bytes)}.max_tail_id() + 1),
       m_params(p),
       m_format(format),
@@ -26,6 +26,7 @@ stitcher::stitcher(const parameters& p, const packet_format& format, ticks windo
 
 bool stitcher::has_priority(unsigned cluster, const packet& p) {
     if (m_params.sequencing == sequencing_mode::page_tables) return is_page_table(p);
+    if (m_params.sequencing == sequencing_mode::read_critical) return is_page_table(p) && p.read_critical;
     if (m_params.sequencing == sequencing_mode::none) return false;
     // The control: for each page-table packet, the data packet that comes next.
     if (m_priority_quota.size() <= cluster) m_priority_quota.resize(cluster + 1);
@@ -92,9 +93,9 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
     auto head = queue.pop(cluster, q);
     const unsigned free = head.tail || !m_params.stitching ? 0 : head.flits * m_payload - head.packet->bytes;
     candidate unused{};
-    const bool found = free && find(cluster, free, credits, c, needs, unused);
+    const bool found = free && find(cluster, free, m_params.partial, credits, c, needs, unused);
     if (must_wait(head, q, free, found, now)) {
-        m_wake = std::min(m_wake, head.since + m_window);
+        m_wake = std::min(m_wake, window_begin(head, now) + m_window);
         if (head.pooled == never) {
             head.pooled = now;
             ++m_pooled.waited;
@@ -116,24 +117,33 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
     return attempt::sent;
 }
 
-/// Pooling: for one window from its arrival at most, and only where something could ever ride.
+/// When the window of a queue's first packet began. Only the first of a queue ever waits, so when it began to is the
+/// queue's one timer, which is cleared as the packet leaves, be it as a rider.
+ticks stitcher::window_begin(const cluster_queue::entry& e, ticks now) const {
+    if (m_params.window_from == window_start::arrival) return e.since;
+    return e.pooled == never ? now : e.pooled;
+}
+
+/// Pooling: for one window at most, and only where something could ever ride.
 bool stitcher::must_wait(const cluster_queue::entry& e, unsigned q, unsigned free, bool found, ticks now) const {
-    if (m_params.pooling == pooling_mode::none || !free || now >= e.since + m_window) return false;
+    if (m_params.pooling == pooling_mode::none || !free) return false;
+    if (now >= window_begin(e, now) + m_window) return false;
     if (queue.is_priority(q) && m_params.sequencing != sequencing_mode::none) return false;
     if (m_params.pooling == pooling_mode::selective && is_page_table(*e.packet)) return false;
-    if (found) return m_params.whole_window;
+    // Algorithm 1 starts the timer where there is no candidate, so one that is there at once rides at once.
+    if (found) return m_params.whole_window && (e.pooled != never || m_params.window_from == window_start::arrival);
     const bool end = m_params.partial && free > m_sub_header && queue.with_end_fitting(free - m_sub_header);
     return end || queue.fitting(free);
 }
 
-bool stitcher::find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken,
-                    candidate& found) const {
+bool stitcher::find(unsigned cluster, unsigned free, bool ends, const link_credits& credits, virtual_channel c,
+                    unsigned taken, candidate& found) const {
     const auto filled = queue.filled(cluster);
     if (const auto whole = filled & queue.fitting(free)) {
         if (pick(cluster, whole & queue.priority(), false, credits, c, taken, found)) return true;
         if (pick(cluster, whole & ~queue.priority(), false, credits, c, taken, found)) return true;
     }
-    if (!m_params.partial || free <= m_sub_header) return false;
+    if (!ends || free <= m_sub_header) return false;
     return pick(cluster, filled & queue.with_end_fitting(free - m_sub_header), true, credits, c, taken, found);
 }
 
@@ -155,7 +165,8 @@ bool stitcher::pick(unsigned cluster, std::uint32_t among, bool end, const link_
 
 void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to) {
     candidate found{};
-    while (free && m_stitched.size() < m_params.candidates && find(cluster, free, credits, c, 0, found)) {
+    std::uint64_t ends = m_params.partial ? m_params.partial_candidates : 0;  // that may still ride
+    while (free && m_stitched.size() < m_params.candidates && find(cluster, free, ends, credits, c, 0, found)) {
         const auto& s = queue.shape_of(found.queue);
         credits.take(s.channel, s.flits);
         if (!found.end) {
@@ -163,6 +174,7 @@ void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_c
             free -= s.last;
             continue;
         }
+        --ends;
         auto& e = queue.detach_tail(cluster, found.queue);
         e.reserved = s.flits;
         e.tail = static_cast<std::uint8_t>(s.last);
@@ -237,7 +249,7 @@ packet_ptr stitcher::drain() {
 void stitcher::set(const parameters& p) {
     m_params = p;
     const auto clusters = queue.clusters();
-    queue = cluster_queue(m_format, p.entries, p.stitching, p.sequencing != sequencing_mode::none);
+    queue = cluster_queue(m_format, p.entries, p.stitching, p.sequencing != sequencing_mode::none, p.reserved);
     while (queue.clusters() < clusters) queue.add_destination();
     reset_arbitration();
 }

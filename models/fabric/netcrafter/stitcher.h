@@ -66,9 +66,10 @@ private:
     void reset_arbitration();
     attempt serve(unsigned cluster, unsigned queue, ticks now, link_credits& credits, wire_unit& to);
     bool must_wait(const cluster_queue::entry& e, unsigned queue, unsigned free, bool found, ticks now) const;
-    /// \param taken flits of a channel that the head is going to take
-    bool find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken,
-              candidate& found) const;
+    ticks window_begin(const cluster_queue::entry& e, ticks now) const;
+    /// \param ends of packets may ride, too \param taken flits of a channel that the head is going to take
+    bool find(unsigned cluster, unsigned free, bool ends, const link_credits& credits, virtual_channel c,
+              unsigned taken, candidate& found) const;
     bool pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c,
               unsigned taken, candidate& found) const;
     void stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to);

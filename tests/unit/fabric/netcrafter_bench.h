@@ -17,9 +17,11 @@ namespace fabricvp::test {
 using namespace fabricvp::fabric;
 using netcrafter::cluster_queue;
 using netcrafter::pooling_mode;
+using netcrafter::queue_reserve;
 using netcrafter::sequencing_mode;
 using netcrafter::stitcher;
 using netcrafter::unstitcher;
+using netcrafter::window_start;
 using netcrafter::wire_unit;
 using part_kind = netcrafter::wire_unit::part_kind;
 

@@ -2,6 +2,7 @@
 // GPUs whose remote lines are trimmed, and GPUs with sector caches.
 #include "unit/fabric/gpu_bench.h"
 
+#include "abi/gpu_links.h"
 #include "fabric/netcrafter/controller.h"
 #include "fabric/netcrafter/settings.h"
 
@@ -11,36 +12,39 @@ using operation = atomic_extension::operation;
 
 namespace {
 
-fabric::interconnect_params quad(bool on) {
+using fabric::netcrafter::sequencing_mode;
+
+fabric::interconnect_params quad(bool on, sequencing_mode first) {
     auto p = two_clusters();
     for (auto& s : p.switches) {
         auto& n = fabric::netcrafter::use(s.stage);
         n.stitching = n.trimming = on;
         if (on) n.pooling = fabric::netcrafter::pooling_mode::selective;
-        if (on) n.sequencing = fabric::netcrafter::sequencing_mode::page_tables;
+        if (on) n.sequencing = first;
     }
     return p;
 }
 
 struct bench : linked_gpus {
-    bench(const std::string& name, bool on, bool sectored)
-        : linked_gpus(name.c_str(), quad(on), name + "_", sectored) {}
+    bench(const std::string& name, bool on, bool sectored, sequencing_mode first = sequencing_mode::page_tables)
+        : linked_gpus(name.c_str(), quad(on, first), name + "_", sectored) {}
     vector_cache& l1(unsigned i) { return gpus[i]->machine.system.units[0]->l1; }
     std::uint64_t bytes(fabric::packet_class c, bool to_first) {
         const auto& slow = net.links()[4];
         return (to_first ? slow.b : slow.a)->sent.of(c).bytes;
     }
-    const fabric::netcrafter::controller& controller(unsigned cluster) {
+    fabric::netcrafter::controller& controller(unsigned cluster) {
         auto& s = *net.switches[cluster];
         for (unsigned i = 0; i < s.ports(); ++i)
-            if (const auto* c = dynamic_cast<const fabric::netcrafter::controller*>(&s.egress_of(i))) return *c;
+            if (auto* c = dynamic_cast<fabric::netcrafter::controller*>(&s.egress_of(i))) return *c;
         throw std::logic_error("no controller");
     }
 };
 
 struct machines {
     calendar timeline;
-    bench on{"on", true, false}, sectors{"sectors", false, true}, both{"both", true, true};
+    bench on{"on", true, false}, sectors{"sectors", false, true}, both{"both", true, true},
+        critical{"critical", true, false, sequencing_mode::read_critical};
     static machines& get() {
         static machines m;
         return m;
@@ -170,6 +174,28 @@ TEST_CASE("page tables in another cluster are walked with entries of eight bytes
     CHECK(b.bytes(fabric::packet_class::page_table_response, false) == 4 * 12);
     CHECK(b.controller(0).prioritized.value() == 4);
     CHECK(b.controller(1).prioritized.value() == 4);
+}
+
+TEST_CASE("walks that a load waits for go first, those of stores do not, there and back") {
+    auto& b = machines::get().critical;
+    b.fresh();
+    for (unsigned page = 0; page < 2; ++page) b[0].map(at + 4096 * page, b[0].base() | offset | 4096 * page);
+    b[3].system.gmmu.set_root(1, b[0].base() | b[0].root);
+    b[3].store(0, at, 1);
+    CHECK(b.bytes(fabric::packet_class::page_table_response, false) == 4 * 12);
+    CHECK(b.controller(0).prioritized.value() == 0);
+    CHECK(b.controller(1).prioritized.value() == 0);
+    b[3].load(0, at + 4096);  // the walk caches know all but the last level
+    CHECK(b.bytes(fabric::packet_class::page_table_response, false) == 5 * 12);
+    CHECK(b.controller(0).prioritized.value() == 1);
+    // The registers' one bit for sequencing stands for what the machine was built with.
+    auto& controls = *b.controller(0).controls();
+    CHECK(controls.settings() & GPU_LINK_SEQUENCING);
+    controls.set(0);
+    CHECK(b.controller(0).parts().sequencing == sequencing_mode::none);
+    controls.set(GPU_LINK_SEQUENCING);
+    CHECK(b.controller(0).parts().sequencing == sequencing_mode::read_critical);
+    CHECK(b.controller(1).prioritized.value() == 1);
 }
 
 TEST_CASE("a sector cache fetches sectors, from everywhere") {

@@ -20,6 +20,8 @@ netcrafter::parameters all_parts() {
     n.stitching = n.trimming = true;
     n.pooling = netcrafter::pooling_mode::selective;
     n.sequencing = netcrafter::sequencing_mode::page_tables;
+    // Where each head waits for a window of its own, a stream of writes leaves the link idle, and no lane reverses.
+    n.window_from = netcrafter::window_start::arrival;
     return n;
 }
 

@@ -11,6 +11,7 @@ using namespace fabricvp::test;
 using netcrafter::controller;
 using netcrafter::pooling_mode;
 using netcrafter::sequencing_mode;
+using netcrafter::window_start;
 
 namespace {
 
@@ -26,11 +27,12 @@ netcrafter::parameters sequencing() {
     return n;
 }
 
-netcrafter::parameters pooling(pooling_mode m, std::uint64_t latency = 1) {
+netcrafter::parameters pooling(pooling_mode m, std::uint64_t latency = 1, window_start from = window_start::arrival) {
     netcrafter::parameters n;
     n.stitching = true;
     n.pooling = m;
     n.latency = {latency};
+    n.window_from = from;
     return n;
 }
 
@@ -39,6 +41,7 @@ struct machines {
     probed_fabric first{"first", with(sequencing())};
     probed_fabric pools{"pools", with(pooling(pooling_mode::plain))};
     probed_fabric selects{"selects", with(pooling(pooling_mode::selective, 7))};
+    probed_fabric timers{"timers", with(pooling(pooling_mode::plain, 1, window_start::head))};
     probed_fabric stitches{"stitches", with(pooling(pooling_mode::none))};
     static machines& get() {
         static machines m;
@@ -86,6 +89,22 @@ TEST_CASE("a packet without riders pays the controller's latency, and its window
     CHECK(controller_of(m.pools, 0).pooled.value() == 1);
     // Inside a cluster nothing changes.
     CHECK(one_way(m.pools, 0, 1, false) == fast(16) + wire + pipeline + fast(16) + wire + device);
+}
+
+TEST_CASE("one after the other the heads of a queue wait for a window from their turn, or all of them from arrival") {
+    auto& m = machines::get();
+    const auto apart = [](probed_fabric& f) {
+        f.reset();
+        f.probes[3]->responds = false;
+        for (unsigned i = 0; i < 2; ++i) f.probes[0]->at.send(f.probes[0]->make(3, access_kind::read));
+        run_all();
+        const auto& heard = f.probes[3]->requests;
+        REQUIRE(heard.size() == 2);
+        return heard[1].when - heard[0].when;
+    };
+    CHECK(one_way(m.timers, 0, 3, false) == alone + 1 * ns + 32 * ns);
+    CHECK(apart(m.pools) == slow(16));
+    CHECK(apart(m.timers) == slow(16) + 32 * ns);
 }
 
 TEST_CASE("a rider arrives with its carrier and is unstitched in the controller's latency") {

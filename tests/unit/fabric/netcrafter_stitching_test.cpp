@@ -24,6 +24,11 @@ netcrafter::parameters with(pooling_mode m) {
     return p;
 }
 
+netcrafter::parameters from_arrival(netcrafter::parameters p) {
+    p.window_from = window_start::arrival;
+    return p;
+}
+
 netcrafter::parameters sequenced(sequencing_mode m, bool stitched = false) {
     netcrafter::parameters p;
     p.stitching = stitched;
@@ -71,6 +76,31 @@ TEST_CASE("as many ride as fit, and as are allowed") {
     CHECK(stitched_count(8) == 3);  // four responses of 4 bytes fill a flit
     CHECK(stitched_count(2) == 2);
     CHECK(stitched_count(1) == 1);
+}
+
+TEST_CASE("as many ends ride in a flit as are allowed among its riders") {
+    sampler s;
+    const auto ends = [&](std::uint64_t max_ends) {
+        auto p = stitching();
+        p.sub_header = {2};
+        p.partial_candidates = max_ends;
+        stitching_link link(p);
+        for (const auto k : {sample::line, sample::three_sectors, sample::sector}) link.push(s.make(k));
+        return link.next()->parts.size() - 1;
+    };
+    CHECK(ends(8) == 2);  // two ends of 4 bytes, each with a sub-header of 2, in 12 free bytes
+    CHECK(ends(2) == 2);
+    CHECK(ends(1) == 1);
+    // Whole packets ride beside as many ends as are allowed.
+    auto p = stitching();
+    p.sub_header = {2};
+    p.partial_candidates = 1;
+    stitching_link link(p);
+    for (const auto k : {sample::written, sample::written, sample::line, sample::sector}) link.push(s.make(k));
+    const auto u = link.next();
+    REQUIRE(u->parts.size() == 3);
+    CHECK(u->parts[1].what == part_kind::whole);
+    CHECK(u->parts[2].what == part_kind::tail);
 }
 
 TEST_CASE("an exact fit leaves nothing free") {
@@ -203,9 +233,63 @@ TEST_CASE("queues of a channel, and channels, take turns") {
     CHECK(first_six[1] == 2);
 }
 
-TEST_CASE("pooling waits one window from the arrival, and ends when a rider comes") {
+TEST_CASE("the window is one timer a queue, from when its head is offered and finds no candidate") {
     sampler s;
     stitching_link link(with(pooling_mode::plain), {}, 32);
+    link.push(s.make(sample::read), 100);  // 4 bytes free
+    link.push(s.make(sample::read), 110);
+    CHECK_FALSE(link.next(150));  // the link was taken until now
+    CHECK(link.sender.wake() == 182);
+    CHECK_FALSE(link.next(160));
+    CHECK(link.sender.wake() == 182);  // the timer goes on
+    auto u = link.next(182);
+    REQUIRE(u);
+    CHECK(u->parts.size() == 1);
+    CHECK(link.sender.pooled().time == 32);
+    // The next one has the queue's timer anew, however long it has been there.
+    CHECK_FALSE(link.next(187));
+    CHECK(link.sender.wake() == 219);
+    link.push(s.make(sample::written), 200);
+    u = link.next(200);
+    REQUIRE(u);
+    CHECK(u->parts.size() == 2);
+    CHECK(link.sender.queue.packets() == 0);
+    // What leaves as a rider clears the timer of its queue.
+    link.push(s.make(sample::page_table), 300);
+    CHECK_FALSE(link.next(300));
+    CHECK(link.sender.wake() == 332);
+    link.push(s.make(sample::line), 320);
+    link.push(s.make(sample::page_table), 320);
+    u = link.next(320);
+    REQUIRE(u);
+    CHECK(u->parts.size() == 2);
+    CHECK_FALSE(link.next(325));
+    CHECK(link.sender.wake() == 357);
+}
+
+TEST_CASE("as the slides' loop reads, a head that has begun to wait waits to the end of its window") {
+    sampler s;
+    auto p = with(pooling_mode::plain);
+    p.whole_window = true;
+    stitching_link link(p, {}, 32);
+    link.push(s.make(sample::line), 0);
+    CHECK_FALSE(link.next(10));
+    link.push(s.make(sample::page_table), 20);
+    CHECK_FALSE(link.next(20));  // the request is offered, too, and has a window of its own
+    CHECK(link.sender.wake() == 42);
+    CHECK(link.next(42)->parts.size() == 2);
+    // A candidate that is there as the head is offered rides at once: no timer is started.
+    stitching_link at_once(p, {}, 32);
+    at_once.push(s.make(sample::line), 0);
+    at_once.push(s.make(sample::written), 0);
+    const auto u = at_once.next(0);
+    REQUIRE(u);
+    CHECK(u->parts.size() == 2);
+}
+
+TEST_CASE("with window_from: arrival, pooling waits one window from the arrival, and ends when a rider comes") {
+    sampler s;
+    stitching_link link(from_arrival(with(pooling_mode::plain)), {}, 32);
     link.push(s.make(sample::line), 100);
     CHECK_FALSE(link.next(100));
     CHECK(link.sender.wake() == 132);
@@ -236,9 +320,9 @@ TEST_CASE("pooling waits one window from the arrival, and ends when a rider come
     CHECK(u->parts[1].what == part_kind::tail);  // 4 bytes under a sub-header of 4
 }
 
-TEST_CASE("the whole window, as the slides' loop reads") {
+TEST_CASE("the whole window from the arrival") {
     sampler s;
-    auto p = with(pooling_mode::plain);
+    auto p = from_arrival(with(pooling_mode::plain));
     p.whole_window = true;
     stitching_link link(p, {}, 32);
     link.push(s.make(sample::line), 200);
@@ -276,12 +360,44 @@ TEST_CASE("page-table packets first, and the control: as many data packets first
     };
     CHECK(order(sequencing_mode::none) == "012345");
     CHECK(order(sequencing_mode::page_tables) == "240135");
-    CHECK(order(sequencing_mode::data) == "350124");  // 3 for the first page-table packet, 5 for the second
+    CHECK(order(sequencing_mode::read_critical) == "012345");  // no load waits for these walks
+    CHECK(order(sequencing_mode::data) == "350124");           // 3 for the first page-table packet, 5 for the second
     // Without stitching, nothing rides.
     stitching_link link(sequenced(sequencing_mode::page_tables));
     link.push(s.make(sample::line));
     link.push(s.make(sample::page_table));
     CHECK(link.next()->parts.size() == 1);
+}
+
+TEST_CASE("page-table packets of walks on the read critical path first, requests and responses") {
+    sampler s;
+    const auto order = [&](sequencing_mode m) {
+        stitching_link link(sequenced(m));
+        const auto base = s.tag;
+        for (const auto k : {sample::read, sample::page_table, sample::critical_page_table, sample::write}) {
+            link.push(s.make(k));
+            link.credits.left[1] = 0;
+        }
+        std::string tags;
+        while (auto u = link.next()) tags += std::to_string(u->parts[0].record->tag - base);
+        link.credits.left = {0, 100};
+        const auto responses = s.tag;
+        for (const auto k : {sample::line, sample::page_table_entry, sample::critical_page_table_entry})
+            link.push(s.make(k));
+        while (auto u = link.next()) tags += std::to_string(u->parts[0].record->tag - responses);
+        return tags;
+    };
+    CHECK(order(sequencing_mode::none) == "0123012");
+    CHECK(order(sequencing_mode::page_tables) == "1203120");
+    CHECK(order(sequencing_mode::read_critical) == "2013201");
+    // Those that do not go first wait as the pooling mode says: selective pooling lets them go.
+    auto p = sequenced(sequencing_mode::read_critical, true);
+    p.pooling = pooling_mode::plain;
+    stitching_link link(p, {}, 32);
+    link.push(s.make(sample::page_table), 0);
+    CHECK_FALSE(link.next(0));
+    link.push(s.make(sample::critical_page_table), 0);
+    CHECK(link.next(0));
 }
 
 TEST_CASE("the memory is shared, but each channel of each cluster keeps room for a largest packet") {
@@ -337,6 +453,43 @@ TEST_CASE("requests that fill the memory leave responses a quarter of it") {
     CHECK(q.flits() == 1023);
 }
 
+TEST_CASE("with reserved: packet, requests leave a channel of responses room for one largest packet") {
+    sampler s;
+    packet_format f;
+    auto p = with(pooling_mode::plain);
+    p.reserved = queue_reserve::packet;
+    stitching_link link(p, f, 32);
+    const auto room = [&](sample k) {
+        const auto one = s.make(k);
+        return link.sender.queue.has_room(0, one->channel(), one->flits);
+    };
+    unsigned requests = 0;
+    for (; room(sample::write); requests += 5) link.push(s.make(sample::write));
+    CHECK(requests == 1015);
+    for (; room(sample::read); ++requests) link.push(s.make(sample::read));
+    CHECK(requests == 1019);
+    CHECK(room(sample::line));
+    link.push(s.make(sample::line));
+    CHECK_FALSE(room(sample::written));
+    // However full of requests, even of some that have no credits, it lets responses through, one after the other.
+    link.credits.left[0] = 0;
+    for (ticks now = 0; now < 100; now += 40) {
+        CHECK_FALSE(link.next(now));
+        const auto u = link.next(now + 32);
+        REQUIRE(u);
+        CHECK(u->parts[0].record->type == packet_class::read_response);
+        REQUIRE(room(sample::line));
+        link.push(s.make(sample::line), now + 32);
+    }
+    // Registers keep it.
+    link.credits.left[0] = 2000;
+    for (ticks now = 1000; link.sender.queue.packets(); now += 32) link.next(now);
+    p.pooling = pooling_mode::none;
+    link.sender.set(p);
+    for (requests = 0; room(sample::read); ++requests) link.push(s.make(sample::read));
+    CHECK(requests == 1019);
+}
+
 TEST_CASE("what is put back is the first of its queue again") {
     sampler s;
     packet_format f;
@@ -377,7 +530,8 @@ TEST_CASE("a storm with scarce credits: nothing vanishes, nothing comes twice, f
     for (const unsigned flit : {8u, 16u, 32u})
         for (const unsigned width : {2u, 4u})
             for (const auto mode : {pooling_mode::none, pooling_mode::plain, pooling_mode::selective})
-                for (const auto first : {sequencing_mode::none, sequencing_mode::page_tables, sequencing_mode::data}) {
+                for (const auto first : {sequencing_mode::none, sequencing_mode::page_tables,
+                                         sequencing_mode::read_critical, sequencing_mode::data}) {
                     INFO(flit << " " << width << " " << static_cast<int>(mode) << " " << static_cast<int>(first));
                     packet_format f;
                     f.flit = {flit};
@@ -386,6 +540,10 @@ TEST_CASE("a storm with scarce credits: nothing vanishes, nothing comes twice, f
                     p.pooling = mode;
                     p.sequencing = first;
                     p.entries = 200;
+                    // Every other mode, so that each is met with each.
+                    const bool other = (static_cast<int>(mode) + static_cast<int>(first)) % 2;
+                    p.window_from = other ? window_start::head : window_start::arrival;
+                    p.reserved = (width == 2) == other ? queue_reserve::half : queue_reserve::packet;
                     sampler s(f);
                     stitching_link link(p, f, 50, 3);
                     const auto longest = f.flits(76);
