@@ -235,6 +235,9 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "netcrafter-sensitivity": {
         "parts": netcrafter_sensitivity.parts,
         "window": netcrafter_sensitivity.window,
+        "timer": netcrafter_sensitivity.timer,
+        "walks": netcrafter_sensitivity.walks,
+        "riders": netcrafter_sensitivity.riders,
         "links": netcrafter_sensitivity.links,
         "tlbs": netcrafter_sensitivity.tlbs,
         "placement": netcrafter_sensitivity.placement,

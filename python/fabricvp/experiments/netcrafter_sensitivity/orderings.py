@@ -8,6 +8,7 @@ from statistics import geometric_mean
 import pandas
 
 from ..frame import Figure, Missing
+from .plan import VERDICTS
 
 ISCA = "NetCrafter, ISCA 2025"
 Ordering = tuple[str, Figure, float, str]  #: figure, measured, published, source
@@ -47,6 +48,15 @@ def evaluate(frame: pandas.DataFrame) -> list[Ordering]:
         ordering("plain pooling of 32 cycles hurts PR, which stitching alone does not", stitching, plain, "µs"),
         ordering("selective pooling repairs it", selective, plain, "µs"),
     ]
+    for setting in dict.fromkeys(frame[frame["sweep"] == "timer"]["setting"]):
+        for workload in VERDICTS[:2]:
+            stitching, plain, selective = (
+                time("timer", setting, workload, at) for at in ("stitching", "pooling", "selective-pooling")
+            )
+            found += [
+                ordering(f"{setting}: plain pooling hurts {workload}", stitching, plain, "µs"),
+                ordering(f"{setting}: selective pooling repairs {workload}", selective, plain, "µs"),
+            ]
     first = gains("parts", "as it is", "data-first")
     found.append(
         ordering(

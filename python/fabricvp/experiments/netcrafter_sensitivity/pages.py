@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pandas
 
-from ..netcrafter.points import IDEAL
+from ..netcrafter.points import BASELINE, IDEAL
 from ..page_layout import EMPTY, Frames, PageTable, code, fixed, geometric
 
 PARTS = {
@@ -77,6 +77,31 @@ def window(frames: Frames) -> PageTable:
         none = _three(_speed_up(alone, point="stitching", workload=name))
         rows.append((f"… {code(name)}: plain, selective", none, *both))
     return PageTable(("window, cycles", "0", *(w.partition(" ")[0] for w in windows)), rows)
+
+
+def _choices(sweep: str, *heads: str) -> Callable[[Frames], PageTable]:
+    """By setting, whose name has a part for each column but the last of `heads`, and by design point; workloads beside
+    each other, and their mean."""
+
+    def table(frames: Frames) -> PageTable:
+        frame = frames[sweep]
+        frame = frame[frame["point"] != BASELINE]
+        workloads = _order(frame, "workload")
+        rows = []
+        for setting in _order(frame, "setting"):
+            for point in _order(frame, "point"):
+                where = {"setting": setting, "point": point}
+                cells = (_three(_speed_up(frame, **where, workload=w)) for w in workloads)
+                label = (PARTS | POOLING)[point]
+                rows.append((*setting.split(", ", len(heads) - 1), label, *cells, _three(_speed_up(frame, **where))))
+        return PageTable((*heads, "parts", *map(code, workloads), "mean"), rows)
+
+    return table
+
+
+timer = _choices("timer", "window from", "kept of the queue")
+walks = _choices("walks", "first")
+riders = _choices("riders", "in a flit")
 
 
 def links(frames: Frames) -> PageTable:

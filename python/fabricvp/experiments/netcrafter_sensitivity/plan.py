@@ -76,11 +76,18 @@ def _reach(sets: int, ways: int, cached: bool) -> Overrides:
     )
 
 
-_WINDOWS = tuple(
-    Setting(f"{w} cycles", (("node.fabric.switches.*.stage.window", f"{w} cycles"),), True)
-    for w in (8, 16, 32, 64, 128)
-)
+_STAGE = "node.fabric.switches.*.stage."
+_WINDOWS = tuple(Setting(f"{w} cycles", ((_STAGE + "window", f"{w} cycles"),), True) for w in (8, 16, 32, 64, 128))
 _TLBS = {"512": (32, 16), "1 K": (64, 16), "4 K": (256, 16), "all memory": (8192, 64)}
+
+
+def _choice(name: str, **values: str) -> Setting:
+    """Of the controllers, in what the published description leaves open."""
+    return Setting(name, tuple((_STAGE + key, value) for key, value in values.items()), True)
+
+
+#: In which the published verdicts on pooling are looked for, and two that walk more or less.
+VERDICTS = ("pagerank", "syr2k", "gups", "spmv")
 
 SWEEPS: dict[str, Sweep] = {
     "parts": Sweep(
@@ -94,6 +101,38 @@ SWEEPS: dict[str, Sweep] = {
         _WINDOWS,
         ("32 cycles", "128 cycles"),
         ("pooling", "selective-pooling"),
+    ),
+    "timer": Sweep(
+        "From when the pooling window counts, and what virtual channels keep of the cluster queue",
+        (
+            *(
+                _choice(f"{start}, {kept}", window_from=start, reserved=kept)
+                for kept in ("half", "packet")
+                for start in ("head", "arrival")
+            ),
+            _choice("head, half, whole window", window_from="head", reserved="half", whole_window="true"),
+        ),
+        ("head, half", "arrival, half"),
+        ("stitching", "pooling", "selective-pooling", "all"),
+        VERDICTS,
+    ),
+    "walks": Sweep(
+        "Which page-table packets go first",
+        tuple(_choice(name, sequencing=name) for name in ("page_tables", "read_critical")),
+        ("page_tables", "read_critical"),
+        ("sequencing", "all"),
+        VERDICTS,
+    ),
+    "riders": Sweep(
+        "Bytes of a sub-header, candidates that ride in a flit, and ends of packets among them",
+        (
+            *(_choice(f"sub-header {n} B", sub_header=f"{n} B") for n in (4, 2)),
+            *(_choice(f"{n} candidates", candidates=str(n)) for n in (4, 2, 1)),
+            _choice("1 end", sub_header="2 B", partial_candidates="1"),
+        ),
+        ("sub-header 4 B", "sub-header 2 B"),
+        ("stitching", "all"),
+        VERDICTS,
     ),
     "flit": Sweep(
         "The flit",
@@ -191,6 +230,8 @@ def seconds(point: Point) -> float:
 def _point(workload: str, setting: Setting, at: str, quick: bool) -> Point:
     own = POINTS.get(at, ())
     given = () if setting.with_controllers and not any(".stage." in key for key, _ in own) else setting.overrides
+    if not any(key.endswith(".pooling") for key, _ in own):  # there is no window then
+        given = tuple(pair for pair in given if pair[0] not in _WINDOW_KEYS)
     given = tuple(pair for pair in given if pair not in _DEFAULTS)
     return Point(
         workload,
@@ -198,7 +239,7 @@ def _point(workload: str, setting: Setting, at: str, quick: bool) -> Point:
         SIZES[workload][1 if quick else 0],
         setting.placement,
         setting.dispatch,
-        overrides=own + given,
+        overrides=tuple(dict(own + given).items()),
     )
 
 
@@ -207,5 +248,9 @@ _DEFAULTS = {
     *_rates(128, 16),
     *_reach(32, 16, True),
     ("node.fabric.packet.flit", "16 B"),
-    ("node.fabric.switches.*.stage.window", "32 cycles"),
+    (_STAGE + "window", "32 cycles"),
+    (_STAGE + "window_from", "head"),
+    (_STAGE + "reserved", "half"),
+    (_STAGE + "sub_header", "4 B"),
 }
+_WINDOW_KEYS = {_STAGE + key for key in ("window", "window_from", "whole_window")}
