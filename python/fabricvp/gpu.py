@@ -328,8 +328,8 @@ class Gpu:
         ``defines`` are macros: a mapping, or texts as `-D` takes them. ``includes`` are folders of headers, beside the
         file's own. ``options`` go to clang ("-cl-std=CL1.2", "-cl-fast-relaxed-math"). ``wavefront`` is how many lanes
         its wavefronts have, 32 or 64 (None: 32 in CUDA, else 64). ``heap`` is the size of what malloc() in kernels
-        gives out, a number of bytes or a text with unit (8 MiB). ``recursion`` is how often a function
-        that calls itself can be active at the same time (0: none calls itself). What was compiled before is not compiled again.
+        gives out, a number of bytes or a text with unit (8 MiB). ``recursion`` is how often a function that calls
+        itself can be active at the same time (0: none calls itself). What was compiled before is not compiled again.
 
         Raises `InputError` with the compiler's first message, or if there is no compiler."""
         from .program import Program, compile_program

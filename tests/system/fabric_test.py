@@ -103,7 +103,7 @@ VALUES = {
     "switches[].stage.partial_candidates": 1,
     "switches[].stage.sub_header": "2 B",
     "switches[].stage.window": "100 cycles",
-    "switches[].stage.window_from": "arrival",
+    "switches[].stage.window_from": "head",
     "switches[].stage.reserved": "packet",
     "switches[].stage.entries": 12,
     "switches[].stage.stitching": False,

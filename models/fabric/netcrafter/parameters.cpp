@@ -16,9 +16,10 @@ void parameters::describe(parameter_visitor& v) {
     v.choice("pooling", pooling,
              "a packet with padding waits for others to ride: none, all, or all but page-table packets (selective)");
     v.field("window", window, between{0, 1e6}, "longest that it waits, in cycles of the switch; published: 32");
-    v.choice("window_from", window_from,
-             "from when the window counts: from when a packet is offered as the head of its queue and finds no "
-             "candidate (Algorithm 1 of the slides: one timer a queue), or from its arrival at the controller");
+    v.choice(
+        "window_from", window_from,
+        "from when the window counts: from a packet's arrival at the controller, or from when it is offered as the "
+        "head of its queue and finds no candidate (Algorithm 1 of the slides, read literally)");
     v.field("whole_window", whole_window, "it waits all of the window even if one to ride comes earlier");
     v.field("trimming", trimming,
             "read responses of which one sector of 16 bytes is needed leave with that sector alone");

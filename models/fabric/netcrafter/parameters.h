@@ -27,7 +27,7 @@ struct parameters {
     byte_size sub_header{4};
     pooling_mode pooling = pooling_mode::none;
     cycles window{32};
-    window_start window_from = window_start::head;
+    window_start window_from = window_start::arrival;
     bool whole_window = false;
     bool trimming = false;
     sequencing_mode sequencing = sequencing_mode::none;

@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
         metavar="DEPTH",
         type=int,
         default=0,
-        help="how often a function can be active at the same time where functions call themselves (default: they do not)",
+        help="how often a function that calls itself can be active at the same time (default: none calls itself)",
     )
     parser.add_argument("--depfile", metavar="FILE", help="names the files that were read, as Make and Ninja want it")
     parser.add_argument(

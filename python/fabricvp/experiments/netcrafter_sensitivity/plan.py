@@ -249,7 +249,7 @@ _DEFAULTS = {
     *_reach(32, 16, True),
     ("node.fabric.packet.flit", "16 B"),
     (_STAGE + "window", "32 cycles"),
-    (_STAGE + "window_from", "head"),
+    (_STAGE + "window_from", "arrival"),
     (_STAGE + "reserved", "half"),
     (_STAGE + "sub_header", "4 B"),
 }
