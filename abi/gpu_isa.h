@@ -24,6 +24,13 @@
 #define GPU_LANES_SHUFFLE_D 3
 #define GPU_LANES_SYNC 4     /* waits until all live lanes of the mask rs1 wait here with this mask */
 #define GPU_LANES_SYNC_ANY 5 /* the same, at any such instruction */
+/* Waits until all live lanes of the mask rs1 wait with this mask at an instruction of the same kind (its rd field), and
+ * gives them rs2. Until a lane's next such instruction the operations _OF concern the lanes that it has waited for,
+ * wherever they are: of those that do not execute the operation themselves, they take what these have given. */
+#define GPU_LANES_EXCHANGE 6
+#define GPU_LANES_BALLOT_OF 8
+#define GPU_LANES_SHUFFLE_W_OF 10
+#define GPU_LANES_SHUFFLE_D_OF 11
 
 /* Atomics that RV64A lacks, performed where it performs its own (L2, or the local data share), in no order: rd = old
  * value at the address rs1, a word sign-extended; the sum of it and rs2, both bits of numbers, takes its place. It is
@@ -47,7 +54,8 @@
 #define GPU_CSR_WAVEFRONT 0xccd    /* index in the work-group */
 #define GPU_CSR_GPU 0xcce          /* index of the GPU in its node */
 #define GPU_CSR_COMPUTE_UNIT 0xccf
-#define GPU_CSR_CYCLE 0xc00 /* of the GPU's clock */
-#define GPU_CSR_TIME 0xc01  /* ns of simulated time */
+#define GPU_CSR_DISPATCH 0xcd0 /* counts dispatches of the GPU from 1 on; the same in all lanes of one */
+#define GPU_CSR_CYCLE 0xc00    /* of the GPU's clock */
+#define GPU_CSR_TIME 0xc01     /* ns of simulated time */
 
 #endif

@@ -76,7 +76,7 @@ struct kernel_job {
     uint32_t placement; /* of buffers on all GPUs: enum gpu_placement_policy, without FIRST_TOUCH_RECORDED */
     uint64_t after;     /* bit n: begins when job n of the chain has ended; n is smaller than its own number */
     uint32_t dispatch;  /* of the grid on all GPUs: enum gpu_dispatch_policy */
-    uint32_t reserved;
+    uint32_t cooperative;      /* 1: all work-groups are on the GPU at the same time, or the launch is rejected */
     uint64_t start_ns, end_ns; /* written by the application: since the machine began, by the GPU in a chain */
 };
 

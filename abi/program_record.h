@@ -52,7 +52,7 @@ struct program_kernel {
     /* What `fabricvp cc --report` tells: instructions that save registers for a caller, that store values for which
      * there was no register, and that load them again. */
     uint32_t saved, spills, reloads;
-    uint32_t reserved;
+    uint32_t descriptor_flags; /* KERNEL_… (abi/kernel_descriptor.h) */
 };
 
 enum program_parameter_kind {

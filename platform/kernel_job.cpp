@@ -117,6 +117,7 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
     std::copy(r.items.begin(), r.items.end(), job.items);
     std::copy(r.group.begin(), r.group.end(), job.group);
     job.lds_bytes = r.lds_bytes;
+    job.cooperative = r.cooperative;
     job.argument_bytes = static_cast<std::uint32_t>(r.arguments.size());
     job.arguments = append(image.bytes, r.arguments, 8);
     job.elf = append(image.bytes, r.elf, 8);

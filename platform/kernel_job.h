@@ -36,7 +36,8 @@ struct kernel_job_request {
     std::array<std::uint32_t, 3> items{1, 1, 1};
     std::array<std::uint32_t, 3> group{1, 1, 1};
     std::uint32_t lds_bytes = 0;
-    std::string arguments;  ///< laid out as the kernel's struct
+    bool cooperative = false;  ///< all work-groups at the same time
+    std::string arguments;     ///< laid out as the kernel's struct
     std::vector<buffer> buffers;
     std::optional<unsigned> gpu;  ///< none: spread over all of the node
     std::uint32_t stream = 0;     ///< jobs of a chain with the same number follow each other

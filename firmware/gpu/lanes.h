@@ -48,13 +48,33 @@ LANES_FUNCTION void lane_barrier(unsigned long mask) {
                          GPU_SCOPE_WORK_GROUP | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE)
                      : "memory");
 }
+/* Waits until all live lanes of the mask wait with this mask at an exchange of the same kind (a literal from 0 to 31),
+ * and gives them a value. The functions _of concern these lanes then, wherever they go on. */
+#define lane_exchange(mask, value, kind)                                                                    \
+    __asm__ volatile(                                                                                       \
+        LANES_INSTRUCTION(GPU_LANES_EXCHANGE, "x" LANES_TEXT(kind) ", %0, %1")::"r"((unsigned long)(mask)), \
+        "r"((long)(value))                                                                                  \
+        : "memory")
+LANES_FUNCTION unsigned long lane_ballot_of(int condition) {
+    unsigned long mask;
+    __asm__ volatile(LANES_INSTRUCTION(GPU_LANES_BALLOT_OF, "%0, %1, x0") : "=r"(mask) : "r"((long)condition));
+    return mask;
+}
+/* Kinds of exchanges that the functions here use. */
+#define LANES_KIND_AT 0
+#define LANES_KIND_BELOW 1
+#define LANES_KIND_ABOVE 2
+#define LANES_KIND_ACROSS 3
+#define LANES_KIND_BALLOT 4
+#define LANES_KIND_ANY 5
+#define LANES_KIND_ALL 6
 LANES_FUNCTION int lane_any(unsigned long mask, int condition) {
-    lane_sync(mask);
-    return (lane_ballot(condition) & mask) != 0;
+    lane_exchange(mask, condition != 0, LANES_KIND_ANY);
+    return (lane_ballot_of(condition) & mask) != 0;
 }
 LANES_FUNCTION int lane_all(unsigned long mask, int condition) {
-    lane_sync(mask);
-    return (lane_ballot(!condition) & mask) == 0;
+    lane_exchange(mask, !condition, LANES_KIND_ALL);
+    return (lane_ballot_of(!condition) & mask) == 0;
 }
 
 /* Lanes that a lane reads from. A width, a power of two, cuts the wavefront into parts. Where the lane would lie
@@ -95,6 +115,9 @@ LANES_SHUFFLE(f32, float, int, GPU_LANES_SHUFFLE_W)
 LANES_SHUFFLE(u64, unsigned long, long, GPU_LANES_SHUFFLE_D)
 LANES_SHUFFLE(i64, long, long, GPU_LANES_SHUFFLE_D)
 LANES_SHUFFLE(f64, double, long, GPU_LANES_SHUFFLE_D)
+/* The same of lanes that have met at the last exchange, whose value they had given there. */
+LANES_SHUFFLE(of_u32, unsigned, int, GPU_LANES_SHUFFLE_W_OF)
+LANES_SHUFFLE(of_u64, unsigned long, long, GPU_LANES_SHUFFLE_D_OF)
 
 /* The lanes of the mask that have this lane's value. */
 #define LANES_MATCH(name, type)                                                            \

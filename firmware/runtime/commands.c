@@ -29,6 +29,7 @@ struct compute_event* compute_launch(struct compute_stream* s, const struct comp
         c->grid.items[d] = (uint32_t)grid->items[d];
         c->grid.group[d] = (uint16_t)grid->group[d];
     }
+    c->grid.cooperative = grid->cooperative;
     c->grid.lds_bytes = k->info->lds_bytes + (uint32_t)grid->local_bytes;
     memcpy(c->arguments, arguments, k->info->argument_bytes);
     if (k->info->block != PROGRAM_RECORD_NONE) memcpy(c->arguments + k->info->block, &k->program->block->at, 8);

@@ -8,6 +8,7 @@
 #ifndef FABRICVP_RUNTIME_COMPUTE_H
 #define FABRICVP_RUNTIME_COMPUTE_H
 
+#include "abi/kernel_descriptor.h"
 #include "abi/program_record.h"
 #include "drivers/gpu/gpu.h"
 #include "runtime/handles.h"
@@ -88,16 +89,21 @@ struct compute_grid {
     uint64_t items[3];
     uint64_t group[3];
     uint64_t local_bytes; /* dynamic */
+    bool cooperative;     /* all work-groups on the GPU at the same time */
 };
 enum compute_limit {
     COMPUTE_FITS,
-    COMPUTE_GRID_EMPTY,     /* a size is 0 */
-    COMPUTE_GRID_LARGE,     /* more work-items than a packet can say */
-    COMPUTE_GROUP_LARGE,    /* more work-items than a work-group can have */
-    COMPUTE_GROUP_LIMITED,  /* more than the source allows */
-    COMPUTE_GROUP_REQUIRED, /* the source requires another one */
-    COMPUTE_LOCAL_LARGE     /* more local memory than a compute unit has */
+    COMPUTE_GRID_EMPTY,       /* a size is 0 */
+    COMPUTE_GRID_LARGE,       /* more work-items than a packet can say */
+    COMPUTE_GROUP_LARGE,      /* more work-items than a work-group can have */
+    COMPUTE_GROUP_LIMITED,    /* more than the source allows */
+    COMPUTE_GROUP_REQUIRED,   /* the source requires another one */
+    COMPUTE_LOCAL_LARGE,      /* more local memory than a compute unit has */
+    COMPUTE_COOPERATIVE_LARGE /* more work-groups than the GPU holds at a time, by slots and local memory */
 };
+/* Work-groups of `items` work-items, with so much dynamic local memory, that a compute unit holds at a time, by slots
+ * and local memory; registers may allow fewer. */
+uint64_t compute_resident_groups(const struct compute_kernel* kernel, uint64_t items, uint64_t local_bytes);
 enum compute_limit compute_check(const struct compute_kernel* kernel, const struct compute_grid* grid);
 
 /* ---- events ---- */

@@ -179,6 +179,14 @@ const struct program_variable* compute_find_variable(const struct compute_progra
     return NULL;
 }
 
+uint64_t compute_resident_groups(const struct compute_kernel* k, uint64_t items, uint64_t local_bytes) {
+    const struct gpu* g = k->program->device->gpu;
+    const uint64_t lanes = k->info->descriptor_flags & KERNEL_WAVEFRONT_32 ? 32 : COMPUTE_WAVEFRONT;
+    const uint64_t slots = lanes > g->slot_lanes ? lanes / g->slot_lanes : 1, bytes = k->info->lds_bytes + local_bytes;
+    const uint64_t groups = g->wavefront_slots / ((items + lanes - 1) / lanes * slots);
+    return bytes && g->lds_bytes / bytes < groups ? g->lds_bytes / bytes : groups;
+}
+
 enum compute_limit compute_check(const struct compute_kernel* k, const struct compute_grid* grid) {
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
@@ -194,5 +202,11 @@ enum compute_limit compute_check(const struct compute_kernel* k, const struct co
     const uint32_t local_bytes = k->program->device->gpu->lds_bytes;
     if (grid->local_bytes > local_bytes || k->info->lds_bytes + grid->local_bytes > local_bytes)
         return COMPUTE_LOCAL_LARGE;
+    if (grid->cooperative) {
+        uint64_t groups = 1;
+        for (unsigned d = 0; d < 3; ++d) groups *= (grid->items[d] - 1) / grid->group[d] + 1;
+        if (groups > compute_resident_groups(k, items, grid->local_bytes) * k->program->device->gpu->compute_units)
+            return COMPUTE_COOPERATIVE_LARGE;
+    }
     return COMPUTE_FITS;
 }

@@ -233,6 +233,10 @@
     X(lane_shuffle_d, "gpu.shuffle.d", 0x0600500b, 0xfe00707f, lane, load)      \
     X(lane_sync, "gpu.sync", 0x0800500b, 0xfff07fff, lane, fence)               \
     X(lane_sync_any, "gpu.sync.any", 0x0a00500b, 0xfff07fff, lane, fence)       \
+    X(lane_exchange, "gpu.exchange", 0x0c00500b, 0xfe00707f, lane, fence)       \
+    X(lane_ballot_of, "gpu.ballot.of", 0x1000500b, 0xfff0707f, lane, alu)       \
+    X(lane_shuffle_w_of, "gpu.shuffle.w.of", 0x1400500b, 0xfe00707f, lane, load) \
+    X(lane_shuffle_d_of, "gpu.shuffle.d.of", 0x1600500b, 0xfe00707f, lane, load) \
     X(lane_add_s, "gpu.amofadd.s", 0x0000600b, 0xfe00707f, lane, atomic)        \
     X(lane_add_d, "gpu.amofadd.d", 0x0200600b, 0xfe00707f, lane, atomic)
 

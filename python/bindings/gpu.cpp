@@ -112,7 +112,7 @@ std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> ke
     const py::object& elf, const std::string& kernel, const std::array<std::uint32_t, 3>& items,
     const std::array<std::uint32_t, 3>& group, std::uint32_t lds, const py::bytes& arguments,
     const std::vector<given_buffer>& buffers, std::optional<unsigned> gpu, std::uint32_t stream, std::uint64_t after,
-    std::pair<std::uint32_t, std::uint32_t> policies) {
+    std::pair<std::uint32_t, std::uint32_t> policies, bool cooperative) {
     kernel_job_request r;
     r.elf = py::isinstance<py::bytes>(elf) ? elf.cast<std::string>()
                                            : read_file(elf.cast<std::string>(), std::size_t{1} << 28);
@@ -129,6 +129,7 @@ std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> ke
     r.stream = stream;
     r.after = after;
     std::tie(r.placement, r.dispatch) = policies;
+    r.cooperative = cooperative;
     r.gpu = gpu;
     r.keep = true;
     auto image = make_kernel_job(r);
@@ -159,6 +160,13 @@ void bind_gpu(py::module_& m) {
           [](session& x, std::size_t node, std::size_t gpu) { return gpu_at(x, node, gpu).core.compute_units.size(); });
     m.def("gpu_lds_size", [](session& x, std::size_t node, std::size_t gpu) {
         return static_cast<std::uint64_t>(gpu_at(x, node, gpu).core.compute_units.front()->params.lds.size);
+    });
+    m.def("gpu_resident_groups", [](session& x, std::size_t node, std::size_t gpu, std::uint64_t items,
+                                    std::uint64_t lanes, std::uint64_t lds) {
+        const auto& units = gpu_at(x, node, gpu).core.compute_units;
+        const auto& p = units.front()->params;
+        const auto groups = p.slots() / ((items + lanes - 1) / lanes * p.slots_of(lanes));
+        return units.size() * (lds ? std::min<std::uint64_t>(groups, p.lds.size / lds) : groups);
     });
     m.def("gpu_read_memory", &read_memory);
     m.def("gpu_write_memory", &write_memory);

@@ -153,6 +153,11 @@ class Gpu:
         """Bytes of a compute unit's local data share."""
         return _fabricvp.gpu_lds_size(self._core, self._node, self.index)
 
+    def resident_groups(self, items: int, lanes: int = 64, lds: int = 0) -> int:
+        """Work-groups of so many work-items, with wavefronts of 32 or 64 ``lanes`` and ``lds`` bytes of local data
+        share each, that the GPU holds at a time. Registers may allow fewer."""
+        return _fabricvp.gpu_resident_groups(self._core, self._node, self.index, items, lanes, lds)
+
     @property
     def memory(self) -> GpuMemory:
         """Device memory by offset, from 0 on."""
@@ -352,6 +357,7 @@ class Gpu:
         placement: str,
         dispatch: str,
         wait: bool = True,
+        cooperative: bool = False,
     ) -> PendingLaunch:
         """A launch of `launch()`, or of a `Program`, which may be in another process."""
         pending = self._platform.nodes[self._node].kernel_jobs.add(
@@ -368,6 +374,7 @@ class Gpu:
             **_stream_options(stream, wait),
             placement=placement,
             dispatch=dispatch,
+            cooperative=cooperative,
         )
         if stream is not None:
             stream.add(pending)

@@ -195,6 +195,7 @@ class _Job:
     stream: int = 0  # 0: of its own
     after: tuple[PendingLaunch, ...] = ()
     policies: tuple[int, int] = (0, 0)  # of placement and dispatch
+    cooperative: bool = False
 
     def image(self, chain: _Chain) -> tuple[bytes, list[int], list[int]]:
         """As the driver reads it, and where its buffers and their addresses are in it."""
@@ -210,6 +211,7 @@ class _Job:
             chain.stream_of(self),
             chain.after(self),
             self.policies,
+            self.cooperative,
         )
         return image, offsets, addresses
 
@@ -373,6 +375,7 @@ class Jobs:
         alone: bool = False,
         placement: str = "",
         dispatch: str = "",
+        cooperative: bool = False,
     ) -> PendingLaunch:
         """A kernel for the next `run()`. ``prefix`` begins the names of its GPU's statistics. Kernels of one ``stream``
         follow each other; ``after`` are others that it waits for; ``alone``: it begins when those of all streams have
@@ -394,6 +397,7 @@ class Jobs:
             stream,
             (*after,),
             policies_of(placement, dispatch, gpu is None),
+            cooperative,
         )
         chain = _Chain(self.arrays)
         chain.add(job)  # raises for what no kernel can be launched with

@@ -8,6 +8,7 @@ print(done.time, done.statistics["wavefront_instructions"], y)
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 LDS_BASE, LDS_BYTES = 0x20000000, 0x10000  # GPU_LDS_BASE, GPU_LDS_SIZE (abi/gpu_apertures.h), a machine's at most
 SCRATCH_BASE, MAX_OVERFLOW = 0x30000000, 1 << 20  # GPU_SCRATCH_BASE; below it nothing is for 255 MiB
+WAVEFRONT_32, COOPERATIVE = 2, 4  # KERNEL_… (abi/kernel_descriptor.h)
+#: gpu.sync and gpu.exchange (abi/gpu_isa.h): bits of the instruction, and what they are.
+WAITS = ((0xFFF07FFF, 0x0800500B), (0xFE00707F, 0x0C00500B))
 MAX_GROUP = 1024  # GPU_MAX_WORKGROUP_ITEMS (abi/gpu.h)
 MAX_SCRATCH = 0.2  # of a kernel's memory transactions without a warning
 HEAP_BYTES = 8 << 20  # of malloc() in kernels, unless the caller says otherwise
@@ -152,11 +156,13 @@ class ProgramKernel:
         stream: Stream | None = None,
         placement: str = "",
         dispatch: str = "",
+        cooperative: bool = False,
     ) -> Launch | StreamLaunch:
         """Runs the kernel and waits for its end, unless a ``stream`` of `Gpu.stream()` is given. For OpenCL C, ``grid``
         and ``group`` are sizes in work-items, as in pyopencl; a group of None is what the source requires, or 256. For
         HIP and CUDA they are blocks and threads, as in CuPy, and ``shared_mem`` is the bytes of `extern __shared__`
-        arrays.
+        arrays. ``cooperative``: all work-groups are on the GPU at the same time, so that they can wait for each other;
+        `InputError` if they do not fit. Kernels that call `sync()` of a grid are always launched so.
 
         Arrays of `Gpu.array()` are where they are. Arrays of numpy are buffers, copied to the GPU and written back in
         place unless the parameter is a pointer to const or `__constant`; None is a null pointer;
@@ -170,6 +176,8 @@ class ProgramKernel:
         arguments = TypedArguments(kernel, args)
         arguments.lds += shared_mem
         check_limits(kernel, sizes, arguments.lds, self._program.local_bytes)
+        if cooperative or kernel.flags & COOPERATIVE:
+            self._check_cooperative(items, sizes, kernel.lds_bytes + arguments.lds, all_gpus)
         if stream is not None:
             arguments.check_stream()
         pending = self._gpu._add_launch(
@@ -185,9 +193,26 @@ class ProgramKernel:
             stream,
             placement,
             dispatch,
+            cooperative=cooperative,
         )
         launch = StreamLaunch(self._program, pending, arguments)
         return launch.result() if stream is None else launch
+
+    def _check_cooperative(
+        self, items: tuple[int, int, int], sizes: tuple[int, int, int], lds: int, all_gpus: bool
+    ) -> None:
+        """Raises `InputError` where not all work-groups are on the GPU at the same time. What registers allow, the
+        dispatcher checks."""
+        if all_gpus:
+            raise InputError(f"kernel '{self._kernel.name}': a cooperative launch runs on one GPU")
+        groups = math.prod(-(-n // m) for n, m in zip(items, sizes))
+        lanes = 32 if self._kernel.flags & WAVEFRONT_32 else 64
+        most = self._gpu.resident_groups(math.prod(sizes), lanes, lds)
+        if groups > most:
+            raise InputError(
+                f"kernel '{self._kernel.name}': a cooperative launch of {groups} work-groups of {_by(sizes)}: the GPU"
+                f" holds at most {most} at a time"
+            )
 
     def __repr__(self) -> str:
         return f"<kernel {self._kernel.name}({', '.join(f'{p.type} {p.name}' for p in self._kernel.parameters)})>"
@@ -215,8 +240,8 @@ class StreamLaunch:
                 more = f" (and {len(failed) - 1} more)" if failed[1:] else ""
                 assertion = f"\n{failed[0]}{more}" if failed else ""
                 place = _source_line(self._program.image, str(error))
-                overflow = _overflow(self._arguments.kernel, str(error))
-                raise KernelFault(f"{error}{place}{assertion}{overflow}", error.fault) from None
+                why = _overflow(self._arguments.kernel, str(error)) or _waiting(self._program.image, str(error))
+                raise KernelFault(f"{error}{place}{assertion}{why}", error.fault) from None
             self._program._print()
             self._arguments.write_back(contents)
             buffers = {name: array for name, array in self._arguments.sources if array is not None}
@@ -232,6 +257,18 @@ def _overflow(kernel: Kernel, message: str) -> str:
     if found is None or not SCRATCH_BASE - MAX_OVERFLOW <= int(found[1], 16) < SCRATCH_BASE:
         return ""
     return f"\nthe stack of {kernel.scratch_bytes} bytes has overflowed: calls are deeper than `recursion` says"
+
+
+def _waiting(image: Image, message: str) -> str:
+    """A line for the end of a fault's message if lanes wait for others of their mask that cannot come."""
+    place, elf = re.search(r"'barrier'.*\bpc (0x[0-9a-f]+)", message, re.DOTALL), Elf(image.elf)
+    text = elf.section(".text")
+    if place is None or text is None or not text.address <= int(place[1], 16) < text.address + text.size:
+        return ""
+    word = int.from_bytes(elf.contents(text)[int(place[1], 16) - text.address :][:4], "little")
+    if all(word & bits != known for bits, known in WAITS):
+        return ""
+    return "\nthe lanes of the mask do not all execute this operation with this mask, which CUDA leaves undefined"
 
 
 def _warn_of_scratch(kernel: Kernel, statistics: Mapping[str, float]) -> None:

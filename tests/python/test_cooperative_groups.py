@@ -4,6 +4,7 @@
 import numpy
 import opencl_machine
 import pytest
+from fabricvp.errors import InputError, KernelFault
 
 opencl_machine.require_compiler()
 
@@ -86,3 +87,81 @@ def test_groups(language, lanes):
                 sum(1 << n for n, u in enumerate(members) if u & 1),
                 below + (1 in members) * 1000,
             ]
+
+
+GRID = """#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ int rounds;
+__global__ void rotate(int* x, int* y, int n) {
+    __shared__ int own[256];
+    cg::grid_group grid = cg::this_grid();
+    unsigned i = (unsigned)grid.thread_rank();
+    own[threadIdx.x] = i;
+    for (int k = 0; k < n; ++k) {
+        x[i] = own[threadIdx.x] + k;
+        cg::sync(grid);
+        own[threadIdx.x] = x[(i + 97) % grid.size()];
+        grid.sync();
+    }
+    y[i] = own[threadIdx.x];
+    if (cg::thread_rank(grid) == 0) rounds += n;
+}
+__global__ void plain(int* flag, int blocks) {
+    if (threadIdx.x == 0) {
+        atomicAdd(flag, 1);
+        while (atomicAdd(flag, 0) < blocks) {}
+    }
+}
+__global__ void early(int* x) {
+    if (blockIdx.x == 1) __builtin_trap();
+    cg::this_grid().sync();
+    x[0] = 1;
+}
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("language", ["hip", "cuda"])
+def test_grids_that_just_fit_wait_for_each_other(gpu, language):
+    program, lanes = gpu.program(GRID, language=language), {"hip": 64, "cuda": 32}[language]
+    shared = {"shared_mem": 31 << 10}  # with the kernel's own, half of a compute unit's
+    most = gpu.resident_groups(256, lanes, 32 << 10)
+    assert most == 8 and gpu.resident_groups(256, lanes) == 4 * 40 // (256 // lanes)
+    for blocks in (1, 3, most):
+        size = blocks * 256
+        x, y = numpy.zeros(size, "i4"), numpy.zeros(size, "i4")
+        program["rotate"](blocks, 256, x, y, 3, **shared)
+        assert (y == (numpy.arange(size) + 3 * 97) % size + 3).all()
+    assert program.variable("rounds").get() == 9
+    says = rf"a cooperative launch of {most + 1} work-groups of 256 x 1 x 1: the GPU holds at most {most} at a time"
+    x = numpy.zeros((most + 1) * 256, "i4")
+    with pytest.raises(InputError, match=says):
+        program["rotate"](most + 1, 256, x, x.copy(), 1, **shared)
+    flag, free = numpy.zeros(1, "i4"), gpu.resident_groups(64, lanes)
+    program["plain"](free, 64, flag, free, cooperative=True)
+    assert flag[0] == free
+    with pytest.raises(InputError, match="a cooperative launch of"):
+        program["plain"](free + 1, 64, flag, free + 1, cooperative=True)
+
+
+@pytest.mark.timeout(200)
+def test_a_grid_after_one_that_ended_with_a_fault(gpu):
+    program, x = gpu.program(GRID, language="cuda"), numpy.zeros(512, "i4")
+    with pytest.raises(KernelFault, match="illegal instruction"):
+        program["early"](2, 64, x)
+    for _ in range(2):
+        y = x.copy()
+        program["rotate"](2, 256, x, y, 1)
+        assert (y == (numpy.arange(512) + 97) % 512).all()
+
+
+@pytest.mark.timeout(200)
+def test_registers_limit_grids(gpu):
+    """More than 24 of a lane do not let all slots be used (docs/explanation/decisions/registers.md)."""
+    program, blocks = gpu.program(GRID, language="hip"), gpu.resident_groups(256, 64, 1024)
+    x = numpy.zeros(blocks * 256, "i4")
+    with pytest.raises(KernelFault, match="resources"):
+        program["rotate"](blocks, 256, x, x.copy(), 1)
+    y = x.copy()
+    program["rotate"](blocks // 2, 256, x, y, 1)
+    assert (y[: len(y) // 2] == (numpy.arange(len(y) // 2) + 97) % (len(y) // 2)).all()

@@ -63,7 +63,14 @@ def test_lanes_that_can_never_come(gpu, language):
     if (lane & 1)
         out[lane] = __shfl_sync(FULL, lane, 3);
     else
-        out[lane] = __shfl_sync(FULL, lane, 4);
+        out[lane] = __shfl_up_sync(FULL, lane, 4);
+}
+__global__ void places(int* out) {
+    int lane = threadIdx.x;
+    if (lane & 1)
+        out[lane] = __reduce_add_sync(FULL, lane);
+    else
+        out[lane] = __reduce_add_sync(FULL, lane) + 1;
 }
 __global__ void right(int* out) {
     int lane = threadIdx.x;
@@ -80,7 +87,83 @@ __global__ void right(int* out) {
 """.replace("FULL", "~0ull")
     program = gpu.program(source, language=language)
     out = numpy.zeros(64, "i4")
-    with pytest.raises(KernelFault, match=r"(?s)barrier.*program\.cl:[46]"):
+    with pytest.raises(KernelFault, match=r"(?s)barrier.*program\.cl:[46]\nthe lanes of the mask do not all"):
         program["wrong"](1, 64, out)
+    with pytest.raises(KernelFault, match=r"(?s)barrier.*program\.cl:1[13]\nthe lanes of the mask do not all"):
+        program["places"](1, 64, out)
     program["right"](1, 64, out)
     assert out.tolist() == [6, 6] * 32
+
+
+ARMS = """__global__ void halves(int* out) {
+    int lane = threadIdx.x % warpSize, half = warpSize / 2;
+    if (lane < half) {
+        out[threadIdx.x] = __shfl_xor_sync(FULL, lane, half);
+    } else {
+        out[threadIdx.x] = 100 + __shfl_xor_sync(FULL, lane, half);
+    }
+}
+__global__ void thirds(double* out, unsigned long long* votes) {
+    int t = threadIdx.x, lane = t % warpSize;
+    double value = 1.5 * lane;
+    for (int k = 0; k < 3; ++k) {
+        if (lane % 3 == 0) {
+            value = __shfl_sync(FULL, value, lane + 1) + 1;
+            votes[t] = __ballot_sync(FULL, lane & 4);
+        } else if (lane % 3 == 1) {
+            value = __shfl_sync(FULL, value, lane + 7) + 2;
+            votes[t] = __ballot_sync(FULL, lane & 8);
+        } else {
+            value = __shfl_sync(FULL, value, 3) + 3;
+            votes[t] = __ballot_sync(FULL, lane & 1);
+        }
+    }
+    out[t] = value;
+    if (lane & 1) {
+        if (__any_sync(FULL, lane == 5)) votes[t] += 2;
+        if (!__all_sync(FULL, lane != 4)) votes[t] += 4;
+    } else {
+        if (__any_sync(FULL, 0)) votes[t] += 2;
+        if (!__all_sync(FULL, lane != 4)) votes[t] += 4;
+    }
+}
+__global__ void subsets(int* out) {
+    int lane = threadIdx.x % warpSize;
+    if (lane == 1) {
+        out[threadIdx.x] = __shfl_sync(3, lane + 10, 0);
+    } else if (lane == 0 || lane == 2) {
+        int first = 0;
+        if (lane == 0) first = __shfl_sync(3, lane + 10, 1);
+        out[threadIdx.x] = 1000 * first + __shfl_sync(5, lane + 20, lane ^ 2);
+    } else {
+        int own = __shfl(lane, 0);
+        if (lane > 60) return;
+        out[threadIdx.x] = own == lane ? 1 : 0;
+    }
+}
+""".replace("FULL", "~0ull")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("level", ["0", "2", "3"])
+@pytest.mark.parametrize("language", ["hip", "cuda"])
+def test_calls_in_both_arms(gpu, language, level):
+    """As CUDA has it from compute capability 7.0 on."""
+    program, lanes = gpu.program(ARMS, language=language, options=[f"-O{level}"]), {"hip": 64, "cuda": 32}[language]
+    out = numpy.zeros(128, "i4")
+    program["halves"](1, 128, out)
+    lane = numpy.arange(128) % lanes
+    assert (out == (lane ^ lanes // 2) + 100 * (lane >= lanes // 2)).all()
+    values, votes = numpy.zeros(128), numpy.zeros(128, "u8")
+    program["thirds"](1, 128, values, votes)
+    own = numpy.arange(lanes)
+    wanted = 1.5 * own
+    source = numpy.select([own % 3 == 0, own % 3 == 1], [own + 1, own + 7], 3) % lanes
+    for _ in range(3):
+        wanted = wanted[source] + own % 3 + 1
+    assert (values == numpy.tile(wanted, 128 // lanes)).all()
+    bits = [bool(n & (4, 8, 1)[n % 3]) for n in range(lanes)]
+    assert (votes == sum(1 << n for n, bit in enumerate(bits) if bit) + 6).all()
+    out[:] = -1
+    program["subsets"](1, 128, out)
+    assert out[:3].tolist() == [11 * 1000 + 22, 10, 20] and out[lanes : lanes + 3].tolist() == [11022, 10, 20]

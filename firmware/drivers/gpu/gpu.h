@@ -229,6 +229,7 @@ struct gpu_grid {
     uint32_t first_group, groups; /* the part of the grid that runs here; groups 0: all */
     uint16_t chunk;               /* not 0: from first_group on, this many of every `period` work-groups, to the end */
     uint32_t period;
+    bool cooperative;         /* all work-groups at the same time on one GPU */
     enum gpu_binding binding; /* for gpu_grid_part() */
     uint32_t batch;
 };

@@ -271,7 +271,7 @@ uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, cons
         (q->next & (q->packets - 1)) * (uint64_t)(large ? GPU_LARGE_KERNARG_BYTES : GPU_KERNARG_BYTES);
     gpu_write(q->node, kernarg, arguments, bytes);
     struct aql_kernel_dispatch p = {.header = AQL_HEADER_BARRIER,
-                                    .dimensions = 3,
+                                    .dimensions = (uint16_t)(3 | (grid->cooperative ? AQL_DIMENSIONS_COOPERATIVE : 0)),
                                     .group_segment_bytes = grid->lds_bytes,
                                     .kernel_object = kernel.object,
                                     .kernarg_address = kernarg,

@@ -205,35 +205,40 @@ FABRICVP_DEVICE int __any(int predicate) { return fabricvp::lane_ballot(predicat
 FABRICVP_DEVICE int __all(int predicate) { return fabricvp::lane_ballot(!predicate) == 0; }
 FABRICVP_DEVICE void __syncwarp(fabricvp_mask mask = (fabricvp_mask)-1) { fabricvp::lane_barrier(mask); }
 FABRICVP_DEVICE fabricvp_mask __ballot_sync(fabricvp_mask mask, int predicate) {
-    fabricvp::lane_sync(mask);
-    return fabricvp::lane_ballot(predicate) & mask;
+    lane_exchange(mask, predicate != 0, LANES_KIND_BALLOT);
+    return fabricvp::lane_ballot_of(predicate) & mask;
 }
 FABRICVP_DEVICE int __any_sync(fabricvp_mask mask, int predicate) { return fabricvp::lane_any(mask, predicate); }
 FABRICVP_DEVICE int __all_sync(fabricvp_mask mask, int predicate) { return fabricvp::lane_all(mask, predicate); }
-#define FABRICVP_SHUFFLE(T, of, suffix, place)                                                          \
+#define FABRICVP_SHUFFLE(T, of, suffix, place, kind)                                                    \
     FABRICVP_DEVICE T __shfl##suffix(T var, of lane, int width = warpSize) {                            \
         return fabricvp_shuffle(var, place((unsigned)lane, (unsigned)width));                           \
     }                                                                                                   \
     FABRICVP_DEVICE T __shfl##suffix##_sync(fabricvp_mask mask, T var, of lane, int width = warpSize) { \
-        fabricvp::lane_sync(mask);                                                                      \
-        return __shfl##suffix(var, lane, width);                                                        \
+        const unsigned from = place((unsigned)lane, (unsigned)width);                                   \
+        lane_exchange(mask, fabricvp_bits(var), kind);                                                  \
+        return fabricvp_shuffle_of(var, from);                                                          \
     }
-#define FABRICVP_SHUFFLES(T, name, U)                                                                    \
+#define FABRICVP_SHUFFLES(T, name, U, bits, V)                                                           \
     FABRICVP_DEVICE T fabricvp_shuffle(T value, unsigned from) {                                         \
         return __builtin_bit_cast(T, fabricvp::lane_shuffle_##name(__builtin_bit_cast(U, value), from)); \
     }                                                                                                    \
-    FABRICVP_SHUFFLE(T, int, , fabricvp::lane_at)                                                        \
-    FABRICVP_SHUFFLE(T, unsigned, _up, fabricvp::lane_below)                                             \
-    FABRICVP_SHUFFLE(T, unsigned, _down, fabricvp::lane_above)                                           \
-    FABRICVP_SHUFFLE(T, int, _xor, fabricvp::lane_across)
-FABRICVP_SHUFFLES(int, i32, int)
-FABRICVP_SHUFFLES(unsigned, u32, unsigned)
-FABRICVP_SHUFFLES(float, f32, float)
-FABRICVP_SHUFFLES(long, i64, long)
-FABRICVP_SHUFFLES(unsigned long, u64, unsigned long)
-FABRICVP_SHUFFLES(long long, i64, long)
-FABRICVP_SHUFFLES(unsigned long long, u64, unsigned long)
-FABRICVP_SHUFFLES(double, f64, double)
+    FABRICVP_DEVICE V fabricvp_bits(T value) { return __builtin_bit_cast(V, value); }                    \
+    FABRICVP_DEVICE T fabricvp_shuffle_of(T value, unsigned from) {                                      \
+        return __builtin_bit_cast(T, fabricvp::lane_shuffle_of_##bits(fabricvp_bits(value), from));      \
+    }                                                                                                    \
+    FABRICVP_SHUFFLE(T, int, , fabricvp::lane_at, LANES_KIND_AT)                                         \
+    FABRICVP_SHUFFLE(T, unsigned, _up, fabricvp::lane_below, LANES_KIND_BELOW)                           \
+    FABRICVP_SHUFFLE(T, unsigned, _down, fabricvp::lane_above, LANES_KIND_ABOVE)                         \
+    FABRICVP_SHUFFLE(T, int, _xor, fabricvp::lane_across, LANES_KIND_ACROSS)
+FABRICVP_SHUFFLES(int, i32, int, u32, unsigned)
+FABRICVP_SHUFFLES(unsigned, u32, unsigned, u32, unsigned)
+FABRICVP_SHUFFLES(float, f32, float, u32, unsigned)
+FABRICVP_SHUFFLES(long, i64, long, u64, unsigned long)
+FABRICVP_SHUFFLES(unsigned long, u64, unsigned long, u64, unsigned long)
+FABRICVP_SHUFFLES(long long, i64, long, u64, unsigned long)
+FABRICVP_SHUFFLES(unsigned long long, u64, unsigned long, u64, unsigned long)
+FABRICVP_SHUFFLES(double, f64, double, u64, unsigned long)
 #define FABRICVP_MATCHES(T, name, U)                                                         \
     FABRICVP_DEVICE fabricvp_mask __match_any_sync(fabricvp_mask mask, T value) {            \
         return fabricvp::lane_match_##name(mask, __builtin_bit_cast(U, value));              \

@@ -141,7 +141,7 @@ static bool prepare(struct app* app, struct launch* l, struct kernel_job* const*
     const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);
     l->image = image;
     l->kernel = (struct gpu_kernel){0, 0};
-    l->grid = (struct gpu_grid){.lds_bytes = job->lds_bytes};
+    l->grid = (struct gpu_grid){.lds_bytes = job->lds_bytes, .cooperative = job->cooperative != 0};
     const char* name = job->kernel ? (const char*)job + job->kernel : "";
     if (image) l->kernel = gpu_find_kernel(elf, job->elf_bytes, image, name);
     if (!l->kernel.object) return wrong(image ? "no such kernel in its ELF file" : "its ELF file is no kernel image");

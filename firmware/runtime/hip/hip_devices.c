@@ -57,6 +57,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
                            .multiProcessorCount = (int)d->gpu->compute_units,
                            .maxThreadsPerMultiProcessor = (int)(d->gpu->wavefront_slots * d->gpu->slot_lanes),
                            .major = 1,
+                           .cooperativeLaunch = 1,
                            .integrated = d->gpu->shared != 0,
                            .gcnArchName = "rv64imafd"};
     for (unsigned i = 0; i < 3; ++i) {

@@ -30,30 +30,31 @@ hipError_t hipGetLastError(void) {
 
 hipError_t hipPeekAtLastError(void) { return last; }
 
-#define HIP_ERRORS(E)                                                            \
-    E(hipSuccess, "no error")                                                    \
-    E(hipErrorInvalidValue, "invalid argument")                                  \
-    E(hipErrorOutOfMemory, "out of memory")                                      \
-    E(hipErrorNotInitialized, "not initialized")                                 \
-    E(hipErrorInvalidConfiguration, "a grid or block that cannot be launched")   \
-    E(hipErrorInvalidMemcpyDirection, "a copy in a direction that there is not") \
-    E(hipErrorNoDevice, "there is no GPU")                                       \
-    E(hipErrorInvalidDevice, "there is no such GPU")                             \
-    E(hipErrorInvalidImage, "not an image of kernels")                           \
-    E(hipErrorInvalidContext, "invalid context")                                 \
-    E(hipErrorNoBinaryForGpu, "no image for this GPU")                           \
-    E(hipErrorPeerAccessUnsupported, "GPUs that do not reach each other")        \
-    E(hipErrorFileNotFound, "no such file")                                      \
-    E(hipErrorInvalidHandle, "invalid handle")                                   \
-    E(hipErrorNotFound, "no such name")                                          \
-    E(hipErrorNotReady, "not ready")                                             \
-    E(hipErrorIllegalAddress, "a kernel used an address that is not there")      \
-    E(hipErrorLaunchOutOfResources, "a kernel needs more than the GPU has")      \
-    E(hipErrorLaunchTimeOut, "a kernel ran too long")                            \
-    E(hipErrorPeerAccessAlreadyEnabled, "peer access is enabled already")        \
-    E(hipErrorPeerAccessNotEnabled, "peer access is not enabled")                \
-    E(hipErrorLaunchFailure, "a kernel failed")                                  \
-    E(hipErrorNotSupported, "not supported")                                     \
+#define HIP_ERRORS(E)                                                                               \
+    E(hipSuccess, "no error")                                                                       \
+    E(hipErrorInvalidValue, "invalid argument")                                                     \
+    E(hipErrorOutOfMemory, "out of memory")                                                         \
+    E(hipErrorNotInitialized, "not initialized")                                                    \
+    E(hipErrorInvalidConfiguration, "a grid or block that cannot be launched")                      \
+    E(hipErrorInvalidMemcpyDirection, "a copy in a direction that there is not")                    \
+    E(hipErrorNoDevice, "there is no GPU")                                                          \
+    E(hipErrorInvalidDevice, "there is no such GPU")                                                \
+    E(hipErrorInvalidImage, "not an image of kernels")                                              \
+    E(hipErrorInvalidContext, "invalid context")                                                    \
+    E(hipErrorNoBinaryForGpu, "no image for this GPU")                                              \
+    E(hipErrorPeerAccessUnsupported, "GPUs that do not reach each other")                           \
+    E(hipErrorFileNotFound, "no such file")                                                         \
+    E(hipErrorInvalidHandle, "invalid handle")                                                      \
+    E(hipErrorNotFound, "no such name")                                                             \
+    E(hipErrorNotReady, "not ready")                                                                \
+    E(hipErrorIllegalAddress, "a kernel used an address that is not there")                         \
+    E(hipErrorLaunchOutOfResources, "a kernel needs more than the GPU has")                         \
+    E(hipErrorCooperativeLaunchTooLarge, "a cooperative grid that the GPU does not hold at a time") \
+    E(hipErrorLaunchTimeOut, "a kernel ran too long")                                               \
+    E(hipErrorPeerAccessAlreadyEnabled, "peer access is enabled already")                           \
+    E(hipErrorPeerAccessNotEnabled, "peer access is not enabled")                                   \
+    E(hipErrorLaunchFailure, "a kernel failed")                                                     \
+    E(hipErrorNotSupported, "not supported")                                                        \
     E(hipErrorUnknown, "unknown error")
 
 const char* hipGetErrorName(hipError_t error) {

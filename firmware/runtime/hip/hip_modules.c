@@ -98,9 +98,8 @@ static bool fill_arguments(const struct compute_kernel* k, void** parameters, vo
     return true;
 }
 
-hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                                 unsigned int block_x, unsigned int block_y, unsigned int block_z,
-                                 unsigned int shared_bytes, hipStream_t handle, void** parameters, void** extra) {
+static hipError_t launch(hipFunction_t function, struct compute_grid grid, hipStream_t handle, void** parameters,
+                         void** extra) {
     struct compute_stream* s;
     struct hip_order order;
     static uint8_t arguments[GPU_LARGE_KERNARG_BYTES];
@@ -108,16 +107,44 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, un
     const struct compute_kernel* k = &function->kernel;
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (s->device != k->program->device) return hip_result(hipErrorInvalidContext);
-    const struct compute_grid grid = {
-        {(uint64_t)grid_x * block_x, (uint64_t)grid_y * block_y, (uint64_t)grid_z * block_z},
-        {block_x, block_y, block_z},
-        shared_bytes};
     switch (compute_check(k, &grid)) {
         case COMPUTE_FITS: break;
         case COMPUTE_LOCAL_LARGE: return hip_result(hipErrorLaunchOutOfResources);
+        case COMPUTE_COOPERATIVE_LARGE: return hip_result(hipErrorCooperativeLaunchTooLarge);
         default: return hip_result(hipErrorInvalidConfiguration);
     }
     if (!fill_arguments(k, parameters, extra, arguments)) return hip_result(hipErrorInvalidValue);
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
     return hip_added(&order, compute_launch(s, k, &grid, arguments, order.after), NULL);
+}
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                 unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                 unsigned int shared_bytes, hipStream_t stream, void** parameters, void** extra) {
+    const struct compute_grid grid = {
+        {(uint64_t)grid_x * block_x, (uint64_t)grid_y * block_y, (uint64_t)grid_z * block_z},
+        {block_x, block_y, block_z},
+        shared_bytes,
+        false};
+    return launch(function, grid, stream, parameters, extra);
+}
+
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y,
+                                            unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                            unsigned int block_z, unsigned int shared_bytes, hipStream_t stream,
+                                            void** parameters) {
+    const struct compute_grid grid = {
+        {(uint64_t)grid_x * block_x, (uint64_t)grid_y * block_y, (uint64_t)grid_z * block_z},
+        {block_x, block_y, block_z},
+        shared_bytes,
+        true};
+    return launch(function, grid, stream, parameters, NULL);
+}
+
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function, int block_size,
+                                                              size_t shared_bytes) {
+    if (!blocks || block_size < 1 || block_size > GPU_MAX_WORKGROUP_ITEMS) return hip_result(hipErrorInvalidValue);
+    if (!handle_is(function, hip_function_kind)) return hip_result(hipErrorInvalidHandle);
+    *blocks = (int)compute_resident_groups(&function->kernel, (uint64_t)block_size, shared_bytes);
+    return hipSuccess;
 }

@@ -142,7 +142,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dimension
                               cl_event* event) {
     static uint8_t block[GPU_LARGE_KERNARG_BYTES];
     struct cl_wait_list list;
-    struct compute_grid grid = {{0}, {0}, 0};
+    struct compute_grid grid = {{0}, {0}, 0, false};
     const struct compute_kernel* own = NULL;
     cl_int failure = cl_begin(&list, q, count, after);
     if (!failure && !handle_is(k, cl_kernel_kind)) failure = CL_INVALID_KERNEL;

@@ -98,6 +98,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     identity.lanes = g.run->lanes();
     identity.gpu = m_gpu;
     identity.compute_unit = m_index;
+    identity.dispatch = g.run->number;
     const auto fill = m_engine.operations().fill;
     auto& r = storage->registers.r;
     for (auto rows = storage->touched; rows; rows &= rows - 1) fill(r[static_cast<unsigned>(__builtin_ctzll(rows))], 0);

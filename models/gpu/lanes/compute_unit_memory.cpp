@@ -54,6 +54,13 @@ compute_unit::local_access compute_unit::shuffle(wavefront& w, ticks at) {
     auto& r = c.storage->registers.r;
     alignas(64) lane_registers::row data;
     m_engine.operations().shuffle(data, r[o.rs1], r[o.rs2], c.op_lanes);
+    const bool of = o.op == riscv::opcode::lane_shuffle_w_of || o.op == riscv::opcode::lane_shuffle_d_of;
+    for (lane_mask left = of && c.schedule.has_exchanges() ? c.op_lanes : 0; left; left &= left - 1) {
+        const auto lane = lowest(left);
+        const auto from = static_cast<std::uint32_t>(r[o.rs2][lane]);
+        const auto* const e = c.schedule.exchange_of(lane);
+        if (e && from < wavefront_lanes && (e->lanes & ~c.op_lanes) >> from & 1) data[lane] = e->values[from];
+    }
     m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
     const auto ready = lds.shuffle(c.op_lanes, o.memory.size, at);
     w.lds_until = lds.idle_at();

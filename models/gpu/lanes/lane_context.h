@@ -34,6 +34,7 @@ struct lane_identity {
     std::uint32_t wavefront = 0;                ///< in the work-group
     std::uint32_t lanes = wavefront_lanes;      ///< of a wavefront: 32 or 64
     std::uint32_t gpu = 0, compute_unit = 0;
+    std::uint64_t dispatch = 0;  ///< its number
 };
 
 /// Why a wavefront's program went wrong, beside what memory says.

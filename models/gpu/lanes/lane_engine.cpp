@@ -180,6 +180,7 @@ bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
             case GPU_CSR_WAVEFRONT: uniform = id.wavefront; break;
             case GPU_CSR_GPU: uniform = id.gpu; break;
             case GPU_CSR_COMPUTE_UNIT: uniform = id.compute_unit; break;
+            case GPU_CSR_DISPATCH: uniform = id.dispatch; break;
             case GPU_CSR_CYCLE: uniform = c.clock->cycle_at(c.clock_time) + c.cycles; break;
             case GPU_CSR_TIME: uniform = (c.clock_time + c.clock->span(c.cycles)) / 1000; break;
             default: return false;
@@ -199,6 +200,20 @@ bool lane_engine::all_have_come(const lane_context& c, const lane_op& o) {
     for (lane_mask left = s.active; left; left &= left - 1)
         if (masks[static_cast<unsigned>(__builtin_ctzll(left))] != needed) return false;
     return true;
+}
+
+/// Lanes that are here, and those of a lane's last exchange that are elsewhere.
+void lane_engine::ballot_of(const lane_context& c, const lane_op& o, lane_registers::row& to) const {
+    const auto& s = c.schedule;
+    const auto& r = c.storage->registers.r;
+    const auto here = m_operations.compare[static_cast<unsigned>(opcode::bne)](r[o.rs1], r[0]) & s.active;
+    for (lane_mask left = s.active; left; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+        to[lane] = here;
+        const auto* const e = s.exchange_of(lane);
+        for (lane_mask others = e ? e->lanes & ~s.active : 0; others; others &= others - 1)
+            if (e->values[static_cast<unsigned>(__builtin_ctzll(others))]) to[lane] |= others & -others;
+    }
 }
 
 /// What the registers of the current lanes hold, in short; rows that loads are to write do not count.
@@ -419,16 +434,27 @@ enter:
                 if (!s.others_wait()) s.reconsider(pc());
                 goto changed;
             case lane_kind::vote:
+                if (o->op == opcode::lane_ballot_of && s.has_exchanges()) {
+                    ballot_of(c, *o, temporary);
+                    operations.blend(r[o->rd], temporary, active);
+                    break;
+                }
                 set_row(o->op == opcode::lane_active
                             ? active
                             : operations.compare[static_cast<unsigned>(opcode::bne)](r[o->rs1], r[0]) & active);
                 break;
             case lane_kind::shuffle: return stop_at(lane_stop::memory, pc() + 4);
             case lane_kind::sync:
-                if (all_have_come(c, *o)) break;
+                if (all_have_come(c, *o)) {
+                    if (o->op == opcode::lane_exchange) s.exchanged_here();
+                    break;
+                }
                 count_lanes();
                 s.pc = pc() + 4;
-                s.sync(r[o->rs1], o->op == opcode::lane_sync_any);
+                if (o->op == opcode::lane_exchange)
+                    s.sync(r[o->rs1], lane_wait::lanes_exchange, static_cast<std::uint8_t>(immediate), &r[o->rs2]);
+                else
+                    s.sync(r[o->rs1], o->op == opcode::lane_sync_any ? lane_wait::lanes_anywhere : lane_wait::lanes);
                 goto changed;
             case lane_kind::barrier:
                 c.op_pc = pc();

@@ -73,6 +73,7 @@ private:
     static void regroup(lane_context& c, std::uint64_t from, bool backward);
     bool read_csr(lane_context& c, const lane_op& o) const;
     static bool all_have_come(const lane_context& c, const lane_op& o);
+    void ballot_of(const lane_context& c, const lane_op& o, lane_registers::row& to) const;
 
     const lane_operations& m_operations;
     struct cost {

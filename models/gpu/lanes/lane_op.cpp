@@ -70,12 +70,16 @@ operand_files files_of_lane(opcode op) {
     switch (op) {
         case opcode::lane_load_w:
         case opcode::lane_load_d:
-        case opcode::lane_ballot: return {x, x, n, n};
+        case opcode::lane_ballot:
+        case opcode::lane_ballot_of: return {x, x, n, n};
         case opcode::lane_active: return {x, n, n, n};
         case opcode::lane_shuffle_w:
         case opcode::lane_shuffle_d:
+        case opcode::lane_shuffle_w_of:
+        case opcode::lane_shuffle_d_of:
         case opcode::lane_add_s:
         case opcode::lane_add_d: return {x, x, x, n};
+        case opcode::lane_exchange: return {n, x, x, n};
         case opcode::lane_sync:
         case opcode::lane_sync_any: return {n, x, n, n};
         default: return {n, n, n, n};
@@ -117,9 +121,13 @@ lane_kind kind_of(opcode op, operand_format format) {
         case opcode::lane_add_s:
         case opcode::lane_add_d: return lane_kind::memory;
         case opcode::lane_ballot:
+        case opcode::lane_ballot_of:
         case opcode::lane_active: return lane_kind::vote;
         case opcode::lane_shuffle_w:
-        case opcode::lane_shuffle_d: return lane_kind::shuffle;
+        case opcode::lane_shuffle_d:
+        case opcode::lane_shuffle_w_of:
+        case opcode::lane_shuffle_d_of: return lane_kind::shuffle;
+        case opcode::lane_exchange:
         case opcode::lane_sync:
         case opcode::lane_sync_any: return lane_kind::sync;
         default: break;
@@ -256,8 +264,11 @@ lane_op decode_lane_op(std::uint32_t word) {
     o.touches = bit(files.rd, i.rd) | bit(files.rs1, i.rs1) | bit(files.rs2, i.rs2) | bit(files.rs3, i.rs3);
     if (o.kind == lane_kind::memory) describe_access(o);
     if (o.memory.operation == operation::add_float) o.immediate = 0;  // R-type: the address is rs1 as it is
-    if (o.op == opcode::lane_shuffle_w) describe<std::int32_t>(o, access_kind::read, load_format::i32);
-    if (o.op == opcode::lane_shuffle_d) describe<std::int64_t>(o, access_kind::read, load_format::i64);
+    if (o.op == opcode::lane_exchange) o.immediate = i.rd;            // its kind
+    if (o.op == opcode::lane_shuffle_w || o.op == opcode::lane_shuffle_w_of)
+        describe<std::int32_t>(o, access_kind::read, load_format::i32);
+    if (o.op == opcode::lane_shuffle_d || o.op == opcode::lane_shuffle_d_of)
+        describe<std::int64_t>(o, access_kind::read, load_format::i64);
     return o;
 }
 

@@ -33,7 +33,7 @@ void lane_schedule::add(const lane_group& joins) {
     for (unsigned i = 0; i < m_count; ++i) {
         auto& g = (*m_groups)[i];
         if (g.pc != joins.pc || g.depth != joins.depth || g.key != joins.key || g.waits != joins.waits ||
-            g.needed != joins.needed)
+            g.needed != joins.needed || g.kind != joins.kind)
             continue;
         g.lanes |= joins.lanes;
         g.last_run = std::min(g.last_run, joins.last_run);
@@ -252,10 +252,19 @@ void lane_schedule::release() {
     if (active == 0) choose();
 }
 
-void lane_schedule::sync(const std::array<std::uint64_t, wavefront_lanes>& masks, bool anywhere) {
+void lane_schedule::sync(const std::array<std::uint64_t, wavefront_lanes>& masks, lane_wait how, std::uint8_t kind,
+                         const std::array<std::uint64_t, wavefront_lanes>* values) {
+    if (values) {
+        if (!m_exchanges) m_exchanges = std::make_shared<exchanges>();
+        for (lane_mask left = active; left; left &= left - 1) {
+            const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+            m_exchanges->given[lane] = (*values)[lane];
+        }
+    }
     auto g = current();
     g.key = key_of(pc);  // however they came: who goes on together must be one group
-    g.waits = anywhere ? lane_wait::lanes_anywhere : lane_wait::lanes;
+    g.waits = how;
+    g.kind = kind;
     for (lane_mask left = active; left; left &= ~g.lanes) {
         g.needed = masks[static_cast<unsigned>(__builtin_ctzll(left))];
         g.lanes = 0;
@@ -267,26 +276,44 @@ void lane_schedule::sync(const std::array<std::uint64_t, wavefront_lanes>& masks
     choose();
 }
 
+void lane_schedule::exchanged_here() {
+    if (!m_exchanges) return;
+    for (lane_mask left = active; left; left &= left - 1)
+        m_exchanges->kept[static_cast<unsigned>(__builtin_ctzll(left))] = nullptr;
+}
+
+/// A group goes on after an exchange with all that have come.
+void lane_schedule::keep_exchange(const lane_group& g, lane_mask come) {
+    std::shared_ptr<const lane_exchange> all;
+    if (come != g.lanes) all = std::make_shared<lane_exchange>(lane_exchange{come, m_exchanges->given});
+    for (lane_mask left = g.lanes; left; left &= left - 1)
+        m_exchanges->kept[static_cast<unsigned>(__builtin_ctzll(left))] = all;
+}
+
 /// Lanes for which all have come that they wait for go on.
 void lane_schedule::release_synced() {
     lane_mask released = 0;
     for (unsigned i = 0; i < m_count; ++i) {
         const auto& g = (*m_groups)[i];
         auto come = g.lanes;
-        if (g.waits == lane_wait::lanes_anywhere) {
+        if (g.waits == lane_wait::lanes_anywhere || g.waits == lane_wait::lanes_exchange) {
             for (unsigned k = 0; k < m_count; ++k)
-                if (const auto& other = (*m_groups)[k]; other.waits == g.waits && other.needed == g.needed)
+                if (const auto& other = (*m_groups)[k];
+                    other.waits == g.waits && other.needed == g.needed && other.kind == g.kind)
                     come |= other.lanes;
         } else if (g.waits != lane_wait::lanes) {
             continue;
         }
-        if (!(g.needed & m_live & ~come)) released |= g.lanes;
+        if (g.needed & m_live & ~come) continue;
+        released |= g.lanes;
+        if (g.waits == lane_wait::lanes_exchange) keep_exchange(g, come);
     }
     for (unsigned i = 0; i < m_count; ++i) {
         auto& g = (*m_groups)[i];
         if (!(g.lanes & released)) continue;
         g.waits = lane_wait::turn;
         g.needed = 0;
+        g.kind = 0;
     }
     m_synced &= ~released;
     m_waiting |= released;

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "gpu/lanes/reconvergence_table.h"
 #include "gpu/memory/memory_types.h"
@@ -22,8 +23,9 @@ namespace fabricvp::gpu {
 enum class lane_wait : std::uint8_t {
     turn,
     barrier,
-    lanes,          ///< others that come to the same instruction
-    lanes_anywhere  ///< others that come to any such instruction
+    lanes,           ///< others that come to the same instruction
+    lanes_anywhere,  ///< others that come to any such instruction
+    lanes_exchange   ///< others that come to one of the same kind
 };
 
 struct lane_group {
@@ -35,8 +37,15 @@ struct lane_group {
     std::uint32_t key;    ///< of the reconvergence table
     std::uint32_t depth;  ///< calls
     lane_wait waits;
-    lane_mask needed;  ///< where it waits for lanes, these
+    lane_mask needed;       ///< where it waits for lanes, these
+    std::uint8_t kind = 0;  ///< of an exchange
     bool can_run() const { return waits == lane_wait::turn; }
+};
+
+/// What lanes that have waited for each other at several places have given each other.
+struct lane_exchange {
+    lane_mask lanes;
+    std::array<std::uint64_t, wavefront_lanes> values;
 };
 
 /// Storage of a wavefront's groups (a lane is in one group only).
@@ -99,9 +108,17 @@ public:
     void park();
     /// All parked lanes may go on.
     void release();
-    /// The current lanes wait until all live lanes of a mask wait with this mask, at the same instruction or
-    /// `anywhere`; `pc` is where they go on. \param masks of each lane
-    void sync(const std::array<std::uint64_t, wavefront_lanes>& masks, bool anywhere);
+    /// The current lanes wait `how` until all live lanes of a mask wait with this mask; `pc` is where they go on.
+    /// \param masks of each lane \param kind of an exchange \param values of each lane for an exchange, or null
+    void sync(const std::array<std::uint64_t, wavefront_lanes>& masks, lane_wait how, std::uint8_t kind = 0,
+              const std::array<std::uint64_t, wavefront_lanes>* values = nullptr);
+    /// The current lanes have exchanged values among themselves.
+    void exchanged_here();
+    /// What a lane got at its last exchange, or null if all lanes were at one place.
+    const lane_exchange* exchange_of(unsigned lane) const {
+        return m_exchanges ? m_exchanges->kept[lane].get() : nullptr;
+    }
+    bool has_exchanges() const { return m_exchanges != nullptr; }
     /// The current lanes have ended.
     void end();
     /// For debuggers: a lane goes on elsewhere, at its present depth of calls. \returns false if it has ended, is
@@ -136,6 +153,13 @@ private:
         return a.key != b.key ? a.key < b.key : a.pc < b.pc;
     }
 
+    struct exchanges {
+        std::array<std::uint64_t, wavefront_lanes> given;
+        std::array<std::shared_ptr<const lane_exchange>, wavefront_lanes> kept;
+    };
+    void keep_exchange(const lane_group& g, lane_mask come);
+
+    std::shared_ptr<exchanges> m_exchanges;  // from the first one at several places on
     lane_groups* m_groups = nullptr;
     const reconvergence_table* m_order = nullptr;
     unsigned m_count = 0;

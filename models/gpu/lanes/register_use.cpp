@@ -69,7 +69,8 @@ void set_width(writer& w, const lane_op& o) {
         case opcode::fle_d:
         case opcode::fclass_s:
         case opcode::fclass_d:
-        case opcode::lane_shuffle_w: return;
+        case opcode::lane_shuffle_w:
+        case opcode::lane_shuffle_w_of: return;
         default:
             w.wide = o.kind == lane_kind::memory ? o.memory.size == 8 && o.memory.kind != access_kind::store_conditional
                                                  : o.kind != lane_kind::csr;

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: Symbols of what the package adds. `firmware/gpu/hip/memory.h` declares the heap.
 USED, LOST, OUTPUT, HEAP = "fabricvp.output.used", "fabricvp.output.lost", "fabricvp.output", "fabricvp_heap"
+GRID = "fabricvp_grid_state"  # where work-groups of a cooperative launch wait for each other
 OUTPUT_BYTES = 1 << 20  # of the buffer of printf()
 MAX_RECORD = 4096  # bytes of a call of printf()
 _HEAP_ALIGNMENT = 64
@@ -60,7 +61,7 @@ class Block:
 
 def needs_block(module: Module) -> bool:
     """Whether kernels of a module get one."""
-    return bool(module.variables) or module.prints or module.heap
+    return bool(module.variables) or module.prints or module.heap or module.grid
 
 
 def definitions(module: Module) -> list[str]:

@@ -5,9 +5,10 @@ conventions that it does not have, and address spaces, since all of memory is in
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .block import check_initial, definitions
+from .block import GRID, HEAP, check_initial, definitions
 from .layout import Layout, split_list
 from .output import Printing
 
@@ -16,7 +17,8 @@ _GLOBAL = re.compile(r'^@(?P<name>"[^"]+"|[\w$.\-]+) = (?P<head>.*?)\b(?P<kind>g
 _SYMBOL = re.compile(r'@("[^"]+"|[\w$.\-]+)')
 _LOCAL = "addrspace(3)"
 _CONSTANT = 'section ".rodata.constant"'  # of what is __constant__ in C++
-_PROVIDED = ("fabricvp_heap",)  # by the package, where a source declares them
+_NOTHING = "DW_OP_constu, 0, DW_OP_mul"
+_PROVIDED = (HEAP, GRID)  # by the package, where a source declares them
 _IDENTIFIER = "__hip_cuid_"  # what clang 19 calls a source of HIP
 
 
@@ -59,7 +61,7 @@ class Module:
         self.metadata: dict[str, str] = {}
         self.annotations: dict[str, str] = {}  # of functions
         self.variables: dict[str, str] = {}  # that kernels may write: their metadata, or ""
-        self.prints = self.heap = False
+        self.prints = self.heap = self.grid = False
         self.layout = Layout(self.types)
         self._read()
 
@@ -127,7 +129,8 @@ class Module:
             found["kind"] == "global" and _CONSTANT not in found["rest"] and not name.startswith(("llvm.", _IDENTIFIER))
         ):
             if name in _PROVIDED:
-                self.heap = True
+                self.heap |= name == HEAP
+                self.grid |= name == GRID
             elif not re.search(r"\bexternal\b", found["head"]):
                 attached = re.search(r"!dbg (!\d+)", found["rest"])
                 self.variables[name] = attached[1] if attached else ""
@@ -161,12 +164,21 @@ def _without_spaces(text: str) -> str:
     return re.sub(r" ?addrspace\(\d+\)", "", text)
 
 
-def lowered(module: Module, header: str, inlined: bool, counts: bool = False, recursion: bool = False) -> str:
+def lowered(
+    module: Module,
+    header: str,
+    inlined: bool,
+    counts: bool = False,
+    recursion: bool = False,
+    places: Mapping[str, int] | None = None,
+) -> str:
     """The module for the RISC-V back end; ``header`` has its data layout and triple. Where ``inlined``, what the source
     defines becomes part of its callers. ``counts``: printf() returns the number of its arguments. ``recursion``:
-    functions may call themselves, which OpenCL C rules out."""
+    functions may call themselves, which OpenCL C rules out. ``places`` are addresses of variables in the local data
+    share, for debuggers."""
     printing = Printing(module.layout, counts, module.place)
     declared: set[str] = set()
+    described: dict[str, int] = {}  # debug information of variables in the local data share: their addresses
     apart = {
         found[1]
         for line in module.lines
@@ -179,6 +191,8 @@ def lowered(module: Module, header: str, inlined: bool, counts: bool = False, re
         if line.startswith("@") and _LOCAL in line and (found := _GLOBAL.match(line)):
             # External, with an address of our own choosing: passes take a variable of one function for its own else.
             rest = re.sub(r" (undef|zeroinitializer|poison)(?=,|$)", "", found["rest"])
+            if places and (debug := re.search(r", !dbg (!\d+)", rest)) and unquoted(found["name"]) in places:
+                described[debug[1]] = places[unquoted(found["name"])]
             rest = re.sub(r", !dbg !\d+", "", rest)
             line = f"@{found['name']} = external hidden global {rest}"
         if line.startswith("@") and (found := _GLOBAL.match(line)):
@@ -191,6 +205,9 @@ def lowered(module: Module, header: str, inlined: bool, counts: bool = False, re
             line = re.sub(r"(,| )? ?\bcomdat\b(?=[ ,]|$)", "", line)
         if "addrspace" in line:
             line = re.sub(r"\baddrspacecast\b", "bitcast", _without_spaces(line))
+        if described and "DIGlobalVariableExpression(" in line and (place := described.get(line.split(" ")[0])):
+            # Of what has no definition compilers describe no place, so it is 0 times the address of a constant more.
+            line = re.sub(r"expr: .*$", f"expr: !DIExpression({_NOTHING}, DW_OP_plus_uconst, {place}))", line)
         if "DW_OP_xderef" in line:  # GDB has no address spaces for RISC-V
             line = re.sub(r"DW_OP_constu, \d+, DW_OP_swap, DW_OP_xderef(?:, )?", "", line).replace(", )", ")")
         if "spir_" in line:
@@ -219,6 +236,9 @@ def lowered(module: Module, header: str, inlined: bool, counts: bool = False, re
             continue
         out.append(line)
     out += definitions(module) + printing.constants()
+    if described:
+        attached = "".join(f", !dbg {reference}" for reference in described)
+        out.append(f"@fabricvp.described = hidden constant i8 0{attached}")
     text = re.sub(r'( asm (?:sideeffect )?"[^"\n]*?) #f", "=r', r'\1", "=f', "\n".join(out))
     if recursion:
         text = re.sub(r"^(attributes #\d+ = \{.*?) norecurse\b", r"\1", text, flags=re.MULTILINE)

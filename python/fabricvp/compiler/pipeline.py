@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import InputError
 from . import languages, record, toolchain
 from .atomics import without_results
-from .block import Block, block_of
+from .block import GRID, Block, block_of
 from .builtins import families_of, source_of
 from .cache import cached
 from .cache import folder as cache_folder
@@ -29,7 +29,7 @@ from .stack import StackDepths, spills
 
 MAX_RECURSION = 100_000
 _MAX_STACK = 1 << 20  # GPU_SCRATCH_SIZE (abi/gpu_apertures.h)
-_ENDED_LANES_ARRIVE, _WAVEFRONT_32 = 1, 2  # KERNEL_… (abi/kernel_descriptor.h)
+_ENDED_LANES_ARRIVE, _WAVEFRONT_32, _COOPERATIVE = 1, 2, 4  # KERNEL_… (abi/kernel_descriptor.h)
 #: Copies of blocks are lanes that never meet again; saved registers of an entry are lines of scratch memory.
 _BACK = [
     word
@@ -142,7 +142,7 @@ def _own_hash() -> str:
     files = [
         *Path(__file__).parent.glob("*.py"),
         *folder.glob("opencl/*"),
-        *folder.glob("hip/*.h"),
+        *folder.glob("hip/**/*.h"),
         folder / "lanes.h",
         folder.parent / "abi" / "gpu_isa.h",
         folder / "gpu.ld",
@@ -211,8 +211,13 @@ def _compile(language: str, source: str, front: Sequence[str], options: Options,
     kernels = kernels_of(module, language)
     for kernel in kernels:
         kernel.flags = (language != "opencl") * _ENDED_LANES_ARRIVE | (lanes == 32) * _WAVEFRONT_32
+        kernel.flags |= (GRID in module.reach(kernel.function)) * _COOPERATIVE
     addresses = place_locals(module, kernels)
-    ir = lowered(module, _header(), True, language != "opencl", options.recursion > 0) + "\n" + entries(module, kernels)
+    ir = (
+        lowered(module, _header(), True, language != "opencl", options.recursion > 0, addresses)
+        + "\n"
+        + entries(module, kernels)
+    )
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "code.bc").write_bytes(_bitcode(ir))

@@ -46,7 +46,7 @@ def encode(kernels: Sequence[Kernel], block: Block | None) -> bytes:
         body += _KERNEL.pack(
             texts.at(k.name), texts.at(k.function), texts.at(k.symbol), _BLOCKS * k.blocks, first, len(k.parameters),
             k.argument_bytes, _place(k.block), k.lds_bytes, k.scratch_bytes, *(k.required_group or (0, 0, 0)),
-            k.max_group, k.saved, k.spills, k.reloads, 0,
+            k.max_group, k.saved, k.spills, k.reloads, k.flags,
         )  # fmt: skip
         first += len(k.parameters)
     for v in variables:
@@ -93,7 +93,7 @@ def _decode(data: bytes) -> tuple[list[Kernel], Block | None]:
     found = []
     for n in range(kernels):
         (name, function, symbol, flags, first, count, arguments, place, lds, scratch, x, y, z, most, saved, spills,
-         reloads, _) = _KERNEL.unpack_from(data, at_kernels + n * _KERNEL.size)  # fmt: skip
+         reloads, descriptor_flags) = _KERNEL.unpack_from(data, at_kernels + n * _KERNEL.size)  # fmt: skip
         found.append(
             Kernel(
                 text(name),
@@ -106,6 +106,7 @@ def _decode(data: bytes) -> tuple[list[Kernel], Block | None]:
                 scratch,
                 bool(flags & _BLOCKS),
                 most,
+                descriptor_flags,
                 block=_offset(place),
                 saved=saved,
                 spills=spills,

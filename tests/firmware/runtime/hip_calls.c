@@ -206,8 +206,26 @@ static void launches(void) {
     expect("more threads than launch bounds", launch(function("bounded"), 1, 129, NULL, one),
            hipErrorInvalidConfiguration);
     expect("as many", launch(function("bounded"), 1, 128, NULL, one), hipSuccess);
+    int fit = 0;
+    HIP(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function("rotate"), 64, 16 << 10));
     hipDeviceProp_t limits;
     HIP(hipGetDeviceProperties(&limits, 0));
+    const unsigned blocks = (unsigned)(fit * limits.multiProcessorCount);
+    int *x, *y, last[64], met = 1;
+    HIP(hipMalloc((void**)&x, blocks * 256));
+    HIP(hipMalloc((void**)&y, blocks * 256));
+    void* both[] = {&x, &y};
+    expect("a cooperative grid that just fits",
+           hipModuleLaunchCooperativeKernel(function("rotate"), blocks, 1, 1, 64, 1, 1, 16 << 10, NULL, both),
+           hipSuccess);
+    HIP(hipMemcpyDtoH(last, y + (blocks - 1) * 64, sizeof last));
+    for (int i = 0; i < 64; ++i) met &= last[i] == i;
+    check("its blocks wait for each other", met);
+    expect("one that does not fit",
+           hipModuleLaunchCooperativeKernel(function("rotate"), blocks + 1, 1, 1, 64, 1, 1, 16 << 10, NULL, both),
+           hipErrorCooperativeLaunchTooLarge);
+    HIP(hipFree(x));
+    HIP(hipFree(y));
     expect("all of the shared memory",
            hipModuleLaunchKernel(function("count"), 1, 1, 1, 64, 1, 1, (unsigned)limits.sharedMemPerBlock, NULL, one,
                                  NULL),

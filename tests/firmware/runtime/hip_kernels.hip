@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of the run-times of HIP and OpenCL launch.
 #include <hip/hip_runtime.h>
+#include <hip/hip_cooperative_groups.h>
 
 struct pair {
     int a;
@@ -15,6 +16,13 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 }
 extern "C" __global__ void mixed(double* out, char c, short s, pair p, float f, long l) {
     out[0] = c, out[1] = s, out[2] = p.a, out[3] = p.b, out[4] = f, out[5] = l;
+}
+extern "C" __global__ void rotate(int* x, int* y) {
+    auto grid = cooperative_groups::this_grid();
+    unsigned i = (unsigned)grid.thread_rank();
+    x[i] = i;
+    grid.sync();
+    y[i] = x[(i + 64) % grid.size()];
 }
 extern "C" __global__ void reverse(int* x) {
     extern __shared__ int tile[];

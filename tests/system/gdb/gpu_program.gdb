@@ -28,6 +28,19 @@ print value
 #> \$[0-9]+ = 69
 print x[5]
 #> \$[0-9]+ = 0
+# variables of the work-group
+print tile[5]
+#> \$[0-9]+ = 69
+print tile[63]
+#> \$[0-9]+ = 127
+print sizeof tile
+#> \$[0-9]+ = 256
+set var tile[63] = 5
+print tile[62] + tile[63]
+#> \$[0-9]+ = 131
+set var tile[63] = 127
+print &tile
+#> \$[0-9]+ = \(float \(\*\)\[64\]\) 0x20000000.*
 delete
 tbreak gpu_program.cl:14 if $group_x == 1
 continue

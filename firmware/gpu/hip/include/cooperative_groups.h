@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups of CUDA and HIP inside of a block: the block, tiles of a wavefront, and the threads that are at
- * one place together. Grids and clusters are not there. */
+/* Cooperative groups of CUDA and HIP: the grid, the block, tiles of a wavefront, and the threads that are at one place
+ * together. Clusters and several GPUs are not there. */
 #ifndef FABRICVP_GPU_COOPERATIVE_GROUPS_H
 #define FABRICVP_GPU_COOPERATIVE_GROUPS_H
+
+#include "../grid.h"
 
 namespace cooperative_groups {
 
@@ -23,6 +25,29 @@ public:
     FABRICVP_GROUP static dim3 dim_threads() { return blockDim; }
 };
 static FABRICVP_GROUP thread_block this_thread_block() { return {}; }
+
+/* All threads of the grid. A kernel that calls sync() is launched only if all of its blocks are on the GPU at the same
+ * time (KERNEL_COOPERATIVE). */
+class grid_group {
+public:
+    FABRICVP_GROUP static void sync() { fabricvp_grid_sync(); }
+    FABRICVP_GROUP static constexpr bool is_valid() { return true; }
+    FABRICVP_GROUP static unsigned long long num_blocks() {
+        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+    }
+    FABRICVP_GROUP static unsigned long long block_rank() {
+        return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    }
+    FABRICVP_GROUP static unsigned long long thread_rank() {
+        return block_rank() * thread_block::size() + thread_block::thread_rank();
+    }
+    FABRICVP_GROUP static unsigned long long size() { return num_blocks() * thread_block::size(); }
+    FABRICVP_GROUP static unsigned long long num_threads() { return size(); }
+    FABRICVP_GROUP static dim3 group_dim() { return gridDim; }
+    FABRICVP_GROUP static dim3 dim_blocks() { return gridDim; }
+    FABRICVP_GROUP static dim3 block_index() { return blockIdx; }
+};
+static FABRICVP_GROUP grid_group this_grid() { return {}; }
 
 /* Size threads of a wavefront that follow each other, as many as a power of two. */
 template <unsigned Size, class Parent = void>
@@ -130,11 +155,11 @@ FABRICVP_GROUP void sync(const Group& group) {
     group.sync();
 }
 template <class Group>
-FABRICVP_GROUP unsigned thread_rank(const Group& group) {
+FABRICVP_GROUP auto thread_rank(const Group& group) {
     return group.thread_rank();
 }
 template <class Group>
-FABRICVP_GROUP unsigned group_size(const Group& group) {
+FABRICVP_GROUP auto group_size(const Group& group) {
     return group.size();
 }
 

@@ -29,6 +29,7 @@ typedef enum hipError_t {
     hipErrorNotReady = 600,
     hipErrorIllegalAddress = 700,
     hipErrorLaunchOutOfResources = 701,
+    hipErrorCooperativeLaunchTooLarge = 720,
     hipErrorLaunchTimeOut = 702,
     hipErrorPeerAccessUnsupported = 217,
     hipErrorPeerAccessAlreadyEnabled = 704,
@@ -77,6 +78,7 @@ typedef struct hipDeviceProp_t {
     int multiProcessorCount;
     int maxThreadsPerMultiProcessor;
     int major, minor;
+    int cooperativeLaunch;
     int integrated; /* 1: it shares the host's memory */
     char gcnArchName[256];
 } hipDeviceProp_t;
@@ -121,6 +123,15 @@ hipError_t hipModuleLoadData(hipModule_t* module, const void* image);
 hipError_t hipModuleUnload(hipModule_t module);
 hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name);
 hipError_t hipModuleGetGlobal(hipDeviceptr_t* memory, size_t* bytes, hipModule_t module, const char* name);
+/* All blocks are on the GPU at the same time, or hipErrorCooperativeLaunchTooLarge is returned. Where only its
+ * registers are too many, the kernel ends with hipErrorLaunchOutOfResources. */
+hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y,
+                                            unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                            unsigned int block_z, unsigned int shared_bytes, hipStream_t stream,
+                                            void** parameters);
+/* By slots of wavefronts and shared memory; registers may allow fewer. */
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function, int block_size,
+                                                              size_t shared_bytes);
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                  unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                  unsigned int shared_bytes, hipStream_t stream, void** parameters, void** extra);
