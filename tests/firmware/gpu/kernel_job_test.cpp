@@ -200,7 +200,7 @@ TEST_CASE("jobs that cannot be run are refused in one line each", "[kernel_job_m
         {"the kernel's name does not end", [](kernel_job& j) { j.kernel = j.bytes; }},
         {"there is no such stream", [](kernel_job& j) { j.stream = KERNEL_JOB_STREAMS; }},
         {"there is no such placement or dispatch policy", [](kernel_job& j) { j.placement = 4; }},
-        {"there is no such placement or dispatch policy", [](kernel_job& j) { j.dispatch = 3; }},
+        {"there is no such placement or dispatch policy", [](kernel_job& j) { j.dispatch = 4; }},
         {"there is no such GPU", [](kernel_job& j) { j.gpu = 1; }},
         {"a size of its grid is 0 or too large", [](kernel_job& j) { j.items[2] = 0; }},
         {"a size of its grid is 0 or too large", [](kernel_job& j) { j.group[1] = 0x10001; }},

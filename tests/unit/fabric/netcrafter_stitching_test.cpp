@@ -29,6 +29,11 @@ netcrafter::parameters from_arrival(netcrafter::parameters p) {
     return p;
 }
 
+netcrafter::parameters from_head(netcrafter::parameters p) {
+    p.window_from = window_start::head;
+    return p;
+}
+
 netcrafter::parameters sequenced(sequencing_mode m, bool stitched = false) {
     netcrafter::parameters p;
     p.stitching = stitched;
@@ -235,7 +240,7 @@ TEST_CASE("queues of a channel, and channels, take turns") {
 
 TEST_CASE("the window is one timer a queue, from when its head is offered and finds no candidate") {
     sampler s;
-    stitching_link link(with(pooling_mode::plain), {}, 32);
+    stitching_link link(from_head(with(pooling_mode::plain)), {}, 32);
     link.push(s.make(sample::read), 100);  // 4 bytes free
     link.push(s.make(sample::read), 110);
     CHECK_FALSE(link.next(150));  // the link was taken until now
@@ -269,7 +274,7 @@ TEST_CASE("the window is one timer a queue, from when its head is offered and fi
 
 TEST_CASE("as the slides' loop reads, a head that has begun to wait waits to the end of its window") {
     sampler s;
-    auto p = with(pooling_mode::plain);
+    auto p = from_head(with(pooling_mode::plain));
     p.whole_window = true;
     stitching_link link(p, {}, 32);
     link.push(s.make(sample::line), 0);

@@ -107,7 +107,7 @@ bool needs_no_key(const std::string& path) {
     return matches(
         path,
         R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
-        R"(|node\d+\.\w+\.(system|fabric|devices|\w+_window|memory\.l2\.bank\d+))"
+        R"(|node\d+\.kernels|node\d+\.\w+\.(system|fabric|devices|\w+_window|memory\.l2\.bank\d+))"
         R"(|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent)|network\.administration)"
         R"(|node\d+\.\w+\.(icm|doorbell_records|event_queues|completion_queues|shared_receive_queues|queue_pairs))"
         R"(|node\d+\.\w+\.(management|data_mover|network\.absent_peer))");
