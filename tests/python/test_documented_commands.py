@@ -78,6 +78,13 @@ CHANGED = {
         "experiment netcrafter --quick --only gups --points all --out results",
         LONG,
     ),
+    **{
+        f"experiment netcrafter-load {options} --out results": (
+            "experiment netcrafter-load --help",
+            "test_experiments.py runs its quick form by the launcher",
+        )
+        for options in ("--quick", "--sizes 1", "--reach 512 2048 all")
+    },
     "experiment netcrafter-sensitivity --out results": (
         "experiment netcrafter-sensitivity --quick --only queues --out results",
         LONG,

@@ -118,6 +118,7 @@ def test_a_kernel_notices_what_they_do_not(machine, netcrafter):
     """Bits of lines flip behind the CRC, each in a packet of its own: the check of the result finds it."""
     platform = transposes(machine, netcrafter)
     platform.run(until=fabricvp.Marker("kernels", "reset"))
+    platform.run("8 us")  # code and page tables have crossed by then; one that is hit ends the kernel otherwise
     for byte in range(20, 76, 8):
         platform.inject(SLOW, "flip", bit=8 * byte)
     platform.run("1 s")
