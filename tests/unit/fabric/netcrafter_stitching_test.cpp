@@ -24,11 +24,6 @@ netcrafter::parameters with(pooling_mode m) {
     return p;
 }
 
-netcrafter::parameters from_arrival(netcrafter::parameters p) {
-    p.window_from = window_start::arrival;
-    return p;
-}
-
 netcrafter::parameters from_head(netcrafter::parameters p) {
     p.window_from = window_start::head;
     return p;
@@ -294,7 +289,7 @@ TEST_CASE("as the slides' loop reads, a head that has begun to wait waits to the
 
 TEST_CASE("with window_from: arrival, pooling waits one window from the arrival, and ends when a rider comes") {
     sampler s;
-    stitching_link link(from_arrival(with(pooling_mode::plain)), {}, 32);
+    stitching_link link(with(pooling_mode::plain), {}, 32);
     link.push(s.make(sample::line), 100);
     CHECK_FALSE(link.next(100));
     CHECK(link.sender.wake() == 132);
@@ -327,7 +322,7 @@ TEST_CASE("with window_from: arrival, pooling waits one window from the arrival,
 
 TEST_CASE("the whole window from the arrival") {
     sampler s;
-    auto p = from_arrival(with(pooling_mode::plain));
+    auto p = with(pooling_mode::plain);
     p.whole_window = true;
     stitching_link link(p, {}, 32);
     link.push(s.make(sample::line), 200);
