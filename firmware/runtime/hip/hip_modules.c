@@ -118,27 +118,29 @@ static hipError_t launch(hipFunction_t function, struct compute_grid grid, hipSt
     return hip_added(&order, compute_launch(s, k, &grid, arguments, order.after), NULL);
 }
 
+static struct compute_grid grid_of(const unsigned blocks[3], const unsigned threads[3], unsigned shared_bytes,
+                                   bool cooperative) {
+    struct compute_grid grid = {.local_bytes = shared_bytes, .cooperative = cooperative};
+    for (unsigned d = 0; d < 3; ++d) {
+        grid.items[d] = (uint64_t)blocks[d] * threads[d];
+        grid.group[d] = threads[d];
+    }
+    return grid;
+}
+
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                  unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                  unsigned int shared_bytes, hipStream_t stream, void** parameters, void** extra) {
-    const struct compute_grid grid = {
-        {(uint64_t)grid_x * block_x, (uint64_t)grid_y * block_y, (uint64_t)grid_z * block_z},
-        {block_x, block_y, block_z},
-        shared_bytes,
-        false};
-    return launch(function, grid, stream, parameters, extra);
+    const unsigned blocks[] = {grid_x, grid_y, grid_z}, threads[] = {block_x, block_y, block_z};
+    return launch(function, grid_of(blocks, threads, shared_bytes, false), stream, parameters, extra);
 }
 
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y,
                                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                             unsigned int block_z, unsigned int shared_bytes, hipStream_t stream,
                                             void** parameters) {
-    const struct compute_grid grid = {
-        {(uint64_t)grid_x * block_x, (uint64_t)grid_y * block_y, (uint64_t)grid_z * block_z},
-        {block_x, block_y, block_z},
-        shared_bytes,
-        true};
-    return launch(function, grid, stream, parameters, NULL);
+    const unsigned blocks[] = {grid_x, grid_y, grid_z}, threads[] = {block_x, block_y, block_z};
+    return launch(function, grid_of(blocks, threads, shared_bytes, true), stream, parameters, NULL);
 }
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function, int block_size,

@@ -183,18 +183,19 @@ bool compute_unit::decoder_taken(simd_unit& s) {
     return true;
 }
 
-/// While a SIMD unit executes an instruction, which takes 4 cycles of 5, the decoder holds the next one of another
-/// ready wavefront of it. With three ready, the arbiter comes to no other SIMD unit at all. With two, it does while
-/// both are in the pipeline: two instructions leave the decoder in 5 cycles, of 4 x 2 that occupy their SIMD units.
+/// While a SIMD unit executes an instruction, the decoder holds the next one of another ready wavefront of it. With
+/// three ready, the arbiter comes to no other SIMD unit at all. With two, it does while both are in the pipeline: two
+/// instructions leave the decoder in the time after which a wavefront is ready again.
 void compute_unit::hold_decoder(const simd_unit& s, unsigned ready, ticks busy) {
+    const auto interval = params.issue.alu, round = std::max(params.wavefront_interval, interval);
     m_decodes_for = &s;
-    m_decoder_until = now() + (ready > 2 ? busy : ready == 2 ? busy * 5 / 8 : 0);
+    m_decoder_until = now() + (ready > 2 ? busy : ready == 2 ? busy * round / (2 * interval) : 0);
 }
 
 void compute_unit::run_next(simd_unit& s) {
-    if (params.shared_decoder && decoder_taken(s)) return;
     ticks wake;
     auto candidates = candidates_of(s, now(), wake);
+    if (params.shared_decoder && candidates && decoder_taken(s)) return;
     const auto ready = static_cast<unsigned>(__builtin_popcount(candidates));
     while (candidates) {
         const auto position = next_of(candidates, s.last);

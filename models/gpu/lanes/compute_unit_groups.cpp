@@ -265,6 +265,8 @@ void compute_unit::reset() {
         cancel(s->event);
         cancel(s->results);
     }
+    m_decodes_for = nullptr;
+    m_decoder_until = 0;
     simd_busy.drop();
     residency.set(0);
     m_busy.set(0);

@@ -21,12 +21,12 @@ void vector_cache_params::describe(parameter_visitor& v) {
             "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
     v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
     v.field("in_flight", in_flight, between{0, 4096},
-            "lines under way at a time, of loads that hit, of loads that miss and of stores; 0: only misses are "
-            "bounded, by "
-            "`mshrs`, and stores by `outstanding_bypasses`");
-    v.field("reserves_ways", reserves_ways,
-            "a miss takes its way when it asks for the line, and waits while all ways of the set are being fetched or "
-            "written; otherwise when the line comes");
+            "lines under way at a time: of loads that hit, of loads that miss, and of stores; 0: `mshrs` bound misses, "
+            "`outstanding_bypasses` stores, and nothing hits");
+    v.field(
+        "reserves_ways", reserves_ways,
+        "a miss takes its way when it asks for the line, and waits while the line that it replaces is being fetched, "
+        "written or read; otherwise when the line comes");
     v.field("write_latency", write_latency, between{0, 1000},
             "cycles for which a line that has come is being written: a load of it stops the cache so long");
     reject(v, l1_invalid_parameter(size, ways));
@@ -113,7 +113,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
         ++mshr_stalls;
         return false;
     }
-    if (!way_free(p.line)) {
+    if (found == l1_lines::absent && !way_free(p.line)) {
         ++way_stalls;
         return false;
     }

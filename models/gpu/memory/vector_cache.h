@@ -24,13 +24,13 @@ struct vector_cache_params {
     byte_size size{16 << 10};
     std::uint64_t ways = 4;
     std::uint64_t mshrs = 32;
-    cycles latency{20};      ///< hit: lookup to registers
-    cycles tag_latency{4};   ///< miss: lookup to request
-    cycles fill_latency{4};  ///< miss: line to registers
-    std::uint64_t in_flight = 0;
-    bool reserves_ways = false;
-    cycles write_latency{0};
-    bool sectored = false;  ///< fetches the sectors of 16 bytes that loads want, not lines
+    cycles latency{20};           ///< hit: lookup to registers
+    cycles tag_latency{4};        ///< miss: lookup to request
+    cycles fill_latency{4};       ///< miss: line to registers
+    std::uint64_t in_flight = 0;  ///< lines, hits and stores among them; 0: no such bound
+    bool reserves_ways = false;   ///< at the miss, not when the line comes
+    cycles write_latency{0};      ///< of a line that has come, in which loads of it stop the cache
+    bool sectored = false;        ///< fetches the sectors of 16 bytes that loads want, not lines
     void describe(parameter_visitor& v);
 };
 
@@ -46,7 +46,7 @@ public:
     counter mshr_stalls{*this, "mshr_stalls", "1", "loads that waited for an MSHR"};
     counter in_flight_stalls{*this, "in_flight_stalls", "1",
                              "times that lookups stopped because `in_flight` lines were under way"};
-    counter way_stalls{*this, "way_stalls", "1", "loads that waited because all ways of their set were being fetched"};
+    counter way_stalls{*this, "way_stalls", "1", "loads that waited because the line that they replace was in use"};
     counter write_stalls{*this, "write_stalls", "1", "loads that waited for their line to be written after a fetch"};
     counter evictions{*this, "evictions", "1", "lines given up for others"};
     counter invalidations{*this, "invalidations", "1", "times that everything was forgotten"};

@@ -14,15 +14,11 @@ MACHINE = "netcrafter_quad"
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
+    from .options import add_machines, add_only, add_policies
     from .workloads import WORKLOADS
 
-    parser.add_argument(
-        "--machine", default=MACHINE, help="configuration with a slow link between clusters (default: %(default)s)"
-    )
-    parser.add_argument("--ideal", default="netcrafter_quad_ideal", help="the same without (default: %(default)s)")
-    parser.add_argument(
-        "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}"
-    )
+    add_machines(parser, MACHINE)
+    add_only(parser, WORKLOADS)
     parser.add_argument(
         "--no-spans", action="store_true", help="do not record where the latency of loads goes (faster)"
     )
@@ -31,18 +27,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not run the four most sensitive workloads at smaller sizes, nor closer looks at syr2k, gups and atax",
     )
-    parser.add_argument(
-        "--placement",
-        default="lasp",
-        metavar="POLICY",
-        help="where pages go: contiguous, interleaved, first_touch or lasp (default)",
-    )
-    parser.add_argument(
-        "--dispatch",
-        default="lasp",
-        metavar="POLICY",
-        help="where work-groups run: contiguous, round_robin, fill or lasp (default)",
-    )
+    add_policies(parser)
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",

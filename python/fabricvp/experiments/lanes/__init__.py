@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
+    from ..gpu_workloads.options import add_only
     from ..netcrafter.points import PAGE_SIZES
     from .points import WORKLOADS
 
-    parser.add_argument(
-        "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}"
-    )
+    add_only(parser, WORKLOADS)
     parser.add_argument(
         "--page-size",
         default=PAGE_SIZES[0],

@@ -14,16 +14,12 @@ MACHINE = "netcrafter_quad"
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
+    from ..gpu_workloads.options import add_machines, add_only, add_policies
     from ..gpu_workloads.workloads import PUBLISHED
     from .points import PAGE_SIZES, POINTS
 
-    parser.add_argument(
-        "--machine", default=MACHINE, help="configuration with a slow link between clusters (default: %(default)s)"
-    )
-    parser.add_argument("--ideal", default="netcrafter_quad_ideal", help="the same without (default: %(default)s)")
-    parser.add_argument(
-        "--only", metavar="NAME", nargs="+", choices=PUBLISHED, help=f"only these workloads, of {', '.join(PUBLISHED)}"
-    )
+    add_machines(parser, MACHINE)
+    add_only(parser, PUBLISHED)
     parser.add_argument(
         "--points",
         metavar="POINT",
@@ -34,18 +30,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-spans", action="store_true", help="do not record where the latency of loads goes at the baseline (faster)"
     )
-    parser.add_argument(
-        "--placement",
-        default="lasp",
-        metavar="POLICY",
-        help="where pages go: contiguous, interleaved, first_touch or lasp (default)",
-    )
-    parser.add_argument(
-        "--dispatch",
-        default="lasp",
-        metavar="POLICY",
-        help="where work-groups run: contiguous, round_robin, fill or lasp (default)",
-    )
+    add_policies(parser)
     parser.add_argument(
         "--page-size",
         default=PAGE_SIZES[0],

@@ -14,16 +14,12 @@ MACHINE = "netcrafter_quad_mgpusim"
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
+    from ..gpu_workloads.options import add_machines, add_only
     from ..netcrafter.points import DEFAULT
     from .sizes import DEFAULT_REACH, REACHES, SIZES
 
-    parser.add_argument(
-        "--machine", default=MACHINE, help="configuration with a slow link between clusters (default: %(default)s)"
-    )
-    parser.add_argument("--ideal", default=f"{MACHINE}_ideal", help="the same without (default: %(default)s)")
-    parser.add_argument(
-        "--only", metavar="NAME", nargs="+", choices=SIZES, help=f"only these workloads, of {', '.join(SIZES)}"
-    )
+    add_machines(parser, MACHINE)
+    add_only(parser, SIZES)
     parser.add_argument(
         "--points",
         metavar="POINT",

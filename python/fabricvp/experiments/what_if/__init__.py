@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
+    from ..gpu_workloads.options import add_only
     from ..lanes.points import POLICIES
     from .points import RATIOS, WORKLOADS
 
-    parser.add_argument(
-        "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}"
-    )
+    add_only(parser, WORKLOADS)
     parser.add_argument(
         "--ratios",
         metavar="N",
