@@ -219,6 +219,12 @@ FABRICVP_DEVICE int __all_sync(fabricvp_mask mask, int predicate) { return fabri
         lane_exchange(mask, fabricvp_bits(var), kind);                                                  \
         return fabricvp_shuffle_of(var, from);                                                          \
     }
+/* All of a type that has fabricvp_shuffle(), fabricvp_bits() and fabricvp_shuffle_of(). */
+#define FABRICVP_ALL_SHUFFLES(T)                                                 \
+    FABRICVP_SHUFFLE(T, int, , fabricvp::lane_at, LANES_KIND_AT)                 \
+    FABRICVP_SHUFFLE(T, unsigned, _up, fabricvp::lane_below, LANES_KIND_BELOW)   \
+    FABRICVP_SHUFFLE(T, unsigned, _down, fabricvp::lane_above, LANES_KIND_ABOVE) \
+    FABRICVP_SHUFFLE(T, int, _xor, fabricvp::lane_across, LANES_KIND_ACROSS)
 #define FABRICVP_SHUFFLES(T, name, U, bits, V)                                                           \
     FABRICVP_DEVICE T fabricvp_shuffle(T value, unsigned from) {                                         \
         return __builtin_bit_cast(T, fabricvp::lane_shuffle_##name(__builtin_bit_cast(U, value), from)); \
@@ -227,10 +233,7 @@ FABRICVP_DEVICE int __all_sync(fabricvp_mask mask, int predicate) { return fabri
     FABRICVP_DEVICE T fabricvp_shuffle_of(T value, unsigned from) {                                      \
         return __builtin_bit_cast(T, fabricvp::lane_shuffle_of_##bits(fabricvp_bits(value), from));      \
     }                                                                                                    \
-    FABRICVP_SHUFFLE(T, int, , fabricvp::lane_at, LANES_KIND_AT)                                         \
-    FABRICVP_SHUFFLE(T, unsigned, _up, fabricvp::lane_below, LANES_KIND_BELOW)                           \
-    FABRICVP_SHUFFLE(T, unsigned, _down, fabricvp::lane_above, LANES_KIND_ABOVE)                         \
-    FABRICVP_SHUFFLE(T, int, _xor, fabricvp::lane_across, LANES_KIND_ACROSS)
+    FABRICVP_ALL_SHUFFLES(T)
 FABRICVP_SHUFFLES(int, i32, int, u32, unsigned)
 FABRICVP_SHUFFLES(unsigned, u32, unsigned, u32, unsigned)
 FABRICVP_SHUFFLES(float, f32, float, u32, unsigned)

@@ -200,14 +200,15 @@ FABRICVP_DEVICE __half2 atomicAdd(__half2* at, __half2 operand) {
 }
 
 /* Shuffles. */
-#define FABRICVP_HALF_SHUFFLES(T, U)                                                                               \
-    FABRICVP_DEVICE T fabricvp_shuffle(T value, unsigned from) {                                                   \
-        return __builtin_bit_cast(T, (U)fabricvp::lane_shuffle_u32((unsigned)__builtin_bit_cast(U, value), from)); \
-    }                                                                                                              \
-    FABRICVP_SHUFFLE(T, int, , fabricvp::lane_at)                                                                  \
-    FABRICVP_SHUFFLE(T, unsigned, _up, fabricvp::lane_below)                                                       \
-    FABRICVP_SHUFFLE(T, unsigned, _down, fabricvp::lane_above)                                                     \
-    FABRICVP_SHUFFLE(T, int, _xor, fabricvp::lane_across)
+#define FABRICVP_HALF_SHUFFLES(T, U)                                                                \
+    FABRICVP_DEVICE unsigned fabricvp_bits(T value) { return __builtin_bit_cast(U, value); }        \
+    FABRICVP_DEVICE T fabricvp_shuffle(T value, unsigned from) {                                    \
+        return __builtin_bit_cast(T, (U)fabricvp::lane_shuffle_u32(fabricvp_bits(value), from));    \
+    }                                                                                               \
+    FABRICVP_DEVICE T fabricvp_shuffle_of(T value, unsigned from) {                                 \
+        return __builtin_bit_cast(T, (U)fabricvp::lane_shuffle_of_u32(fabricvp_bits(value), from)); \
+    }                                                                                               \
+    FABRICVP_ALL_SHUFFLES(T)
 FABRICVP_HALF_SHUFFLES(__half, unsigned short)
 FABRICVP_HALF_SHUFFLES(__half2, unsigned)
 

@@ -59,6 +59,7 @@ def study(run: Run) -> None:
                     "backend": p.backend,
                     "driver_us": p.driver_us,
                     "time_us": found[p].time * 1e6,
+                    "inside_us": _inside(found[p]),
                 }
                 for p in launches
             ]
@@ -67,6 +68,11 @@ def study(run: Run) -> None:
     )
     _checks(run, found, again, points[0])
     _conclude(run, frame)
+
+
+def _inside(found: Result) -> float | None:
+    """Microseconds of an all-reduce between its kernel's begin and end."""
+    return None if found.inside is None else found.inside * 1e6
 
 
 def _frame(found: dict[Point, Result]) -> pandas.DataFrame:
@@ -78,6 +84,7 @@ def _frame(found: dict[Point, Result]) -> pandas.DataFrame:
                 "nodes": p.nodes,
                 "backend": p.backend,
                 "time_us": f.time * 1e6,
+                "inside_us": _inside(f),
                 "barrier_us": None if f.barrier is None else f.barrier * 1e6,
                 "mJ": f.energy["total"] * 1e3,
                 **{PARTS[part]: f.energy[part] * 1e3 for part in PARTS},
