@@ -2,6 +2,7 @@
 // What becomes of requests that have been sent: acknowledgements, responses, and their absence.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "hca/transport/requester.h"
@@ -143,14 +144,16 @@ void requester::process_acknowledge(queue_pair& q, const network::packet& p) {
 /// All up to `psn` have arrived. \returns false if a response among them has not, which was lost then
 bool requester::acknowledge(queue_pair& q, std::uint32_t psn) {
     auto& s = q.send;
+    const bool recovering = s.recovering;
     bool moved = false;
+    std::optional<std::uint32_t> lost;
     for (auto& e : s.wqes) {
         if (!e.started || psn_difference(e.first_psn, psn) > 0) break;
         if (e.acked) continue;
         if (e.syndrome) break;
         if (e.has_response()) {
-            if (!s.recovering) retry(q, psn_after(e.first_psn, e.received));
-            return false;
+            lost = psn_after(e.first_psn, e.received);
+            break;
         }
         if (psn_difference(e.last_psn(), psn) > 0) {  // part of a message is progress, too
             const auto arrived = static_cast<std::uint32_t>(psn_difference(psn, e.first_psn)) + 1;
@@ -165,7 +168,8 @@ bool requester::acknowledge(queue_pair& q, std::uint32_t psn) {
         complete_front(q);
         set_deadline(q);
     }
-    return true;
+    if (lost && !recovering) retry(q, *lost);
+    return !lost;
 }
 
 void requester::reset_retries(queue_pair& q) {
@@ -240,7 +244,8 @@ void requester::check_deadlines() {
         ++timeouts;
         s.recovering = false;
         const auto& e = s.wqes.front();
-        retry(*q, e.has_response() ? psn_after(e.first_psn, e.received) : e.first_psn);
+        // From what is not known to have arrived: all of a long message again would take longer than the timeout.
+        retry(*q, psn_after(e.first_psn, e.has_response() ? e.received : e.arrived));
     }
     if (!m_timers.empty()) schedule(m_timer, m_timers.begin()->first);
 }

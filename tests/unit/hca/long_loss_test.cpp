@@ -16,12 +16,13 @@ TEST_CASE("what has arrived of a long message counts, however often packets of i
     std::mt19937 random(5);
     const auto ra = a.region(600'000), rb = b.region(600'000);
     fill(a, ra, random);
-    inject_loss(bench, "0.05");
     send_request write;
     write.opcode = HCA_OP_WRITE;
     write.list = {{0, ra.key, 600'000}};
     write.rkey = rb.key;
-    for (unsigned i = 0; i < 3; ++i) {
+    for (const char* share : {"0.03", "0.045", "0.05", "0.055", "0.06", "0.1"}) {
+        INFO("loss " << share);
+        inject_loss(bench, share);
         qa->post(write);
         const auto done = bench.wait(a, *cq_a, 2'000'000'000'000);
         REQUIRE(done);
