@@ -46,6 +46,14 @@ void root_complex_params::describe(parameter_visitor& v) {
             "largest payload of a write from one root port to another");
     v.field("completion_boundary", completion_boundary, between{64, 128},
             "completions end on multiples of these bytes");
+    v.field(
+        "read_latency", read_latency, between{0, 1e9},
+        "time from a device's read or AtomicOp at a root port until it is performed on the host's bus; after earlier "
+        "writes of the root port");
+    v.field("completion_latency", completion_latency, between{0, 1e9},
+            "time from the response of the host's bus until the completion may leave");
+    v.field("write_latency", write_latency, between{0, 1e9},
+            "time from a device's write at a root port until it is performed, and seen by harts");
     v.field("configuration_latency", configuration_latency, between{0, 1e9},
             "time to answer a configuration request itself");
     v.field("configuration_retry_interval", configuration_retry_interval, between{1e3, 1e12},
@@ -60,6 +68,7 @@ root_complex::root_complex(const sc_core::sc_module_name& name, const root_compl
     : router(name),
       params(p),
       host_requests("host_requests", p.host_requests, [this](const tlp_ptr& t) { inject(t); }),
+      m_last_write(p.root_ports),
       m_intx_counts(4 * 32) {
     host_requests.on_timeout = [this](std::uint64_t address) {
         const auto egress = route_by_address(address, ports());
@@ -140,7 +149,17 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
     }
 }
 
+/// What a root port receives behind a write is not seen before it, such as the completion of a hart's read.
 void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
+    const bool pushes =
+        ingress < ports() && ((t->is_completion() && !t->relaxed_ordering) || t->kind == tlp_kind::message);
+    if (pushes && m_last_write[ingress] > now())
+        deliver_at(m_last_write[ingress], t, ingress);
+    else
+        deliver(t, ingress);
+}
+
+void root_complex::deliver(const tlp_ptr& t, unsigned ingress) {
     if (t->is_completion()) {
         if (t->requester != host_requests.id || !host_requests.complete(*t))
             bridges[std::min<std::size_t>(ingress, bridges.size() - 1)]->errors.uncorrectable(
@@ -186,6 +205,38 @@ void root_complex::memory_request(const tlp_ptr& t, unsigned ingress) {
         if (!posted) inject(make_completion(*t, 0, completion_status::unsupported_request));
         return;
     }
+    // Writes of a root port stay in order, since all take the same time. What comes behind them waits for them,
+    // whatever its attributes: relaxed ordering is for writes and completions.
+    auto when = now() + (t->flow() == flow_class::posted ? params.write_latency : params.read_latency);
+    if (t->flow() == flow_class::posted)
+        m_last_write[ingress] = when;
+    else
+        when = std::max(when, m_last_write[ingress]);
+    if (when <= now())
+        perform(t, ingress);
+    else
+        deliver_at(when, t, ingress);
+}
+
+void root_complex::deliver_at(ticks when, const tlp_ptr& t, unsigned ingress) {
+    m_inbound.emplace(when, inbound_tlp{t, ingress});
+    if (!m_deliver.scheduled() || m_deliver.when() > when) schedule(m_deliver, when);
+}
+
+void root_complex::deliver_due() {
+    while (!m_inbound.empty() && m_inbound.begin()->first <= now()) {
+        const auto due = std::move(m_inbound.begin()->second);
+        m_inbound.erase(m_inbound.begin());
+        due.packet->pass(inbound_span, span_kind::service, now());
+        if (due.packet->is_completion() || due.packet->kind == tlp_kind::message)
+            deliver(due.packet, due.ingress);
+        else
+            perform(due.packet, due.ingress);
+    }
+    if (!m_inbound.empty()) schedule(m_deliver, m_inbound.begin()->first);
+}
+
+void root_complex::perform(const tlp_ptr& t, unsigned ingress) {
     auto a = std::make_unique<memory_access>();
     a->request = t;
     a->ingress = ingress;
@@ -253,7 +304,7 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
     }
     const auto hold = [&](const tlp_ptr& c) {
         c->pass(memory_span, span_kind::service, when);
-        send_later(c, when);
+        send_later(c, when + params.completion_latency);
     };
     if (atomic)
         hold(make_data_completion(t, 0, a.data));
@@ -443,6 +494,9 @@ void root_complex::reset() {
     for (auto& b : bridges) b->reset(true);
     m_retries.clear();
     cancel(m_retry);
+    m_inbound.clear();
+    cancel(m_deliver);
+    std::fill(m_last_write.begin(), m_last_write.end(), ticks{0});
     m_accesses.clear();
     m_due.clear();
     cancel(m_send);

@@ -28,6 +28,8 @@ struct root_complex_params {
     requester_params host_requests;
     byte_size peer_to_peer_payload{64};
     std::uint64_t completion_boundary = 64;
+    duration read_latency{140'000}, completion_latency{120'000};
+    duration write_latency{240'000};
     duration configuration_latency{100'000};
     duration configuration_retry_interval{10'000'000};
     duration configuration_retry_limit{1'000'000'000'000};
@@ -54,6 +56,7 @@ public:
     counter system_errors{*this, "system_errors", "1", "error messages that Root Control makes system errors"};
     counter host_errors{*this, "host_errors", "1", "requests of harts that ended with an error"};
 
+    span_stage inbound_span{*this, "inbound"};        ///< from a device's request at the root port to host memory
     span_stage completion_span{*this, "completion"};  ///< of the root complex itself, to configuration requests say
     span_stage memory_span{*this, "memory"};          ///< host memory, and what else the host's bus has
 
@@ -94,6 +97,10 @@ private:
     unsigned route_by_bus(unsigned bus) const;
     unsigned route_by_address(std::uint64_t address, unsigned ingress) const;
     void memory_request(const tlp_ptr& t, unsigned ingress);
+    void perform(const tlp_ptr& t, unsigned ingress);
+    void deliver(const tlp_ptr& t, unsigned ingress);
+    void deliver_at(ticks when, const tlp_ptr& t, unsigned ingress);
+    void deliver_due();
     void memory_done(const memory_access& a, ticks when);
     requester::done counted(requester::done finished);
     void reject(const tlp& t, unsigned ingress, completion_status status);
@@ -112,10 +119,17 @@ private:
     void send_later(const tlp_ptr& completion, ticks when);
     void send_due();
 
+    struct inbound_tlp {
+        tlp_ptr packet;
+        unsigned ingress;
+    };
+    std::multimap<ticks, inbound_tlp> m_inbound;             // on their way from a root port inwards
+    std::vector<ticks> m_last_write;                         // when the last one of a root port is there
     std::vector<std::unique_ptr<memory_access>> m_accesses;  // waiting for the host's answer
     std::multimap<ticks, tlp_ptr> m_due;                     // completions that a latency holds back
     std::vector<unsigned> m_intx_counts;                     // what is asserted, by line and root port
     std::multimap<ticks, std::shared_ptr<configuration_job>> m_retries;
+    calendar_event m_deliver{method<&root_complex::deliver_due>, this};
     calendar_event m_retry{method<&root_complex::configure_again>, this};
     calendar_event m_send{method<&root_complex::send_due>, this};
 };

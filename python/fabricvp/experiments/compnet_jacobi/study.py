@@ -16,7 +16,7 @@ SLIDES = (
 )
 LAUNCH = 20  #: µs, the slides' time of a launch
 CORES_SIZE = 32  #: rows and columns where instructions a cycle are varied
-BUS = 250  #: ns at each end of the link to the root complex
+BUS = 50  #: ns at each end of the link to the root complex
 INTRA_KERNEL = ("ComP-Net", "GHN", "GPU-native")
 
 

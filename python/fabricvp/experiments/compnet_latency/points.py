@@ -34,7 +34,7 @@ class Point:
     rounds: int = 20
     groups: int = 1
     threads: int = 1
-    bus_ns: int = 250  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
+    bus_ns: int = 50  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
     cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
 
     def __str__(self) -> str:
