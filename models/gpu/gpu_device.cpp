@@ -12,6 +12,7 @@ void gpu_device_params::describe(parameter_visitor& v) {
     endpoint_params::describe(v);
     core.describe(v);
     v.group("host_interface", host_interface, "what the host sees of the GPU");
+    v.group("system", system, "the way to memory of the host and to other devices");
 }
 
 gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_params& p, unsigned number)
@@ -19,6 +20,7 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
       gpu_unit(core, host_interface),
       params(p),
       core(*this, p.core, number),
+      system("system", p.system, core.router(), dma, [this] { return !posted_requests_wait(); }),
       host_interface("host_interface", p.host_interface, core, number, *this, system) {
     add_memory_bar(GPU_BAR_MEMORY, p.memory_bar());
     config.add_bar(GPU_BAR_DOORBELLS, GPU_DOORBELLS_SIZE, true, true);
@@ -27,6 +29,8 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
     add_common_capabilities(true);
     add_msi_x(GPU_VECTORS, GPU_BAR_REGISTERS, GPU_MSIX_TABLE);
     core.router().set_aperture(GPU_PA_SYSTEM, &system);
+    core.router().set_system_fence(&system);
+    host_interface.flush_page.on_write([this](std::size_t, std::uint64_t page) { system.flush_page = page; });
 }
 
 void gpu_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {

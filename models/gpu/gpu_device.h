@@ -15,6 +15,7 @@ namespace fabricvp::gpu {
 struct gpu_device_params : pcie::endpoint_params {
     gpu_core_params core;
     gpu_host_interface_params host_interface;
+    system_port_params system;
     void describe(parameter_visitor& v);
     /// The next power of two above the memory's size.
     std::uint64_t memory_bar() const { return std::uint64_t{1} << (64 - __builtin_clzll(core.memory.capacity - 1)); }
@@ -25,7 +26,7 @@ public:
     const gpu_device_params params;
 
     gpu_core core;
-    system_port system{"system", dma, [this] { return !posted_requests_wait(); }};
+    system_port system;
     gpu_host_interface host_interface;
 
     /// \param number of this GPU in its node

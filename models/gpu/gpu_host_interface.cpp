@@ -73,6 +73,9 @@ gpu_host_interface::gpu_host_interface(const sc_core::sc_module_name& name, cons
       page_request(registers, "page_request", GPU_PAGE_REQUEST, 8, 0,
                    {constant("page", 64, "that a walk waits for; reading pops it")}),
       page_retry(registers, "page_retry", GPU_PAGE_RETRY, 4, 0),
+      flush_page(
+          registers, "flush_page", GPU_FLUSH_PAGE, 8, 0,
+          {{"address", 0, 64, field_access::read_write, "in host memory, read behind writes to system addresses"}}),
       queue_hart(registers, "queue_hart", GPU_QUEUE_HART, 4, 0, {}, {GPU_QUEUES}),
       interrupt(registers, "interrupt", GPU_INTERRUPT, 4, 0,
                 {{"vectors", 0, GPU_VECTORS, field_access::write_one_to_clear, "raised since they were cleared"}}),

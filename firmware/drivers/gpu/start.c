@@ -88,6 +88,8 @@ static bool start(struct gpu_node* node, const struct gpu* at) {
         console_printf("gpu%u: the host has no memory to share\n", found.index);
         return false;
     }
+    /* Any word of host memory does: what it holds is not looked at. */
+    if (found.function) mmio_write64(found.registers + GPU_FLUSH_PAGE, (uintptr_t)node);
     found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
     found.top = found.memory_bytes & ~(uint64_t)(GPU_LARGE_PAGE - 1);
     node->gpu[found.index] = found;

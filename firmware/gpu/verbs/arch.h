@@ -12,18 +12,22 @@
 #ifdef FABRICVP_KERNEL
 #include "gpu/gpu.h"
 
-/* What stands in front of records and doorbells: 2: a fence of system scope; 1: one of the GPU; 0: none, to measure
- * what they cost. */
+/* What stands in front of records and doorbells: 2: a fence of system scope each; 3: one in front of the doorbell,
+ * which is enough unless the HCA reads the record for another reason meanwhile; 1: fences of the GPU; 0: none, to
+ * measure what they cost. */
 #ifndef RDMA_FENCES
 #define RDMA_FENCES 2
 #endif
 /* All stores so far are where the HCA finds them before any that follow. */
-#if RDMA_FENCES == 2
+#if RDMA_FENCES >= 2
 #define rdma_order() fence_release(GPU_SCOPE_SYSTEM)
 #elif RDMA_FENCES == 1
 #define rdma_order() fence_release(GPU_SCOPE_AGENT)
 #else
 #define rdma_order() __asm__ volatile("" ::: "memory")
+#endif
+#if RDMA_FENCES == 3
+#define rdma_order_record() __asm__ volatile("" ::: "memory")
 #endif
 /* Loads that follow see what the HCA has written before what was loaded last. */
 #define rdma_acquire() fence_acquire(GPU_SCOPE_SYSTEM)
@@ -40,6 +44,11 @@ RDMA_INLINE uint64_t rdma_cycles(void) {
     __asm__ volatile("csrr %0, mcycle" : "=r"(value));
     return value;
 }
+#endif
+
+/* The same in front of a doorbell record, which nothing but a doorbell makes the HCA look at as a rule. */
+#ifndef rdma_order_record
+#define rdma_order_record() rdma_order()
 #endif
 
 RDMA_INLINE void rdma_store64(uint64_t to, uint64_t value) { *(volatile uint64_t*)(uintptr_t)to = value; }

@@ -87,7 +87,7 @@ RDMA_INLINE void rdma_update_wqe(const struct rdma_qp* q, uint32_t counter, uint
  * They must follow those that were announced before. */
 RDMA_INLINE void rdma_ring_doorbell(const struct rdma_qp* q, uint32_t counter, unsigned count, unsigned opcode,
                                     bool fence, unsigned size) {
-    rdma_order();
+    rdma_order_record();
     rdma_store32(q->send_doorbell_record, hca_swap32((counter + count) & 0xffff));
     rdma_order();
     rdma_store64(q->doorbell, hca_send_doorbell(q->number, count, (uint16_t)counter, opcode, fence, size));

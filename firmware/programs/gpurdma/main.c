@@ -44,7 +44,7 @@ enum {
     MULTIPLY,
     OPTIONS
 };
-static const char* const fence_names[] = {"none", "agent", "system", NULL}; /* as AQL_FENCE_… */
+static const char* const fence_names[] = {"none", "agent", "system", "doorbell", NULL}; /* as AQL_FENCE_… */
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, BOOTSTRAP_MAX_RANKS}, /* that take part; neighbours have to do with each other */
     [SIZE] = {"size", 8, 1, 0},                     /* bytes of a message */
@@ -61,7 +61,7 @@ static struct option options[OPTIONS] = {
     [READS] = {"reads", 0},                       /* 1: reads from the other node, not writes */
     [TIMED] = {"timed", 0},                       /* 1: looks at the clock between steps */
     [REVOKE] = {"revoke", 0},                     /* 1: the last run meets a region that has been taken back */
-    [FENCE] = {"fence", 2, .names = fence_names}, /* of lanes in front of records and doorbells: its scope */
+    [FENCE] = {"fence", 2, .names = fence_names}, /* of lanes, before records and doorbells: its scope */
     [HART] = {"hart", 0},                         /* 1: the host's hart does all this in place of a lane */
     [QUEUES_IN_GPU] = {"gpu_queues", 1},          /* 1: in the GPU's memory, 0: in the host's; likewise: */
     [CQS_IN_GPU] = {"gpu_cqs", 1},

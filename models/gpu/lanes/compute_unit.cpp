@@ -308,7 +308,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
         case lane_stop::barrier:
             w.at_barrier = true;
             w.waits_for_stores = true;
-            w.acquires = false;
+            w.acquires = w.flushes_system = false;
             if (w.observer) w.observer->fence(true, now(), worked(w));
             enter(w, wavefront_state::fence);
             continue_fence(w);
@@ -331,6 +331,7 @@ void compute_unit::begin_fence(wavefront& w) {
     const bool wide = scope != GPU_SCOPE_WORK_GROUP;
     w.at_barrier = false;
     w.waits_for_stores = wide && (plain || (immediate & GPU_FENCE_RELEASE));
+    w.flushes_system = w.waits_for_stores && scope == GPU_SCOPE_SYSTEM;
     w.acquires = wide && (plain || (immediate & GPU_FENCE_ACQUIRE));
     if (w.observer) w.observer->fence(w.waits_for_stores, now(), worked(w));
     enter(w, wavefront_state::fence);
@@ -338,16 +339,31 @@ void compute_unit::begin_fence(wavefront& w) {
 }
 
 /// A fence waits for all loads of the wavefront and for its accesses of the LDS; a release beyond the work-group, whose
-/// members share an L1 cache, and a barrier for all stores too.
+/// members share an L1 cache, and a barrier for all stores too. A release of system scope then waits for what flushes
+/// its writes to the host, which counts as a load.
 void compute_unit::continue_fence(wavefront& w) {
     const auto loads = w.accesses - w.stores;
     if (loads != 0 || (w.waits_for_stores && w.stores != 0) || !lds_drained(w)) return;
+    if (std::exchange(w.flushes_system, false) && !m_memory.flush_system(*this, w.slot)) {
+        ++w.accesses;
+        return;
+    }
     if (w.acquires) m_memory.invalidate();
     if (w.observer) w.observer->passed(now());
     if (w.at_barrier)
         arrive(w);
     else
         make_ready(w, now());
+}
+
+void compute_unit::system_flushed(std::uint64_t slot) {
+    auto& w = *m_wavefronts[slot];
+    --w.accesses;
+    if (w.state == wavefront_state::fence)
+        continue_fence(w);
+    else if (w.state == wavefront_state::draining && w.accesses == 0 && lds_drained(w))
+        retire(w);
+    if (m_watcher) m_watcher->state_changed(w);
 }
 
 void compute_unit::fetched(std::uint32_t address_space, std::uint64_t line, memory_fault why) {

@@ -78,7 +78,7 @@ struct compute_unit_wiring {
     const lane_operations& operations = lane_operations::best();
 };
 
-class compute_unit final : public model, public access_client, private fetch_client {
+class compute_unit final : public model, public access_client, private fetch_client, private system_fence_client {
 public:
     const compute_unit_params params;
 
@@ -155,6 +155,7 @@ private:
     enum class issued { all, blocked, blocked_by_lds, faulted };
     enum class local_access { elsewhere, done, full };
 
+    void system_flushed(std::uint64_t slot) override;
     void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
 
     // compute_unit_groups.cpp: life and end of work-groups

@@ -65,6 +65,7 @@ public:
     bool at_barrier = false;        ///< in state fence: goes on to the barrier
     bool acquires = false;          ///< in state fence: caches are to be emptied
     bool waits_for_stores = false;  ///< in state fence
+    bool flushes_system = false;    ///< in state fence: when its stores are acknowledged, a release of system scope
     bool blocked_by_lds = false;    ///< its memory instruction found the queue of the LDS full
     lane_mask to_issue = 0;         ///< lanes of the memory instruction that are not issued yet
     ticks lds_until = 0;            ///< when its accesses of the LDS have been performed

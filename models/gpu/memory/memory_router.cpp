@@ -7,6 +7,8 @@ void memory_router_params::describe(parameter_visitor& v) {
     v.field("request_latency", request_latency, between{0, 10000},
             "from a cache that misses to a bank of L2, in GPU cycles");
     v.field("response_latency", response_latency, between{0, 10000}, "from a bank of L2 back, in GPU cycles");
+    v.field("system_latency", system_latency, between{0, 10000},
+            "from a cache that misses, or the command processor, to the PCIe port, and the same back, in GPU cycles");
 }
 
 memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, unsigned where,
@@ -16,6 +18,7 @@ memory_router::memory_router(const sc_core::sc_module_name& name, const memory_r
       m_where(where),
       m_request_latency(to.clock.span(p.request_latency)),
       m_response_latency(to.clock.span(p.response_latency)),
+      m_system_latency(to.clock.span(p.system_latency)),
       m_l2(to.l2),
       m_memory(to.memory),
       m_scheduler(to.scheduler) {}
@@ -43,6 +46,10 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     ++remote;
     const auto where = gpu::where(r.line);  // of a command processor's address it has 16 bits
     if (where >= m_apertures.size() || !m_apertures[where]) return reject(request, memory_fault::bus_error, departure);
+    if (where == GPU_PA_SYSTEM) {
+        r.spans.add(m_span, span_kind::service, departure, departure + m_system_latency);
+        departure += m_system_latency;
+    }
     if (departure > now()) return m_scheduler.schedule<&memory_router::leave>(request, departure, *this);
     leave(request);
 }

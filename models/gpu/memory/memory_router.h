@@ -5,12 +5,14 @@
 
 #include "gpu/memory/coherent_port.h"
 #include "gpu/memory/l2_cache.h"
+#include "gpu/memory/system_fence.h"
 
 namespace fabricvp::gpu {
 
 struct memory_router_params {
     cycles request_latency{10};
     cycles response_latency{10};
+    cycles system_latency{10};
     void describe(parameter_visitor& v);
 };
 
@@ -43,6 +45,18 @@ public:
     /// It may reorder them; vector memory units keep order themselves (remote_order). Null: none.
     void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
 
+    /// What releases of system scope wait for; null: nothing.
+    void set_system_fence(system_fence* fence) { m_fence = fence; }
+    bool flush_system(system_fence_client& client, std::uint64_t cookie) {
+        return !m_fence || m_fence->flush(client, cookie);
+    }
+    /// Time of the way to the port of system addresses, and of the way back.
+    ticks system_time() const { return m_system_latency; }
+    /// Answers a request to a system address: its client hears of it after the way back.
+    void respond_from_system(const line_request_ptr& request) {
+        m_scheduler.respond(request, now() + m_system_latency);
+    }
+
     /// Requests to lines that this port holds go to L2, from now on.
     void attach_coherent_port(coherent_port& port) { m_shared = &port; }
     coherent_port* shared() const { return m_shared; }
@@ -68,11 +82,12 @@ private:
     void reject(const line_request_ptr& request, memory_fault fault, ticks departure);
 
     unsigned m_where;
-    ticks m_request_latency, m_response_latency;
+    ticks m_request_latency, m_response_latency, m_system_latency;
     l2_cache& m_l2;
     gpu_memory& m_memory;
     line_request_scheduler& m_scheduler;
     coherent_port* m_shared = nullptr;
+    system_fence* m_fence = nullptr;
     span_stage m_span{*this, "request"};
     std::array<line_target*, 256> m_apertures{};
 };

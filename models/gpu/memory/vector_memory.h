@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/memory/memory_types.h"
+#include "gpu/memory/system_fence.h"
 
 namespace fabricvp::gpu {
 
@@ -16,6 +17,8 @@ public:
     virtual bool can_issue() const = 0;
     /// Acquire: L1 and the scalar cache clear what they hold (lines on their way are not kept either).
     virtual void invalidate() = 0;
+    /// Release of system scope, when all stores of the wavefront are acknowledged: see system_fence::flush().
+    virtual bool flush_system(system_fence_client& client, std::uint64_t cookie) = 0;
 
 protected:
     ~vector_memory() = default;

@@ -91,6 +91,9 @@ public:
     void issue(const vector_access_ptr& access) override;
     bool can_issue() const override { return m_in_flight < params.queue; }
     void invalidate() override;
+    bool flush_system(system_fence_client& client, std::uint64_t cookie) override {
+        return m_router.flush_system(client, cookie);
+    }
 
     /// Accesses that have not ended.
     unsigned in_flight() const { return m_in_flight; }

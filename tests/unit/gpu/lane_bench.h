@@ -42,6 +42,7 @@ public:
     void issue(const vector_access_ptr& access) override;
     bool can_issue() const override { return m_pending.size() < depth; }
     void invalidate() override { ++invalidations; }
+    bool flush_system(system_fence_client&, std::uint64_t) override { return true; }
     void translate(std::uint32_t space, std::uint64_t page, unsigned access, translation_client& client,
                    std::uint64_t cookie) override;
     void send(const line_request_ptr& request) override;
