@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 
 #include "abi/hca_context.h"
 #include "abi/hca_queues.h"
@@ -70,6 +72,10 @@ struct receive_queue_state {
     std::deque<receive_wqe> ready;           ///< fetched and not taken
     receive_wqe wqe;                         ///< taken last
     std::uint16_t posted = 0, consumed = 0;  ///< as far as is known; counted as doorbell records do
+    bool reads_ahead = true;                 ///< false: that has failed; the next message will tell
+    /// Not null: entries or the doorbell record are being read ahead of messages. What is to follow, with null if the
+    /// queue pair is gone then: empty, or a message that waits.
+    std::shared_ptr<std::function<void(queue_pair*)>> reading;
 };
 
 /// Packets of one direction of a queue pair that leave in order; a packet is there before its payload is.
@@ -178,12 +184,19 @@ struct send_state {
         bool fence;
         span_trail spans;  // of the doorbell, to the adapter
     };
-    std::deque<batch> batches;                             // not fetched yet
+    std::deque<batch> batches;  // not fetched yet
+    struct fetch {              // of entries that lie behind each other
+        std::uint64_t serial;
+        buffer_slice bytes;
+        std::uint32_t count;
+        std::uint64_t first;  // address
+        ticks began;
+        bool done = false, ok = false;
+    };
+    std::deque<fetch> fetches;                             // under way, or behind one that is
     std::uint16_t posted = 0, fetched = 0, completed = 0;  // counters, as doorbells have them
-    bool fetching = false;
-    ticks fetch_began = 0;
-    std::deque<send_wqe> wqes;  // fetched and not complete
-    std::size_t transmit = 0;   // the entry that is sent from next
+    std::deque<send_wqe> wqes;                             // fetched and not complete
+    std::size_t transmit = 0;                              // the entry that is sent from next
     packet_queue requests;
     std::uint32_t next_psn = 0;       // of the next entry that is started
     std::uint32_t since_request = 0;  // packets since an acknowledgement was asked for

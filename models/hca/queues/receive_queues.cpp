@@ -2,6 +2,7 @@
 #include "hca/queues/receive_queues.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/counted_warning.h"
@@ -48,11 +49,23 @@ void receive_queues::consume_own(queue_pair& q, done finished, bool record_is_ne
         r.ready.pop_front();
         ++r.consumed;
         ++consumed;
+        read_ahead(q);
         return finished(consume_status::consumed);
+    }
+    if (r.reading) {
+        *r.reading = [this, finished = std::move(finished)](queue_pair* current) {
+            if (!current || current->attributes.state == HCA_QP_ERR) return finished(consume_status::failed);
+            consume_own(*current, finished, false);
+        };
+        return;
     }
     const auto posted = static_cast<std::uint16_t>(r.posted - r.consumed);
     if (posted > q.attributes.rq.entries()) return finished(consume_status::failed);
-    if (posted) return fetch_own(q, std::move(finished));
+    if (posted)
+        return fetch_own(q, [this, finished = std::move(finished)](queue_pair* current, bool ok) {
+            if (!ok) return finished(consume_status::failed);
+            consume_own(*current, finished, true);
+        });
     if (record_is_new) {
         ++empty;
         return finished(consume_status::empty);
@@ -67,10 +80,39 @@ void receive_queues::consume_own(queue_pair& q, done finished, bool record_is_ne
         });
 }
 
-void receive_queues::fetch_own(queue_pair& q, done finished) {
+/// Keeps entries at hand for the messages to come, as far as software is known to have posted them.
+void receive_queues::read_ahead(queue_pair& q) {
+    auto& r = q.receive_queue;
+    if (r.reading || !r.reads_ahead || r.ready.size() > params.prefetch / 2) return;
+    const auto next = static_cast<std::uint16_t>(r.consumed + r.ready.size());
+    const auto known = static_cast<std::uint16_t>(r.posted - next);
+    if (known > q.attributes.rq.entries()) return;
+    r.reading = std::make_shared<std::function<void(queue_pair*)>>();
+    const auto end = [this, follow = r.reading](queue_pair* current, bool ok) {
+        if (current) {
+            current->receive_queue.reading = nullptr;
+            current->receive_queue.reads_ahead = ok;
+        }
+        if (*follow) (*follow)(current);
+    };
+    if (known) return fetch_own(q, end);
+    m_doorbell_records.read(q.attributes.rq.uar, q.attributes.rq.record,
+                            [this, qp = q.weak(), end, next](bool ok, std::uint32_t count) {
+                                auto* current = m_qps.find(qp);
+                                if (current && ok) current->receive_queue.posted = static_cast<std::uint16_t>(count);
+                                end(current, ok);
+                                current = m_qps.find(qp);
+                                if (current && current->receive_queue.posted != next) read_ahead(*current);
+                            });
+}
+
+/// Reads entries behind those that are there. \param finished hears null if the queue pair is gone then
+void receive_queues::fetch_own(queue_pair& q, std::function<void(queue_pair* q, bool ok)> finished) {
     const auto& rq = q.attributes.rq;
-    const auto index = q.receive_queue.consumed & (rq.entries() - 1);
-    const auto known = static_cast<std::uint16_t>(q.receive_queue.posted - q.receive_queue.consumed);
+    auto& r = q.receive_queue;
+    const auto next = static_cast<std::uint16_t>(r.consumed + r.ready.size());
+    const auto index = next & (rq.entries() - 1);
+    const auto known = static_cast<std::uint16_t>(r.posted - next);
     const auto count = static_cast<std::uint32_t>(
         std::min<std::uint64_t>({known, params.prefetch, rq.entries() - index, icm::page / rq.stride()}));
     const auto bytes = allocate_slice(count * rq.stride());
@@ -78,16 +120,17 @@ void receive_queues::fetch_own(queue_pair& q, done finished) {
     ++fetches;
     auto decode = [this, qp = q.weak(), bytes, first, count, finished = std::move(finished)](bool ok) {
         auto* current = m_qps.find(qp);
-        if (!current || !ok) return finished(consume_status::failed);
+        if (!current) return finished(nullptr, false);
+        ok = ok && current->attributes.state != HCA_QP_ERR;  // there, what was posted has been flushed
         const auto stride = current->attributes.rq.stride();
-        for (std::uint32_t i = 0; i < count; ++i) {
+        for (std::uint32_t i = 0; ok && i < count; ++i) {
             current->receive_queue.ready.push_back(
                 decode_receive(bytes.data() + i * stride, stride, static_cast<std::uint32_t>(first + i * stride)));
             if (bus_log_channel.open())
                 bus_log_channel.line(*this, {qp.number}, "qp {:#x} receive WQE at {:#x}: {}", qp.number,
                                      first + i * stride, text_of(current->receive_queue.ready.back()));
         }
-        consume_own(*current, finished, true);
+        finished(current, ok);
     };
     read_region(m_bus, m_translation, {rq.lkey, rq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read},
                 bytes, std::move(decode));

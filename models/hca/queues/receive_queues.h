@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes entries of receive queues and shared receive queues for messages that arrive. These have no doorbells: the
-// doorbell record tells how many software has posted, and is read when no more are known.
+// doorbell record tells how many software has posted, and is read when no more are known. What is known of a receive
+// queue is fetched ahead of the messages.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,8 @@ public:
 
 private:
     void consume_own(queue_pair& q, done finished, bool record_is_new);
-    void fetch_own(queue_pair& q, done finished);
+    void fetch_own(queue_pair& q, std::function<void(queue_pair* q, bool ok)> finished);
+    void read_ahead(queue_pair& q);
     void consume_shared(queue_pair& q, done finished);
     struct waiter {
         weak_queue_pair qp;

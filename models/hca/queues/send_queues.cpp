@@ -17,6 +17,7 @@ void send_queue_params::describe(parameter_visitor& v) {
     v.field("doorbells", doorbells, between{1, 4096},
             "doorbells that the HCA holds; further ones wait in the PCIe link's buffers, and keep its credits");
     v.field("fetch", fetch, between{64, 4096}, "bytes of entries that are fetched at a time");
+    v.field("reads", reads, between{1, 64}, "such fetches that a queue pair may have under way");
     v.field("window", window, between{2, 16'384},
             "entries of a queue pair that may have been fetched and not completed");
 }
@@ -174,46 +175,73 @@ void send_queues::due() {
 void send_queues::fetch(queue_pair& q) {
     auto& s = q.send;
     const auto& sq = q.attributes.sq;
-    if (s.fetching || s.batches.empty() || s.wqes.size() >= params.window || q.attributes.state == HCA_QP_ERR) return;
-    const auto index = s.fetched & (sq.entries() - 1);
-    const auto waiting = static_cast<std::uint16_t>(s.posted - s.fetched);
-    const auto fit = std::max<std::uint64_t>(params.fetch / sq.stride(), 1);
-    const auto count = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>({waiting, fit, sq.entries() - index, params.window - s.wqes.size()}));
-    const auto bytes = allocate_slice(std::size_t{count} * sq.stride());
-    const auto first = sq.wqe_address(index);
-    s.fetching = true;
-    s.fetch_began = now();
-    ++fetches;
-    read_region(m_bus, m_translation, {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read},
-                bytes, [this, qp = q.weak(), bytes, count, first](bool ok) {
-                    if (auto* current = m_qps.find(qp)) fetched(*current, bytes, count, first, ok);
-                });
+    if (s.batches.empty() || q.attributes.state == HCA_QP_ERR) return;
+    auto under_way = std::uint32_t{0};
+    for (const auto& f : s.fetches) under_way += f.count;
+    while (s.fetches.size() < params.reads && s.wqes.size() + under_way < params.window) {
+        const auto next = static_cast<std::uint16_t>(s.fetched + under_way);
+        const auto waiting = static_cast<std::uint16_t>(s.posted - next);
+        if (!waiting) return;
+        const auto index = next & (sq.entries() - 1);
+        const auto fit = std::max<std::uint64_t>(params.fetch / sq.stride(), 1);
+        const auto count = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>({waiting, fit, sq.entries() - index, params.window - s.wqes.size() - under_way}));
+        const auto bytes = allocate_slice(std::size_t{count} * sq.stride());
+        const auto first = sq.wqe_address(index), serial = ++m_fetch_serial;
+        s.fetches.push_back({serial, bytes, count, first, now()});
+        under_way += count;
+        ++fetches;
+        read_region(m_bus, m_translation,
+                    {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read}, bytes,
+                    [this, qp = q.weak(), serial](bool ok) {
+                        if (auto* current = m_qps.find(qp)) fetched(*current, serial, ok);
+                    });
+        if (s.fetches.empty()) return;  // it failed at once, and so did the queue pair
+    }
 }
 
-void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_t count, std::uint64_t first, bool ok) {
+/// Entries are decoded in their order: opcode and size of one stand in the one before.
+void send_queues::fetched(queue_pair& q, std::uint64_t serial, bool ok) {
     auto& s = q.send;
-    s.fetching = false;
-    if (q.attributes.state == HCA_QP_ERR) return m_adapter.wqes_ready(q);
+    const auto at = std::find_if(s.fetches.begin(), s.fetches.end(), [&](const auto& f) { return f.serial == serial; });
+    if (at == s.fetches.end()) return;  // of a queue pair that has been reset since
+    at->done = true;
+    at->ok = ok;
+    if (q.attributes.state == HCA_QP_ERR) {
+        s.fetches.erase(at);
+        return m_adapter.wqes_ready(q);
+    }
+    if (!s.fetches.front().done) return;
+    while (!s.fetches.empty() && s.fetches.front().done) {
+        const auto f = s.fetches.front();
+        s.fetches.pop_front();
+        decode(q, f);
+    }
+    m_adapter.wqes_ready(q);
+    if (auto* current = m_qps.find(q.weak())) fetch(*current);
+}
+
+void send_queues::decode(queue_pair& q, const send_state::fetch& f) {
+    auto& s = q.send;
     const auto stride = q.attributes.sq.stride();
-    if (!ok) count_warning(failures, *this, "send WQEs of queue pair {:#x} cannot be read", q.attributes.number);
-    for (std::uint32_t i = 0; i < count; ++i) {
+    if (!f.ok) count_warning(failures, *this, "send WQEs of queue pair {:#x} cannot be read", q.attributes.number);
+    for (std::uint32_t i = 0; i < f.count; ++i) {
         auto& b = s.batches.front();
-        const auto* wqe = bytes.data() + std::size_t{i} * stride;
+        const auto* wqe = f.bytes.data() + std::size_t{i} * stride;
         send_wqe e;
         e.index = s.fetched++;
         e.opcode = b.opcode;
         e.fence = b.fence;
         e.spans.follow(b.spans);
-        e.spans.pass(doorbell_span, span_kind::service, s.fetch_began);
+        e.spans.pass(doorbell_span, span_kind::service, f.began);
         e.spans.pass(fetch_span, span_kind::service, now());
         const auto size = std::uint32_t{b.size} * HCA_SEGMENT;
-        if (!ok || size > stride || !decode_send(wqe, size, q.attributes.type, e))
-            e.syndrome = ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
+        if (!f.ok || size > stride || !decode_send(wqe, size, q.attributes.type, e))
+            e.syndrome = f.ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
         e.signalled |= q.attributes.signal_all;
         if (bus_log_channel.open())
             bus_log_channel.line(*this, {q.attributes.number, e.syndrome != 0}, "qp {:#x} send WQE {} at {:#x}: {}",
-                                 q.attributes.number, e.index, first + std::uint64_t{i} * stride, text_of(e));
+                                 q.attributes.number, e.index, f.first + std::uint64_t{i} * stride, text_of(e));
         s.wqes.push_back(std::move(e));
         // Opcode, size and fence of the next one stand in this one, unless a doorbell of its own tells them.
         if (--b.count == 0) {
@@ -224,8 +252,6 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
             b.fence = hca_get(wqe, HCA_NEXT_FENCE);
         }
     }
-    m_adapter.wqes_ready(q);
-    if (auto* current = m_qps.find(q.weak())) fetch(*current);
 }
 
 void send_queues::reset() {

@@ -22,6 +22,7 @@ struct send_queue_params {
     duration doorbell_latency{50'000};
     std::uint64_t doorbells = 64;
     byte_size fetch{512};
+    std::uint64_t reads = 4;
     std::uint64_t window = 256;
     void describe(parameter_visitor& v);
 };
@@ -56,7 +57,8 @@ public:
 private:
     void overrun(queue_pair& q);
     void due();
-    void fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_t count, std::uint64_t first, bool ok);
+    void fetched(queue_pair& q, std::uint64_t serial, bool ok);
+    void decode(queue_pair& q, const send_state::fetch& f);
 
     adapter& m_adapter;
     bus_access& m_bus;
@@ -68,6 +70,7 @@ private:
         weak_queue_pair qp;
     };
     std::deque<pending> m_pending;  // doorbells on their way through
+    std::uint64_t m_fetch_serial = 0;
     calendar_event m_due{method<&send_queues::due>, this};
 };
 

@@ -308,7 +308,7 @@ void requester::complete_with_error(queue_pair& q, unsigned syndrome) {
 
 void requester::flush_send_queue(queue_pair& q) {
     auto& s = q.send;
-    if (s.fetching) return;  // comes back here
+    if (!s.fetches.empty()) return;  // comes back here
     while (s.completed != s.posted) {
         send_wqe e;
         e.index = s.completed++;
