@@ -101,6 +101,8 @@ def refresh(results: Path, pages: Path) -> list[str]:
             lines.append(str(page))
     if not found:
         raise InputError(f"{pages}: no page shows figures of {experiment}")
+    if shown := [row for row in result.get("rows", []) if row.get("published") is not None]:
+        kept["published"] = {"origin": origin, "rows": shown}
     store.parent.mkdir(exist_ok=True)
     stored = store_text(kept)
     if not store.exists() or store.read_text(encoding="utf-8") != stored:
@@ -215,4 +217,10 @@ def store_text(kept: dict[str, Any]) -> str:
         rows = ",\n".join(f"        {plain(row)}" for row in table["rows"])
         head = "".join(f'      "{key}": {plain(table[key])},\n' for key in ("origin", "columns"))
         tables.append(f'    {plain(name)}: {{\n{head}      "rows": [\n{rows}\n      ]\n    }}')
-    return f'{{\n  "experiment": {plain(kept["experiment"])},\n  "tables": {{\n' + ",\n".join(tables) + "\n  }\n}\n"
+    published = ""
+    if "published" in kept:  # figures beside published ones, for `fabricvp experiment fidelity`
+        rows = ",\n".join(f"      {plain(row)}" for row in kept["published"]["rows"])
+        origin = plain(kept["published"]["origin"])
+        published = f',\n  "published": {{\n    "origin": {origin},\n    "rows": [\n{rows}\n    ]\n  }}'
+    head = f'{{\n  "experiment": {plain(kept["experiment"])},\n  "tables": {{\n'
+    return head + ",\n".join(tables) + "\n  }" + published + "\n}\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .compnet_training import pages as compnet_training
 from .crossed import pages as crossed
+from .fidelity import pages as fidelity
 from .gpu_workloads import pages as gpu_workloads
 from .gpurdma import pages as gpurdma
 from .gpurdma_ordering import pages as gpurdma_ordering
@@ -221,13 +222,19 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "load": gpurdma_ordering.load,
     },
     "gpurdma-pingpong": {"pingpong": gpurdma.pingpong},
-    "gpurdma-placement": {"placement": gpurdma.placement, "steps": gpurdma.steps, "stages": gpurdma.stages},
+    "gpurdma-placement": {
+        "placement": gpurdma.placement,
+        "steps": gpurdma.steps,
+        "forms": gpurdma.forms,
+        "stages": gpurdma.stages,
+    },
     "gpurdma-throughput": {
         "bandwidth": gpurdma.bandwidth,
         "posting": gpurdma.posting,
         "rates": gpurdma.throughput_rates,
     },
     "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates},
+    "fidelity": {"summary": fidelity.summary, "figures": fidelity.figures, "results": fidelity.results},
     "lanes": {"synthetic": lanes.synthetic, "workloads": lanes.workloads, "sample_times": lanes.sample_times},
     "microbenchmarks": {**microbenchmarks.TABLES},
     "netcrafter": {"speed_ups": netcrafter.speed_ups},

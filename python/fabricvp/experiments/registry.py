@@ -51,6 +51,10 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "fabricvp.experiments.gpurdma_ordering",
         "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost",
     ),
+    "fidelity": (
+        "fabricvp.experiments.fidelity",
+        "every published figure of the five systems beside ours, from results at hand",
+    ),
     "compnet-latency": (
         "fabricvp.experiments.compnet_latency",
         "intra-kernel networking by the command processor, by the host, by the lanes: round trips",

@@ -91,6 +91,19 @@ def steps(frames: Frames) -> PageTable:
     )
 
 
+def forms(frames: Frames) -> PageTable:
+    """A message's time by what a release of system scope waits for."""
+    rows = []
+    for _, line in frames["forms"].iterrows():
+        us = (_two(line[head]) for head in HEADS)
+        read = _two(line["lane_reads_host_us"])
+        rows.append((line["form"], *us, "yes" if line["published_order"] else "no", read))
+    known = (as_published(published.PLACEMENT[place]) for place in PLACES)
+    rows.append(("published", *known, EMPTY, EMPTY))
+    heads = (*HEADS, "order as published", "a lane's read of host memory")
+    return PageTable(("µs a message, below one switch", *heads), rows)
+
+
 def stages(frames: Frames) -> PageTable:
     """Where the time of a message goes, with both queues in the GPU."""
     frame = frames["spans"]

@@ -32,6 +32,7 @@ class Point:
     machine: str = "gpurdma_pair"
     spans: bool = False  #: record where the time of the last run's messages goes
     cost: float = 1.0
+    settings: tuple[tuple[str, str], ...] = ()  #: of the machine: dotted path, value
 
 
 @dataclass
@@ -79,22 +80,27 @@ def text_of(point: Point) -> str:
 def overrides(point: Point) -> dict[str, object]:
     """What else is set of the machine."""
     if point.generation == 3:
-        return {}
+        return dict(point.settings)
     ports = (
         [f"node.pcie.switches.*.{port}" for port in ("upstream_port", "downstream_port")]
         if point.topology != "root"
         else []
     )
-    return {
-        f"{place}.generation": point.generation
-        for place in ("node.pcie.root.root_port", "node.gpus.0.link", "node.hcas.0.link", *ports)
-    }
+    places = ("node.pcie.root.root_port", "node.gpus.0.link", "node.hcas.0.link", *ports)
+    return {**{f"{place}.generation": point.generation for place in places}, **dict(point.settings)}
+
+
+def _text(point: Point) -> str:
+    settings = (f"{path}={value}" for path, value in point.settings)
+    return ", ".join(
+        (point.machine, point.topology, f"generation {point.generation}", point.options.rstrip(), *settings)
+    )
 
 
 def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     with Platform.from_text(text_of(point), overrides=overrides(point)) as platform:
-        record_machine(f"{point.machine}, {point.topology}, generation {point.generation}, {point.options}", platform)
+        record_machine(_text(point), platform)
         stages: list[tuple[str, str, float]] = []
         if point.spans:
             if platform.run("1 s", until=Marker("writes", "reset")).outcome != Outcome.EVENT:

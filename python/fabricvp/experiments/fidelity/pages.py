@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of the page on fidelity."""
+
+from __future__ import annotations
+
+from ..page_layout import EMPTY, Frames, PageTable, as_published, fixed, significant
+
+_three = significant(3)
+
+
+def summary(frames: Frames) -> PageTable:
+    """Verdicts by system."""
+    rows = [
+        (
+            line.system,
+            f"{line.figures}",
+            f"{line.agrees}",
+            f"{line.near}",
+            f"{line.misses}",
+            fixed(2)(line.median_ratio),
+        )
+        for line in frames["summary"].itertuples()
+        if line.figures
+    ]
+    return PageTable(("system", "figures", "agree", "near", "miss", "median of ours over published"), rows)
+
+
+def figures(frames: Frames) -> PageTable:
+    """Each published figure with ours and what makes it miss."""
+    rows = []
+    for line in frames["figures"].itertuples():
+        why = line.why if isinstance(line.why, str) and line.why else EMPTY
+        name = (
+            f"`{line.experiment}`: {line.figure}, {line.unit}"
+            if line.unit != "1"
+            else f"`{line.experiment}`: {line.figure}"
+        )
+        rows.append(
+            (name, as_published(line.published), _three(line.measured), fixed(2)(line.ratio), line.verdict, why)
+        )
+    return PageTable(("figure", "published", "ours", "ratio", "verdict", "what makes it miss"), rows)
+
+
+def results(frames: Frames) -> PageTable:
+    """Which results the figures come from."""
+    rows = [
+        (f"`{line.experiment}`", line.state, line.date if isinstance(line.date, str) and line.date else EMPTY)
+        for line in frames["results"].itertuples()
+    ]
+    return PageTable(("experiment", "result", "date"), rows)

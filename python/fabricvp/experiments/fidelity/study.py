@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads results at hand and sets them beside what was published."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas
+
+from ...errors import InputError
+from ..frame import Run
+from .reasons import SYSTEMS, reason_of
+
+#: What figures depend on; a result from before the last commit to it is older than the code.
+CODE = ("models", "platform", "firmware", "abi", "configs")
+AGREES, NEAR = 0.10, 0.25  #: of a ratio from 1
+
+
+@dataclass(frozen=True)
+class Found:
+    """Published figures of an experiment, with ours."""
+
+    date: str  #: of the run
+    command: str
+    rows: list[dict[str, Any]]
+
+
+def study(run: Run) -> None:
+    """Adds everything to the report of ``run``. Raises `InputError` for folders without results."""
+    found: dict[str, Found] = {}
+    for folder in run.options.results:
+        found.update(read(Path(folder)))
+    changed = code_date()
+    frame = pandas.DataFrame([line for system in SYSTEMS for line in _lines(system, found)])
+    if frame.empty:
+        raise InputError(f"{' '.join(run.options.results)}: no result there has figures beside published ones")
+    for system in SYSTEMS:
+        part = frame[frame["system"] == system]
+        if len(part):
+            shown = part.drop(columns="system").reset_index(drop=True)
+            run.report.table(name_of(system), shown, f"{system}: published figures and ours", shown=len(part))
+    state = pandas.DataFrame([_state(s, e, found.get(e), changed) for s, names in SYSTEMS.items() for e in names])
+    run.report.table("results", state, "Results at hand", shown=len(state))
+    run.report.table("figures", frame, "All of them", shown=0)
+    summary = pandas.DataFrame([_summary(system, frame) for system in SYSTEMS])
+    run.report.table("summary", summary, f"Within {AGREES:.0%} agrees, within {NEAR:.0%} is near", shown=len(summary))
+    for line in frame.itertuples():
+        run.report.row(f"{line.experiment}: {line.figure}", line.unit, line.measured, line.published, line.source)
+    counts = frame["verdict"].value_counts()
+    words = ", ".join(f"{counts.get(v, 0)} {text}" for v, text in _VERDICTS.items())
+    missing = state[state["state"] != "at hand"]
+    run.report.conclude(
+        f"Of {len(frame)} published figures {words}.",
+        f"Misses without an explanation: {_unexplained(frame)}.",
+        "Missing or older than the code: "
+        + (", ".join(f"{n} ({s})" for n, s in zip(missing["experiment"], missing["state"])) or "none")
+        + ".",
+    )
+
+
+_VERDICTS = {"agrees": "agree", "near": "are near", "misses": "miss"}
+
+
+def name_of(system: str) -> str:
+    """The name of a system's table."""
+    return system.split(" (")[0].lower().replace(" ", "_").replace("-", "_")
+
+
+def read(folder: Path) -> dict[str, Found]:
+    """Results of a folder: of one experiment's (result.json), or those that pages show. Raises `InputError`."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder of results")
+    single = folder / "result.json"
+    found = {}
+    for file in [single] if single.exists() else sorted(folder.glob("*.json")):
+        try:
+            known = json.loads(file.read_text(encoding="utf-8"))
+            if file == single:
+                when = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC).date().isoformat()
+                rows, origin = known["rows"], {"date": when, "command": known.get("command", "")}
+            elif "published" in known:
+                rows, origin = known["published"]["rows"], known["published"]["origin"]
+            else:
+                continue
+            rows = [r for r in rows if r["published"] is not None and r["measured"] is not None]
+            found[known["experiment"]] = Found(origin["date"], origin.get("command", ""), rows)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{file}: is not a result of this version ({error})") from None
+    return found
+
+
+def code_date() -> str:
+    """The date of the last commit to what figures depend on; empty where there is no repository."""
+    command = ["git", "log", "-1", "--format=%cs", "--", *CODE]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def verdict_of(ratio: float) -> str:
+    """In a word."""
+    return "agrees" if abs(ratio - 1) <= AGREES else "near" if abs(ratio - 1) <= NEAR else "misses"
+
+
+def _lines(system: str, found: dict[str, Found]) -> list[dict[str, Any]]:
+    lines = []
+    for experiment in SYSTEMS[system]:
+        for row in found[experiment].rows if experiment in found else []:
+            ratio = row["measured"] / row["published"] if row["published"] else float("nan")
+            verdict = verdict_of(ratio)
+            lines.append(
+                {
+                    "system": system,
+                    "experiment": experiment,
+                    "figure": row["figure"],
+                    "unit": row["unit"],
+                    "published": row["published"],
+                    "measured": row["measured"],
+                    "ratio": round(ratio, 3),
+                    "verdict": verdict,
+                    "why": reason_of(experiment, row["figure"]) if verdict == "misses" else "",
+                    "source": row["source"],
+                }
+            )
+    return lines
+
+
+def _state(system: str, experiment: str, found: Found | None, changed: str) -> dict[str, str]:
+    state = "missing" if found is None else "older than the code" if changed and found.date < changed else "at hand"
+    return {
+        "system": system,
+        "experiment": experiment,
+        "state": state,
+        "date": found.date if found else "",
+        "command": found.command if found else f"fabricvp experiment {experiment} --out results",
+    }
+
+
+def _summary(system: str, frame: pandas.DataFrame) -> dict[str, Any]:
+    part = frame[frame["system"] == system]
+    counts = part["verdict"].value_counts()
+    ratios = part["ratio"].dropna()
+    return {
+        "system": system,
+        "figures": len(part),
+        **{verdict: int(counts.get(verdict, 0)) for verdict in _VERDICTS},
+        "median_ratio": round(float(ratios.median()), 2) if len(ratios) else None,
+    }
+
+
+def _unexplained(frame: pandas.DataFrame) -> str:
+    left = frame[frame["why"] == "not explained yet"]
+    return "; ".join(left["experiment"] + ": " + left["figure"]) if len(left) else "none"

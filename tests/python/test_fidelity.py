@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published figures beside ours, from results at hand."""
+
+import json
+import subprocess
+
+import pandas
+import pytest
+from fabricvp import docs_command
+from fabricvp.errors import InputError
+from fabricvp.experiments.fidelity import study
+
+
+def result(folder, experiment, rows):
+    folder.mkdir(parents=True)
+    lines = [dict(zip(("figure", "unit", "measured", "published", "source", "missing"), r)) for r in rows]
+    text = json.dumps(
+        {"experiment": experiment, "command": f"fabricvp experiment {experiment}", "rows": lines, "tables": {}}
+    )
+    (folder / "result.json").write_text(text)
+
+
+ROWS = [
+    ("write, 2 B", "µs", 1.0, 1.05, "a note", ""),
+    ("read, 2 B", "µs", 1.2, 1.0, "a note", ""),
+    ("rate, one core", "M/s", 2.0, 8.0, "a paper", ""),
+    ("write, 4 MiB", "µs", 2.0, None, "", ""),
+    ("send, 2 B", "µs", None, 1.0, "a note", "no such part"),
+]
+
+
+@pytest.fixture
+def two(tmp_path):
+    result(tmp_path / "a", "rdma", ROWS)
+    result(tmp_path / "b", "netcrafter", [("baseline: padded flits, mean", "%", 43.0, 42.0, "slides", "")])
+    return tmp_path
+
+
+def run(folder, *results):
+    done = subprocess.run(
+        [".venv/bin/fabricvp", "experiment", "fidelity", "--results", *map(str, results), "--out", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_figures_verdicts_and_what_is_missing(two):
+    status, text = run(two / "found", two / "a", two / "b")
+    assert status == 0, text
+    rdma = pandas.read_csv(two / "found" / "gpurdma.csv")
+    assert list(rdma["verdict"]) == ["agrees", "near", "misses"]
+    assert list(rdma["ratio"]) == [0.952, 1.2, 0.25]
+    assert "one instruction a cycle" in rdma["why"][2]
+    assert list(pandas.read_csv(two / "found" / "netcrafter.csv")["verdict"]) == ["agrees"]
+    states = pandas.read_csv(two / "found" / "results.csv").set_index("experiment")["state"]
+    assert states["rdma"] in ("at hand", "older than the code") and states["lanes"] == "missing"
+    summary = pandas.read_csv(two / "found" / "summary.csv").set_index("system")
+    assert summary.loc["GPUrdma (ROSS 2016)", ["figures", "agrees", "near", "misses"]].tolist() == [3, 1, 1, 1]
+    assert summary.loc["ComP-Net (PACT 2018)", "figures"] == 0
+
+
+def test_results_older_than_the_code(two, monkeypatch):
+    monkeypatch.setattr(study, "code_date", lambda: "2999-01-01")
+    found = study.read(two / "a")["rdma"]
+    assert study._state("GPUrdma (ROSS 2016)", "rdma", found, "2999-01-01")["state"] == "older than the code"
+    assert study._state("GPUrdma (ROSS 2016)", "rdma", found, found.date)["state"] == "at hand"
+
+
+def test_pages_keep_what_they_need(tmp_path):
+    kept = {"experiment": "rdma", "tables": {}, "published": {"origin": {"date": "2026-01-01"}, "rows": []}}
+    rows = [{"figure": "read", "unit": "µs", "measured": 1.0, "published": 2.0, "source": "a note", "missing": ""}]
+    kept["published"]["rows"] = rows
+    (tmp_path / "rdma.json").write_text(docs_command.store_text(kept))
+    assert json.loads((tmp_path / "rdma.json").read_text()) == kept
+    assert study.read(tmp_path)["rdma"].rows == rows
+
+
+@pytest.mark.parametrize(
+    "content, says", [(None, "no such folder"), ("{", "not a result"), ('{"experiment": "rdma"}', "not a result")]
+)
+def test_bad_input(tmp_path, content, says):
+    if content is None:
+        with pytest.raises(InputError, match=says):
+            study.read(tmp_path / "none")
+        return
+    (tmp_path / "result.json").write_text(content)
+    with pytest.raises(InputError, match=says):
+        study.read(tmp_path)
+
+
+def test_nothing_at_hand(tmp_path):
+    (tmp_path / "empty").mkdir()
+    status, text = run(tmp_path / "found", tmp_path / "empty")
+    assert status == 2 and "no result there has figures beside published ones" in text
+    assert not (tmp_path / "found" / "index.html").exists()
