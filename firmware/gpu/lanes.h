@@ -119,51 +119,83 @@ LANES_SHUFFLE(f64, double, long, GPU_LANES_SHUFFLE_D)
 LANES_SHUFFLE(of_u32, unsigned, int, GPU_LANES_SHUFFLE_W_OF)
 LANES_SHUFFLE(of_u64, unsigned long, long, GPU_LANES_SHUFFLE_D_OF)
 
+/* Waits until all live lanes of the mask are at such a function with this mask, and gives these. Kinds 7 to 9 are its
+ * own and of the exchanges behind it, where lanes are found at several places. */
+#define LANES_KIND_GATHER 7
+#define LANES_KIND_VALUE 8
+#define LANES_KIND_VERDICT 9
+LANES_FUNCTION unsigned long lane_gather(unsigned long mask) {
+    lane_exchange(mask, 1, LANES_KIND_GATHER);
+    return lane_ballot_of(1) & mask;
+}
+
 /* The lanes of the mask that have this lane's value. */
-#define LANES_MATCH(name, type)                                                            \
-    LANES_FUNCTION unsigned long lane_match_##name(unsigned long mask, type value) {       \
-        lane_sync(mask);                                                                   \
-        unsigned long left = mask & lane_active(), own = 0;                                \
-        while (left) {                                                                     \
-            const type first = lane_shuffle_##name(value, (unsigned)__builtin_ctzl(left)); \
-            const unsigned long same = lane_ballot(first == value) & left;                 \
-            if (first == value) own = same;                                                \
-            left &= ~same;                                                                 \
-        }                                                                                  \
-        return own;                                                                        \
-    }                                                                                      \
-    /* Whether all lanes of the mask have one value. */                                    \
-    LANES_FUNCTION int lane_match_all_##name(unsigned long mask, type value) {             \
-        lane_sync(mask);                                                                   \
-        const unsigned long here = mask & lane_active();                                   \
-        const type first = lane_shuffle_##name(value, (unsigned)__builtin_ctzl(here));     \
-        return (lane_ballot(first == value) & here) == here;                               \
+#define LANES_MATCH(name, type)                                                               \
+    LANES_FUNCTION unsigned long lane_match_##name(unsigned long mask, type value) {          \
+        unsigned long left = lane_gather(mask), own = 0;                                      \
+        if (left != (mask & lane_active())) { /* some are at another place */                 \
+            lane_exchange(mask, value, LANES_KIND_VALUE);                                     \
+            for (; left; left &= left - 1) {                                                  \
+                const unsigned lane = (unsigned)__builtin_ctzl(left);                         \
+                own |= (unsigned long)(lane_shuffle_of_##name(value, lane) == value) << lane; \
+            }                                                                                 \
+            return own;                                                                       \
+        }                                                                                     \
+        while (left) {                                                                        \
+            const type first = lane_shuffle_##name(value, (unsigned)__builtin_ctzl(left));    \
+            const unsigned long same = lane_ballot(first == value) & left;                    \
+            if (first == value) own = same;                                                   \
+            left &= ~same;                                                                    \
+        }                                                                                     \
+        return own;                                                                           \
+    }                                                                                         \
+    /* Whether all lanes of the mask have one value. */                                       \
+    LANES_FUNCTION int lane_match_all_##name(unsigned long mask, type value) {                \
+        const unsigned long here = lane_gather(mask);                                         \
+        const unsigned lane = (unsigned)__builtin_ctzl(here);                                 \
+        if (here == (mask & lane_active()))                                                   \
+            return (lane_ballot(lane_shuffle_##name(value, lane) == value) & here) == here;   \
+        lane_exchange(mask, value, LANES_KIND_VALUE);                                         \
+        const int differs = lane_shuffle_of_##name(value, lane) != value;                     \
+        lane_exchange(mask, differs, LANES_KIND_VERDICT);                                     \
+        return (lane_ballot_of(differs) & here) == 0;                                         \
     }
 LANES_MATCH(u32, unsigned)
 LANES_MATCH(u64, unsigned long)
 
 /* Reductions over the lanes of the mask. With lanes missing, each lane takes the sum of the next one in the mask, the
- * next but one, and so on; the first one has it all then. */
-#define LANES_REDUCE(operation, name, type, expression)                                    \
-    LANES_FUNCTION type lane_reduce_##operation##_##name(unsigned long mask, type value) { \
-        lane_sync(mask);                                                                   \
-        const unsigned own = lane_number();                                                \
-        const unsigned long here = mask & lane_active(), above = here & (~1ul << own);     \
-        if (here == ~0ul >> (64 - WAVEFRONT_LANES)) {                                      \
-            for (unsigned distance = WAVEFRONT_LANES / 2; distance; distance /= 2) {       \
-                const type a = value, b = lane_shuffle_##name(value, own ^ distance);      \
-                value = expression;                                                        \
-            }                                                                              \
-            return value;                                                                  \
-        }                                                                                  \
-        unsigned next = above ? (unsigned)__builtin_ctzl(above) : WAVEFRONT_LANES;         \
-        for (unsigned distance = 1; distance < WAVEFRONT_LANES; distance *= 2) {           \
-            const type a = value, b = lane_shuffle_##name(value, next);                    \
-            const unsigned after = lane_shuffle_u32(next, next);                           \
-            value = next < WAVEFRONT_LANES ? (expression) : value;                         \
-            next = after;                                                                  \
-        }                                                                                  \
-        return lane_shuffle_##name(value, (unsigned)__builtin_ctzl(here));                 \
+ * next but one, and so on; the first one has it all then. With lanes at several places each takes the values of all. */
+#define LANES_REDUCE(operation, name, type, expression)                                                    \
+    LANES_FUNCTION type lane_reduce_##operation##_##name(unsigned long mask, type value) {                 \
+        const unsigned own = lane_number();                                                                \
+        const unsigned long here = lane_gather(mask);                                                      \
+        if (here != (mask & lane_active())) {                                                              \
+            lane_exchange(mask, value, LANES_KIND_VALUE);                                                  \
+            unsigned long left = here;                                                                     \
+            type all = (type)lane_shuffle_of_u32((unsigned)value, (unsigned)__builtin_ctzl(left));         \
+            while (left &= left - 1) {                                                                     \
+                const type a = all;                                                                        \
+                const type b = (type)lane_shuffle_of_u32((unsigned)value, (unsigned)__builtin_ctzl(left)); \
+                all = expression;                                                                          \
+            }                                                                                              \
+            return all;                                                                                    \
+        }                                                                                                  \
+        const unsigned long above = here & (~1ul << own);                                                  \
+        if (here == ~0ul >> (64 - WAVEFRONT_LANES)) {                                                      \
+            for (unsigned distance = WAVEFRONT_LANES / 2; distance; distance /= 2) {                       \
+                const type a = value, b = lane_shuffle_##name(value, own ^ distance);                      \
+                value = expression;                                                                        \
+            }                                                                                              \
+            return value;                                                                                  \
+        }                                                                                                  \
+        unsigned next = above ? (unsigned)__builtin_ctzl(above) : WAVEFRONT_LANES;                         \
+        for (unsigned distance = 1; distance < WAVEFRONT_LANES; distance *= 2) {                           \
+            const type a = value, b = lane_shuffle_##name(value, next);                                    \
+            const unsigned after = lane_shuffle_u32(next, next);                                           \
+            value = next < WAVEFRONT_LANES ? (expression) : value;                                         \
+            next = after;                                                                                  \
+        }                                                                                                  \
+        return lane_shuffle_##name(value, (unsigned)__builtin_ctzl(here));                                 \
     }
 LANES_REDUCE(add, u32, unsigned, a + b)
 LANES_REDUCE(add, i32, int, (int)((unsigned)a + (unsigned)b))

@@ -70,7 +70,7 @@ __global__ void places(int* out) {
     if (lane & 1)
         out[lane] = __reduce_add_sync(FULL, lane);
     else
-        out[lane] = __reduce_add_sync(FULL, lane) + 1;
+        out[lane] = __ballot_sync(FULL, lane) + 1;
 }
 __global__ void right(int* out) {
     int lane = threadIdx.x;
@@ -93,6 +93,54 @@ __global__ void right(int* out) {
         program["places"](1, 64, out)
     program["right"](1, 64, out)
     assert out.tolist() == [6, 6] * 32
+
+
+MATCHES = """__global__ void matches(unsigned long long* same, int* all, int* sums, unsigned* least, int* most,
+                        unsigned* bits) {
+    int t = threadIdx.x, lane = t % warpSize;
+    unsigned value = lane * 7 % 5;
+    double number = lane / 3;
+    int one, two;
+    if (lane & 1) {
+        same[t] = __match_any_sync(FULL, value);
+        __match_all_sync(FULL, lane == 9, &one);
+        __match_all_sync(FULL, 4711ull, &two);
+        sums[t] = __reduce_add_sync(FULL, lane - 20);
+        least[t] = __reduce_min_sync(FULL, value + 3);
+        most[t] = __reduce_max_sync(FULL, -lane);
+        bits[t] = __reduce_xor_sync(FULL, value);
+    } else {
+        same[t] = __match_any_sync(FULL, value) + 1ull;
+        __match_all_sync(FULL, lane == 9, &one);
+        __match_all_sync(FULL, 4711ull, &two);
+        sums[t] = __reduce_add_sync(FULL, lane - 20);
+        least[t] = __reduce_min_sync(FULL, value + 3);
+        most[t] = __reduce_max_sync(FULL, -lane);
+        bits[t] = __reduce_xor_sync(FULL, value);
+    }
+    all[t] = one + 2 * two;
+    if (lane % 3 == 0) return;                 // ended lanes count as gone
+    if (lane % 3 == 1) same[t] += __match_any_sync(FULL, number) & 2;
+    else same[t] += __match_any_sync(FULL, number) & 2;
+}
+""".replace("FULL", "~0ull")
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("language, width", [("hip", 64), ("cuda", 32)])
+def test_matches_and_reductions_at_several_places(gpu, language, width):
+    same, (everything, sums, most) = numpy.zeros(64, "u8"), (numpy.zeros(64, "i4") for _ in range(3))
+    least, bits = (numpy.zeros(64, "u4") for _ in range(2))
+    gpu.program(MATCHES, language=language)["matches"](1, 64, same, everything, sums, least, most, bits)
+    lane = numpy.arange(64) % width
+    value, number = lane[:width] * 7 % 5, lane[:width] // 3
+    for t in range(64):
+        own = sum(1 << other for other in range(width) if value[other] == value[lane[t]])
+        # Lane 1, which has not ended, has the number 0 as lane 2 has.
+        more = 2 if lane[t] % 3 and number[lane[t]] == 0 else 0
+        assert int(same[t]) == own + int(lane[t] % 2 == 0) + more, t
+    assert (everything == 2).all() and (sums == sum(range(width)) - 20 * width).all()
+    assert (least == 3).all() and (most == 0).all() and (bits == numpy.bitwise_xor.reduce(value)).all()
 
 
 ARMS = """__global__ void halves(int* out) {

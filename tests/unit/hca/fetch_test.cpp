@@ -69,7 +69,7 @@ std::vector<ticks> times_of_messages(unsigned count, unsigned ahead) {
     return times;
 }
 
-constexpr ticks read = 400'000;  // of the host's memory by an adapter, at least
+constexpr ticks host_read = 400'000;  // of the host's memory by an adapter, at least
 
 }  // namespace
 
@@ -77,14 +77,14 @@ TEST_CASE("a queue pair has several fetches of send entries under way") {
     calendar timeline;
     const auto serial = time_of_writes(1), parallel = time_of_writes(4);
     INFO(serial << " and " << parallel << " ps");
-    CHECK(serial > parallel + 2 * read);
+    CHECK(serial > parallel + 2 * host_read);
 }
 
 TEST_CASE("receive entries are fetched ahead of messages, as far as software posts ahead") {
     calendar timeline;
     const auto one = times_of_messages(6, 1), many = times_of_messages(40, 12);
     // With one at a time each message waits for the doorbell record and for its entry, with many only the first.
-    for (std::size_t i = 1; i < one.size(); ++i) CHECK(one[i] > many.back() + read);
-    CHECK(many[0] > many.back() + 2 * read);
-    for (std::size_t i = 1; i < many.size(); ++i) CHECK(many[i] < many.back() + read / 4);
+    for (std::size_t i = 1; i < one.size(); ++i) CHECK(one[i] > many.back() + host_read);
+    CHECK(many[0] > many.back() + 2 * host_read);
+    for (std::size_t i = 1; i < many.size(); ++i) CHECK(many[i] < many.back() + host_read / 4);
 }
