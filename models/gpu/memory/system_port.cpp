@@ -80,7 +80,7 @@ void system_port::read(const line_request_ptr& request) {
                            request->valid_sectors |= static_cast<std::uint8_t>(1u << s);
                    }
                    request->spans.add(m_trip_span, span_kind::service, sent, now());
-                   read_latency.add(now() - sent);
+                   read_latency.add(now() - sent + 2 * m_router.system_time());
                    answer(request, fault_of(status));
                });
 }
@@ -119,7 +119,7 @@ void system_port::atomic(const line_request_ptr& request) {
                          std::memcpy(&request->operand, old.data(), old.length);
                      }
                      request->spans.add(m_trip_span, span_kind::service, sent, now());
-                     atomic_latency.add(now() - sent);
+                     atomic_latency.add(now() - sent + 2 * m_router.system_time());
                      answer(request, fault_of(status));
                  });
 }

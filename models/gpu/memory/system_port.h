@@ -47,9 +47,9 @@ public:
     counter rejected{*this, "rejected", "1", "requests that PCIe has no transaction for"};
 
     histogram write_queueing{*this, "write_queueing", "ps", "time that a write of a line waited for the link"};
-    histogram read_latency{*this, "read_latency", "ps", "of a line, from the request to its data"};
+    histogram read_latency{*this, "read_latency", "ps", "of a line, from the cache that asks to its data there"};
     histogram flush_latency{*this, "flush_latency", "ps", "of a release of system scope, from its begin to its end"};
-    histogram atomic_latency{*this, "atomic_latency", "ps", "from the request to the old value"};
+    histogram atomic_latency{*this, "atomic_latency", "ps", "from the request of a cache to the old value there"};
 
     /// Address in the host's memory that flush() reads 4 bytes of; 0: releases do not wait. Set by the driver.
     std::uint64_t flush_page = 0;
