@@ -118,7 +118,8 @@ class Progress(CommandTest):
         self.assertRegex(seen, r"on\r*\n\r\x1b\[K\d\.\d+ s simulated, [\d.e+]+ .?s/s, [\d.]+ MIPS, about \d+ s left")
         self.assertIn("\r\x1b[Kfabricvp: the time limit was reached", seen)
         for line in self.run_on_terminal(*busy, columns=40).split("\r\x1b[K")[1:-1]:
-            self.assertLess(len(line), 40)
+            if not line.endswith("\n"):  # on a busy machine a line says that it will take long
+                self.assertLess(len(line), 40)
         self.assertNotIn("simulated,", self.run_on_terminal(*busy, "--quiet"))
         silent = self.succeed(*busy)
         self.assertEqual(len(silent.errors.splitlines()), 1)
