@@ -46,7 +46,7 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     ++remote;
     const auto where = gpu::where(r.line);  // of a command processor's address it has 16 bits
     if (where >= m_apertures.size() || !m_apertures[where]) return reject(request, memory_fault::bus_error, departure);
-    if (where == GPU_PA_SYSTEM) {
+    if (where == GPU_PA_SYSTEM && m_fence) {
         r.spans.add(m_span, span_kind::service, departure, departure + m_system_latency);
         departure += m_system_latency;
     }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..frame import Experiment, study_of
@@ -10,7 +11,8 @@ from ..frame import Experiment, study_of
 if TYPE_CHECKING:
     import argparse
 
-RESULTS = "docs/experiments/results"
+TREE = Path(__file__).resolve().parents[4]  #: of the sources, where the package is linked to them
+RESULTS = TREE / "docs/experiments/results"
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +20,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--results",
         metavar="DIR",
         nargs="+",
-        default=[RESULTS],
-        help="folders of results: those of `fabricvp experiment --out`, or what pages show (default: %(default)s)",
+        default=[str(RESULTS)],
+        help="folders of results: those of `fabricvp experiment --out`, or what pages show (default: those of the"
+        " source tree's pages)",
     )
 
 

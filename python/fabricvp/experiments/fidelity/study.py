@@ -14,6 +14,7 @@ import pandas
 
 from ...errors import InputError
 from ..frame import Run
+from . import TREE
 from .reasons import SYSTEMS, reason_of
 
 #: What figures depend on; a result from before the last commit to it is older than the code.
@@ -96,7 +97,7 @@ def read(folder: Path) -> dict[str, Found]:
 
 def code_date() -> str:
     """The date of the last commit to what figures depend on; empty where there is no repository."""
-    command = ["git", "log", "-1", "--format=%cs", "--", *CODE]
+    command = ["git", "-C", str(TREE), "log", "-1", "--format=%cs", "--", *CODE]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
