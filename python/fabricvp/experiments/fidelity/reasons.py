@@ -45,7 +45,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "gpurdma-placement",
-        r"saves|queue pair|writing|ringing|polling",
+        r"saves|queue pair .*completion queue",
         "what a release of system scope waits for on a K40c is not published; the page sets the forms side by side",
     ),
     (
