@@ -157,7 +157,9 @@ def test_kernels_run_at_the_same_time(elf):
         assert long.kernel_time == results[1].kernel_time < 0.7 * durations / 1e12
         assert long.statistics["dispatcher.duration.max"] / 1e12 <= long.kernel_time
         assert sums.result().buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64)
-        assert all(0.9 * alone.time < r.time < 1.3 * alone.time for r in results) and long.time > 1.6 * alone.time
+        times = [alone.time, *(r.time for r in results), long.time]
+        assert all(0.8 * alone.time < r.time < 1.3 * alone.time for r in results), times
+        assert long.time > 1.6 * alone.time, times
         assert long.statistics["dispatcher.dispatches"] == 3
         assert results[1].statistics["dispatcher.dispatches"] == 1
         # One that goes wrong leaves the others alone, and the next ones, too.

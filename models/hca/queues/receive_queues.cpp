@@ -61,11 +61,14 @@ void receive_queues::consume_own(queue_pair& q, done finished, bool record_is_ne
     }
     const auto posted = static_cast<std::uint16_t>(r.posted - r.consumed);
     if (posted > q.attributes.rq.entries()) return finished(consume_status::failed);
-    if (posted)
+    if (posted) {
+        r.reading = std::make_shared<std::function<void(queue_pair*)>>();  // nothing else reads these entries now
         return fetch_own(q, [this, finished = std::move(finished)](queue_pair* current, bool ok) {
+            if (current) current->receive_queue.reading = nullptr;
             if (!ok) return finished(consume_status::failed);
             consume_own(*current, finished, true);
         });
+    }
     if (record_is_new) {
         ++empty;
         return finished(consume_status::empty);

@@ -40,7 +40,7 @@ PATH = (
     ("link back", r"node0\.hca0\.network\.link: (?!queue)|node1\.hca0\.network\.link: queue"),
     ("receive", r"node0\.hca0\.network: receive"),
     ("PCIe from the adapter", r"node0\.hca0\.link: "),
-    ("memory", r"pcie\.root: memory"),
+    ("memory", r"pcie\.root: (inbound|memory)"),
 )
 #: Messages as the experiment and as the page calls them.
 MESSAGES = {
