@@ -10,7 +10,6 @@ from fabricvp.experiments.compnet_reduction.points import byte_count
 from fabricvp.experiments.compnet_training.projection import minibatch, speedup, time_of
 from fabricvp.experiments.compnet_training.workloads import WORKLOADS
 
-
 BACKENDS_OF_THE_BUS = ("GHN", "ComP-Net", "GPU-native")
 
 
