@@ -28,8 +28,7 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
     config.set_interrupt_pin(1);
     add_common_capabilities(true);
     add_msi_x(GPU_VECTORS, GPU_BAR_REGISTERS, GPU_MSIX_TABLE);
-    core.router().set_aperture(GPU_PA_SYSTEM, &system);
-    core.router().set_system_fence(&system);
+    core.router().set_system_port(system, system);
     host_interface.flush_page.on_write([this](std::size_t, std::uint64_t page) { system.flush_page = page; });
 }
 

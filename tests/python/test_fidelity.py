@@ -78,7 +78,13 @@ def test_pages_keep_what_they_need(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content, says", [(None, "no such folder"), ("{", "not a result"), ('{"experiment": "rdma"}', "not a result")]
+    "content, says",
+    [
+        (None, "no such folder"),
+        ("{", "is not JSON"),
+        ('{"experiment": "rdma"}', "not the result of"),
+        ('{"experiment": "rdma", "tables": {}, "rows": [1]}', "rows are not as"),
+    ],
 )
 def test_bad_input(tmp_path, content, says):
     if content is None:

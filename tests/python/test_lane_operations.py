@@ -95,28 +95,25 @@ __global__ void right(int* out) {
     assert out.tolist() == [6, 6] * 32
 
 
-MATCHES = """__global__ void matches(unsigned long long* same, int* all, int* sums, unsigned* least, int* most,
+MATCHES = """
+#define ARM(more)                                            \\
+    same[t] = __match_any_sync(FULL, value) + more;          \\
+    __match_all_sync(FULL, lane == 9, &one);                 \\
+    __match_all_sync(FULL, 4711ull, &two);                   \\
+    sums[t] = __reduce_add_sync(FULL, lane - 20);            \\
+    least[t] = __reduce_min_sync(FULL, value + 3);           \\
+    most[t] = __reduce_max_sync(FULL, -lane);                \\
+    bits[t] = __reduce_xor_sync(FULL, value)
+__global__ void matches(unsigned long long* same, int* all, int* sums, unsigned* least, int* most,
                         unsigned* bits) {
     int t = threadIdx.x, lane = t % warpSize;
     unsigned value = lane * 7 % 5;
     double number = lane / 3;
     int one, two;
     if (lane & 1) {
-        same[t] = __match_any_sync(FULL, value);
-        __match_all_sync(FULL, lane == 9, &one);
-        __match_all_sync(FULL, 4711ull, &two);
-        sums[t] = __reduce_add_sync(FULL, lane - 20);
-        least[t] = __reduce_min_sync(FULL, value + 3);
-        most[t] = __reduce_max_sync(FULL, -lane);
-        bits[t] = __reduce_xor_sync(FULL, value);
+        ARM(0);
     } else {
-        same[t] = __match_any_sync(FULL, value) + 1ull;
-        __match_all_sync(FULL, lane == 9, &one);
-        __match_all_sync(FULL, 4711ull, &two);
-        sums[t] = __reduce_add_sync(FULL, lane - 20);
-        least[t] = __reduce_min_sync(FULL, value + 3);
-        most[t] = __reduce_max_sync(FULL, -lane);
-        bits[t] = __reduce_xor_sync(FULL, value);
+        ARM(1ull);
     }
     all[t] = one + 2 * two;
     if (lane % 3 == 0) return;                 // ended lanes count as gone

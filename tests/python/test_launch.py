@@ -158,7 +158,8 @@ def test_kernels_run_at_the_same_time(elf):
         assert long.statistics["dispatcher.duration.max"] / 1e12 <= long.kernel_time
         assert sums.result().buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64)
         times = [alone.time, *(r.time for r in results), long.time]
-        assert all(0.8 * alone.time < r.time < 1.3 * alone.time for r in results), times
+        # A kernel stays 20,000 cycles of 1 GHz; alone, its launch takes the host longer than among others.
+        assert all(20e-6 < r.time < 1.3 * alone.time for r in results), times
         assert long.time > 1.6 * alone.time, times
         assert long.statistics["dispatcher.dispatches"] == 3
         assert results[1].statistics["dispatcher.dispatches"] == 1

@@ -88,7 +88,7 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
     m_direct.add(GPU_LOCAL(0), params.memory, {&memory, 0, true});
     const clock_domain hart_clock(params.hart.clock);
     for (std::uint64_t i = 0; i < params.harts; ++i) {
-        const auto owner = (std::uint64_t{gpu} + 1) << 32 | (0xffff0000u + i);
+        const auto owner = (std::uint64_t{gpu} + 1) << 32 | (first_hart_owner + i);
         const cp_bus_wiring to{hart_clock, memory, registers, router, translations, owner, debug};
         bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, to));
         harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, m_direct,

@@ -45,8 +45,12 @@ public:
     /// It may reorder them; vector memory units keep order themselves (remote_order). Null: none.
     void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
 
-    /// What releases of system scope wait for; null: nothing.
-    void set_system_fence(system_fence* fence) { m_fence = fence; }
+    /// The port to system addresses over a bus that acknowledges no writes, system_time() away: target of their
+    /// aperture, and what releases of system scope wait for.
+    void set_system_port(line_target& port, system_fence& fence) {
+        m_apertures[GPU_PA_SYSTEM] = &port;
+        m_fence = &fence;
+    }
     bool flush_system(system_fence_client& client, std::uint64_t cookie) {
         return !m_fence || m_fence->flush(client, cookie);
     }

@@ -91,6 +91,11 @@ using vector_access_ptr = pooled_ptr<vector_access>;
 
 class line_request;
 
+/// Owners of requests, in the low half of line_operation::owner: lanes, and from here on harts of the command
+/// processor.
+inline constexpr std::uint32_t first_hart_owner = 0xffff'0000;
+constexpr bool is_lane(std::uint64_t owner) { return static_cast<std::uint32_t>(owner) < first_hart_owner; }
+
 /// Who sends line requests and hears their responses.
 class line_client {
 public:

@@ -20,7 +20,7 @@ memory_fault fault_of(pcie::request_status status) {
 void system_port_params::describe(parameter_visitor& v) {
     v.choice("release", release,
              "when a release of system scope waits for a read of host memory, which follows the writes there: "
-             "behind_writes, if there were any since the last such read; always; or never");
+             "behind_writes, if lanes have written there since the last such read; always; or never");
 }
 
 system_port::system_port(const sc_core::sc_module_name& name, const system_port_params& p, memory_router& router,
@@ -54,7 +54,9 @@ void system_port::start(const line_request_ptr& request) {
         case access_kind::read: return read(request);
         case access_kind::write: return write(request);
         case access_kind::atomic: return atomic(request);
-        default: ++rejected; return answer(request, memory_fault::bus_error);  // no reservations or locks across PCIe
+        default:
+            ++rejected;
+            return respond_to(request, memory_fault::bus_error);  // no reservations or locks across PCIe
     }
 }
 
@@ -81,13 +83,13 @@ void system_port::read(const line_request_ptr& request) {
                    }
                    request->spans.add(m_trip_span, span_kind::service, sent, now());
                    read_latency.add(now() - sent + 2 * m_router.system_time());
-                   answer(request, fault_of(status));
+                   respond_to(request, fault_of(status));
                });
 }
 
 void system_port::write(const line_request_ptr& request) {
     ++writes;
-    ++m_posted;
+    m_posted += is_lane(request->owner);
     for (auto mask = request->byte_mask; mask;) {  // each run of neighbouring bytes is a request of its own
         const auto first = static_cast<unsigned>(__builtin_ctzll(mask));
         const auto rest = ~(mask >> first);
@@ -97,7 +99,7 @@ void system_port::write(const line_request_ptr& request) {
         m_dma.write(offset_of(request->line) + first, slice);
         mask = first + bytes >= 64 ? 0 : mask & (~std::uint64_t{0} << (first + bytes));
     }
-    answer(request, memory_fault::none);
+    respond_to(request, memory_fault::none);
 }
 
 void system_port::atomic(const line_request_ptr& request) {
@@ -107,7 +109,7 @@ void system_port::atomic(const line_request_ptr& request) {
         case operation::add: kind = pcie::tlp_kind::fetch_add; break;
         case operation::swap: kind = pcie::tlp_kind::swap; break;
         case operation::compare_swap: kind = pcie::tlp_kind::compare_swap; break;
-        default: ++rejected; return answer(request, memory_fault::bus_error);
+        default: ++rejected; return respond_to(request, memory_fault::bus_error);
     }
     ++atomics;
     const auto old = allocate_slice(request->size);
@@ -120,7 +122,7 @@ void system_port::atomic(const line_request_ptr& request) {
                      }
                      request->spans.add(m_trip_span, span_kind::service, sent, now());
                      atomic_latency.add(now() - sent + 2 * m_router.system_time());
-                     answer(request, fault_of(status));
+                     respond_to(request, fault_of(status));
                  });
 }
 
@@ -179,7 +181,6 @@ void system_port::write_next_line() {
 void system_port::write_next_part() {
     auto& t = m_writes.front();
     const auto bytes = std::min<std::uint64_t>({t.data.length, m_dma.max_payload, 4096 - t.address % 4096});
-    ++m_posted;
     m_dma.write(t.address, t.data.part(0, bytes));
     t.address += bytes;
     t.data.offset += bytes;
@@ -190,7 +191,7 @@ void system_port::write_next_part() {
     m_writes.pop_front();
 }
 
-void system_port::answer(const line_request_ptr& request, memory_fault fault) {
+void system_port::respond_to(const line_request_ptr& request, memory_fault fault) {
     request->fault = fault;
     m_router.respond_from_system(request);
 }

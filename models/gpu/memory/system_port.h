@@ -17,7 +17,7 @@ namespace fabricvp::gpu {
 
 /// When a release of system scope sends a read of host memory behind the writes, and waits for it.
 enum class system_release {
-    behind_writes,  ///< if there were writes since the last one that has come back
+    behind_writes,  ///< if lanes have written since the last one that has come back
     always,
     never  ///< writes count as performed when they are handed to the link
 };
@@ -82,7 +82,7 @@ private:
     void start(const line_request_ptr& request);
     void write_next_line();
     void write_next_part();
-    void answer(const line_request_ptr& request, memory_fault fault);
+    void respond_to(const line_request_ptr& request, memory_fault fault);
     void respond();
     void advance();
     void read_done(std::uint32_t place, memory_fault fault);
@@ -118,7 +118,7 @@ private:
         ticks when;
         pending_flush flush;
     };
-    std::uint64_t m_posted = 0, m_performed = 0;   // writes handed over, and of these, known to be performed
+    std::uint64_t m_posted = 0, m_performed = 0;   // writes of lanes handed over, and of these, known to be performed
     growing_ring<due_flush> m_arriving, m_ending;  // on their way from and to compute units
     calendar_event m_begin_flushes{method<&system_port::begin_flushes>, this};
     calendar_event m_end_flushes{method<&system_port::end_flushes>, this};

@@ -175,10 +175,10 @@ void send_queues::due() {
 void send_queues::fetch(queue_pair& q) {
     auto& s = q.send;
     const auto& sq = q.attributes.sq;
-    if (s.batches.empty() || q.attributes.state == HCA_QP_ERR) return;
-    auto under_way = std::uint32_t{0};
-    for (const auto& f : s.fetches) under_way += f.count;
-    while (s.fetches.size() < params.reads && s.wqes.size() + under_way < params.window) {
+    while (!s.batches.empty() && q.attributes.state != HCA_QP_ERR && s.fetches.size() < params.reads) {
+        std::uint32_t under_way = 0;
+        for (const auto& f : s.fetches) under_way += f.count;
+        if (s.wqes.size() + under_way >= params.window) return;
         const auto next = static_cast<std::uint16_t>(s.fetched + under_way);
         const auto waiting = static_cast<std::uint16_t>(s.posted - next);
         if (!waiting) return;
@@ -189,14 +189,12 @@ void send_queues::fetch(queue_pair& q) {
         const auto bytes = allocate_slice(std::size_t{count} * sq.stride());
         const auto first = sq.wqe_address(index), serial = ++m_fetch_serial;
         s.fetches.push_back({serial, bytes, count, first, now()});
-        under_way += count;
         ++fetches;
         read_region(m_bus, m_translation,
                     {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read}, bytes,
                     [this, qp = q.weak(), serial](bool ok) {
                         if (auto* current = m_qps.find(qp)) fetched(*current, serial, ok);
                     });
-        if (s.fetches.empty()) return;  // it failed at once, and so did the queue pair
     }
 }
 
@@ -208,10 +206,11 @@ void send_queues::fetched(queue_pair& q, std::uint64_t serial, bool ok) {
     at->done = true;
     at->ok = ok;
     if (q.attributes.state == HCA_QP_ERR) {
-        s.fetches.erase(at);
+        // Those that wait behind another one are not going to be decoded.
+        s.fetches.erase(std::remove_if(s.fetches.begin(), s.fetches.end(), [](const auto& f) { return f.done; }),
+                        s.fetches.end());
         return m_adapter.wqes_ready(q);
     }
-    if (!s.fetches.front().done) return;
     while (!s.fetches.empty() && s.fetches.front().done) {
         const auto f = s.fetches.front();
         s.fetches.pop_front();

@@ -21,9 +21,7 @@ ticks time_until(driver& d, Done done) {
     return calendar::current().now() - begin;
 }
 
-/// Time until the last of so many writes that are posted together has arrived.
-ticks time_of_writes(two_adapter_bench& bench, const driver::memory_region& ra, const driver::memory_region& rb,
-                     unsigned count) {
+std::vector<send_request> writes(const driver::memory_region& ra, const driver::memory_region& rb, unsigned count) {
     std::vector<send_request> all(count);
     for (unsigned i = 0; i < count; ++i) {
         all[i].opcode = HCA_OP_WRITE;
@@ -31,8 +29,14 @@ ticks time_of_writes(two_adapter_bench& bench, const driver::memory_region& ra, 
         all[i].remote = i;
         all[i].rkey = rb.key;
     }
+    return all;
+}
+
+/// Time until the last of so many writes that are posted together has arrived.
+ticks time_of_writes(two_adapter_bench& bench, const driver::memory_region& ra, const driver::memory_region& rb,
+                     unsigned count) {
     std::memset(bench.b.byte(rb, 0), 0, 16);
-    bench.qa->post(all);
+    bench.qa->post(writes(ra, rb, count));
     const auto time = time_until(bench.a, [&] { return *bench.b.byte(rb, count - 1) == count; });
     for (unsigned i = 0; i < count; ++i) {
         bench.good_a();
@@ -80,6 +84,30 @@ TEST_CASE("entries are fetched several reads at a time, and receives ahead of me
     CHECK(fetches.total() - before == 5);
     CHECK(sixteen < one + 2 * host_read);
 
+    // A fetch that is overtaken by those behind it: entries stay in order.
+    bench.connect({}, 0x26);
+    const auto delay_first = [&] {
+        auto& memory = bench.host.memory;
+        const auto* entry = bench.a.byte(bench.qa->memory, bench.qa->slot(bench.qa->posted));
+        memory.slow_from = static_cast<std::uint64_t>(entry - memory.bytes.data());
+        memory.slow_bytes = 64;
+        memory.slow_by = 5'000'000;
+    };
+    delay_first();
+    CHECK(time_of_writes(bench, ra, rb, 16) > 5'000'000);
+    // The queue pair ends in the error state meanwhile: all entries are flushed.
+    delay_first();
+    bench.qa->post(writes(ra, rb, 16));
+    bench.a.run(3'000'000);
+    REQUIRE(bench.a.command(HCA_2ERR_QP, bench.qa->number) == HCA_OK);
+    bench.a.run(10'000'000);
+    for (unsigned i = 0; i < 16; ++i) {
+        const auto c = bench.wait(bench.a, *bench.cq_a);
+        REQUIRE(c);
+        CHECK(c->error());
+    }
+    bench.host.memory.slow_bytes = 0;
+
     // With one receive at a time each message waits for the doorbell record and for its entry, with many only the
     // first.
     bench.connect({}, 0x22);
@@ -89,4 +117,21 @@ TEST_CASE("entries are fetched several reads at a time, and receives ahead of me
     for (std::size_t i = 1; i < single.size(); ++i) CHECK(single[i] > many.back() + host_read);
     CHECK(many[0] > many.back() + 2 * host_read);
     for (std::size_t i = 1; i < many.size(); ++i) CHECK(many[i] < many.back() + host_read / 4);
+
+    // Receives are posted while the doorbell record is being read and a message waits for it: each takes its own entry.
+    bench.connect({}, 0x28);
+    bench.qb->post_receive({{0, rb.key, 64}});
+    std::vector<send_request> burst(8);
+    for (unsigned i = 0; i < burst.size(); ++i) burst[i].list = {{i, ra.key, 1}};
+    bench.qa->post(burst);
+    auto& consumed = bench.host.adapters[1]->receive_queues.consumed;
+    const auto first = consumed.total();
+    time_until(bench.b, [&] { return consumed.total() == first + 1; });
+    for (unsigned i = 1; i < 16; ++i) bench.qb->post_receive({{100 * i, rb.key, 64}});
+    for (unsigned i = 0; i < 16; ++i) {
+        if (i == burst.size()) bench.qa->post(burst);
+        bench.good_a();
+        CHECK(bench.good_b().wqe == i << bench.qb->log_stride);
+        CHECK(*bench.b.byte(rb, 100 * i) == i % burst.size() + 1);
+    }
 }

@@ -38,6 +38,9 @@ public:
             m_rights[i] |= static_cast<std::uint8_t>(i < at || i >= at + bytes ? rights & reads : rights);
     }
     std::uint64_t access_violations = 0;
+    /// Reads that begin in a range take longer, so that later ones overtake them.
+    std::uint64_t slow_from = 0, slow_bytes = 0;
+    ticks slow_by = 0;
     std::string first_access_violation;
 
 private:
@@ -53,6 +56,7 @@ private:
 
     outcome access(bus_payload& p, ticks& latency) override {
         latency += 60'000;
+        if (p.is_read() && p.get_address() - slow_from < slow_bytes) latency += slow_by;
         if (p.get_address() == messages && p.is_write() && p.get_data_length() == 4) {
             std::uint32_t data = 0;
             std::memcpy(&data, p.get_data_ptr(), 4);

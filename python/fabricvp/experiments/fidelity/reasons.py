@@ -30,8 +30,8 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
 }
 
 _RANDOM_READS = (
-    "workloads that read single words at random (pagerank, syr2k) fill the slow link: seven times slower with it, where"
-    " nothing published is beyond 2.3; the other workloads hardly load it"
+    "workloads that read single words at random (pagerank, syr2k) fill the slow link, which slows them down more than"
+    " anything published; the other workloads hardly load it"
 )
 _REASONS: tuple[tuple[str, str, str], ...] = (
     ("netcrafter", r"ideal: speed-up", _RANDOM_READS),
@@ -59,7 +59,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "compnet-reduction",
         r"energy",
-        "the hart that waits for a kernel polls in all schemes, so half of the host's energy is the same in each",
+        "the hart that waits for a kernel polls in all schemes, so much of the host's energy is the same in each",
     ),
 )
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 
 import pandas
 
+from ...docs_command import origin_of, read_result, read_store
 from ...errors import InputError
 from ..frame import Run
 from . import TREE
@@ -76,23 +75,23 @@ def read(folder: Path) -> dict[str, Found]:
     """Results of a folder: of one experiment's (result.json), or those that pages show. Raises `InputError`."""
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder of results")
-    single = folder / "result.json"
-    found = {}
-    for file in [single] if single.exists() else sorted(folder.glob("*.json")):
-        try:
-            known = json.loads(file.read_text(encoding="utf-8"))
-            if file == single:
-                when = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC).date().isoformat()
-                rows, origin = known["rows"], {"date": when, "command": known.get("command", "")}
-            elif "published" in known:
-                rows, origin = known["published"]["rows"], known["published"]["origin"]
-            else:
-                continue
-            rows = [r for r in rows if r["published"] is not None and r["measured"] is not None]
-            found[known["experiment"]] = Found(origin["date"], origin.get("command", ""), rows)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{file}: is not a result of this version ({error})") from None
-    return found
+    if (folder / "result.json").exists():
+        result = read_result(folder)
+        return {result["experiment"]: _found(folder / "result.json", origin_of(result, folder), result.get("rows"))}
+    stores = {file: read_store(file) for file in sorted(folder.glob("*.json"))}
+    return {
+        kept["experiment"]: _found(file, kept["published"]["origin"], kept["published"]["rows"])
+        for file, kept in stores.items()
+        if "published" in kept
+    }
+
+
+def _found(file: Path, origin: dict[str, Any], rows: Any) -> Found:
+    try:
+        shown = [r for r in rows if r["published"] is not None and r["measured"] is not None]
+        return Found(origin["date"], origin.get("command", ""), shown)
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{file}: rows are not as this version writes them ({error})") from None
 
 
 def code_date() -> str:
