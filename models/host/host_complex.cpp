@@ -30,6 +30,10 @@ void host_params::describe(parameter_visitor& v) {
     v.group("hart", hart, "every hart");
     v.group("bus", bus, "interconnect");
     v.group("dram", dram, "memory, as devices see it");
+    v.field(
+        "device_store", device_store, between{0, 1e6},
+        "what a store to a PCIe device's memory takes its hart; one that goes on where one of the hart's last eight "
+        "streams of such stores ends is combined with it and takes nothing more");
     v.choice(
         "memory_timing", memory_timing,
         "flat: loads and stores take their instruction's cycles; caches: plus what misses cost (slower to simulate)");
@@ -131,8 +135,8 @@ void host_complex::add_devices() {
 void host_complex::attach(pcie::root_complex& root) {
     root.memory.bind(bus.from_devices);
     pcie.ecam.attach(root, 0);
-    pcie.mmio32.attach(root, VIRT_PCIE_MMIO32_BASE);
-    pcie.mmio64.attach(root, pcie_mmio64_base());
+    pcie.mmio32.attach(root, VIRT_PCIE_MMIO32_BASE, params.device_store);
+    pcie.mmio64.attach(root, pcie_mmio64_base(), params.device_store);
     for (unsigned line = 0; line < 4; ++line)
         root.intx[line].connect([this, line](bool level) { set_interrupt_source(VIRT_PCIE_IRQ + line, level); });
 }

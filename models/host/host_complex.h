@@ -43,6 +43,7 @@ struct host_params {
     riscv::hart_params hart;
     address_bus_params bus;
     dram_params dram;
+    duration device_store{50'000};
     memory_timing_kind memory_timing = memory_timing_kind::flat;
     cache_hierarchy_params caches;
     clint_params clint;

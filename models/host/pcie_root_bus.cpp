@@ -6,9 +6,29 @@
 
 namespace fabricvp::host {
 
-void pcie_window::attach(pcie::root_complex& root, std::uint64_t base) {
+void pcie_window::attach(pcie::root_complex& root, std::uint64_t base, ticks store) {
     m_root = &root;
     m_base = base;
+    m_store = store;
+}
+
+/// Whether a store goes on where one of its hart's last streams of stores ends. It makes that stream the latest.
+bool pcie_window::combines(const bus_payload& payload) {
+    constexpr auto unused = ~std::uint64_t{0};
+    const auto* from = payload.get_extension<initiator_extension>();
+    const auto* hart = from ? from->initiator : nullptr;
+    auto streams = std::find_if(m_streams.begin(), m_streams.end(), [&](const auto& s) { return s.hart == hart; });
+    if (streams == m_streams.end()) {
+        streams = m_streams.insert(streams, {hart, {}});
+        streams->ends.fill(unused);
+    }
+    auto& ends = streams->ends;
+    const auto stream = std::find(ends.begin(), ends.end(), payload.get_address());
+    const bool combined = stream != ends.end();
+    const auto replaced = combined ? stream : ends.begin();
+    std::move(replaced + 1, ends.end(), replaced);
+    ends.back() = payload.get_address() + payload.get_data_length();
+    return combined;
 }
 
 bus_target::outcome pcie_window::unclaimed(bus_payload& payload) {
@@ -24,11 +44,12 @@ bus_target::outcome pcie_window::unclaimed(bus_payload& payload) {
     return outcome::done;
 }
 
-bus_target::outcome pcie_window::access(bus_payload& payload, ticks&) {
+bus_target::outcome pcie_window::access(bus_payload& payload, ticks& latency) {
     if (!m_root || m_space == space::io) return unclaimed(payload);
     if (m_space == space::configuration) return configuration(payload);
     const auto address = m_base + payload.get_address();
     if (payload.is_write()) {  // posted: done as soon as the root complex has it
+        if (m_store && !combines(payload)) latency += m_store;
         const auto data = allocate_slice(payload.get_data_length());
         std::memcpy(data.data(), payload.get_data_ptr(), data.length);
         m_root->host_write(address, data);
@@ -119,6 +140,7 @@ unsigned pcie_window::debug_access(bus_payload& payload) {
 void pcie_window::reset() {
     for (auto* p : m_pending) abandon(*p);
     m_pending.clear();
+    m_streams.clear();
     bus_target::reset();
 }
 

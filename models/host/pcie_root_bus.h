@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "base/bus.h"
@@ -22,7 +23,8 @@ public:
     explicit pcie_window(const sc_core::sc_module_name& name, space kind) : bus_target(name), m_space(kind) {}
 
     /// \param base bus address of the window's first byte
-    void attach(pcie::root_complex& root, std::uint64_t base);
+    /// \param store what a store to device memory takes its hart, unless a write-combining buffer has its place
+    void attach(pcie::root_complex& root, std::uint64_t base, ticks store = 0);
 
     void reset() override;
 
@@ -30,6 +32,7 @@ private:
     outcome access(bus_payload& payload, ticks& latency) override;
     unsigned debug_access(bus_payload& payload) override;
     outcome unclaimed(bus_payload& payload);
+    bool combines(const bus_payload& payload);
     outcome configuration(bus_payload& payload);
     outcome atomic(bus_payload& payload, atomic_extension& what);
     void finish(bus_payload& payload, const buffer_slice& data, pcie::request_status status);
@@ -38,6 +41,14 @@ private:
     pcie::root_complex* m_root = nullptr;
     std::uint64_t m_base = 0;
     std::vector<bus_payload*> m_pending;
+
+    /// A hart's write-combining buffers: where its last streams of stores end, the oldest first.
+    struct store_streams {
+        const sc_core::sc_object* hart;
+        std::array<std::uint64_t, 8> ends;
+    };
+    ticks m_store = 0;
+    std::vector<store_streams> m_streams;
 };
 
 /// PCI Express host bridge (generic ECAM): the host's side of a root complex, if there is one.
