@@ -8,6 +8,7 @@ from pathlib import Path
 from ..arguments import ArgumentParser
 from ..errors import InputError
 from .kernels import Kernel
+from .locality.report import locality_of_source, placement_report
 from .pipeline import Options, build, files_read
 
 
@@ -16,7 +17,7 @@ def main(argv: list[str]) -> int:
     parser = ArgumentParser(
         "cc",
         "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs (clang 14 or 19 does the work).",
-        "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report",
+        "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report\n  fabricvp cc matmul.cl --placement-report",
     )
     parser.add_argument("source", metavar="FILE", help="source: .cl, .hip or .cu")
     parser.add_argument("-o", dest="output", metavar="OUT", help="ELF file (default: FILE with .elf)")
@@ -51,6 +52,12 @@ def main(argv: list[str]) -> int:
         action="store_true",
         help="tells what each kernel needs: arguments, local data share, stack, instructions for registers there",
     )
+    parser.add_argument(
+        "--placement-report",
+        action="store_true",
+        help="compiles nothing, and tells for each buffer how the kernel's indices depend on work-groups and loops,"
+        " and where LADM's table puts pages and work-groups; also of kernels in C (.c)",
+    )
     options = parser.parse_args(argv)
     path = Path(options.source)
     try:
@@ -60,6 +67,9 @@ def main(argv: list[str]) -> int:
     settings = Options.of(
         options.defines, options.includes, options.flags, options.optimize, options.wavefront, options.recursion
     )
+    if options.placement_report:
+        print(placement_report(locality_of_source(source, str(path), settings)))
+        return 0
     image = build(source, str(path), settings)
     output = Path(options.output) if options.output else path.with_suffix(".elf")
     _write(output, image.elf)

@@ -54,6 +54,28 @@ class DebugInformation:
                 names[int(fields["arg"])] = fields.get("name", "")
         return [self._declared(names.get(i, f"argument{i}"), type_) for i, type_ in enumerate(types, 1)]
 
+    def members(self, function: Function) -> list[tuple[int, str, bool]]:
+        """Offset, name and whether it is a pointer, of each member of the structure that the first parameter points
+        to; those of structures inside have names with a dot."""
+        own = self._fields(function.attached.get("dbg", ""))
+        types = split_list(self._metadata.get(self._fields(own.get("type", "")).get("types", ""), "!{}")[2:-1])[1:]
+        pointer, _ = self._plain(types[0]) if types else ("", False)
+        return self._members(self._fields(pointer).get("baseType", ""), 0, "")
+
+    def _members(self, reference: str, at: int, prefix: str) -> list[tuple[int, str, bool]]:
+        plain, _ = self._plain(reference)
+        found = []
+        for node in split_list(self._metadata.get(self._fields(plain).get("elements", ""), "!{}")[2:-1]):
+            fields = self._fields(node)
+            inner, _ = self._plain(fields.get("baseType", ""))
+            name, offset = prefix + fields.get("name", ""), at + int(fields.get("offset", "0")) // 8
+            tag = self._fields(inner).get("tag")
+            if tag == "DW_TAG_structure_type":
+                found += self._members(inner, offset, f"{name}.")
+            elif fields.get("tag") == "DW_TAG_member":
+                found.append((offset, name, tag == "DW_TAG_pointer_type"))
+        return found
+
     def variable(self, reference: str) -> tuple[str, str]:
         """Name and type of what `!dbg` of a global variable is attached to."""
         fields = self._fields(self._fields(reference).get("var", ""))

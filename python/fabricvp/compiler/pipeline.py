@@ -123,6 +123,14 @@ def _front(source: str, name: str, options: Options, language: str) -> tuple[lis
     return front, f'# 1 "{name}"\n{source}'
 
 
+def module_of(source: str, name: str, options: Options, language: str = "") -> tuple[str, str]:
+    """The IR that the front end makes of a source, before any pass, and the language. As `build()`."""
+    language = language or languages.language_of(name)
+    toolchain.version()
+    front, marked = _front(source, name, options, language)
+    return _ir(language, marked, front, "2"), language
+
+
 def _preprocessed(front: Sequence[str], marked: str) -> str:
     """A source without directives."""
     return toolchain.run([*front, "-E", "-o", "-", "-"], marked)

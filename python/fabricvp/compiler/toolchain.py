@@ -92,12 +92,16 @@ def gcc() -> str:
     return found
 
 
+def picolibc() -> Path:
+    """Where headers and libraries of picolibc are, as `fabricvp.mk` has them."""
+    return Path(os.environ.get("PICOLIBC") or "/usr/lib/picolibc/riscv64-unknown-elf")
+
+
 @functools.cache
 def libraries() -> list[str]:
     """Options of the linker for picolibc and libgcc, as `fabricvp.mk` has them."""
-    picolibc = Path(os.environ.get("PICOLIBC") or "/usr/lib/picolibc/riscv64-unknown-elf")
     libgcc = run([gcc(), *_ARCH, "-print-libgcc-file-name"]).strip()
-    libc = picolibc / "lib" / "release" / run([gcc(), *_ARCH, "-print-multi-directory"]).strip()
+    libc = picolibc() / "lib" / "release" / run([gcc(), *_ARCH, "-print-multi-directory"]).strip()
     if not (libc / "libc.a").is_file():
         raise InputError(f"kernels need picolibc (Debian: apt install picolibc-riscv64-unknown-elf): no {libc}/libc.a")
     return [f"-L{os.path.dirname(libgcc)}", f"-L{libc}", "-lc", "-lgcc"]
