@@ -7,7 +7,8 @@ A page has its tables and plots between markers:
     a table, or ![a plot](FILE.png)
     <!-- end -->
 
-What a page shows is kept beside it, in results/EXPERIMENT.json: each table with where its figures come from."""
+What a page shows is kept beside it, in results/EXPERIMENT.json: each table with where its figures come from. Pages are
+those of docs/experiments, and README.md of the tree."""
 
 from __future__ import annotations
 
@@ -44,7 +45,10 @@ def main(argv: list[str]) -> int:
     parser.add_argument("action", metavar="refresh", choices=["refresh"], help="rewrite tables and plots")
     parser.add_argument("results", metavar="DIR", help="a folder of `fabricvp experiment --out`")
     parser.add_argument(
-        "--pages", metavar="DIR", default="docs/experiments", help="the folder of the pages (default: %(default)s)"
+        "--pages",
+        metavar="DIR",
+        default="docs/experiments",
+        help="the folder of the pages (default: %(default)s); of DIR = TREE/docs/…, TREE/README.md is one",
     )
     given = parser.parse_args(argv)
     for line in refresh(Path(given.results), Path(given.pages)):
@@ -66,7 +70,7 @@ def refresh(results: Path, pages: Path) -> list[str]:
     plain = {name: table for name, table in plain.items() if name not in made}
     origin = origin_of(result, results)
     lines, found = [], False
-    for page in sorted(pages.glob("*.md")):
+    for page in pages_in(pages):
         text = page.read_text(encoding="utf-8")
         check_markers(page, text)
 
@@ -109,6 +113,13 @@ def refresh(results: Path, pages: Path) -> list[str]:
         store.write_text(stored, encoding="utf-8")
         lines.append(str(store))
     return lines
+
+
+def pages_in(folder: Path) -> list[Path]:
+    """The pages of a folder. If it is TREE/docs/…, TREE/README.md comes last."""
+    readme = folder.parent.parent / "README.md"
+    in_tree = folder.parent.name == "docs" and readme.exists()
+    return sorted(folder.glob("*.md")) + [readme] * in_tree
 
 
 def check_markers(page: Path, text: str) -> None:

@@ -15,6 +15,7 @@ from fabricvp.experiments.registry import EXPERIMENTS
 
 PAGES = REPOSITORY / "docs/experiments"
 EXPERIMENT_PAGES = [page for page in sorted(PAGES.glob("*.md")) if page.name != "README.md"]
+README = REPOSITORY / "README.md"
 TABLE = re.compile(r"^ *\|.*\n *\|[-|: ]+\|\n(?: *\|.*\n?)*", re.MULTILINE)
 SCRIPTS = {"public-kernels": "scripts/public_compare.py"}  # results that no experiment makes, but a script
 INPUTS = "<!-- inputs -->\n\n"  # in front of a table that says what was set, not what was measured
@@ -29,7 +30,7 @@ def shown(page):
     ]
 
 
-@pytest.mark.parametrize("page", EXPERIMENT_PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*EXPERIMENT_PAGES, README], ids=lambda page: page.stem)
 def test_tables_are_those_of_the_results(page):
     check_markers(page, page.read_text())
     assert shown(page)
@@ -91,8 +92,9 @@ def test_an_origin_has_no_places():
 
 @pytest.fixture
 def pages(tmp_path):
-    folder = tmp_path / "pages"
+    folder = tmp_path / "tree/docs/experiments"
     shutil.copytree(PAGES, folder)
+    shutil.copy(README, tmp_path / "tree")
     return folder
 
 
@@ -149,6 +151,28 @@ def test_what_a_result_lacks_stays(pages, tmp_path, capsys):
     left = capsys.readouterr().err.splitlines()
     assert len(left) == 8 and all(line.startswith("left ") for line in left)
     assert (pages / "rdma.md").read_text() == before
+
+
+def test_refresh_rewrites_the_readme_of_the_tree(pages, tmp_path, capsys, monkeypatch):
+    columns = ["system", "figures", "agrees", "near", "misses", "median_ratio"]
+    rows = [["NetCrafter (ISCA 2025)", 4, 3, 0, 1, 0.987], ["GPUrdma (ROSS 2016)", 2, 1, 1, 0, 1.1]]
+    results = result(tmp_path / "results", "fidelity", {"summary": {"columns": columns, "rows": rows}})
+    readme = tmp_path / "tree/README.md"
+    prose = MARKED.sub("", readme.read_text())
+    monkeypatch.chdir(tmp_path / "tree")
+    assert main(["refresh", str(results)]) == 0
+    assert [(e, name) for e, name, _ in shown(readme)] == [("fidelity", "summary")]
+    assert "| NetCrafter (ISCA 2025) | 4 | 3 | 0 | 1 | 0.99 |" in readme.read_text()
+    assert shown(readme)[0] in shown(pages / "fidelity.md")
+    assert MARKED.sub("", readme.read_text()) == prose
+    assert "README.md" in capsys.readouterr().out.splitlines()
+    # A folder that is not of a tree has no README beside it.
+    readme.write_text("<!-- end -->\n")
+    alone = tmp_path / "tree/pages"
+    shutil.copytree(pages, alone)
+    assert main(["refresh", str(results), "--pages", str(alone)]) == 0
+    with pytest.raises(InputError, match="README.md: more"):
+        main(["refresh", str(results)])
 
 
 def test_a_new_page_shows_tables_as_they_are(pages, tmp_path):
