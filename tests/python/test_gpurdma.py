@@ -50,6 +50,12 @@ def test_one_lane_posts_a_thousand_writes():
         ("messages=64 runs=2 hart=1", 64),
         ("messages=32 runs=2 hart=1 poster_groups=30 window=32 batch=16 signal=16", 32 * 30),
         (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),
+        (f"messages=64 runs=3 hart=1 library=1 {QUEUES_IN_HOST}", 64),
+        (f"messages=96 runs=2 hart=1 library=1 {QUEUES_IN_HOST} window=64 batch=48 signal=16 size=3", 96),
+        ("messages=64 runs=2 hart=1 library=1 inline=1 window=16 signal=16", 64),
+        ("messages=64 runs=2 hart=1 library=1 reads=1 size=4096 window=8", 64),
+        ("messages=32 runs=2 hart=1 library=1 poster_groups=30 window=32 batch=16 signal=16", 32 * 30),
+        ("messages=64 runs=2 fence=agent_doorbell window=16 batch=16", 64),
     ],
 )
 def test_posting_methods(options, messages):
@@ -80,8 +86,28 @@ def test_batching_is_faster():
     assert naive > reused > pipelined > batched > together
 
 
-def test_a_revoked_region_is_the_kernels_error():
-    consoles, seconds, values = run("messages=64 runs=2 revoke=1 window=64 signal=16 batch=16")
+@pytest.mark.parametrize("shape", ["messages=256 window=256", "messages=32 window=32 poster_groups=30 signal=32"])
+def test_the_library_costs_more_than_entries_written_before(shape):
+    """A hart with a doorbell for each request; the library writes entries in full and keeps its own account."""
+    common = f"runs=2 hart=1 {QUEUES_IN_HOST} {shape}"
+    _, library, values = run(f"{common} library=1")
+    _, prewritten, _ = run(f"{common} reuse=1")
+    assert library[-1] > 1.2 * prewritten[-1]
+    assert values["node0.hca0.send_queues.posted"] >= 256
+    assert library[-1] > 1.2 * run(f"{common} library=1 batch=32")[1][-1]
+
+
+def test_the_library_rings_once_a_call():
+    def doorbells(batch):
+        options = f"messages=64 runs=2 hart=1 library=1 {QUEUES_IN_HOST} window=64 batch={batch}"
+        return run(options)[2]["node0.hca0.doorbells"]
+
+    assert doorbells(1) - doorbells(16) == 64 - 4  # statistics are those of the last run
+
+
+@pytest.mark.parametrize("poster", ["", "hart=1 library=1 "])
+def test_a_revoked_region_is_the_posters_error(poster):
+    consoles, seconds, values = run(f"{poster}messages=64 runs=2 revoke=1 window=64 signal=16 batch=16")
     assert len(seconds) == 1
     assert "0 of 64 messages ended, message 0: remote access" in consoles[0], consoles[0]
 
@@ -141,13 +167,16 @@ def test_runs_are_the_same_to_the_picosecond():
         ("batch=8 window=4", "window=4: no less than batch=8"),
         ("inline=1 size=9", "size=9: with inline=1 up to 8"),
         ("hart=1 lanes=2", "hart=1: with groups=1 and lanes=1"),
+        ("library=1", "library=1: with hart=1"),
+        ("hart=1 library=1 reuse=1", "library=1: not with reuse or timed"),
+        ("hart=1 library=1 timed=1", "library=1: not with reuse or timed"),
         ("messages=100 signal=64 window=64", "messages=100: a multiple of signal=64"),
         ("serve=kernel groups=4 replies=1 bytes=4096", "replies=1: of a kernel, groups=4"),
         ("serve=hart groups=3 bytes=100", "bytes=100: a multiple of 24"),
         ("nodes=3", "nodes=3: this machine has 2; leave it out"),
         ("serve=1", "serve=1 is now serve=hart"),
         ("fence=2", "fence=2 is now fence=system"),
-        ("fence=gpu", "fence=gpu: one of none, agent, system, doorbell"),
+        ("fence=gpu", "fence=gpu: one of none, agent, system, doorbell, agent_doorbell"),
         ("teams=2", "teams=2 is now poster_groups=2"),
         ("lanes=65 poster_groups=64", "poster_groups=64: with lanes=65 no more than 15"),
         ("size=0", "size=0: 1 at least"),

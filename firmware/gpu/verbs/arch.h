@@ -13,20 +13,20 @@
 #include "gpu/gpu.h"
 
 /* What stands in front of records and doorbells: 2: a fence of system scope each; 3: one in front of the doorbell,
- * which is enough unless the HCA reads the record for another reason meanwhile; 1: fences of the GPU; 0: none, to
- * measure what they cost. */
+ * which is enough unless the HCA reads the record for another reason meanwhile; 1: fences of the GPU; 4: one of the GPU
+ * in front of the doorbell; 0: none, to measure what they cost. */
 #ifndef RDMA_FENCES
 #define RDMA_FENCES 2
 #endif
 /* All stores so far are where the HCA finds them before any that follow. */
-#if RDMA_FENCES >= 2
+#if RDMA_FENCES == 2 || RDMA_FENCES == 3
 #define rdma_order() fence_release(GPU_SCOPE_SYSTEM)
-#elif RDMA_FENCES == 1
+#elif RDMA_FENCES == 1 || RDMA_FENCES == 4
 #define rdma_order() fence_release(GPU_SCOPE_AGENT)
 #else
 #define rdma_order() __asm__ volatile("" ::: "memory")
 #endif
-#if RDMA_FENCES == 3
+#if RDMA_FENCES == 3 || RDMA_FENCES == 4
 #define rdma_order_record() __asm__ volatile("" ::: "memory")
 #endif
 /* Loads that follow see what the HCA has written before what was loaded last. */

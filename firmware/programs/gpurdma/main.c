@@ -30,6 +30,7 @@ enum {
     REVOKE,
     FENCE,
     HART,
+    LIBRARY,
     QUEUES_IN_GPU,
     CQS_IN_GPU,
     RECORDS_IN_GPU,
@@ -44,7 +45,8 @@ enum {
     MULTIPLY,
     OPTIONS
 };
-static const char* const fence_names[] = {"none", "agent", "system", "doorbell", NULL}; /* as AQL_FENCE_… */
+/* As RDMA_FENCES of gpu/verbs/arch.h. */
+static const char* const fence_names[] = {"none", "agent", "system", "doorbell", "agent_doorbell", NULL};
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, BOOTSTRAP_MAX_RANKS}, /* that take part; neighbours have to do with each other */
     [SIZE] = {"size", 8, 1, 0},                     /* bytes of a message */
@@ -61,8 +63,9 @@ static struct option options[OPTIONS] = {
     [READS] = {"reads", 0},                       /* 1: reads from the other node, not writes */
     [TIMED] = {"timed", 0},                       /* 1: looks at the clock between steps */
     [REVOKE] = {"revoke", 0},                     /* 1: the last run meets a region that has been taken back */
-    [FENCE] = {"fence", 2, .names = fence_names}, /* of lanes, before records and doorbells: its scope */
+    [FENCE] = {"fence", 2, .names = fence_names}, /* of lanes, in front of records and doorbells */
     [HART] = {"hart", 0},                         /* 1: the host's hart does all this in place of a lane */
+    [LIBRARY] = {"library", 0},                   /* 1: … through the verbs library, not by the lane's code */
     [QUEUES_IN_GPU] = {"gpu_queues", 1},          /* 1: in the GPU's memory, 0: in the host's; likewise: */
     [CQS_IN_GPU] = {"gpu_cqs", 1},
     [RECORDS_IN_GPU] = {"gpu_records", 1},                        /* doorbell records */
@@ -102,6 +105,7 @@ static struct writes writes(void) {
                                     flag(TIMED, RDMA_TIMED),
                            .fence = (unsigned)options[FENCE].value,
                            .hart = options[HART].value,
+                           .library = options[LIBRARY].value,
                            .revoked = options[REVOKE].value,
                            .queues_in_gpu = options[QUEUES_IN_GPU].value,
                            .cqs_in_gpu = options[CQS_IN_GPU].value,

@@ -9,6 +9,7 @@
 #include "lib/pattern.h"
 #include "lib/region.h"
 #include "lib/result.h"
+#include "programs/gpurdma/library_posts.h"
 
 enum {
     AREA = 2 << 20,
@@ -47,6 +48,8 @@ void writes_check(const struct writes* w) {
     if ((w->lanes > 1 || w->hart) && w->poster_groups > RDMA_MAX_POSTER_GROUPS)
         usage_error("poster_groups=%lu: up to %u, of one lane each more", w->poster_groups, RDMA_MAX_POSTER_GROUPS);
     if (w->hart && (w->groups != 1 || w->lanes != 1)) usage_error("hart=1: with groups=1 and lanes=1");
+    if (w->library && !w->hart) usage_error("library=1: with hart=1");
+    if (w->library && w->flags & (RDMA_REUSE | RDMA_TIMED)) usage_error("library=1: not with reuse or timed");
 }
 
 /* The geometry of the payload, the same on both nodes. */
@@ -90,7 +93,7 @@ struct outcome {
 
 static struct gpu_kernel kernel(const struct writes* w) {
     static const char* const files[] = {"rdma_writes_unfenced", "rdma_writes_gpu_fences", "rdma_writes",
-                                        "rdma_writes_one_fence"};
+                                        "rdma_writes_one_fence", "rdma_writes_one_gpu_fence"};
     return gpu_linked_kernel(w->node, files[w->fence], "rdma_writes");
 }
 
@@ -126,11 +129,13 @@ static void post_by_hart(const struct rdma_writes_arguments* a, unsigned poster_
     }
 }
 
-static struct outcome run_once(const struct writes* w, const struct rdma_writes_arguments* a,
+static struct outcome run_once(const struct writes* w, struct endpoint* e, const struct rdma_writes_arguments* a,
                                const struct rdma_buffer* poster_groups, struct rdma_poster_group* results) {
     struct outcome o = {.clock = w->hart ? 0 : w->node->gpu[0].clock};
     const uint64_t count = w->groups * w->poster_groups;
-    if (w->hart && count > 1) {
+    if (w->library) {
+        post_by_library(e, a);
+    } else if (w->hart && count > 1) {
         post_by_hart(a, (unsigned)count);
     } else if (w->hart) {
         struct rdma_writer writer;
@@ -198,7 +203,7 @@ static bool post_all(const struct writes* w, struct endpoint* e, const struct sl
         if (revoked) bootstrap_barrier_with(w->bootstrap, w->with); /* only now is nothing under way */
         bootstrap_barrier_with(w->bootstrap, w->with);
         if (last) region_begin("writes");
-        const struct outcome o = run_once(w, &a, &poster_groups, results);
+        const struct outcome o = run_once(w, e, &a, &poster_groups, results);
         if (last) region_end();
         const bool well = !o.fault && (revoked ? o.syndrome == HCA_REMOTE_ACCESS && o.completed == 0
                                                : !o.syndrome && o.completed == count * w->messages);

@@ -15,8 +15,9 @@ struct writes {
     uint64_t lanes, messages;       /* of a poster group */
     uint64_t size, batch, signal_every, window, runs;
     uint64_t flags; /* enum rdma_flag */
-    unsigned fence; /* of lanes: 3 one of system scope, 2 two of them, 1 of the GPU, 0 none */
+    unsigned fence; /* of lanes: RDMA_FENCES of gpu/verbs/arch.h */
     bool hart;      /* the hart posts */
+    bool library;   /* … through the verbs library */
     bool revoked;   /* before the last run the far side takes its region back: the poster has to get an error */
     bool queues_in_gpu, cqs_in_gpu, records_in_gpu, payload_in_gpu, target_in_gpu;
 };
