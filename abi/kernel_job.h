@@ -50,6 +50,9 @@ struct kernel_job_buffer {
     uint32_t place;    /* KERNEL_JOB_PLACE_… */
     uint64_t address;  /* written by the application: where kernels see it */
     uint64_t content_bytes; /* IN, OUT: of the first so many, and others are not cleared; 0: all */
+    uint64_t pitch;         /* bytes: row 1 of LADM's table: of a stride; rows 2 to 5: of a row of data */
+    uint32_t row;           /* of that table (MICRO 2020, Table II), 1 to 7, for the policies `lasp`; 0: unknown */
+    uint32_t datablock;     /* row 1: bytes of which a work-group makes use in an iteration; 0: a page */
 };
 
 struct kernel_job {

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::size_t max_arguments = KERNEL_JOB_MAX_ARGUMENT_BYTES;
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 32;
+constexpr std::uint32_t ladm_rows = 7;
+constexpr std::uint64_t max_pitch = std::uint64_t{1} << 40;
 constexpr std::size_t page = 4096;  // so that copies of buffers begin where lines do
 
 void align(std::string& bytes, std::size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); }
@@ -56,6 +58,11 @@ void check(const kernel_job_request& r) {
             throw input_error(fmt::format("a buffer of {} bytes: 1 to {}", b.bytes, max_bytes));
         all += b.bytes;
     }
+    for (const auto& b : r.buffers)
+        if (b.row > ladm_rows || b.pitch > max_pitch)
+            throw input_error(
+                fmt::format("a buffer in row {} of LADM's table, of {} bytes: rows are 0 to {}, of up to {}", b.row,
+                            b.pitch, ladm_rows, max_pitch));
     if (all > max_bytes) throw input_error(fmt::format("buffers of {} bytes: at most {} in all", all, max_bytes));
 }
 
@@ -137,6 +144,9 @@ kernel_job_image make_kernel_job(const kernel_job_request& r) {
         entry.flags = (b.contents.empty() ? 0u : unsigned{KERNEL_JOB_IN}) | (b.out ? unsigned{KERNEL_JOB_OUT} : 0u) |
                       (b.keep ? unsigned{KERNEL_JOB_KEEP} : 0u) | (b.always ? unsigned{KERNEL_JOB_ALWAYS} : 0u);
         entry.place = b.place;
+        entry.row = b.row;
+        entry.pitch = b.pitch;
+        entry.datablock = b.datablock;
         const bool part = !b.contents.empty() && b.contents.size() < b.bytes;
         if (b.kept) {
             entry.flags |= KERNEL_JOB_KEPT;
@@ -166,6 +176,33 @@ kernel_job_result read_kernel_job(const std::string& head) {
 
 std::size_t kernel_job_head_bytes() { return sizeof(kernel_job); }
 std::size_t kernel_job_state_offset() { return offsetof(kernel_job, state); }
+
+void add_localities(kernel_job_request& r, const std::vector<std::string>& texts) {
+    if (texts.size() > r.buffers.size())
+        throw input_error(
+            fmt::format("{} times --locality, and {} arguments are buffers", texts.size(), r.buffers.size()));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        std::uint64_t parts[3] = {};
+        const auto end = texts[i].data() + texts[i].size();
+        bool valid = true, more = true;
+        auto at = texts[i].data();
+        for (unsigned n = 0; n < 3 && more && valid; ++n) {
+            const auto [stop, error] = std::from_chars(at, end, parts[n]);
+            more = stop != end && *stop == ':';
+            valid = error == std::errc() && (more || stop == end);
+            at = stop + more;
+        }
+        valid = valid && !more && parts[0] <= ladm_rows && parts[1] <= max_pitch &&
+                parts[2] <= std::numeric_limits<std::uint32_t>::max();
+        if (!valid)
+            throw input_error(fmt::format(
+                "--locality {}: must be ROW[:PITCH[:DATABLOCK]], a row of LADM's table from 1 to {}, and bytes, or 0",
+                quoted(texts[i]), ladm_rows));
+        r.buffers[i].row = static_cast<std::uint32_t>(parts[0]);
+        r.buffers[i].pitch = parts[1];
+        r.buffers[i].datablock = static_cast<std::uint32_t>(parts[2]);
+    }
+}
 
 void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>& texts) {
     std::size_t max = 1;  // alignment of a member, and so of the struct

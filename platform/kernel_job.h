@@ -29,6 +29,9 @@ struct kernel_job_request {
             std::uint32_t job, buffer;  ///< their numbers
         };
         std::optional<of_earlier_job> kept = {};  ///< it is there already
+        std::uint32_t row = 0;                    ///< of LADM's table, 0: unknown; what it means is in abi/kernel_job.h
+        std::uint64_t pitch = 0;
+        std::uint32_t datablock = 0;
     };
 
     std::string elf;     ///< the file itself
@@ -71,6 +74,9 @@ std::size_t kernel_job_state_offset();
 /// `f32:X`, `f64:X`, or a buffer: `zeros:SIZE`, `in:PATH` (`file:PATH` is the same), `inout:PATH`, `out:SIZE:PATH`.
 /// Adds them and their buffers to `request`. \throws input_error
 void add_kernel_arguments(kernel_job_request& request, const std::vector<std::string>& texts);
+/// What the kernel does with the buffers among the arguments, in their order: `ROW[:PITCH[:DATABLOCK]]` by LADM's
+/// table. \throws input_error
+void add_localities(kernel_job_request& request, const std::vector<std::string>& texts);
 /// "N", "NxM" or "NxMxK". \throws input_error
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option);
 

@@ -17,7 +17,7 @@
 namespace fabricvp::cli {
 namespace {
 
-constexpr const char* names[] = {"kernel-name", "grid", "group", "lds", "arg"};
+constexpr const char* names[] = {"kernel-name", "grid", "group", "lds", "arg", "locality"};
 /// What brings software of its own.
 constexpr const char* others[] = {"firmware", "kernel", "initrd", "append", "tohost", "app", "size"};
 
@@ -67,7 +67,11 @@ options::options_description kernel_options() {
         "next member of its arguments: u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, or a pointer to a buffer: zeros:SIZE, "
         "in:PATH (file:PATH is the same), inout:PATH (written back when the kernel has ended) or out:SIZE:PATH (zeros "
         "at "
-        "first); repeatable");
+        "first); repeatable")(
+        "locality", options::value<arguments>()->value_name("ROW[:PITCH[:BLOCK]]"),
+        "what the kernel does with its next buffer, for --placement lasp and --dispatch lasp: row "
+        "of LADM's table (0: unknown), bytes of a row or stride, bytes that a work-group uses of "
+        "it at a time; repeatable");
     return o;
 }
 
@@ -91,6 +95,11 @@ std::optional<kernel_launch> kernel_launch_of(const options::variables_map& give
     r.group = given.count("group") ? parse_grid(text_option(given, "group"), "--group") : default_group(r.items);
     add_spread(r, spread);
     if (given.count("arg")) add_kernel_arguments(r, given["arg"].as<arguments>());
+    if (given.count("locality")) {
+        if (r.gpu || (spread.placement != "lasp" && spread.dispatch != "lasp"))
+            throw input_error("--locality has no effect without --gpus N and --placement lasp or --dispatch lasp");
+        add_localities(r, given["locality"].as<arguments>());
+    }
     if (given.count("lds"))
         r.lds_bytes = static_cast<std::uint32_t>(parse_size(text_option(given, "lds"), "--lds", 1 << 20));
     const auto job = make_kernel_job(r);

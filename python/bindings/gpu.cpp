@@ -102,10 +102,11 @@ std::optional<std::tuple<double, double, double, double>> app_work(const std::st
     return std::tuple(n * share->host, n * share->wavefronts, n * share->events, n * share->seconds());
 }
 
-/// Bytes, contents, out, offset in the arguments, place, keep, and address, job and buffer of one that is there already
-/// (abi/kernel_job.h).
+/// Bytes, contents, out, offset in the arguments, place, keep, address, job and buffer of one that is there already,
+/// and row of LADM's table, pitch and datablock (abi/kernel_job.h).
 using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, std::uint64_t, std::uint32_t, bool,
-                                std::optional<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>>;
+                                std::optional<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>,
+                                std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>>;
 
 /// A RAM disk with a job, and where in it each buffer and its address are. \param gpu none: all of the node
 std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> kernel_job(
@@ -121,10 +122,12 @@ std::tuple<py::bytes, std::vector<std::uint64_t>, std::vector<std::uint64_t>> ke
     r.group = group;
     r.lds_bytes = lds;
     r.arguments = arguments;
-    for (const auto& [bytes, contents, out, argument, place, keep, kept] : buffers) {
+    for (const auto& [bytes, contents, out, argument, place, keep, kept, locality] : buffers) {
         r.buffers.push_back({bytes, contents ? std::string(*contents) : std::string(), out, argument, place});
-        r.buffers.back().keep = keep;
-        if (kept) r.buffers.back().kept = {std::get<0>(*kept), std::get<1>(*kept), std::get<2>(*kept)};
+        auto& b = r.buffers.back();
+        b.keep = keep;
+        std::tie(b.row, b.pitch, b.datablock) = locality;
+        if (kept) b.kept = {std::get<0>(*kept), std::get<1>(*kept), std::get<2>(*kept)};
     }
     r.stream = stream;
     r.after = after;

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .faults import FaultArgument, FaultKind
     from .gpu import App, Gpu, Wavefront, apps
     from .guest_results import ResultLine, result_lines
-    from .launch import Launch, PendingLaunch
+    from .launch import Launch, Locality, PendingLaunch
     from .pcie_devices import Bar, DmaRead, PcieDevice
     from .platform import Platform
     from .program import Program
@@ -49,7 +49,7 @@ _NAMES = {
     "errors": ("AddressError", "ExpectTimeout", "GuestStopped", "InputError", "KernelFault", "RemoteError"),
     "faults": ("FaultArgument", "FaultKind"),
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
-    "launch": ("Launch", "PendingLaunch"),
+    "launch": ("Launch", "Locality", "PendingLaunch"),
     "pcie_devices": ("Bar", "DmaRead", "PcieDevice"),
     "compiler.values": ("local",),
     "platform": ("Platform",),

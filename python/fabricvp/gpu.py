@@ -339,8 +339,8 @@ class Gpu:
         Raises `InputError` with the compiler's first message, or if there is no compiler."""
         from .program import Program, compile_program
 
-        image = compile_program(source, defines, includes, options, language, wavefront, recursion)
-        return Program(self, image, int(_fabricvp.parse_bytes(heap)) if isinstance(heap, str) else heap)
+        image, locality = compile_program(source, defines, includes, options, language, wavefront, recursion)
+        return Program(self, image, int(_fabricvp.parse_bytes(heap)) if isinstance(heap, str) else heap, locality)
 
     def _add_launch(
         self,

@@ -29,6 +29,7 @@ _PAGE, _MAX_TOGETHER, _STREAMS = 4096, 16, 8  # KERNEL_JOB_PAGE, …_MAX_TOGETHE
 #: enum gpu_placement_policy, gpu_dispatch_policy (firmware/drivers/gpu)
 PLACEMENTS = ("contiguous", "interleaved", "lasp", "first_touch")
 DISPATCHES = ("contiguous", "round_robin", "lasp", "fill")
+_UNKNOWN = (0, 0, 0)
 _LABEL = "kernels"  # of the region that the driver marks around a launch
 _MIN_DISK_BYTES = 16 << 20
 
@@ -51,9 +52,20 @@ class Launch:
         return self.statistics["kernels.time"] / 1e12
 
 
+class Locality(NamedTuple):
+    """What a kernel does with a buffer, for the policies "lasp": a row of LADM's table (Khairy et al., MICRO 2020,
+    Table II), 1 to 7, or 0 for unknown; ``pitch``, bytes of a stride (row 1) or of a row of data (rows 2 to 5);
+    ``datablock``, bytes of which a work-group makes use in an iteration (row 1; 0: a page)."""
+
+    row: int = 0
+    pitch: int = 0
+    datablock: int = 0
+
+
 class Buffer(NamedTuple):
     """What a pointer among the arguments points to: its size, its contents (None: zeros), whether it comes back, the
-    place of the pointer, where it lies, and the handle of an array that stays on the GPU (0: it does not)."""
+    place of the pointer, where it lies, the handle of an array that stays on the GPU (0: it does not), and what the
+    kernel does with it, for LASP."""
 
     size: int
     contents: bytes | None
@@ -61,6 +73,7 @@ class Buffer(NamedTuple):
     argument: int
     place: int = _OWN
     array: int = 0
+    locality: Locality = Locality()
 
 
 @dataclass(frozen=True)
@@ -254,14 +267,14 @@ class _Chain:
     def buffer(self, index: int, b: Buffer) -> tuple[Any, ...]:
         """As the binding takes it."""
         if not b.array:
-            return (*b[:5], False, None)
+            return (*b[:5], False, None, tuple(b.locality))
         kept = self._arrays.find(b.array)
         if kept.address:
-            return (b.size, None, False, b.argument, _OWN, False, (kept.address, 0, 0))
+            return (b.size, None, False, b.argument, _OWN, False, (kept.address, 0, 0), _UNKNOWN)
         if b.array in self._placed:
-            return (b.size, None, False, b.argument, _OWN, False, (0, *self._placed[b.array]))
+            return (b.size, None, False, b.argument, _OWN, False, (0, *self._placed[b.array]), _UNKNOWN)
         self._placed[b.array] = len(self.jobs), index
-        return (b.size, kept.contents, False, b.argument, kept.place, True, None)
+        return (b.size, kept.contents, False, b.argument, kept.place, True, None, _UNKNOWN)
 
     def text(self) -> bytes:
         """All images behind each other."""

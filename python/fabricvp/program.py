@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,13 @@ from typing import TYPE_CHECKING, Any
 from .compiler import Image, Kernel, Options, Parameter, build, toolchain
 from .compiler.elf import Elf
 from .compiler.languages import SUFFIXES
+from .compiler.locality import KernelLocality
+from .compiler.locality.lasp import of_launch
+from .compiler.locality.report import locality_of_source
 from .compiler.values import Local, check_array, pack
 from .device_arrays import DeviceArray
 from .errors import InputError, KernelFault
-from .launch import ArgumentBlock, Buffer, Launch, default_group, to_3d
+from .launch import ArgumentBlock, Buffer, Launch, Locality, default_group, to_3d
 from .printed import Printed
 from .program_variables import ProgramVariable
 
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from .launch import PendingLaunch
     from .streams import Stream
     from .units import Time
+
+Localities = Mapping[str, KernelLocality]
 
 LDS_BASE, LDS_BYTES = 0x20000000, 0x10000  # GPU_LDS_BASE, GPU_LDS_SIZE (abi/gpu_apertures.h), a machine's at most
 SCRATCH_BASE, MAX_OVERFLOW = 0x30000000, 1 << 20  # GPU_SCRATCH_BASE; below it nothing is for 255 MiB
@@ -49,11 +54,20 @@ HEAP_BYTES = 8 << 20  # of malloc() in kernels, unless the caller says otherwise
 class Program:
     """Kernels of one source: a mapping of their names to what can be called."""
 
-    def __init__(self, gpu: Gpu, image: Image, heap_bytes: int = HEAP_BYTES) -> None:
+    def __init__(
+        self, gpu: Gpu, image: Image, heap_bytes: int = HEAP_BYTES, locality: Callable[[], Localities] | None = None
+    ) -> None:
         self._gpu, self.image, self._block = gpu, image, 0
+        self._analyse = locality or dict
         if image.block is not None:
             size, contents = image.block.contents(Elf(image.elf), heap_bytes)
             self._block, self._block_bytes = gpu._new_array(size, contents, renewed=True), size
+
+    @cached_property
+    def locality(self) -> Localities:
+        """What each kernel does with its buffers, by analysis: rows of LADM's table, as `fabricvp cc
+        --placement-report` prints them."""
+        return self._analyse()
 
     @cached_property
     def local_bytes(self) -> int:
@@ -157,6 +171,7 @@ class ProgramKernel:
         placement: str = "",
         dispatch: str = "",
         cooperative: bool = False,
+        locality: Mapping[str, Sequence[int]] | None = None,
     ) -> Launch | StreamLaunch:
         """Runs the kernel and waits for its end, unless a ``stream`` of `Gpu.stream()` is given. For OpenCL C, ``grid``
         and ``group`` are sizes in work-items, as in pyopencl; a group of None is what the source requires, or 256. For
@@ -169,6 +184,10 @@ class ProgramKernel:
         `fabricvp.local(BYTES)` stands for a `__local` pointer. Numbers become the parameter's type, sequences vectors,
         records of numpy and structures of ctypes structs.
 
+        ``all_gpus`` spreads grid and buffers over all GPUs, by ``placement`` and ``dispatch`` as `Gpu.launch()` has
+        them. "lasp" follows an analysis of the kernel's index expressions (`fabricvp cc --placement-report`).
+        ``locality`` says of buffers, by the parameter's name, what to take instead: `Locality` or its numbers.
+
         Raises `TypeError` and `ValueError` that name the argument, `InputError` for what cannot be launched, and as
         `Gpu.launch()` does."""
         kernel = self._kernel
@@ -180,6 +199,10 @@ class ProgramKernel:
             self._check_cooperative(items, sizes, kernel.lds_bytes + arguments.lds, all_gpus)
         if stream is not None:
             arguments.check_stream()
+        if all_gpus and "lasp" in (placement, dispatch):
+            self._set_localities(arguments, items, sizes, locality or {})
+        elif locality:
+            raise InputError("locality is for kernels on all GPUs by the policies 'lasp': give all_gpus=True and one")
         pending = self._gpu._add_launch(
             self._program.image.elf,
             kernel.symbol,
@@ -197,6 +220,23 @@ class ProgramKernel:
         )
         launch = StreamLaunch(self._program, pending, arguments)
         return launch.result() if stream is None else launch
+
+    def _set_localities(
+        self, arguments: TypedArguments, items: Sequence[int], sizes: Sequence[int], given: Mapping[str, Sequence[int]]
+    ) -> None:
+        """What the kernel does with its buffers: as given, or by analysis."""
+        pointers = {p.name: p.offset for p in self._kernel.parameters if p.kind in ("global", "constant")}
+        unknown = [name for name in given if name not in pointers]
+        if unknown:
+            raise InputError(f"locality: no buffer '{unknown[0]}'; there are: {', '.join(pointers) or 'none'}")
+        found = of_launch(self._program.locality, self._kernel, items, sizes, bytes(arguments.block))
+        for name, numbers in given.items():
+            if not 1 <= len(numbers) <= 3 or not all(isinstance(n, int) and 0 <= n < 1 << 32 for n in numbers):
+                raise InputError(
+                    f"locality: {name!r} is {(*numbers,)}: a row of LADM's table, pitch and datablock, bytes"
+                )
+            found[pointers[name]] = Locality(*numbers)
+        arguments.buffers = [b._replace(locality=found.get(b.argument, Locality())) for b in arguments.buffers]
 
     def _check_cooperative(
         self, items: tuple[int, int, int], sizes: tuple[int, int, int], lds: int, all_gpus: bool
@@ -447,16 +487,21 @@ def compile_program(
     language: str = "",
     wavefront: int | None = None,
     recursion: int = 0,
-) -> Image:
-    """The image of a file, or of a text, in OpenCL C unless ``language`` says "hip" or "cuda". Raises `InputError`."""
+) -> tuple[Image, Callable[[], Localities]]:
+    """The image of a file, or of a text, in OpenCL C unless ``language`` says "hip" or "cuda"; and what finds the
+    locality of its kernels. Raises `InputError`."""
     if language not in ("", *SUFFIXES.values()):
         raise InputError(f"no language '{language}'; there are: {', '.join(SUFFIXES.values())}")
     compiled = Options.of(defines, includes, options, wavefront=wavefront, recursion=recursion)
     if isinstance(source, str) and ("\n" in source or "{" in source):
-        return build(source, "program.cl", compiled, language or "opencl")
+        return _built(source, "program.cl", compiled, language or "opencl")
     path = Path(source)
     try:
         text = path.read_text(errors="surrogateescape")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    return build(text, str(path), compiled, language)
+    return _built(text, str(path), compiled, language)
+
+
+def _built(text: str, name: str, options: Options, language: str) -> tuple[Image, Callable[[], Localities]]:
+    return build(text, name, options, language), lambda: locality_of_source(text, name, options, language)

@@ -261,7 +261,7 @@ def test_arguments_are_laid_out_as_in_c():
         laid.block.hex()
         == "01" + "00" * 7 + "00" * 8 + "0200" + "0000" + "0000803f" + "ff" * 8 + "000000000000e03f" + "00" * 8
     )
-    assert laid.buffers == [(8, a.tobytes(), True, 8, 0, 0), (100, None, True, 40, 0, 0)]
+    assert laid.buffers == [(8, a.tobytes(), True, 8, 0, 0, (0, 0, 0)), (100, None, True, 40, 0, 0, (0, 0, 0))]
     assert len(Arguments([1, ctypes.c_uint8(1)], {}, None).block) == 16  # padded as a struct is
     for wrong, error, says in (
         ([object()], TypeError, "argument 0"),

@@ -5,6 +5,7 @@ import opencl_machine
 import pytest
 from fabricvp.compiler import Options
 from fabricvp.compiler.locality import Row, dominant
+from fabricvp.compiler.locality.lasp import localities
 from fabricvp.compiler.locality.report import locality_of_source
 from fabricvp.errors import InputError
 
@@ -157,3 +158,44 @@ def test_bad_sources_end_in_one_line(command, tmp_path, name, text, says):
 def test_a_source_without_gpu_h_does_not_end_in_a_traceback():
     with pytest.raises(InputError, match="file not found"):
         locality_of_source('#include "nothing.h"', "k.c", Options())
+
+
+MATMUL = """
+kernel void product(global const float* a, global const float* b, global float* c, uint n) {
+    uint tx = get_local_id(0), ty = get_local_id(1), x = get_global_id(0), y = get_global_id(1);
+    float sum = 0;
+    for (uint k = 0; k < n; k += 16) sum += a[y * n + k + tx] * b[(k + ty) * n + x];
+    c[y * n + x] = sum;
+}
+kernel void stride(global float* x, global const uint* y, ulong n) {
+    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) x[i] = y[0];
+}
+kernel void along(global float* x, uint n, uint pitch) {
+    for (uint k = 0; k < n; ++k) x[get_global_id(1) + k * get_global_size(0)] = get_local_id(0);
+}
+kernel void pairs(global float2* x, global float* sum) { x[get_global_id(0)] = 1; sum[0] = 1; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "items", "group", "values", "expected"),
+    [
+        # b's iterations skip whole rows where n is the grid's width, and are in another row where it is not.
+        ("product", (64, 64, 1), (16, 16, 1), {"n": 64}, {"a": (2, 256, 0), "b": (5, 256, 0), "c": (1, 0, 1024)}),
+        ("product", (64, 64, 1), (16, 16, 1), {"n": 96}, {"a": (2, 384, 0), "b": (3, 384, 0), "c": (1, 0, 1024)}),
+        ("stride", (4096, 1, 1), (64, 1, 1), {"n": 1 << 20}, {"x": (1, 16384, 256), "y": (7, 0, 0)}),
+        ("along", (512, 64, 1), (64, 4, 1), {"n": 8, "pitch": 1}, {"x": (4, 2048, 0)}),
+        ("pairs", (512, 1, 1), (64, 1, 1), {}, {"x": (1, 0, 512), "sum": (7, 0, 0)}),
+    ],
+)
+def test_what_a_launch_gives_the_driver(kernel, items, group, values, expected):
+    found = locality_of_source(MATMUL, "k.cl", Options())[kernel]
+    assert localities(found, items, group, values) == expected
+
+
+def test_widths_of_rows_where_work_items_lie_along_them():
+    source = """kernel void k(global int* x, uint w, uint n) {
+        for (uint i = 0; i < n; ++i) x[get_global_id(0) * w + 16 * i + get_local_id(1)] = 1;
+    }"""
+    found = locality_of_source(source, "k.cl", Options())["k"]
+    assert localities(found, (64, 8, 1), (8, 8, 1), {"w": 500, "n": 3}) == {"x": (3, 2000, 0)}

@@ -29,10 +29,15 @@ unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages
     return (unsigned)(uintptr_t)gpu_index;
 }
 
+/* ⌈pitch ÷ GPUs⌉ in pages, LADM's equation 1. */
+static uint64_t grain_of(uint64_t pitch, uint64_t gpus, uint64_t page) {
+    return (pitch + gpus * page - 1) / (gpus * page);
+}
+
 unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
     const struct gpu_layout* l = context;
     const uint64_t gpus = node->count, pitch = l->pitch ? l->pitch : l->page, at = page * l->page;
-    const uint64_t grain = (pitch + gpus * l->page - 1) / (gpus * l->page); /* ⌈pitch ÷ GPUs⌉, in pages */
+    const uint64_t grain = grain_of(pitch, gpus, l->page);
     switch (l->locality) {
         case GPU_STRIDED: return (unsigned)(page / grain % gpus);
         case GPU_BY_ROWS: {
@@ -57,6 +62,24 @@ static uint64_t page_of(const struct gpu_node* node, uint64_t bytes) {
     for (unsigned g = node->first; g < node->count; ++g)
         if (node->gpu[g].page_bytes != GPU_LARGE_PAGE) return GPU_PAGE;
     return bytes / GPU_LARGE_PAGE < gpus ? GPU_PAGE : GPU_LARGE_PAGE;
+}
+
+enum gpu_locality gpu_locality_of_row(unsigned row) {
+    static const enum gpu_locality localities[] = {GPU_UNCLASSIFIED, GPU_STRIDED,    GPU_BY_ROWS,
+                                                   GPU_BY_ROWS,      GPU_BY_COLUMNS, GPU_BY_COLUMNS};
+    return row < sizeof localities / sizeof *localities ? localities[row] : GPU_UNCLASSIFIED;
+}
+
+enum gpu_binding gpu_binding_of_row(unsigned row) {
+    if (row == 1) return GPU_BIND_ALIGNED;
+    if (row == 2 || row == 4) return GPU_BIND_ROWS;
+    return row == 3 || row == 5 ? GPU_BIND_COLUMNS : GPU_BIND_KERNEL;
+}
+
+uint32_t gpu_batch_of(const struct gpu_node* node, uint64_t bytes, uint64_t stride, uint32_t datablock) {
+    const uint64_t page = page_of(node, bytes), held = grain_of(stride ? stride : page, node->count, page) * page;
+    const uint64_t batch = datablock ? held / datablock : held / page;
+    return batch > UINT32_MAX ? UINT32_MAX : batch ? (uint32_t)batch : 1;
 }
 
 static gpu_address allocate_recorded(struct gpu_node* node, uint64_t bytes) {

@@ -19,6 +19,13 @@ struct gpu_layout {
     uint64_t page; /* bytes; gpu_allocate_by() chooses them */
 };
 
+/* What follows from a row of LADM's table (MICRO 2020, Table II), 1 to 7; 0: as 7. */
+enum gpu_locality gpu_locality_of_row(unsigned row);
+enum gpu_binding gpu_binding_of_row(unsigned row);
+/* Work-groups that touch what one GPU holds of a strided buffer before the next one's part begins, if each makes use of
+ * `datablock` bytes (0: of a page). */
+uint32_t gpu_batch_of(const struct gpu_node* node, uint64_t bytes, uint64_t stride, uint32_t datablock);
+
 enum gpu_placement_policy {
     GPU_PLACE_CONTIGUOUS,
     GPU_PLACE_INTERLEAVED,

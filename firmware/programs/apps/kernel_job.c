@@ -12,8 +12,10 @@ enum {
     MAX_BUFFERS = 64,
     POLL_INTERVAL_US = 10,
     FURTHER_QUEUE_PACKETS = 64, /* a job has a packet, and two for the jobs of seven other streams that it waits for */
-    DEPENDENCIES = 5            /* of a barrier packet */
+    DEPENDENCIES = 5,           /* of a barrier packet */
+    LADM_ROWS = 7
 };
+#define MAX_PITCH (UINT64_C(1) << 40)
 
 static bool inside(const struct kernel_job* job, uint64_t offset, uint64_t bytes) {
     return offset <= job->bytes && bytes <= job->bytes - offset;
@@ -69,6 +71,7 @@ static bool well_formed(const struct app* app, struct kernel_job* job) {
         if (!on_host && b->place > app->node->count) return wrong("a buffer's GPU does not exist");
         if (job->argument_bytes < 8 || b->argument > job->argument_bytes - 8)
             return wrong("a buffer's address is no argument");
+        if (b->row > LADM_ROWS || b->pitch > MAX_PITCH) return wrong("a buffer's locality does not exist");
     }
     return true;
 }
@@ -82,7 +85,8 @@ static bool allocate(struct app* app, struct kernel_job_buffer* b, uint32_t gpu)
     if (b->bytes > room - room / 8) /* page tables need some */
         return wrong("device memory is too small for a buffer");
     /* One GPU's buffer gets pages as large as fit, as a driver gives them. */
-    b->address = all ? app_buffer(app, b->bytes) : gpu_allocate_large(app->node, gpu, b->bytes);
+    b->address = all ? app_buffer_as(app, b->bytes, gpu_locality_of_row(b->row), b->pitch)
+                     : gpu_allocate_large(app->node, gpu, b->bytes);
     return true;
 }
 
@@ -130,6 +134,19 @@ static bool place_buffers(struct app* app, struct launch* l, struct kernel_job* 
     return true;
 }
 
+/* Buffers of a kernel may ask for different schedules: the largest decides, as in LADM. */
+static void bind_work_groups(const struct app* app, struct gpu_grid* grid, struct kernel_job* job) {
+    const struct kernel_job_buffer* largest = NULL;
+    for (uint32_t i = 0; i < job->buffer_count; ++i) {
+        const struct kernel_job_buffer* b = &buffers_of(job)[i];
+        const bool spread = b->row && b->place == KERNEL_JOB_PLACE_OWN && !(b->flags & KERNEL_JOB_KEPT);
+        if (spread && (!largest || b->bytes > largest->bytes)) largest = b;
+    }
+    if (!largest) return;
+    grid->binding = gpu_binding_of_row(largest->row);
+    grid->batch = gpu_batch_of(app->node, largest->bytes, largest->pitch, largest->datablock);
+}
+
 static bool prepare(struct app* app, struct launch* l, struct kernel_job* const* jobs, unsigned own) {
     struct kernel_job* job = jobs[own];
     l->job = job;
@@ -155,6 +172,7 @@ static bool prepare(struct app* app, struct launch* l, struct kernel_job* const*
         l->grid.items[d] = job->items[d];
         l->grid.group[d] = (uint16_t)job->group[d];
     }
+    if (job->gpu == KERNEL_JOB_ALL_GPUS) bind_work_groups(app, &l->grid, job);
     return place_buffers(app, l, jobs, own);
 }
 

@@ -30,6 +30,17 @@ class Declared:
     const: bool
 
 
+@dataclass(frozen=True)
+class Member:
+    """A member of a structure: its offset, its name, with a dot where it is in a structure inside, whether it is a
+    pointer, and the bytes of an integer, 0 for others."""
+
+    offset: int
+    name: str
+    pointer: bool
+    integer: int
+
+
 class DebugInformation:
     """What the metadata of a module tell of its source."""
 
@@ -54,15 +65,14 @@ class DebugInformation:
                 names[int(fields["arg"])] = fields.get("name", "")
         return [self._declared(names.get(i, f"argument{i}"), type_) for i, type_ in enumerate(types, 1)]
 
-    def members(self, function: Function) -> list[tuple[int, str, bool]]:
-        """Offset, name and whether it is a pointer, of each member of the structure that the first parameter points
-        to; those of structures inside have names with a dot."""
+    def members(self, function: Function) -> list[Member]:
+        """Those of the structure that the first parameter points to."""
         own = self._fields(function.attached.get("dbg", ""))
         types = split_list(self._metadata.get(self._fields(own.get("type", "")).get("types", ""), "!{}")[2:-1])[1:]
         pointer, _ = self._plain(types[0]) if types else ("", False)
         return self._members(self._fields(pointer).get("baseType", ""), 0, "")
 
-    def _members(self, reference: str, at: int, prefix: str) -> list[tuple[int, str, bool]]:
+    def _members(self, reference: str, at: int, prefix: str) -> list[Member]:
         plain, _ = self._plain(reference)
         found = []
         for node in split_list(self._metadata.get(self._fields(plain).get("elements", ""), "!{}")[2:-1]):
@@ -73,7 +83,9 @@ class DebugInformation:
             if tag == "DW_TAG_structure_type":
                 found += self._members(inner, offset, f"{name}.")
             elif fields.get("tag") == "DW_TAG_member":
-                found.append((offset, name, tag == "DW_TAG_pointer_type"))
+                integer = "signed" in self._fields(inner).get("encoding", "")
+                size = int(self._fields(inner).get("size", "0")) // 8 if integer else 0
+                found.append(Member(offset, name, tag == "DW_TAG_pointer_type", size))
         return found
 
     def variable(self, reference: str) -> tuple[str, str]:

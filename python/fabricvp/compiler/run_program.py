@@ -13,11 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import InputError
+from ..launch import Locality
 from ..printed import Printed
 from ..program import HEAP_BYTES, LDS_BASE, check_limits, find_kernel, grid_of
 from .elf import Elf
 from .kernels import Kernel, Parameter
 from .languages import SUFFIXES
+from .locality.lasp import of_launch
+from .locality.report import locality_of_source
 from .pipeline import Image, Options, build
 from .values import element, pack
 
@@ -77,11 +80,37 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
     with _file(image.elf, ".elf") as elf, _block(image, kernel, heap) as block:
         yield [
             *others,
+            *(_localities(kernel, source, str(path), compiled, items, group, words) if _by_lasp(others) else ()),
             *("--kernel-elf", elf, "--kernel-name", kernel.symbol),
             *("--grid", "x".join(map(str, items)), "--group", "x".join(map(str, group))),
             *(("--lds", f"{kernel.lds_bytes + lds} B") if kernel.lds_bytes + lds else ()),
             *(word for text in words + block for word in ("--arg", text)),
         ]
+
+
+def _by_lasp(others: list[str]) -> bool:
+    """Whether the kernel is spread by LASP, and what it does with its buffers is not given."""
+    policies = [b for a, b in zip(others, others[1:]) if a in ("--placement", "--dispatch")]
+    policies += [a.partition("=")[2] for a in others if a.startswith(("--placement=", "--dispatch="))]
+    return "lasp" in policies and not any(a.partition("=")[0] == "--locality" for a in others)
+
+
+def _localities(
+    kernel: Kernel,
+    source: str,
+    name: str,
+    options: Options,
+    items: tuple[int, int, int],
+    group: tuple[int, int, int],
+    words: list[str],
+) -> Iterator[str]:
+    """An option for each buffer among the arguments."""
+    block = b"".join(int(word[4:]).to_bytes(8, "little") if word.startswith("u64:") else bytes(8) for word in words)
+    found = of_launch(locality_of_source(source, name, options), kernel, items, group, block)
+    for at, word in enumerate(words):
+        if not word.startswith("u64:"):
+            yield "--locality"
+            yield ":".join(map(str, found.get(8 * at, Locality())))
 
 
 @contextmanager

@@ -222,6 +222,19 @@ TEST_CASE("jobs that cannot be run are refused in one line each", "[kernel_job_m
         CHECK(r.job().state == KERNEL_JOB_MALFORMED);
         CHECK(r.output().substr(said) == std::string("kernel job: ") + one.says + "\r\n");
     }
+    for (const auto& [row, pitch] : {std::pair{8u, std::uint64_t{0}}, {1u, (std::uint64_t{1} << 40) + 1}}) {
+        kernel_job_buffer sound, b;
+        r.p->read_memory(0, r.disk + what.job.buffers, &sound, sizeof sound);
+        (b = sound).row = row;
+        b.pitch = pitch;
+        const auto said = r.output().size();
+        r.p->write_memory(0, r.disk + what.job.buffers, &b, sizeof b);
+        r.p->write_memory(0, r.disk, &what.job, sizeof what.job);
+        r.await();
+        CHECK(r.job().state == KERNEL_JOB_MALFORMED);
+        CHECK(r.output().substr(said) == "kernel job: a buffer's locality does not exist\r\n");
+        r.p->write_memory(0, r.disk + what.job.buffers, &sound, sizeof sound);
+    }
     r.p->write_memory(0, r.disk, &what.job, sizeof what.job);
     r.await();
     CHECK(r.job().state == KERNEL_JOB_DONE);

@@ -4,24 +4,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ..debug import DebugInformation
+from ..debug import DebugInformation, Member
 from ..kernels import Kernel, kernels_of
 from ..module import Function, Module
 from .accesses import accesses_of
-from .scev import optimized
+from .scev import FunctionFacts, optimized
 from .table import Classified, table_of
 from .values import Parameter
 
 
 @dataclass(frozen=True)
 class KernelLocality:
-    """What a kernel does with its buffers: all accesses by parameter, and the dimensions of the grid that it uses."""
+    """What a kernel does with its buffers: all accesses by parameter, and the dimensions of the grid that it uses.
+    ``members`` are those of the structure of arguments of a kernel in C."""
 
     kernel: str
     accesses: dict[str, list[Classified]]
     dimensions: int
+    members: list[Member] = field(default_factory=list)
 
 
 def locality_of(ir: str, language: str) -> dict[str, KernelLocality]:
@@ -33,7 +35,7 @@ def locality_of(ir: str, language: str) -> dict[str, KernelLocality]:
     for kernel in kernels:
         function = module.functions[kernel.function]
         parameters, structures = _parameters(kernel, function)
-        accesses = accesses_of(module, function, facts[kernel.function], parameters, structures)
+        accesses = accesses_of(module, function, facts.get(kernel.function, FunctionFacts()), parameters, structures)
         found[kernel.name] = KernelLocality(kernel.name, table_of(accesses), accesses.dimensions)
     return found
 
@@ -61,10 +63,9 @@ def locality_of_c(ir: str) -> dict[str, KernelLocality]:
         kernel = re.fullmatch(r"(\w+)_entry", name)
         if not kernel or name not in facts:
             continue
-        members = {
-            offset: Parameter(member, pointer) for offset, member, pointer in debug.members(described.functions[name])
-        }
+        declared = debug.members(described.functions[name])
+        members = {m.offset: Parameter(m.name, m.pointer) for m in declared}
         argument = function.parameters[0].split(" ")[-1]
         accesses = accesses_of(module, function, facts[name], {}, {argument: members})
-        found[kernel[1]] = KernelLocality(kernel[1], table_of(accesses), accesses.dimensions)
+        found[kernel[1]] = KernelLocality(kernel[1], table_of(accesses), accesses.dimensions, declared)
     return found

@@ -34,7 +34,12 @@ class Parameter:
     pointer: bool
 
     def __post_init__(self) -> None:
-        self.name += "_" * bool(_TAKEN.fullmatch(self.name))
+        self.name = variable_of(self.name)
+
+
+def variable_of(name: str) -> str:
+    """The variable of a parameter."""
+    return name + "_" * bool(_TAKEN.fullmatch(name))
 
 
 @dataclass
