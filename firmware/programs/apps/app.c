@@ -7,13 +7,19 @@
 #include "lib/machine.h"
 #include "lib/region.h"
 #include "lib/timer.h"
+#include "programs/apps/declared.h"
 
 struct gpu_kernel app_kernel(struct app* app, const char* name) {
-    return gpu_linked_kernel(app->node, name, name);
+    const struct gpu_kernel kernel = gpu_linked_kernel(app->node, name, name);
+    declared_kernel(kernel, name);
+    return kernel;
 }
 
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch) {
-    return gpu_allocate_by(app->node, bytes, app->placement, (struct gpu_layout){locality, pitch});
+    const struct gpu_layout layout = {locality, pitch};
+    const gpu_address at = gpu_allocate_by(app->node, bytes, app->placement, layout);
+    declared_buffer(at, bytes, layout);
+    return at;
 }
 
 gpu_address app_buffer(struct app* app, uint64_t bytes) { return app_buffer_as(app, bytes, GPU_UNCLASSIFIED, 0); }
@@ -41,6 +47,7 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
     const unsigned gpus = app->node->count;
     uint64_t packet[MAX_GPUS];
     bool used[MAX_GPUS];
+    if (app->measuring) declared_launch(kernel, grid, arguments, bytes);
     for (unsigned g = 0; g < gpus; ++g) {
         struct gpu_grid part;
         used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus, app->queue[g].gpu->compute_units);
@@ -103,11 +110,13 @@ static void invalidate_tlbs(struct app* app) {
 void app_measure_begin(struct app* app) {
     if (app->placement == GPU_PLACE_FIRST_TOUCH) gpu_unmap_first_touch(app->node);
     invalidate_tlbs(app);
+    app->measuring = true;
     app->began = timer_now();
     if (!app->profiling_pass) region_begin("kernels");
 }
 
 void app_measure_end(struct app* app) {
+    app->measuring = false;
     if (!app->profiling_pass) region_end();
     app->measured += timer_now() - app->began;
     if (app->profiling_pass) gpu_record_first_touch(app->node);

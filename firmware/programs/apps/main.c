@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs GPU applications, one after the other. On the kernel command line stand `app=NAME` and behind it, where the
  * defaults are not to be, `size=N`, `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may
- * run), and options of the application's own (abi/apps.h); then perhaps the next `app=NAME`. */
+ * run), `declared=1` (prints what is declared for LASP), and options of the application's own (abi/apps.h); then
+ * perhaps the next `app=NAME`. */
 #include "lib/command_line.h"
 #include "programs/apps/app.h"
+#include "programs/apps/declared.h"
 
 #include "lib/console.h"
 #include "lib/csr.h"
@@ -136,15 +138,17 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         return false;
     }
     struct app app = {.node = node, .line = name};
-    uint64_t seed;
-    const bool ready = number(name, "size", apps[n].size, &app.size) && number(name, "seed", 1, &seed) &&
-                       app_options_are_valid(name) && set_up(&app, name, gpus) && size_is_valid(&apps[n], &app);
+    uint64_t seed, declared = 0;
+    const bool ready = number(name, "declared", 0, &declared) && number(name, "size", apps[n].size, &app.size) &&
+                       number(name, "seed", 1, &seed) && app_options_are_valid(name) && set_up(&app, name, gpus) &&
+                       size_is_valid(&apps[n], &app);
     if (!ready) {
         console_printf("%-10s FAILED\n", apps[n].name);
         region_note("app wrong");
         return false;
     }
     app_set_seed(&app, seed);
+    declared_enable(declared != 0);
     const uint64_t begin = timer_now();
     if (app.placement == GPU_PLACE_FIRST_TOUCH_RECORDED && !run_profiling_pass(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;

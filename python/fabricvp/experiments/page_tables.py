@@ -14,6 +14,7 @@ from .gpu_workloads import pages as gpu_workloads
 from .gpurdma import pages as gpurdma
 from .gpurdma_ordering import pages as gpurdma_ordering
 from .lanes import pages as lanes
+from .locality import pages as locality
 from .microbenchmarks import pages as microbenchmarks
 from .netcrafter import pages as netcrafter
 from .netcrafter_load import pages as netcrafter_load
@@ -236,6 +237,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates},
     "fidelity": {"summary": fidelity.summary, "figures": fidelity.figures, "results": fidelity.results},
     "lanes": {"synthetic": lanes.synthetic, "workloads": lanes.workloads, "sample_times": lanes.sample_times},
+    "locality": {"summary": locality.summary, "declared": locality.declared},
     "microbenchmarks": {**microbenchmarks.TABLES},
     "netcrafter": {"speed_ups": netcrafter.speed_ups},
     "netcrafter-load": {"load": netcrafter_load.load},

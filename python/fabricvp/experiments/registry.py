@@ -30,6 +30,10 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "fabricvp.experiments.netcrafter_sensitivity",
         "what NetCrafter's gains depend on: window, flit, rates, TLBs, policies, size",
     ),
+    "locality": (
+        "fabricvp.experiments.locality",
+        "where LADM's analysis puts pages and work-groups of each application, beside what the application declares",
+    ),
     "replay": (
         "fabricvp.experiments.replay",
         "recordings played over another fabric: how far from the software itself, and how much faster",

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "programs/apps/declared.h"
+
+#include "lib/console.h"
+#include "lib/libc.h"
+
+enum { MAX_DECLARED_KERNELS = 64, MAX_DECLARED_BUFFERS = 512 };
+static struct {
+    gpu_address object;
+    const char* name;
+    bool launched;
+} kernels[MAX_DECLARED_KERNELS];
+static struct {
+    gpu_address at;
+    uint64_t bytes;
+    struct gpu_layout layout;
+} buffers[MAX_DECLARED_BUFFERS];
+static unsigned kernel_count, buffer_count;
+static bool enabled;
+
+void declared_enable(bool on) {
+    enabled = on;
+    kernel_count = buffer_count = 0;
+}
+
+void declared_kernel(struct gpu_kernel kernel, const char* name) {
+    for (unsigned i = 0; i < kernel_count; ++i)
+        if (kernels[i].object == kernel.object) return;
+    if (!enabled || kernel_count == MAX_DECLARED_KERNELS) return;
+    kernels[kernel_count].object = kernel.object;
+    kernels[kernel_count].name = name;
+    kernels[kernel_count++].launched = false;
+}
+
+void declared_buffer(gpu_address at, uint64_t bytes, struct gpu_layout layout) {
+    if (!enabled || buffer_count == MAX_DECLARED_BUFFERS) return;
+    buffers[buffer_count].at = at;
+    buffers[buffer_count].bytes = bytes;
+    buffers[buffer_count++].layout = layout;
+}
+
+static void print_buffer(uint32_t offset, gpu_address word) {
+    static const char* const names[] = {"unclassified", "strided", "rows", "columns"};
+    for (unsigned i = 0; i < buffer_count; ++i)
+        if (word - buffers[i].at < buffers[i].bytes)
+            console_printf(" %u=%s:%lu:%lu", offset, names[buffers[i].layout.locality], buffers[i].layout.pitch,
+                           buffers[i].bytes);
+}
+
+void declared_launch(struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes) {
+    static const char* const bindings[] = {"kernel", "rows", "columns", "aligned"};
+    unsigned i = 0;
+    while (i < kernel_count && kernels[i].object != kernel.object) ++i;
+    if (i == kernel_count || kernels[i].launched) return;
+    kernels[i].launched = true;
+    const uint32_t* n = grid->items;
+    const uint16_t* m = grid->group;
+    console_printf("# declared kernel=%s items=%ux%ux%u group=%ux%ux%u binding=%s arguments=", kernels[i].name, n[0],
+                   n[1], n[2], m[0], m[1], m[2], bindings[grid->binding]);
+    uint64_t word;
+    for (uint32_t at = 0; at < bytes; at += 8) {
+        word = 0;
+        memcpy(&word, (const uint8_t*)arguments + at, bytes - at < 8 ? bytes - at : 8);
+        console_printf(at ? ",0x%lx" : "0x%lx", word);
+    }
+    for (uint32_t at = 0; at + 8 <= bytes; at += 8) {
+        memcpy(&word, (const uint8_t*)arguments + at, 8);
+        print_buffer(at, word);
+    }
+    console_printf("\n");
+}
