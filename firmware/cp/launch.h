@@ -11,7 +11,7 @@
 enum { LAUNCHES = 8, MAX_HARTS = 16 };
 
 struct launch {
-    bool used;
+    bool used, notify; /* the host, when it has ended */
     uint32_t cookie;
     uint64_t signal, start_ns, packet, image;
     struct queue* queue;

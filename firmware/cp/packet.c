@@ -23,17 +23,20 @@ static uint32_t field(uint64_t signal, size_t offset, uint64_t* value) {
     return virtual_load(signal + offset, value, 1);
 }
 
-uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault) {
-    if (!signal) return GPU_FAULT_NONE;
+bool signal_notifies(uint64_t signal) {
     uint64_t event;
-    uint32_t problem = field(signal, offsetof(struct aql_signal, event_id), &event);
-    if (!problem) problem = virtual_store(signal + offsetof(struct aql_signal, start_ns), start_ns);
+    return signal && !field(signal, offsetof(struct aql_signal, event_id), &event) && (uint32_t)event;
+}
+
+uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault, bool notify) {
+    if (!signal) return GPU_FAULT_NONE;
+    uint32_t problem = virtual_store(signal + offsetof(struct aql_signal, start_ns), start_ns);
     if (!problem) problem = virtual_store(signal + offsetof(struct aql_signal, end_ns), register_read64(CP_TIME_NS));
     if (problem) return problem;
     release();
     const uint64_t value = signal + offsetof(struct aql_signal, value);
     problem = fault ? virtual_store(value, (uint64_t) - (int64_t)fault) : virtual_add(value, -1);
-    if (!problem && (uint32_t)event) register_write(CP_INTERRUPT, GPU_VECTOR_SIGNAL);
+    if (!problem && notify) register_write(CP_INTERRUPT, GPU_VECTOR_SIGNAL);
     return problem;
 }
 
@@ -112,6 +115,7 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
     l->queue = q;
     ++q->in_flight;
     register_write(CP_DISPATCH_START + q->hart * (uint64_t)DISPATCH_STRIDE, l->cookie);
+    l->notify = signal_notifies(l->signal); /* while the kernel runs: of the host's memory this is a round trip */
     return PROGRESS_LAUNCHED;
 }
 
@@ -166,6 +170,6 @@ enum progress packet_execute(struct queue* q, const uint64_t packet[8], struct f
         default: return fail(failure, GPU_FAULT_PACKET, 0);
     }
     if (outcome != PROGRESS_DONE) return outcome;
-    const uint32_t problem = signal_complete(signal, start, GPU_FAULT_NONE);
+    const uint32_t problem = signal_complete(signal, start, GPU_FAULT_NONE, signal_notifies(signal));
     return problem ? fail(failure, problem, signal) : PROGRESS_DONE;
 }

@@ -25,8 +25,10 @@ struct failure {
 /* Executes the packet `packet` (64 bytes, copied) of a queue; the queue's address space is selected. */
 enum progress packet_execute(struct queue* q, const uint64_t packet[8], struct failure* failure);
 
-/* Decrements a completion signal and interrupts where it asks for that. What failed stores -fault instead.
+/* Whether a signal asks for an interrupt when it has been decremented. */
+bool signal_notifies(uint64_t signal);
+/* Decrements a completion signal, and interrupts if asked to. What failed stores -fault instead.
  * \returns 0, or the enum gpu_fault of a signal that cannot be reached */
-uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault);
+uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault, bool notify);
 
 #endif

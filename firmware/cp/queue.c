@@ -157,7 +157,8 @@ static enum progress step(struct queue* q) {
     if (outcome == PROGRESS_FAILED) {
         if (!failure.address) failure.address = at;
         fail(q, index, &failure);
-        if (packet[7] % 64 == 0) signal_complete(packet[7], register_read64(CP_TIME_NS), failure.fault);
+        if (packet[7] % 64 == 0)
+            signal_complete(packet[7], register_read64(CP_TIME_NS), failure.fault, signal_notifies(packet[7]));
     }
     ++q->next;
     failure.fault = virtual_store16(at, AQL_TYPE_INVALID);
@@ -205,7 +206,7 @@ static void queues_finish(unsigned hart) {
             if (q->active) stop(q, fault, q->next);
         }
         select_space(q);
-        const struct failure failure = {signal_complete(l->signal, l->start_ns, fault), l->signal};
+        const struct failure failure = {signal_complete(l->signal, l->start_ns, fault, l->notify), l->signal};
         const uint64_t packet = l->packet;
         l->used = false;
         --q->in_flight;

@@ -57,6 +57,24 @@ class BusLog(unittest.TestCase):
         quiet, told = (run(*VECTORADD[:-2], *more) for more in ((), ("--log-bus", "gpu")))
         self.assertEqual(quiet.stdout, told.stdout)
 
+    def test_what_a_launch_spends_beside_the_kernel(self):
+        """What the host does between kernels, and how long a kernel's end takes to reach it, in us. Packets from 64 on
+        reuse slots of the ring."""
+        lines = self.lines(
+            *("gpu", "--app", "bitonicsort", "--size", "4096", "--quiet", "--console", "none", "--log-bus", "gpu")
+        )
+        times = {"doorbell": [], "ended": [], "signal": []}
+        for line in lines:
+            step = re.search(r"packet \d+ \(bitonic\) (signal)|kernel bitonic (ended)|(doorbell): packet", line)
+            if step:
+                times[step[1] or step[2] or step[3]].append(1e6 * float(LINE.fullmatch(line)[1]))
+        begun = times["doorbell"][-len(times["ended"]) :]
+        self.assertGreater(len(begun), 70)
+        host = [b - a for a, b in zip(times["signal"], begun[1:])]
+        end = [b - a for a, b in zip(times["ended"], times["signal"])]
+        self.assertLess(max(host[70:]), 0.55)  # no read of an old signal, one store to the new one
+        self.assertLess(sum(end) / len(end), 1.1)  # two round trips would be 1.38
+
     def test_filters(self):
         every = self.lines(*VECTORADD, "--log-bus", "gpu")
         self.assertEqual(self.lines(*VECTORADD, "--log-bus", "gpu:queue=0"), every)

@@ -188,17 +188,19 @@ enum gpu_queue_flags {
     GPU_SMALL_SCRATCH = 4 /* for as many wavefronts as a compute unit holds; otherwise for all of the GPU */
 };
 
+enum { GPU_KNOWN_SLOTS = 256 }; /* of a queue, of which its handle knows whether they can be used again */
 struct gpu_queue_handle {
     struct gpu_node* node;
     struct gpu* gpu;
     unsigned index, flags;
     uint32_t packets;
     gpu_address ring, kernargs, signals_at;
-    gpu_address large_kernargs; /* GPU_LARGE_KERNARG_BYTES a packet, once one has needed them; 0: not yet */
-    uint64_t unmapped;          /* of the node, when the GPU's translations were last dropped */
-    uint64_t next;              /* index of the next packet */
-    struct aql_signal* signals; /* of host memory, one a packet slot; NULL: on the device */
-    uint64_t unsignalled[4];    /* bit n: the last packet of slot n had no signal */
+    gpu_address large_kernargs;          /* GPU_LARGE_KERNARG_BYTES a packet, once one has needed them; 0: not yet */
+    uint64_t unmapped;                   /* of the node, when the GPU's translations were last dropped */
+    uint64_t next;                       /* index of the next packet */
+    struct aql_signal* signals;          /* of host memory, one a packet slot; NULL: on the device */
+    uint64_t done[GPU_KNOWN_SLOTS / 64]; /* bit n: the last packet of slot n had no signal, or was seen to have ended */
+    bool notifies;                       /* the signals ask for an interrupt */
     struct gpu_queue description;
 };
 /* A queue of `packets` (a power of two). Ring in device memory and signals in host memory, unless `flags` say
@@ -253,6 +255,8 @@ volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* queue, uin
  * the node's limit_us */
 enum { GPU_TIMED_OUT = 256 };
 unsigned gpu_wait(struct gpu_queue_handle* queue, uint64_t packet);
+/* The packet's signal was seen at 0 or below: its slot can be used again. gpu_wait() does this. */
+void gpu_note_completed(struct gpu_queue_handle* queue, uint64_t packet);
 
 /* ---- faults ---- */
 

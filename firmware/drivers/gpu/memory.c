@@ -329,6 +329,14 @@ void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t
         const uint64_t part = stretch(to, bytes);
         const uintptr_t at = gpu_host_address(node, to);
         uint64_t i = 0;
+        if (((at | (uintptr_t)source) & 7) == 0) { /* arguments of kernels: without a call for each word */
+            const uint8_t* aligned = __builtin_assume_aligned(source, 8);
+            for (; part - i >= 8; i += 8) {
+                uint64_t word;
+                __builtin_memcpy(&word, aligned + i, 8);
+                mmio_write64(at + i, word);
+            }
+        }
         for (; i < part && (at + i) % 8; ++i) mmio_write8(at + i, source[i]);
         for (; part - i >= 8; i += 8) {
             uint64_t word;

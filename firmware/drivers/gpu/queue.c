@@ -105,13 +105,15 @@ static void* host_pages(uint64_t bytes) {
 
 /* Empties ring and signals, and hands the queue to the command processor. */
 static void activate(struct gpu_queue_handle* q) {
-    const uint64_t invalid = AQL_TYPE_INVALID, zeros[8] = {0};
+    const uint64_t invalid = AQL_TYPE_INVALID;
+    const struct aql_signal signal = {.kind = 1};
     for (uint32_t i = 0; i < q->packets; ++i) {
         gpu_write(q->node, q->ring + 64 * i, &invalid, 8);
-        gpu_write(q->node, q->signals_at + 64 * i, zeros, sizeof zeros);
+        gpu_write(q->node, q->signals_at + 64 * i, &signal, sizeof signal);
     }
     q->next = 0;
-    memset(q->unsignalled, 0, sizeof q->unsignalled);
+    q->notifies = false;
+    memset(q->done, 0, sizeof q->done);
     uint64_t words[sizeof q->description / 8];
     memcpy(words, &q->description, sizeof words);
     for (unsigned i = sizeof words / 8; i-- > 0;) mmio_write64(entry_of(q) + 8 * i, words[i]); /* the state last */
@@ -209,8 +211,28 @@ volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* q, uint64_
 /* A packet's slot, signal and arguments can be used again when the one that had them has completed. */
 static void await_slot(struct gpu_queue_handle* q) {
     const uint32_t slot = q->next & (q->packets - 1);
-    if (slot < 256 && q->unsignalled[slot / 64] >> slot % 64 & 1) return;
+    if (slot < GPU_KNOWN_SLOTS && q->done[slot / 64] >> slot % 64 & 1) return;
     if (q->next >= q->packets) gpu_wait(q, q->next - q->packets);
+}
+
+/* Whether the slot can be used again without a look at its signal, which the GPU has written and is far away. */
+static void note_done(struct gpu_queue_handle* q, uint32_t slot, bool done) {
+    if (slot >= GPU_KNOWN_SLOTS) return;
+    const uint64_t bit = UINT64_C(1) << slot % 64;
+    q->done[slot / 64] = done ? q->done[slot / 64] | bit : q->done[slot / 64] & ~bit;
+}
+
+void gpu_note_completed(struct gpu_queue_handle* q, uint64_t packet) {
+    if (q->next - packet <= q->packets) note_done(q, packet & (q->packets - 1), true);
+}
+
+/* Signals say whether the host waits for an interrupt. It changes its mind rarely, so a submission does not write that
+ * each time. */
+static void set_notification(struct gpu_queue_handle* q) {
+    const bool notifies = q->gpu->delivery != PCI_POLLED;
+    if (q->notifies == notifies) return;
+    q->notifies = notifies;
+    for (uint32_t i = 0; i < q->packets; ++i) gpu_signal(q, i)->event_id = notifies;
 }
 
 /* Pages that were freed are other buffers' by now. */
@@ -225,28 +247,24 @@ uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uin
     gpu_drop_stale_translations(q);
     await_slot(q);
     const uint64_t index = q->next++;
-    const gpu_address at = q->ring + (index & (q->packets - 1)) * 64;
     const bool signalled = packet[7] != GPU_UNSIGNALLED;
     const uint32_t slot = index & (q->packets - 1);
-    if (slot < 256)
-        q->unsignalled[slot / 64] = (q->unsignalled[slot / 64] & ~(UINT64_C(1) << slot % 64)) | (uint64_t)!signalled
-                                                                                                    << slot % 64;
+    note_done(q, slot, !signalled);
     uint64_t words[8];
     memcpy(words, packet, sizeof words);
     if (signalled) {
-        volatile struct aql_signal* s = gpu_signal(q, index);
-        s->kind = 1;
-        s->event_id = q->gpu->delivery != PCI_POLLED;
-        s->value = 1;
+        set_notification(q);
+        gpu_signal(q, index)->value = 1;
     }
     if (!signalled)
         words[7] = 0;
     else if (!words[7])
         words[7] = gpu_signal_address(q, index);
     words[0] = (words[0] & ~(uint64_t)0xffff) | header;
-    gpu_write(q->node, at + 8, words + 1, 56);
+    const uintptr_t to = gpu_host_address(q->node, q->ring + slot * UINT64_C(64));
+    for (unsigned i = 1; i < 8; ++i) mmio_write64(to + 8 * i, words[i]);
     __asm__ volatile("fence iorw, ow" ::: "memory");
-    gpu_write(q->node, at, words, 8);
+    mmio_write64(to, words[0]);
     __asm__ volatile("fence iorw, o" ::: "memory");
     q->gpu->doorbells[q->index] = index;
     return index;

@@ -52,12 +52,14 @@ static unsigned lost(const struct gpu_queue_handle* q, uint64_t packet) {
 struct wait {
     const struct gpu_queue_handle* queue;
     uint64_t packet;
+    int64_t value; /* of the signal, when it was read last: each read may have to fetch what the GPU wrote */
     unsigned problem;
 };
 
 static bool over(void* context) {
     struct wait* w = context;
-    if (gpu_signal(w->queue, w->packet)->value <= 0) return true;
+    w->value = gpu_signal(w->queue, w->packet)->value;
+    if (w->value <= 0) return true;
     w->problem = lost(w->queue, w->packet);
     return w->problem != 0;
 }
@@ -67,7 +69,8 @@ static bool poll(struct wait* w, uint64_t microseconds) {
     const uint64_t begin = timer_now();
     do {
         for (unsigned i = 0; i < POLLS; ++i) {
-            if (s->value <= 0) return true;
+            w->value = s->value;
+            if (w->value <= 0) return true;
             __asm__ volatile("pause");
         }
         if (over(w)) return true;
@@ -76,11 +79,14 @@ static bool poll(struct wait* w, uint64_t microseconds) {
 }
 
 unsigned gpu_wait(struct gpu_queue_handle* q, uint64_t packet) {
-    struct wait w = {q, packet, 0};
+    struct wait w = {q, packet, 1, 0};
     const bool completed =
         q->gpu->delivery == PCI_POLLED ? poll(&w, q->node->limit_us) : timer_wait_for(over, &w, q->node->limit_us);
     __asm__ volatile("fence r, rw" ::: "memory");
-    const int64_t value = gpu_signal(q, packet)->value;
-    if (value <= 0) return (unsigned)-value;
+    const int64_t value = w.value > 0 ? gpu_signal(q, packet)->value : w.value;
+    if (value <= 0) {
+        gpu_note_completed(q, packet);
+        return (unsigned)-value;
+    }
     return completed ? w.problem : GPU_TIMED_OUT;
 }
