@@ -25,6 +25,9 @@
 /* For what one lane does for all: registers that it needs are saved for that lane, where the others of a work-group
  * would each have them saved, line by line, if it were part of their function. */
 #define GPU_APART static __attribute__((noinline, unused))
+/* The condition of a call of such a function: what is alive across the call is then saved beside the call, by that
+ * lane, and not where it is computed, by all lanes. */
+#define gpu_rarely(condition) __builtin_expect(!!(condition), 0)
 #define GPU_TEXT_(x) #x
 #define GPU_TEXT(x) GPU_TEXT_(x)
 

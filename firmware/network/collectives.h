@@ -58,6 +58,7 @@ struct collective_buffers {
 /* What a step is for the work-group: the lane that speaks says it. */
 LDS struct collective_step_state {
     bool failed, adds;
+    float* vector;
     const float* other; /* to be added to floats `begin` to `end` of the vector */
     uint64_t begin, end;
 } collective_step_state;
@@ -85,6 +86,7 @@ GPU_APART void collective_transfer(const struct collective* c, const struct coll
         s.receives &&
         !collective_wait(c, offsetof(struct collective_flags, arrived[0]) + 8ull * s.receive_flag, number, &seen);
     collective_step_state.adds = s.receives && s.adds;
+    collective_step_state.vector = (float*)(uintptr_t)(base + v->vector);
     collective_step_state.other = (const float*)(uintptr_t)(base + v->staging + s.staging_slot * v->pitch);
     collective_step_state.begin = collective_chunk_begin(v->elements, chunks, s.receive_chunk);
     collective_step_state.end = collective_chunk_begin(v->elements, chunks, s.receive_chunk + 1u);
@@ -115,20 +117,20 @@ GPU_INLINE void collective_add(float* to, const float* other, uint64_t begin, ui
 GPU_INLINE bool network_all_reduce(const struct collective* c, enum collective_algorithm algorithm,
                                    const struct collective_buffers* v, uint32_t round) {
     const unsigned steps = collective_steps(algorithm, c->segments->comm.size);
-    float* const vector = (float*)(uintptr_t)(c->segments->memory[c->segments->comm.rank] + v->vector);
     const bool is_leader = local_id(0) == 0;
     for (unsigned i = 0; i < steps; ++i) {
         fence_release(GPU_SCOPE_SYSTEM);
         barrier();
-        if (is_leader) collective_transfer(c, v, algorithm, round, i);
+        if (gpu_rarely(is_leader)) collective_transfer(c, v, algorithm, round, i);
         barrier();
         if (collective_step_state.failed) return false;
         fence_acquire(GPU_SCOPE_SYSTEM);
         if (collective_step_state.adds)
-            collective_add(vector, collective_step_state.other, collective_step_state.begin, collective_step_state.end);
+            collective_add(collective_step_state.vector, collective_step_state.other, collective_step_state.begin,
+                           collective_step_state.end);
     }
     barrier();
-    if (is_leader) collective_finish(c);
+    if (gpu_rarely(is_leader)) collective_finish(c);
     barrier();
     return !collective_step_state.failed;
 }

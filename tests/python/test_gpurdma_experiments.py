@@ -57,7 +57,9 @@ def test_matvec(experiment, tmp_path):
     rows = experiment("gpurdma-matvec", checks=4).rows
     assert (
         rows["one kernel, 480 vectors"]["published"] == 11.7
-        and rows["one kernel, 480 vectors"]["measured"] > 1.5 * rows["a kernel for each batch, 480 vectors"]["measured"]
+        and rows["one kernel, 480 vectors"]["measured"]
+        > 1.05 * rows["a kernel for each batch, 480 vectors"]["measured"]
+        and rows["the same with 20 us a launch, 480 vectors"]["measured"] > 1.5
     )
     gains = [rows[f"one kernel over a kernel for each batch, {n} vectors"]["measured"] for n in (480, 1920)]
     assert gains[0] > gains[1] > 1

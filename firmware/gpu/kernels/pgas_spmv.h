@@ -31,7 +31,7 @@ RDMA_INLINE float spmv_row(const uint32_t* columns, const float* weights, uint32
     return sum;
 }
 
-RDMA_INLINE bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_context* g, uint64_t vector) {
+RDMA_APART bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_context* g, uint64_t vector) {
     for (unsigned i = 1; i < g->comm.size; ++i) {
         const unsigned r = (g->comm.rank + i) % g->comm.size;
         const uint64_t at = vector + 4ull * a->needed[r].first;

@@ -20,6 +20,10 @@ struct pgas_context {
     uint32_t failed;     /* PGAS_TIMEOUT or enum hca_syndrome; 0: all is well */
     uint32_t failed_rank, failed_slot;
     uint32_t reserved;
+    struct pgas_sum { /* what an all-reduce has received, for all work-items: offsets in the segment, floats */
+        uint64_t to, from;
+        uint32_t count, reserved;
+    } sum;
     struct pgas_link link[PGAS_MAX_RANKS];
 };
 
@@ -40,7 +44,7 @@ RDMA_INLINE bool pgas_fail(struct pgas_context* g, unsigned rank, unsigned slot)
 /* Waits until rank `rank` has said `value` or more in `slot` of this caller. What it wrote before can be loaded then.
  * Now and then it looks whether a request of its own has failed. */
 enum { PGAS_POLLS_PER_CHECK = 16 }; /* looks */
-RDMA_INLINE bool pgas_wait_notification(struct pgas_context* g, unsigned rank, unsigned slot, uint64_t value) {
+RDMA_APART bool pgas_wait_notification(struct pgas_context* g, unsigned rank, unsigned slot, uint64_t value) {
     const uint64_t begin = rdma_cycles();
     for (unsigned polls = 1; (int64_t)(pgas_read_notification(&g->link[rank], g->first_slot + slot) - value) < 0;
          ++polls) {
@@ -67,7 +71,7 @@ RDMA_INLINE bool pgas_flush_rank(struct pgas_context* g, unsigned rank) {
     rdma_acquire();
     return true;
 }
-RDMA_INLINE bool pgas_flush_all(struct pgas_context* g) {
+RDMA_APART bool pgas_flush_all(struct pgas_context* g) {
     for (unsigned i = 0; i < g->comm.size; ++i)
         if (!pgas_flush_rank(g, i)) return false;
     return true;
@@ -75,7 +79,7 @@ RDMA_INLINE bool pgas_flush_all(struct pgas_context* g) {
 
 /* Until this caller of every other node has come here. */
 enum { PGAS_SLOT_BARRIER = PGAS_SLOTS - 1 }; /* its slot */
-RDMA_INLINE bool pgas_barrier_all(struct pgas_context* g) {
+RDMA_APART bool pgas_barrier_all(struct pgas_context* g) {
     ++g->epoch;
     for (unsigned i = 1; i < g->comm.size && !g->failed; ++i)
         pgas_notify_rank(g, (g->comm.rank + i) % g->comm.size, PGAS_SLOT_BARRIER, g->epoch);

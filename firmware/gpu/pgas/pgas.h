@@ -42,7 +42,7 @@ RDMA_INLINE void pgas_progress(struct pgas_link* l) {
 }
 
 /* Waits until all that was posted has ended: its memory may be written again. \returns false if something failed */
-RDMA_INLINE bool pgas_flush(struct pgas_link* l) {
+RDMA_APART bool pgas_flush(struct pgas_link* l) {
     while (l->retired != l->posted && !l->syndrome) pgas_progress(l);
     return !l->syndrome;
 }
@@ -97,27 +97,27 @@ RDMA_INLINE bool pgas_post(struct pgas_link* l, const struct rdma_work_request* 
 
 /* Writes `bytes` (not 0) from offset `from` of the own segment to offset `to` of the other one's. \returns false if the
  * link has failed */
-RDMA_INLINE bool pgas_write(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes) {
+RDMA_APART bool pgas_write(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes) {
     const struct rdma_work_request w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
     return pgas_post(l, &w);
 }
 
 /* The other way round: they are there when the link has been flushed. */
-RDMA_INLINE bool pgas_read(struct pgas_link* l, uint64_t to, uint64_t from, uint32_t bytes) {
+RDMA_APART bool pgas_read(struct pgas_link* l, uint64_t to, uint64_t from, uint32_t bytes) {
     const struct rdma_work_request w = pgas_request(l, HCA_OP_READ, to, from, bytes);
     return pgas_post(l, &w);
 }
 
 /* \param slot below PGAS_NOTIFICATIONS \param value not what stands there */
-RDMA_INLINE bool pgas_notify(struct pgas_link* l, unsigned slot, uint64_t value) {
+RDMA_APART bool pgas_notify(struct pgas_link* l, unsigned slot, uint64_t value) {
     if (!pgas_reserve_wqes(l, 1)) return false;
     pgas_ring_doorbell(l, 1, HCA_OP_WRITE, pgas_write_notification_wqe(l, l->posted, slot, value));
     return true;
 }
 
 /* Both, with one doorbell and one completion. */
-RDMA_INLINE bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes, unsigned slot,
-                                   uint64_t value) {
+RDMA_APART bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes, unsigned slot,
+                                  uint64_t value) {
     if (!pgas_reserve_wqes(l, 2)) return false;
     struct rdma_work_request w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
     w.signalled = false;
@@ -132,7 +132,7 @@ RDMA_INLINE uint64_t pgas_read_notification(const struct pgas_link* l, unsigned 
 }
 
 /* Waits until `slot` of the own board holds `value`. What was written before it on that link can be loaded then. */
-RDMA_INLINE void pgas_wait(const struct pgas_link* l, unsigned slot, uint64_t value) {
+RDMA_APART void pgas_wait(const struct pgas_link* l, unsigned slot, uint64_t value) {
     while (pgas_read_notification(l, slot) != value) rdma_pause();
     rdma_acquire();
 }
@@ -150,7 +150,7 @@ RDMA_INLINE unsigned pgas_wait_some(const struct pgas_link* l, unsigned first, u
 }
 
 /* Until the other end of the link has come here as often. */
-RDMA_INLINE bool pgas_barrier(struct pgas_link* l) {
+RDMA_APART bool pgas_barrier(struct pgas_link* l) {
     const uint64_t number = ++l->barriers;
     if (!pgas_notify(l, PGAS_BARRIER, number)) return false;
     while (pgas_read_notification(l, PGAS_BARRIER) < number) rdma_pause();

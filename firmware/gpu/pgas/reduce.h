@@ -24,28 +24,6 @@ RDMA_INLINE void pgas_add(const struct pgas_context* g, uint64_t to, uint64_t fr
     for (uint32_t i = wg_local_id(); i < count; i += wg_size()) sum[i] += more[i];
 }
 
-/* Data to one rank, perhaps none, whose slot then says so, and waiting for as much of another one; either may be left
- * out (PGAS_NO_RANK). \returns whether the context is well */
-enum { PGAS_NO_RANK = PGAS_MAX_RANKS };
-struct pgas_step {
-    unsigned to, from, slot;
-    uint64_t local, remote; /* offsets here and there */
-    uint32_t bytes;
-};
-RDMA_INLINE bool pgas_perform_step(struct pgas_context* g, const struct pgas_step* s) {
-    wg_barrier(); /* what goes out has been stored */
-    if (wg_is_leader() && !g->failed) {
-        struct pgas_link* l = &g->link[s->to == PGAS_NO_RANK ? 0 : s->to];
-        const bool sent = s->to == PGAS_NO_RANK || (s->bytes ? pgas_write_notify(l, s->local, s->remote, s->bytes,
-                                                                                 g->first_slot + s->slot, g->epoch)
-                                                             : pgas_notify(l, g->first_slot + s->slot, g->epoch));
-        if (!sent) pgas_fail(g, s->to, s->slot);
-        if (s->from != PGAS_NO_RANK && !g->failed) pgas_wait_notification(g, s->from, s->slot, g->epoch);
-    }
-    wg_barrier();
-    return !g->failed;
-}
-
 RDMA_INLINE bool pgas_collective_begin(struct pgas_context* g) {
     if (wg_is_leader()) ++g->epoch;
     wg_barrier();
@@ -58,35 +36,41 @@ RDMA_INLINE bool pgas_collective_end(struct pgas_context* g) {
     return !g->failed;
 }
 
-/* A step of network/schedule.h; slots are steps. A node that is in the next all-reduce has what this one added in this
- * one, so nothing is overwritten that is still needed. */
-RDMA_INLINE bool pgas_all_reduce_step(struct pgas_context* g, const struct pgas_all_reduce_buffers* v,
-                                      enum collective_algorithm algorithm, unsigned step) {
+/* A step of network/schedule.h, by one work-item: sends, waits, and leaves in `g->sum` what all of them have to add.
+ * Slots are steps. A node that is in the next all-reduce has what this one added in this one, so nothing is overwritten
+ * that is still needed. */
+RDMA_APART void pgas_all_reduce_step(struct pgas_context* g, const struct pgas_all_reduce_buffers* v,
+                                     enum collective_algorithm algorithm, unsigned step) {
     const struct collective_step m = collective_step(algorithm, g->comm.rank, g->comm.size, step);
-    const unsigned chunks = collective_chunks(algorithm, g->comm.size);
+    const unsigned chunks = collective_chunks(algorithm, g->comm.size), slot = g->first_slot + step;
     const uint64_t staging = v->staging + 4 * (uint64_t)v->count * m.staging_slot;
-    const uint64_t local = 4 * collective_chunk_begin(v->count, chunks, m.send_chunk),
-                   received = 4 * collective_chunk_begin(v->count, chunks, m.receive_chunk);
-    const uint64_t bytes = 4 * collective_chunk_begin(v->count, chunks, m.send_chunk + 1u) - local,
-                   more = 4 * collective_chunk_begin(v->count, chunks, m.receive_chunk + 1u) - received;
-    const struct pgas_step s = {m.sends ? m.to : PGAS_NO_RANK,
-                                m.receives ? m.from : PGAS_NO_RANK,
-                                step,
-                                v->values + local,
-                                (m.adds ? staging : v->values) + local,
-                                (uint32_t)bytes};
-    if (!m.sends && !m.receives) return true;
-    if (!pgas_perform_step(g, &s)) return false;
-    if (m.receives && m.adds) pgas_add(g, v->values + received, staging + received, (uint32_t)(more / 4));
-    return true;
+    g->sum.count = 0;
+    if (m.sends) {
+        const uint64_t begin = collective_chunk_begin(v->count, chunks, m.send_chunk), at = v->values + 4 * begin,
+                       bytes = 4 * (collective_chunk_begin(v->count, chunks, m.send_chunk + 1u) - begin);
+        struct pgas_link* l = &g->link[m.to];
+        if (!(bytes ? pgas_write_notify(l, at, m.adds ? staging + 4 * begin : at, (uint32_t)bytes, slot, g->epoch)
+                    : pgas_notify(l, slot, g->epoch))) /* whose slot then says that there is nothing */
+            pgas_fail(g, m.to, step);
+    }
+    if (!m.receives || g->failed || !pgas_wait_notification(g, m.from, step, g->epoch) || !m.adds) return;
+    const uint64_t begin = collective_chunk_begin(v->count, chunks, m.receive_chunk);
+    g->sum.to = v->values + 4 * begin;
+    g->sum.from = staging + 4 * begin;
+    g->sum.count = (uint32_t)(collective_chunk_begin(v->count, chunks, m.receive_chunk + 1u) - begin);
 }
 
 /* \returns whether the context is well */
 RDMA_INLINE bool pgas_all_reduce(struct pgas_context* g, const struct pgas_all_reduce_buffers* v,
                                  enum collective_algorithm algorithm) {
     bool ok = pgas_collective_begin(g);
-    for (unsigned step = 0; step < collective_steps(algorithm, g->comm.size) && ok; ++step)
-        ok = pgas_all_reduce_step(g, v, algorithm, step);
+    for (unsigned step = 0; step < collective_steps(algorithm, g->comm.size) && ok; ++step) {
+        wg_barrier(); /* what goes out has been stored */
+        if (wg_is_leader()) pgas_all_reduce_step(g, v, algorithm, step);
+        wg_barrier();
+        ok = !g->failed;
+        if (ok) pgas_add(g, g->sum.to, g->sum.from, g->sum.count);
+    }
     return pgas_collective_end(g);
 }
 

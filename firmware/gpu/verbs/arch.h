@@ -12,6 +12,10 @@
 #ifdef FABRICVP_KERNEL
 #include "gpu/gpu.h"
 
+/* For what one lane does with queues while the others of its work-group wait. As part of a kernel, its addresses would
+ * be computed in front of the kernel's loop, by all lanes, which would store them to scratch memory. */
+#define RDMA_APART GPU_APART
+
 /* What stands in front of records and doorbells: 2: a fence of system scope each; 3: one in front of the doorbell,
  * which is enough unless the HCA reads the record for another reason meanwhile; 1: fences of the GPU; 4: one of the GPU
  * in front of the doorbell; 0: none, to measure what they cost. */
@@ -35,6 +39,7 @@
 #define rdma_pause() gpu_pause()
 #define rdma_cycles() gpu_cycle()
 #else
+#define RDMA_APART RDMA_INLINE
 #define rdma_order() __asm__ volatile("fence rw, ow" ::: "memory")
 #define rdma_acquire() __asm__ volatile("fence r, rw" ::: "memory")
 #define rdma_load64(from) (*(const volatile uint64_t*)(from))
