@@ -5,7 +5,9 @@
  * The producer writes an entry and then its status, with release. The consumer looks at the status of the next entry,
  * with acquire; performs what stands there; sets the status to what came of it, with release; and counts entries that
  * can be written again in `read_index`. So three things are shared: entries, their status, read_index; each side keeps
- * an index of its own, and the producer a copy of read_index. */
+ * an index of its own, and the producer a copy of read_index. The consumer publishes read_index after the status, and
+ * only up to the first request that has not ended. A producer that begins takes it for its own index, so the one before
+ * it, a kernel as a rule, waits at its end until read_index has come to its own. */
 #ifndef FABRICVP_ABI_NETWORK_QUEUE_H
 #define FABRICVP_ABI_NETWORK_QUEUE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The network from inside of a kernel: puts, gets and additions, by any backend: a service that polls the
  * work-group's queue (producer.h), or the work-group itself, which posts to the RDMA adapter (gpu/verbs). One lane of a
- * work-group calls all of this. */
+ * work-group calls all of this. Where the others have work of their own, it does so in functions that are not inlined
+ * (GPU_APART), with `struct network` in the local data share. */
 #ifndef FABRICVP_NETWORK_NETWORK_H
 #define FABRICVP_NETWORK_NETWORK_H
 
@@ -27,8 +28,10 @@ GPU_INLINE struct network network_open(struct network_access* access) {
     for (unsigned i = 0; n.native && i < access->peers; ++i) network_progress[i] = access->progress[i];
     return n;
 }
-/* To be called at the end of a kernel. */
+/* To be called at the end of a kernel. The next one counts from `read_index` on, which a service may publish a while
+ * after the last status that was waited for. */
 GPU_INLINE void network_close(struct network* n) {
+    if (!n->native && n->producer.read != n->producer.write) network_drain(&n->producer);
     for (unsigned i = 0; n->native && i < n->access->peers; ++i) n->access->progress[i] = network_progress[i];
 }
 
