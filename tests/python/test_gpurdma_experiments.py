@@ -70,6 +70,10 @@ def test_matvec(experiment, tmp_path):
     table = pandas.read_csv(tmp_path / "found" / "matvec.csv")
     slower = table.pivot(index="vectors", columns="worker", values="us")
     assert (slower["… and 20 us a launch"] > slower["a kernel for each batch"] + 10).all()
+    costs = pandas.read_csv(tmp_path / "found" / "costs.csv").set_index("cost")
+    assert costs["us"].is_monotonic_increasing and costs["of_the_missing"].iloc[-1] < 1
+    assert costs["us"].diff()["results through the host's memory"] > 4  # 61,440 bytes by 16 lanes of 1 GB/s: 3.9 us
+    assert 5.5 < costs["us"].diff()["and 6 us a copy"] < 6.5
 
 
 @pytest.mark.timeout(1200)

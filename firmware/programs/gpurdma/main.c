@@ -43,6 +43,8 @@ enum {
     REPLIES,
     OWN,
     MULTIPLY,
+    STAGED,
+    COPY_NS,
     OPTIONS
 };
 /* As RDMA_FENCES of gpu/verbs/arch.h. */
@@ -79,6 +81,8 @@ static struct option options[OPTIONS] = {
     [REPLIES] = {"replies", 1},   /* messages in which results come back: 1 or as many as groups */
     [OWN] = {"own", 0},           /* 1: each work-group gets its part with a notification of its own */
     [MULTIPLY] = {"multiply", 0}, /* 1: vectors of 32 floats by a matrix; 0: what came is sent back */
+    [STAGED] = {"staged", 0},     /* 1: the hart sends results from its own memory, where the copy engine brings them */
+    [COPY_NS] = {"copy_ns", 0},   /* nanoseconds of a run-time for each of these copies */
 };
 
 static struct bootstrap bootstrap;
@@ -126,7 +130,9 @@ static struct serve serve(void) {
                           .rounds = options[ROUNDS].value,
                           .replies = options[REPLIES].value,
                           .own = options[OWN].value,
-                          .multiply = options[MULTIPLY].value};
+                          .multiply = options[MULTIPLY].value,
+                          .staged = options[STAGED].value,
+                          .copy_ns = options[COPY_NS].value};
 }
 
 static void check_options(void) {

@@ -8,10 +8,13 @@
 #include "lib/pattern.h"
 #include "lib/result.h"
 
-enum { WARM = 2, LOG_SQ_SIZE = 6, MAX_GROUPS = 64, SMALL = 8 };
+/* STAGED_BLOCK: GASPI_GPU_BUFFERED of GPI-2 1.1.1, whose gaspi_gpu_write_notify() copies what is larger than 32 KiB */
+enum { WARM = 2, LOG_SQ_SIZE = 6, MAX_GROUPS = 64, SMALL = 8, STAGED_BLOCK = 128 << 10 };
 
 static struct pgas_link links[MAX_GROUPS];
 static struct endpoint endpoint;
+static struct rdma_buffer staging;
+static struct verbs_mr staging_mr;
 
 static float entry(unsigned row, unsigned column) { return (float)((row * 7 + column * 5) % SMALL) - SMALL / 2; }
 
@@ -29,6 +32,9 @@ void serve_check(const struct serve* s) {
     if (s->replies != s->groups && (s->replies != 1 || s->worker == SERVE_BY_KERNEL))
         usage_error("replies=%lu: %sgroups=%lu", s->replies, s->worker == SERVE_BY_KERNEL ? "of a kernel, " : "1 or ",
                     s->groups);
+    if (s->staged && (s->worker != SERVE_BY_HART || s->replies != 1 || !s->bytes))
+        usage_error("staged=1: with serve=hart, replies=1 and bytes");
+    if (s->copy_ns && !s->staged) usage_error("copy_ns=%lu: with staged=1", s->copy_ns);
 }
 
 /* ---- master: batches of even rounds, of odd ones; results of these ---- */
@@ -126,9 +132,39 @@ static bool serve_by_kernel(const struct serve* s, struct gpu_kernel k, const st
     return true;
 }
 
+/* Offsets of the link are those of the worker's memory in the GPU; now they mean as much of the host's. */
+static void make_staging(const struct serve* s, uint64_t out_offset) {
+    staging = rdma_buffer_allocate(s->node, s->bytes, false);
+    if (!rdma_buffer_register(&staging_mr, &s->bootstrap->pd, &staging, VERBS_ALL_RIGHTS))
+        panic("serve: memory cannot be registered, status 0x%x", s->bootstrap->hca.status);
+    links[0].data.local = staging.lanes - out_offset;
+    links[0].data.lkey = staging_mr.key;
+}
+
+static void copy_block(const struct serve* s, uint64_t out_offset, uint64_t at, uint64_t bytes) {
+    const uint64_t begin = clock_cycles();
+    while (clock_picoseconds(clock_cycles() - begin) < 1000 * s->copy_ns) {
+    }
+    if (gpu_copy_from(s->node, (void*)(staging.memory.at + at), endpoint.payload.lanes + out_offset + at, bytes))
+        panic("serve: results cannot be copied");
+}
+
+/* Block by block, the notification behind the last one. */
+static void reply_staged(const struct serve* s, uint64_t out_offset, uint64_t round) {
+    for (uint64_t at = 0, bytes; at < s->bytes; at += bytes) {
+        bytes = s->bytes - at < STAGED_BLOCK ? s->bytes - at : STAGED_BLOCK;
+        copy_block(s, out_offset, at, bytes);
+        if (at + bytes < s->bytes)
+            pgas_write(&links[0], out_offset + at, home(s, round & 1) + at, (uint32_t)bytes);
+        else
+            pgas_write_notify(&links[0], out_offset + at, home(s, round & 1) + at, (uint32_t)bytes, 0, round);
+    }
+}
+
 static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const struct gpu_grid* grid) {
     struct rdma_serve_arguments a = describe(s, 0);
     gpu_use_interrupts(&s->node->gpu[0], PCI_POLLED); /* as a run-time that spins */
+    if (s->staged) make_staging(s, a.out_offset);
     bootstrap_barrier_with(s->bootstrap, s->with);
     for (uint64_t round = 1; round <= WARM + s->rounds; ++round) {
         const uint64_t part = s->bytes / s->replies, arrivals = s->own ? s->groups : 1;
@@ -136,7 +172,8 @@ static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const stru
         a.first_round = (uint32_t)round;
         a.rounds = 1;
         if (s->multiply && !wait_kernel(s, gpu_dispatch(s->queue, k, grid, &a, sizeof a))) return false;
-        for (unsigned i = 0; i < s->replies; ++i) {
+        if (s->staged) reply_staged(s, a.out_offset, round);
+        for (unsigned i = 0; i < s->replies && !s->staged; ++i) {
             if (part)
                 pgas_write_notify(&links[i], a.out_offset + i * part, home(s, round & 1) + i * part, (uint32_t)part, i,
                                   round);

@@ -23,6 +23,8 @@ struct serve {
     uint64_t replies;       /* messages in which results come back: 1 or as many as groups */
     bool own;               /* a notification for each work-group with its part of the batch, not one for all */
     bool multiply;          /* vectors by a matrix; otherwise what came is sent back */
+    bool staged;            /* the hart sends results from its own memory, where the copy engine brings them */
+    uint64_t copy_ns;       /* what a run-time takes for each of these copies, beside the engine */
 };
 
 /* Refuses what cannot be. */

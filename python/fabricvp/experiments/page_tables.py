@@ -215,7 +215,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "tlb_reach": gpu_workloads.tlb_reach,
         "queues": gpu_workloads.queues,
     },
-    "gpurdma-matvec": {"matvec": gpurdma.matvec},
+    "gpurdma-matvec": {"matvec": gpurdma.matvec, "costs": gpurdma.costs},
     "gpurdma-modern": {"latency": gpurdma.modern_latency, "rates": gpurdma.modern_rates},
     "gpurdma-ordering": {
         "kept_lines": gpurdma_ordering.kept_lines,

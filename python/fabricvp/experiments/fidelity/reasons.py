@@ -53,7 +53,12 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         r"",
         "the paper does not say what its CPU does a message; its K40c has costs a message that no source names",
     ),
-    ("gpurdma-matvec", r"", "launches and notifications of the CPU side of that day are not modelled"),
+    (
+        "gpurdma-matvec",
+        r"",
+        "costs of the CPU's side that have a source explain at most a quarter of what a small batch with a kernel of"
+        " its own lacks; of the rest no source is known",
+    ),
     ("rdma", r"write", "no BlueFlame: an entry is fetched over PCIe where the hardware gets it with the doorbell"),
     ("rdma", r"rate|doorbell|queue pairs", "bound by a hart that retires one instruction a cycle"),
     (

@@ -15,16 +15,17 @@ ITEMS = 1024  #: of each work-group
 SLIDES_LAUNCH = "20 us"
 PARTS = "… whose work-groups each get their part"
 SLIDES = "ComP-Net slides: 20 µs a launch by a vendor's driver"
+EXTRA = {name for name, *_ in published.CPU_COSTS[1:]}  #: of the smallest batch alone
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     batches = [n for n in published.MATVEC if not run.quick or n in (480, 1920)]
 
-    def service(who: str, vectors: int, launch: str = "0 us") -> Service:
+    def service(who: str, vectors: int, launch: str = "0 us", options: str = "") -> Service:
         return Service(
             f"{WORKERS[who]} groups={GROUPS} multiply=1 items={ITEMS} bytes={vectors * VECTOR}"
-            f" rounds={2 if run.quick or vectors > 2000 else 6}",
+            f" rounds={2 if run.quick or vectors > 2000 else 6} {options}".rstrip(),
             launch,
             vectors / 1000 + 2,
         )
@@ -38,6 +39,10 @@ def study(run: Run) -> None:
             ("one kernel", "one kernel", "0 us"),
             (PARTS, "each work-group by itself", "0 us"),
         )
+    }
+    points |= {
+        (cost, batches[0]): service("CPU", batches[0], launch, options)
+        for cost, options, launch, _ in published.CPU_COSTS[1:]
     }
     found = dict(
         zip(
@@ -56,6 +61,8 @@ def study(run: Run) -> None:
     )[0]
     lines = []
     for (name, n), f in found.items():
+        if name in EXTRA:
+            continue
         rate = n / f.each / 1e6
         known = published.MATVEC[n][name in ("one kernel", PARTS)]
         run.report.row(
@@ -96,6 +103,7 @@ def study(run: Run) -> None:
         frame.round(6),
         f"{GROUPS} work-groups of {ITEMS} work-items; the master waits for all results before it sends the next batch.",
     )
+    _costs(run, {name: found[name, batches[0]].each for name, *_ in published.CPU_COSTS}, batches[0])
     check = run.report.check
     check(
         "every product is right",
@@ -112,7 +120,7 @@ def study(run: Run) -> None:
         again == found["one kernel", batches[0]],
         points["one kernel", batches[0]].options,
     )
-    counts = {name: {found[name, n].launches for n in batches} for name, _ in points}
+    counts = {name: {found[name, n].launches for n in batches} for name, _ in points if name not in EXTRA}
     check(
         "one kernel is one launch",
         counts["one kernel"] == {1.0} and min(counts["a kernel for each batch"]) > 2,
@@ -128,4 +136,27 @@ def study(run: Run) -> None:
         f" notification of its own), {rates['a kernel for each batch', last]:.1f} and"
         f" {rates[f'… and {SLIDES_LAUNCH} a launch', last]:.1f} ({published.MATVEC[last][1]} and"
         f" {published.MATVEC[last][0]})."
+    )
+
+
+def _costs(run: Run, seconds: dict[str, float], vectors: int) -> None:
+    """How much of the published time of a batch with a kernel of its own is explained by costs that have a source."""
+    known = vectors / published.MATVEC[vectors][0]
+    simulated = next(iter(seconds.values())) * US
+    lines = [
+        {
+            "cost": name,
+            "source": source,
+            "us": seconds[name] * US,
+            "of_the_missing": (seconds[name] * US - simulated) / (known - simulated),
+        }
+        for name, _, _, source in published.CPU_COSTS
+    ]
+    for line in lines[1:]:
+        run.report.row(f"of the missing time, {line['cost']}", "1", float(line["of_the_missing"]))
+    run.report.table(
+        "costs",
+        pandas.DataFrame(lines).round(6),
+        f"A batch of {vectors} vectors with a kernel of its own took {known:.0f} us ({published.MATVEC_SOURCE})."
+        " Costs of the CPU's side that have a source, one on top of the other, and their share of what is missing.",
     )

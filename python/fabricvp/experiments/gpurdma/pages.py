@@ -195,6 +195,29 @@ def matvec(frames: Frames) -> PageTable:
     return PageTable(("M vectors/s", *(f"{n:,}" for n in batches)), rows)
 
 
+def costs(frames: Frames) -> PageTable:
+    """What costs of the CPU's side explain of the published time of a small batch."""
+    rows = [
+        (str(line["cost"]).replace(" us ", " µs "), _no_value(line["source"]), fixed(1)(line["us"]), _percent(line))
+        for _, line in frames["costs"].iterrows()
+    ]
+    vectors = min(published.MATVEC)
+    rows += [
+        (f"published, {name}", EMPTY, f"{vectors / rate:.0f}", EMPTY)
+        for name, rate in zip(("GPI-2", "GPUrdma"), published.MATVEC[vectors])
+    ]
+    return PageTable((f"{vectors} vectors", "source", "µs a batch", "of what is missing"), rows)
+
+
+def _no_value(source: object) -> str:
+    return source.replace(" us", " µs") if isinstance(source, str) else EMPTY
+
+
+def _percent(line: pandas.Series) -> str:
+    share = float(line["of_the_missing"])
+    return f"{share:.0%}".replace("%", " %") if share else EMPTY
+
+
 def modern_latency(frames: Frames) -> PageTable:
     """A write of 8 bytes on both machines."""
     found = figures_of(frames)

@@ -35,6 +35,26 @@ MATVEC = {
     15360: (24.3, 31.5),
 }
 MATVEC_SOURCE = "GPUrdma slides: GPI-2, GPUrdma"
+#: What the CPU's side of a batch cost in those years: name, options of the firmware, time of a launch, source. Each has
+#: what the one before it has, but for launches, of which the last one counts.
+CPU_COSTS = (
+    ("a kernel for each batch", "", "0 us", ""),
+    ("results through the host's memory", "staged=1", "0 us", "gaspi_gpu_write_notify() of GPI-2 1.1.1 above 32 KiB"),
+    (
+        "and 6 us a copy",
+        "staged=1 copy_ns=6000",
+        "0 us",
+        "small cudaMemcpy 6 to 7 us (gdrcopy), cudaMemcpyAsync 5 to 7",
+    ),
+    (
+        "and 9 us a launch",
+        "staged=1 copy_ns=6000",
+        "9 us",
+        "GPUs of 2008 to 2010 (University of Virginia): launch and synchronise, from 3.0 us with two thirds hidden",
+    ),
+    ("and 20 us a launch", "staged=1 copy_ns=6000", "20 us", "ComP-Net slides"),
+    ("and 25 us a launch", "staged=1 copy_ns=6000", "25 us", "K20c, mean kernel invocation (GPUnet, TOCS 2016)"),
+)
 
 MODERN = "Baydamirli et al., GPU-initiated communication on H200 and ConnectX-7, 200 Gb/s"
 #: By what stands in front of the doorbell: µs to issue a write of 8 bytes, until its completion is seen (None: not
