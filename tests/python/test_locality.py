@@ -7,6 +7,7 @@ from fabricvp.compiler import Options
 from fabricvp.compiler.locality import Row, dominant
 from fabricvp.compiler.locality.lasp import localities
 from fabricvp.compiler.locality.report import locality_of_source
+from fabricvp.compiler.locality.scev import parsed
 from fabricvp.errors import InputError
 
 opencl_machine.require_compiler()
@@ -199,3 +200,28 @@ def test_widths_of_rows_where_work_items_lie_along_them():
     }"""
     found = locality_of_source(source, "k.cl", Options())["k"]
     assert localities(found, (64, 8, 1), (8, 8, 1), {"w": 500, "n": 3}) == {"x": (3, 2000, 0)}
+
+
+@pytest.mark.timeout(100)
+def test_long_computations_of_an_index_end_and_are_unclassified():
+    steps = "".join(f"h = (h ^ (h >> {n % 13 + 1})) * 0x9e3779b1u + y[{n}];" for n in range(600))
+    source = (
+        f"kernel void k(global int* x, global const uint* y, uint n) {{ uint h = get_global_id(0); {steps} x[h] = 1; }}"
+    )
+    found = locality_of_source(source, "k.cl", Options())["k"].accesses
+    assert dominant(found["x"]).row == Row.UNCLASSIFIED
+
+
+@pytest.mark.timeout(100)
+def test_products_of_many_terms_end():
+    sum_of = " + ".join(f"n{n}" for n in range(12))
+    parameters = ", ".join(f"uint n{n}" for n in range(12))
+    power = " * ".join(f"({sum_of} + {n} * i)" for n in range(8))
+    source = f"kernel void k(global int* x, {parameters}) {{ uint i = get_global_id(0); x[{power}] = 1; }}"
+    assert dominant(locality_of_source(source, "k.cl", Options())["k"].accesses["x"]).row == Row.NO_LOCALITY
+
+
+def test_text_that_scalar_evolution_has_in_no_known_form():
+    for text in ("", "(", "(a +", "{0,+,1", "(zext i32"):
+        assert parsed(text).kind == "unknown"
+    assert parsed("(4 + (8 * %a)<nsw>)<nuw>").kind == "+"

@@ -11,14 +11,14 @@
 
 struct gpu_kernel app_kernel(struct app* app, const char* name) {
     const struct gpu_kernel kernel = gpu_linked_kernel(app->node, name, name);
-    declared_kernel(kernel, name);
+    if (app->declares) declared_kernel(kernel, name);
     return kernel;
 }
 
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch) {
     const struct gpu_layout layout = {locality, pitch};
     const gpu_address at = gpu_allocate_by(app->node, bytes, app->placement, layout);
-    declared_buffer(at, bytes, layout);
+    if (app->declares) declared_buffer(at, bytes, layout);
     return at;
 }
 
@@ -47,7 +47,7 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
     const unsigned gpus = app->node->count;
     uint64_t packet[MAX_GPUS];
     bool used[MAX_GPUS];
-    if (app->measuring) declared_launch(kernel, grid, arguments, bytes);
+    if (app->declares) declared_launch(kernel, grid, arguments, bytes);
     for (unsigned g = 0; g < gpus; ++g) {
         struct gpu_grid part;
         used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus, app->queue[g].gpu->compute_units);
@@ -110,13 +110,13 @@ static void invalidate_tlbs(struct app* app) {
 void app_measure_begin(struct app* app) {
     if (app->placement == GPU_PLACE_FIRST_TOUCH) gpu_unmap_first_touch(app->node);
     invalidate_tlbs(app);
-    app->measuring = true;
+    if (app->declares) declared_measure(true);
     app->began = timer_now();
     if (!app->profiling_pass) region_begin("kernels");
 }
 
 void app_measure_end(struct app* app) {
-    app->measuring = false;
+    if (app->declares) declared_measure(false);
     if (!app->profiling_pass) region_end();
     app->measured += timer_now() - app->began;
     if (app->profiling_pass) gpu_record_first_touch(app->node);

@@ -3,8 +3,9 @@
 
 #include "lib/console.h"
 #include "lib/libc.h"
+#include "lib/machine.h"
 
-enum { MAX_DECLARED_KERNELS = 64, MAX_DECLARED_BUFFERS = 512 };
+enum { MAX_DECLARED_KERNELS = 64, MAX_DECLARED_BUFFERS = 256 };
 static struct {
     gpu_address object;
     const char* name;
@@ -16,24 +17,23 @@ static struct {
     struct gpu_layout layout;
 } buffers[MAX_DECLARED_BUFFERS];
 static unsigned kernel_count, buffer_count;
-static bool enabled;
+static bool measuring;
 
-void declared_enable(bool on) {
-    enabled = on;
-    kernel_count = buffer_count = 0;
-}
+void declared_reset(void) { kernel_count = buffer_count = 0; }
+
+void declared_measure(bool on) { measuring = on; }
 
 void declared_kernel(struct gpu_kernel kernel, const char* name) {
     for (unsigned i = 0; i < kernel_count; ++i)
         if (kernels[i].object == kernel.object) return;
-    if (!enabled || kernel_count == MAX_DECLARED_KERNELS) return;
+    if (kernel_count == MAX_DECLARED_KERNELS) panic("declared=1: more than %u kernels", MAX_DECLARED_KERNELS);
     kernels[kernel_count].object = kernel.object;
     kernels[kernel_count].name = name;
     kernels[kernel_count++].launched = false;
 }
 
 void declared_buffer(gpu_address at, uint64_t bytes, struct gpu_layout layout) {
-    if (!enabled || buffer_count == MAX_DECLARED_BUFFERS) return;
+    if (buffer_count == MAX_DECLARED_BUFFERS) panic("declared=1: more than %u buffers", MAX_DECLARED_BUFFERS);
     buffers[buffer_count].at = at;
     buffers[buffer_count].bytes = bytes;
     buffers[buffer_count++].layout = layout;
@@ -51,7 +51,7 @@ void declared_launch(struct gpu_kernel kernel, const struct gpu_grid* grid, cons
     static const char* const bindings[] = {"kernel", "rows", "columns", "aligned"};
     unsigned i = 0;
     while (i < kernel_count && kernels[i].object != kernel.object) ++i;
-    if (i == kernel_count || kernels[i].launched) return;
+    if (!measuring || i == kernel_count || kernels[i].launched) return;
     kernels[i].launched = true;
     const uint32_t* n = grid->items;
     const uint16_t* m = grid->group;

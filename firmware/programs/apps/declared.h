@@ -11,8 +11,9 @@
 #include "drivers/gpu/gpu.h"
 #include "drivers/gpu/placement.h"
 
-/* Nothing is kept, and nothing printed, before the first call with true. */
-void declared_enable(bool on);
+void declared_reset(void); /* before an application */
+/* Launches count between true and false. */
+void declared_measure(bool on);
 void declared_kernel(struct gpu_kernel kernel, const char* name);
 void declared_buffer(gpu_address at, uint64_t bytes, struct gpu_layout layout);
 void declared_launch(struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes);

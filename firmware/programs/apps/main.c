@@ -148,7 +148,8 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         return false;
     }
     app_set_seed(&app, seed);
-    declared_enable(declared != 0);
+    app.declares = declared != 0;
+    declared_reset();
     const uint64_t begin = timer_now();
     if (app.placement == GPU_PLACE_FIRST_TOUCH_RECORDED && !run_profiling_pass(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;

@@ -49,11 +49,12 @@ class Polynomial:
         return Polynomial({monomial: factor for monomial, factor in terms.items() if factor})
 
     def __mul__(self, other: Polynomial) -> Polynomial:
-        total = Polynomial({})
+        terms: dict[Monomial, int] = {}
         for a, x in self.terms.items():
             for b, y in other.terms.items():
-                total = total + Polynomial({tuple(sorted((*a, *b))): x * y})
-        return total
+                monomial = tuple(sorted((*a, *b)))
+                terms[monomial] = terms.get(monomial, 0) + x * y
+        return Polynomial({monomial: factor for monomial, factor in terms.items() if factor})
 
     def __sub__(self, other: Polynomial) -> Polynomial:
         return self + Polynomial.number(-1) * other

@@ -71,7 +71,7 @@ def _facts(printed: str) -> dict[str, FunctionFacts]:
 @dataclass(frozen=True)
 class Tree:
     """An expression: ``kind`` "number", "name", "+", "*", "/", "loop" (start and step of ``text``, the header),
-    "narrow" (to ``text`` bits), or "other" for what is none of these."""
+    "narrow" (to ``text`` bits), "other" for other operations, or "unknown" for text of a form that is not known."""
 
     kind: str
     text: str = ""
@@ -81,7 +81,10 @@ class Tree:
 def parsed(text: str) -> Tree:
     """The tree of an expression as `opt` prints it. Extensions are left out: an index has no overflow here."""
     tokens = [found["token"] for found in _TOKEN.finditer(_FLAGS.sub("", text))]
-    return _expression(iter(tokens).__next__)
+    try:
+        return _expression(iter(tokens).__next__)
+    except StopIteration:
+        return Tree("unknown", text)
 
 
 def _expression(next_token: Callable[[], str]) -> Tree:

@@ -22,6 +22,8 @@ _SAME = ("bitcast", "addrspacecast", "inttoptr", "ptrtoint", "freeze", "zext", "
 _REGISTERS = {0xCC0: "get_local_id", 0xCC3: "get_group_id", 0xCC6: "get_local_size", 0xCC9: "get_global_size"}
 _LANES = {0xCCC: "lane", 0xCCD: "wavefront"}
 _AXES = "xyz"
+_MAX_DEPTH = 100  # of operands of operands: what lies deeper counts as data-dependent
+_MAX_TERMS = 1000
 _TAKEN = re.compile(r"[bt][xyz]|[bg]Dim[xyz]|f\d+|lane|wavefront")
 
 
@@ -82,22 +84,27 @@ class Values:
         self._known: dict[str, Polynomial] = {}
         self._being: set[str] = set()
         self._cut: set[str] = set()  # values that others wait for: what depends on them is not complete
+        self._partial: dict[str, Polynomial] = {}  # such values, as long as those are the same
         self._functions: dict[str, str] = {}
 
     def of(self, name: str) -> Polynomial:
         """The polynomial of a value, "%12"."""
-        if name in self._known:
-            return self._known[name]
+        known = self._known.get(name) or self._partial.get(name)
+        if known is not None:
+            return known
         if name in self._being:  # a phi of itself
             self._cut.add(name)
             return Polynomial.of(Variable.prime(name))
+        if len(self._being) > _MAX_DEPTH:
+            return self._known.setdefault(name, self._function(f"deep {name}", frozenset({DATA})))
         self._being.add(name)
         expression = self._context.facts.values.get(name, name)
         found = self._leaf(name) if expression in (name, "") else self._tree(parsed(expression), name)
         self._being.discard(name)
-        self._cut.discard(name)
-        if not self._cut:
-            self._known[name] = found
+        if name in self._cut:
+            self._cut.discard(name)
+            self._partial.clear()
+        (self._partial if self._cut else self._known)[name] = found
         return found
 
     def _tree(self, tree: Tree, own: str) -> Polynomial:
@@ -109,10 +116,14 @@ class Values:
             if tree.text[0] == "%":
                 return self.of(tree.text)
             return Polynomial.of(Variable.prime(tree.text)) if tree.text[0] == "@" else Polynomial({})
+        if tree.kind == "unknown":
+            return self._function(tree.text, frozenset({DATA}))
         parts = [self._tree(part, own) for part in tree.parts]
         if tree.kind in "+*":
             total = parts[0]
             for part in parts[1:]:
+                if tree.kind == "*" and len(total.terms) * len(part.terms) > _MAX_TERMS:
+                    return self._function(f"product {own}", frozenset(), *parts)
                 total = total + part if tree.kind == "+" else total * part
             return total
         if tree.kind == "/" and (quotient := parts[0].divided(parts[1])) is not None:
