@@ -105,7 +105,7 @@ def refresh(results: Path, pages: Path) -> list[str]:
             lines.append(str(page))
     if not found:
         raise InputError(f"{pages}: no page shows figures of {experiment}")
-    if shown := [row for row in result.get("rows", []) if row.get("published") is not None]:
+    if shown := [r for r in result.get("rows", []) if r.get("published") is not None and r.get("measured") is not None]:
         kept["published"] = {"origin": origin, "rows": shown}
     store.parent.mkdir(exist_ok=True)
     stored = store_text(kept)

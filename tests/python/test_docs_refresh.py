@@ -153,6 +153,16 @@ def test_what_a_result_lacks_stays(pages, tmp_path, capsys):
     assert (pages / "rdma.md").read_text() == before
 
 
+def test_figures_that_were_not_measured_replace_none(pages, tmp_path):
+    results = result(tmp_path / "results")
+    row = {"figure": "rate", "unit": "1", "measured": 2.0, "published": 1.0, "source": "a paper"}
+    whole = json.loads((results / "result.json").read_text())
+    for rows in [row, row | {"published": None}], [row | {"measured": None, "missing": "its points were not run"}]:
+        (results / "result.json").write_text(json.dumps(whole | {"rows": rows}))
+        assert main(["refresh", str(results), "--pages", str(pages)]) == 0
+        assert read_store(pages / "results/scale.json")["published"]["rows"] == [row]
+
+
 def test_refresh_rewrites_the_readme_of_the_tree(pages, tmp_path, capsys, monkeypatch):
     columns = ["system", "figures", "agrees", "near", "misses", "median_ratio"]
     rows = [["NetCrafter (ISCA 2025)", 4, 3, 0, 1, 0.987], ["GPUrdma (ROSS 2016)", 2, 1, 1, 0, 1.1]]
