@@ -303,6 +303,19 @@ def test_netcrafter_sensitivity(experiment, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
+@pytest.mark.timeout(300)
+def test_netcrafter_that_predicts_reuse(experiment, tmp_path):
+    experiment("netcrafter-sensitivity", "--only", "predictor", checks=5, timeout=280)
+    found = pandas.read_csv(tmp_path / "found" / "predictor.csv").set_index(["workload", "setting", "point"])
+    # Lanes of spmv come back for other sectors, so its lines are kept whole; those of gups hardly do.
+    spmv, gups = (found.loc[w, "history of 2", "trimming"] for w in ("spmv", "gups"))
+    assert spmv["speed_up"] > found.loc["spmv", "published rule", "trimming"]["speed_up"]
+    assert spmv["kept_whole"] > spmv["trimmed"] > 0 and spmv["reused"] > spmv["unused"] > 0
+    assert gups["trimmed"] > 2 * gups["kept_whole"]
+    # Points without a predictor, and without controllers, have no decisions.
+    assert found.loc["spmv", "published rule", "trimming"][["trimmed", "kept_whole"]].isna().all()
+
+
 @pytest.mark.timeout(600)
 def test_rdma(experiment, tmp_path):
     rows = experiment("rdma", checks=5).rows

@@ -10,6 +10,11 @@
 
 namespace fabricvp::gpu {
 
+namespace {
+constexpr std::uint8_t all_sectors = (1u << line_sectors) - 1;
+bool one_sector(std::uint8_t sectors) { return (sectors & (sectors - 1)) == 0; }
+}  // namespace
+
 void vector_cache_params::describe(parameter_visitor& v) {
     v.field("size", size, between{64, 1 << 24}, "capacity");
     v.field("ways", ways, between{1, 256}, "lines of a set");
@@ -29,7 +34,16 @@ void vector_cache_params::describe(parameter_visitor& v) {
         "written or read; otherwise when the line comes");
     v.field("write_latency", write_latency, between{0, 1000},
             "cycles for which a line that has come is being written: a load of it stops the cache so long");
+    v.field("trim_predictor", trim_predictor,
+            "another GPU's line of which a load wants one sector is asked for as a whole, so that nothing trims the "
+            "response, if lines of the same instruction were asked for other sectors as well; not published");
+    v.field("trim_history", trim_history, between{1, 1024},
+            "with `trim_predictor`: lines of an instruction that must have left the cache in a row without being "
+            "asked for another sector before its lines are trimmed again");
     reject(v, l1_invalid_parameter(size, ways));
+    if (trim_predictor && sectored)
+        reject(v, {"trim_predictor",
+                   "trim_predictor chooses between a sector and its line: a sectored cache fetches no lines"});
 }
 
 vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& p, const clock_domain& clock,
@@ -48,6 +62,8 @@ vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cac
       m_mshrs(p.mshrs),
       m_free(p.mshrs) {
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
+    if (p.trim_predictor)
+        m_predictor = std::make_unique<reuse_predictor>("trim_predictor", p.trim_history, p.size / line_bytes, p.mshrs);
 }
 
 /// Places of hits become free when their data leave.
@@ -81,6 +97,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     const access_transaction& p = state.transactions[transaction];
     const std::uint8_t sectors = sectors_of(p.bytes);
     const unsigned found = m_lines.find(p.line);
+    if (m_predictor && found != l1_lines::absent) m_predictor->asks_line(found, sectors);
     if (found != l1_lines::absent && (sectors & ~m_lines.valid(found)) == 0) {
         ++hits;
         m_lines.touch(found);
@@ -103,6 +120,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     if (const unsigned m = open_fetch(p.line); m < m_open.size()) {
         ++mshr_merges;
         m_mshrs[m].bytes |= p.bytes;
+        if (m_predictor) m_predictor->asks_fetch(m, sectors);
         if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
         state.since[transaction] = at;
         m_mshrs[m].waiters.push(state.ref(transaction));
@@ -118,7 +136,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
         return false;
     }
     take_place();
-    if (params.reserves_ways) evictions += m_lines.fill(p.line, nullptr, 0);
+    if (params.reserves_ways) fill(p.line, nullptr, 0);
     ++misses;
     sector_misses += found != l1_lines::absent;
     const unsigned m = m_free.back();
@@ -130,6 +148,12 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     m_mshrs[m].waiters.push(state.ref(transaction));
     state.since[transaction] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
+    if (m_predictor) {
+        if (found == l1_lines::absent && one_sector(sectors))
+            m_predictor->follow(m, state.access->pc, sectors);
+        else
+            m_predictor->ignore(m);
+    }
     fetch(m, *state.access, sectors, at + m_tag_latency);
     if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
     return true;
@@ -142,6 +166,7 @@ void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t s
     request->line = m_mshrs[m].line;
     request->needed_sectors = sectors;
     request->sectored = params.sectored;
+    if (m_predictor && predicted_whole(access, *request)) request->needed_sectors = all_sectors;
     request->client = this;
     request->cookie = m_epoch << 16 | m;
     request->issued = departure;
@@ -150,6 +175,23 @@ void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t s
         if (request->observer_id) m_mshrs[m].observer_id = request->observer_id;
     }
     m_router.send_at(request, departure);
+}
+
+/// Whether a request that another cluster's switch could trim is to be left whole.
+bool vector_cache::predicted_whole(const vector_access& access, const line_request& request) {
+    return one_sector(request.needed_sectors) && gpu::where(request.line) != GPU_PA_SYSTEM &&
+           !m_router.keeps_order(request.line) && !m_predictor->trims(access.pc);
+}
+
+/// Puts sectors of a line in; where it was not there, another one may have to go.
+void vector_cache::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
+    const bool comes = m_predictor && m_lines.find(line) == l1_lines::absent;
+    evictions += m_lines.fill(line, data, sectors);
+    if (comes) m_predictor->left(m_lines.find(line));
+}
+
+void vector_cache::leave(std::uint64_t line) {
+    if (const unsigned at = m_lines.find(line); at != l1_lines::absent) m_predictor->left(at);
 }
 
 void vector_cache::line_done(line_request& r) {
@@ -167,7 +209,8 @@ void vector_cache::line_done(line_request& r) {
     const ticks taken = m_port - m_cycle, ready = taken + m_fill_latency;
     miss_latency.add(now() - r.issued);
     if (m_open[index] != closed && !fault) {
-        evictions += m_lines.fill(m.line, r.data.data(), r.valid_sectors);
+        fill(m.line, r.data.data(), r.valid_sectors);
+        if (m_predictor) m_predictor->arrives(index, m_lines.find(m.line));
         if (m_write_latency) {
             m_writing.push_back({m.line, taken + m_write_latency});
             if (!m_write_end.scheduled()) schedule(m_write_end, taken + m_write_latency);
@@ -240,6 +283,7 @@ void vector_cache::close(std::uint64_t line) {
 
 void vector_cache::invalidate() {
     ++invalidations;
+    if (m_predictor) m_predictor->all_left();
     m_lines.clear();
     if (m_free.size() < m_mshrs.size()) close_all();
 }

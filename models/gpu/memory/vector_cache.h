@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "base/clock_domain.h"
@@ -17,6 +18,7 @@
 #include "gpu/memory/access_state.h"
 #include "gpu/memory/l1_lines.h"
 #include "gpu/memory/memory_router.h"
+#include "gpu/memory/reuse_predictor.h"
 
 namespace fabricvp::gpu {
 
@@ -31,6 +33,8 @@ struct vector_cache_params {
     bool reserves_ways = false;   ///< at the miss, not when the line comes
     cycles write_latency{0};      ///< of a line that has come, in which loads of it stop the cache
     bool sectored = false;        ///< fetches the sectors of 16 bytes that loads want, not lines
+    bool trim_predictor = false;
+    std::uint64_t trim_history = 1;
     void describe(parameter_visitor& v);
 };
 
@@ -84,6 +88,7 @@ public:
     }
     /// An access passes this cache by.
     void bypass(std::uint64_t line) {
+        if (m_predictor) leave(line);
         m_lines.drop(line);
         close(line);
     }
@@ -91,6 +96,9 @@ public:
     /// For debuggers: bytes inside one line as a load would find them here. \returns false if it would have to fetch
     /// them
     bool peek(std::uint64_t address, void* to, unsigned size);
+
+    /// Null: none.
+    const reuse_predictor* predictor() const { return m_predictor.get(); }
 
     ticks tag_latency() const { return m_tag_latency; }
     ticks fill_latency() const { return m_fill_latency; }
@@ -108,6 +116,9 @@ private:
 
     void line_done(line_request& request) override;
     void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
+    void fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors);
+    void leave(std::uint64_t line);
+    bool predicted_whole(const vector_access& access, const line_request& request);
     void close(std::uint64_t line);
     bool bounded() const { return params.in_flight != 0; }
     void end_hits();
@@ -129,7 +140,8 @@ private:
     void close_all();
 
     l1_lines m_lines;
-    std::vector<std::uint64_t> m_open;  // by MSHR: line of an open fetch, or `closed`
+    std::unique_ptr<reuse_predictor> m_predictor;  // none: whatever may be trimmed is
+    std::vector<std::uint64_t> m_open;             // by MSHR: line of an open fetch, or `closed`
     std::vector<mshr> m_mshrs;
     std::vector<unsigned> m_free;
     std::array<std::uint16_t, 256> m_open_by_hash{};  // how many of them, by the low bits of their lines

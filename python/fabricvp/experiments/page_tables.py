@@ -247,6 +247,8 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "timer": netcrafter_sensitivity.timer,
         "walks": netcrafter_sensitivity.walks,
         "riders": netcrafter_sensitivity.riders,
+        "predictor": netcrafter_sensitivity.predictor,
+        "predictions": netcrafter_sensitivity.predictions,
         "links": netcrafter_sensitivity.links,
         "tlbs": netcrafter_sensitivity.tlbs,
         "placement": netcrafter_sensitivity.placement,

@@ -13,9 +13,9 @@
 
 namespace fabricvp::test {
 
-inline gpu_memory_system_params small_gpu(bool sectored = false) {
+inline gpu_memory_system_params small_gpu(const vector_cache_params& l1 = {}) {
     auto p = four_banks();
-    p.unit.l1.sectored = sectored;
+    p.unit.l1 = l1;
     return p;
 }
 
@@ -45,8 +45,8 @@ inline fabric::interconnect_params two_clusters() {
 struct linked_gpu {
     memory_machine machine;
     fabric_port port;
-    linked_gpu(const std::string& prefix, unsigned index, bool sectored)
-        : machine((prefix + "gpu" + std::to_string(index)).c_str(), small_gpu(sectored), 2, index),
+    linked_gpu(const std::string& prefix, unsigned index, const vector_cache_params& l1)
+        : machine((prefix + "gpu" + std::to_string(index)).c_str(), small_gpu(l1), 2, index),
           port((prefix + "port" + std::to_string(index)).c_str(), machine.system.router) {}
 };
 
@@ -56,10 +56,10 @@ struct linked_gpus {
     std::vector<std::unique_ptr<linked_gpu>> gpus;
 
     explicit linked_gpus(const char* name, const fabric::interconnect_params& p, const std::string& prefix = {},
-                         bool sectored = false)
+                         const vector_cache_params& l1 = {})
         : net(name, p) {
         for (unsigned i = 0; i < p.devices.size(); ++i) {
-            gpus.push_back(std::make_unique<linked_gpu>(prefix, i, sectored));
+            gpus.push_back(std::make_unique<linked_gpu>(prefix, i, l1));
             gpus.back()->port.attach(*net.terminals[i]);
         }
         net.start();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs whose remote lines are trimmed, and GPUs with sector caches.
+// GPUs whose remote lines are trimmed, always or as a predictor says, and GPUs with sector caches.
 #include "unit/fabric/gpu_bench.h"
 
 #include "abi/gpu_links.h"
@@ -25,9 +25,26 @@ fabric::interconnect_params quad(bool on, sequencing_mode first) {
     return p;
 }
 
+vector_cache_params sector_cache() {
+    vector_cache_params p;
+    p.sectored = true;
+    return p;
+}
+
+/// A small L1, so that lines leave it soon.
+vector_cache_params predicting(bool reserves_ways) {
+    vector_cache_params p;
+    p.size = {1 << 10};
+    p.reserves_ways = reserves_ways;
+    p.trim_predictor = true;
+    p.trim_history = 2;
+    return p;
+}
+
 struct bench : linked_gpus {
-    bench(const std::string& name, bool on, bool sectored, sequencing_mode first = sequencing_mode::page_tables)
-        : linked_gpus(name.c_str(), quad(on, first), name + "_", sectored) {}
+    bench(const std::string& name, bool on, const vector_cache_params& l1 = {},
+          sequencing_mode first = sequencing_mode::page_tables)
+        : linked_gpus(name.c_str(), quad(on, first), name + "_", l1) {}
     vector_cache& l1(unsigned i) { return gpus[i]->machine.system.units[0]->l1; }
     std::uint64_t bytes(fabric::packet_class c, bool to_first) {
         const auto& slow = net.links()[4];
@@ -43,8 +60,9 @@ struct bench : linked_gpus {
 
 struct machines {
     calendar timeline;
-    bench on{"on", true, false}, sectors{"sectors", false, true}, both{"both", true, true},
-        critical{"critical", true, false, sequencing_mode::read_critical};
+    bench on{"on", true}, sectors{"sectors", false, sector_cache()}, both{"both", true, sector_cache()},
+        critical{"critical", true, {}, sequencing_mode::read_critical}, predictor{"predictor", true, predicting(false)},
+        reserving{"reserving", true, predicting(true)};
     static machines& get() {
         static machines m;
         return m;
@@ -222,4 +240,148 @@ TEST_CASE("a sector cache fetches sectors, from everywhere") {
               20 + 20 + 52 + 20);
         CHECK(b.bytes(fabric::packet_class::read_response, false) == 20 + 20 + 52 + 20);
     }
+}
+
+namespace {
+
+/// Loads of GPU 0 from one of the other cluster, whose L1 there predicts.
+struct predicting_loads {
+    bench& b;
+    static constexpr std::uint64_t first = 0x10000000, second = first + 4;  ///< instructions
+    explicit predicting_loads(bench& machine) : b(machine) {
+        b.fresh();
+        share(b, 2);
+        for (unsigned page = 1; page < 4; ++page) b.linked_gpus::share(2, at + 4096 * page, offset + 4096 * page);
+    }
+    vector_access_ptr make(unsigned line, unsigned sector, std::uint64_t pc = first) {
+        auto a = b[0].clients[0]->one(access_kind::read, at + 64 * line + 16 * sector);
+        a->pc = pc;
+        return a;
+    }
+    /// \returns bytes of the response that crossed; 0: it hit
+    std::uint64_t load(unsigned line, unsigned sector, std::uint64_t pc = first) {
+        const auto before = b.bytes(fabric::packet_class::read_response, true);
+        auto a = make(line, sector, pc);
+        b[0].time(0, a);
+        CHECK(a->fault == memory_fault::none);
+        if (line < 4) CHECK(a->data[0] == 0x1000 + 16 * line + 4 * sector);
+        return b.bytes(fabric::packet_class::read_response, true) - before;
+    }
+    const reuse_predictor& predictor() { return *b.l1(0).predictor(); }
+};
+constexpr std::uint64_t trimmed_bytes = 20, whole_bytes = 68;
+
+}  // namespace
+
+TEST_CASE("the predictor keeps lines of an instruction whole once one was asked for another sector") {
+    for (auto* machine : {&machines::get().predictor, &machines::get().reserving}) {
+        predicting_loads m(*machine);
+        CHECK(m.load(0, 1) == trimmed_bytes);  // nothing is known yet
+        CHECK(m.load(0, 1) == 0);              // the same sector again is no reuse
+        CHECK(m.predictor().reused.value() == 0);
+        CHECK(m.load(0, 2) == whole_bytes);
+        CHECK(m.predictor().reused.value() == 1);
+        CHECK(m.load(0, 3) == 0);
+        CHECK(m.load(1, 0) == whole_bytes);
+        CHECK(m.load(1, 1) == 0);
+        CHECK(m.predictor().reused.value() == 2);
+        CHECK(m.load(2, 0, m.second) == trimmed_bytes);  // another instruction
+        CHECK(m.predictor().trimmed.value() == 2);
+        CHECK(m.predictor().kept_whole.value() == 2);
+    }
+}
+
+TEST_CASE("an instruction's lines are trimmed again when as many in a row as the history has left unused") {
+    for (auto* machine : {&machines::get().predictor, &machines::get().reserving}) {
+        predicting_loads m(*machine);
+        m.load(0, 0);
+        m.load(0, 1);
+        // An L1 of 16 lines in four sets: line n goes when four more of its set have come.
+        for (unsigned n = 0; n < 5; ++n) CHECK(m.load(4 * n + 3, 0) == whole_bytes);
+        CHECK(m.predictor().unused.value() == 1);
+        // A line that takes its way at the request sends the other one away before the decision.
+        const bool early = machine == &machines::get().reserving;
+        CHECK(m.load(4 * 5 + 3, 0) == (early ? trimmed_bytes : whole_bytes));
+        CHECK(m.predictor().unused.value() == 2);
+        CHECK(m.load(4 * 6 + 3, 0) == trimmed_bytes);
+        // Coming back for another sector of a line that has left is no reuse: a new lifetime.
+        CHECK(m.load(3, 2) == trimmed_bytes);
+        CHECK(m.predictor().reused.value() == 1);
+        // An acquire ends them all: what lies there unused counts.
+        const auto before = m.predictor().unused.value();
+        m.load(8, 0);
+        CHECK(m.load(8, 1) == whole_bytes);
+        m.b[0].system.units[0]->invalidate();
+        CHECK(m.predictor().unused.value() == before + 4);
+        CHECK(m.load(9, 0) == trimmed_bytes);
+    }
+}
+
+TEST_CASE("a load that joins a fetch for another sector is reuse as well") {
+    for (auto* machine : {&machines::get().predictor, &machines::get().reserving}) {
+        predicting_loads m(*machine);
+        std::vector<vector_access_ptr> loads{m.make(0, 0), m.make(0, 1), m.make(0, 2)};
+        for (auto& a : loads) m.b[0].clients[0]->memory.issue(a);
+        memory_machine::run_all();
+        for (unsigned i = 0; i < 3; ++i) CHECK(loads[i]->data[0] == 0x1000 + 4 * i);
+        CHECK(m.predictor().reused.value() == 1);
+        CHECK(m.load(1, 0) == whole_bytes);
+    }
+}
+
+TEST_CASE("several sectors tell nothing, and a scoped load ends a lifetime") {
+    predicting_loads m(machines::get().predictor);
+    auto wide = m.make(1, 0);
+    wide->mask = 3;
+    wide->address[1] = at + 64 + 16;
+    m.b[0].time(0, wide);
+    m.load(1, 3);
+    CHECK(m.predictor().reused.value() == 0);
+    CHECK(m.load(2, 0) == trimmed_bytes);
+    auto scoped = m.make(2, 0);
+    scoped->scope = memory_scope::system;
+    m.b[0].time(0, scoped);
+    CHECK(m.predictor().unused.value() == 1);
+    CHECK(m.load(2, 1) == trimmed_bytes);
+    CHECK(m.predictor().reused.value() == 0);
+    // Lines of the own memory are followed; their requests are no decisions.
+    m.b[0].map(at + 64 * 1024, m.b[0].base() | offset);
+    const auto decisions = m.predictor().trimmed.value() + m.predictor().kept_whole.value();
+    m.load(1024, 0);
+    m.load(1024, 1);
+    CHECK(m.predictor().reused.value() == 1);
+    CHECK(m.predictor().trimmed.value() + m.predictor().kept_whole.value() == decisions);
+    CHECK(m.load(3, 0) == whole_bytes);
+}
+
+TEST_CASE("the predictor's table replaces the least recently used instruction") {
+    predicting_loads m(machines::get().predictor);
+    const auto pc = [](unsigned n) { return predicting_loads::first + 4 * n; };
+    m.load(0, 0, pc(0));
+    m.load(0, 1, pc(0));
+    m.load(1, 0, pc(1));
+    m.load(1, 1, pc(1));
+    CHECK(m.load(2, 0, pc(0)) == whole_bytes);  // seen again, later than pc(1)
+    for (unsigned n = 2; n <= reuse_predictor::instructions; ++n) m.load(4 + n, 0, pc(n));
+    CHECK(m.load(200, 0, pc(0)) == whole_bytes);
+    CHECK(m.load(201, 0, pc(1)) == trimmed_bytes);
+}
+
+TEST_CASE("predicted machines do the same after a reset") {
+    const auto traffic = [] {
+        predicting_loads m(machines::get().predictor);
+        std::vector<std::uint64_t> seen;
+        for (unsigned i = 0; i < 200; ++i) {  // one of three instructions comes back for another sector
+            const unsigned line = i / 2, other = line % 3 == 0 ? i % 2 : 0;
+            seen.push_back(m.load(4 + line * 7 % 40, (line * 5 + other) % 4, m.first + line % 3 * 4));
+        }
+        seen.push_back(m.predictor().trimmed.value());
+        seen.push_back(m.predictor().kept_whole.value());
+        seen.push_back(m.predictor().unused.value());
+        return seen;
+    };
+    const auto once = traffic();
+    CHECK(once[200] > 0);
+    CHECK(once[201] > 0);
+    CHECK(traffic() == once);
 }

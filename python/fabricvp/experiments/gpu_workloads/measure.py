@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,6 +122,9 @@ class Measured:
     controllers: dict[str, float] = field(
         default_factory=dict
     )  #: sums of NetCrafter's controllers, where there are any
+    predictions: dict[str, float] = field(
+        default_factory=dict
+    )  #: sums of the predictors of reuse in L1 caches, where there are any
     packets_of_devices: dict[str, float] = field(
         default_factory=dict
     )  #: `CONSERVED`, summed over devices; empty without a fabric
@@ -318,6 +321,7 @@ def _summed(platform: Platform, point: Point, correct: bool, regions: _Regions) 
         remote,
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
         controllers={name: sum(counts.of(f"{e}.{name}") for e in egresses) for name in CONTROLLER if egresses},
+        predictions=_predictions(roles, counts, regions.sums),
         packets_of_devices=_conserved(roles, counts, regions.before),
         svg_figure=(
             fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels")
@@ -329,6 +333,16 @@ def _summed(platform: Platform, point: Point, correct: bool, regions: _Regions) 
         starts=regions.starts,
         read_latency_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12,
     )
+
+
+#: Statistics of a predictor of reuse.
+PREDICTOR = ("trimmed", "kept_whole", "reused", "unused")
+
+
+def _predictions(roles: Roles, counts: Counts, sums: Mapping[str, float]) -> dict[str, float]:
+    if not any(".l1.trim_predictor." in name for name in sums):
+        return {}
+    return {n: counts.total(roles.gpus, rf"memory\.unit\d+\.l1\.trim_predictor\.{n}") for n in PREDICTOR}
 
 
 def _conserved(roles: Roles, counts: Counts, before: float) -> dict[str, float]:

@@ -24,7 +24,7 @@ EXPERIMENT = Experiment(
     "What NetCrafter's gains depend on",
     "How do the gains of NetCrafter's parts, and what the slow link costs, move with the pooling window, what the"
     " published description leaves open (from when the window counts, what the cluster queue keeps, which walks go"
-    " first, what rides), the flit, the"
+    " first, what rides), which responses are trimmed, the flit, the"
     " rates of the links, the reach of the TLBs, the size of pages, where pages and work-groups go,"
     " queues by destination, and the size of the input? Do the published orderings come out?",
     study_of(__package__),

@@ -102,6 +102,24 @@ def _choices(sweep: str, *heads: str) -> Callable[[Frames], PageTable]:
 timer = _choices("timer", "window from", "kept of the queue")
 walks = _choices("walks", "first")
 riders = _choices("riders", "in a flit")
+predictor = _choices("predictor", "trimmed")
+
+
+def predictions(frames: Frames) -> PageTable:
+    """By workload, with trimming alone: lines that were reused, and requests that asked for their line, by history."""
+    frame = frames["predictor"]
+    frame = frame[(frame["point"] == "trimming") & frame["trimmed"].notna()]
+
+    def share(line: pandas.Series, part: str, other: str) -> str:
+        every = line[part] + line[other]
+        return f"{100 * line[part] / every:.1f} %" if every else EMPTY
+
+    rows = []
+    for workload, part in frame.groupby("workload", sort=False):
+        lines = [line for _, line in part.iterrows()]
+        kept = (share(line, "kept_whole", "trimmed") for line in lines)
+        rows.append((code(workload), share(lines[-1], "reused", "unused"), *kept))
+    return PageTable((EMPTY, "lines reused", *(f"whole, {s}" for s in _order(frame, "setting"))), rows)
 
 
 def links(frames: Frames) -> PageTable:

@@ -86,6 +86,12 @@ def _choice(name: str, **values: str) -> Setting:
     return Setting(name, tuple((_STAGE + key, value) for key, value in values.items()), True)
 
 
+def _predictor(history: int) -> Overrides:
+    """That L1 caches predict reuse from so many lines of an instruction."""
+    l1 = "node.gpus.*.memory.unit.l1."
+    return ((l1 + "trim_predictor", "true"), (l1 + "trim_history", str(history)))
+
+
 #: In which the published verdicts on pooling are looked for, and two that walk more or less.
 VERDICTS = ("pagerank", "syr2k", "gups", "spmv")
 
@@ -133,6 +139,18 @@ SWEEPS: dict[str, Sweep] = {
         ("sub-header 4 B", "sub-header 2 B"),
         ("stitching", "all"),
         VERDICTS,
+    ),
+    "predictor": Sweep(
+        "Which read responses are trimmed: none, by the published rule all of one needed sector, or of those as a"
+        " predictor in L1 says",
+        (
+            Setting("never", ((_STAGE + "trimming", "false"),), True),
+            Setting("published rule"),
+            *(Setting(f"history of {n}", _predictor(n), True) for n in (1, 2, 4, 8)),
+        ),
+        ("published rule", "history of 2"),
+        ("trimming", "all"),
+        tuple(SIZES),
     ),
     "flit": Sweep(
         "The flit",

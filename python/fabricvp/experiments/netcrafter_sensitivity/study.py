@@ -8,7 +8,7 @@ from statistics import geometric_mean
 import pandas
 
 from ..frame import Missing, Run
-from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measure
+from ..gpu_workloads.measure import PREDICTOR, Measured, Point, as_record, for_table, measure
 from ..invariants import check_workloads
 from ..netcrafter.points import BASELINE, IDEAL, parts_of
 from ..netcrafter.rows import saved_share
@@ -39,7 +39,7 @@ def study(run: Run) -> None:
     for name in names:
         run.report.table(
             name,
-            frame[frame["sweep"] == name].drop(columns="sweep"),
+            frame[frame["sweep"] == name].drop(columns=["sweep", *(() if name == "predictor" else PREDICTOR)]),
             f"{SWEEPS[name].title}. Speed-up: over the baseline with the same setting.",
             shown=120,
         )
@@ -74,6 +74,7 @@ def table(wanted: list[Case], found: dict[Point, Measured]) -> pandas.DataFrame:
                     )
                 },
                 "saved_%": round(sum(saved), 3) if saved else None,
+                **{name: m.predictions.get(name) for name in PREDICTOR},
             }
         )
     return pandas.DataFrame(rows)
