@@ -10,6 +10,14 @@ from fabricvp.experiments.compnet_reduction.points import byte_count
 from fabricvp.experiments.compnet_training.projection import minibatch, speedup, time_of
 from fabricvp.experiments.compnet_training.workloads import WORKLOADS
 
+
+def spread_of(folder):
+    """The table `spread` of a quick run, by what it is about."""
+    table = pandas.read_csv(folder / "found" / "spread.csv").set_index("what")
+    assert (table["runs"] == 3).all() and (table["min"] < table["max"]).any()
+    return table
+
+
 BACKENDS_OF_THE_BUS = ("GHN", "ComP-Net", "GPU-native")
 
 
@@ -33,6 +41,10 @@ def test_latency(experiment, refreshed, tmp_path):
     assert slower["GHN"] > 1.8
     assert abs(slower["ComP-Net"]) < 0.3
     assert slower["GPU-native"] == pytest.approx(2 * 2 * (275 - 50) / 1000, abs=0.2)
+    spread = spread_of(tmp_path)
+    line = spread.loc["round trip, GHN, 16 work-groups, 2 threads, µs"]
+    assert len(spread) == 4 and line["min"] <= rows["round trip, GHN, 16 work-groups, 2 threads"] + 1e-5
+    assert rows["round trip, GHN, 16 work-groups, 2 threads"] <= line["max"] + 1e-5
     # Cores that retire more in a cycle answer sooner.
     for backend, (fewest, most) in {"GHN": (1, 4), "ComP-Net": (1, 2)}.items():
         assert (
@@ -113,6 +125,10 @@ def test_reduction(experiment, refreshed, tmp_path):
     assert left == [] and tables["time"]["columns"] == ["µs an all-reduce", "64 KiB: 2 nodes", "4"]
     launched = [row for row in tables["time"]["rows"] if row[0] == "… 20 µs a launch for the driver"]
     assert len(launched) == 3 and all(row[1] == "" and row[2] for row in launched)
+    spread = spread_of(tmp_path)
+    line = spread.loc["all-reduce, ComP-Net, 2 nodes, 65536 B, µs"]
+    nominal = rows["all-reduce, ComP-Net, 2 nodes, 65536 B"]
+    assert len(spread) == 4 and line["min"] - 1e-5 <= nominal <= line["max"] + 1e-5
     # Launches: HDN has three of them on four nodes, one kernel for all needs one for two rounds. How long the
     # kernel itself takes depends by some µs on when its nodes' polls meet.
     slow = "all-reduce, HDN, 4 nodes, 65536 B"

@@ -9,6 +9,7 @@ import pytest
 from fabricvp import docs_command
 from fabricvp.errors import InputError
 from fabricvp.experiments.fidelity import study
+from fabricvp.experiments.fidelity.reasons import reason_of
 
 
 def result(folder, experiment, rows):
@@ -59,6 +60,25 @@ def test_figures_verdicts_and_what_is_missing(two):
     summary = pandas.read_csv(two / "found" / "summary.csv").set_index("system")
     assert summary.loc["GPUrdma (ROSS 2016)", ["figures", "agrees", "near", "misses"]].tolist() == [3, 1, 1, 1]
     assert summary.loc["ComP-Net (PACT 2018)", "figures"] == 0
+
+
+@pytest.mark.parametrize(
+    "figure, why",
+    [
+        ("to issue a write of 8 B, a fence of system scope", "one read of the host's memory"),
+        ("until its completion is seen, a fence of system scope", "one read of the host's memory"),
+        ("until its completion is seen, a fence of the GPU", "an adapter's read"),
+        ("from the doorbell to the completion", "an adapter's read"),
+        ("to issue a write of 8 B, no fence", "issue in order"),
+        ("one lane", "issue in order"),
+        ("16 queue pairs, a work-group each, an entry a doorbell", "issue in order"),
+        ("64 queue pairs in one work-group", "lanes of one wavefront"),
+        ("nine tenths of the line rate from, many queue pairs", "88 %"),
+        ("a rate that no finding explains", "not explained yet"),
+    ],
+)
+def test_misses_of_the_modern_pair_have_their_mechanisms(figure, why):
+    assert why in reason_of("gpurdma-modern", f"H200, ConnectX-7: {figure}")
 
 
 def test_results_older_than_the_code(two, monkeypatch):

@@ -16,6 +16,8 @@ from .machines import record_machine
 
 #: By number of nodes.
 MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
+#: Clocks of each of them.
+CLOCKS = {"node.host.hart.clock": "4 GHz", "node.gpu0.clock": "1.5 GHz", "node.gpu0.processor.hart.clock": "2 GHz"}
 #: The backend that runs on the same computers with their GPUs on the host's bus.
 APU = "GHN, APU"
 #: By name: the value of the option `scheme` of the firmware (firmware/programs/compnet).

@@ -105,6 +105,16 @@ class Result(dict[str, "pandas.DataFrame"]):
         raise NoTable(name)
 
 
+def spread(frames: Frames) -> PageTable:
+    """Figures on machines with perturbed clocks (perturbations.py)."""
+    written = significant(4)
+    rows = [
+        (line.what, f"{line.runs}", written(line.mean), written(line.min), written(line.max))
+        for line in frames["spread"].itertuples()
+    ]
+    return PageTable(("figure", "runs", "mean", "smallest", "largest"), rows)
+
+
 def figures_of(frames: Frames) -> dict[str, float]:
     """Measured figures of a result's rows, by name; nan where one is missing."""
     rows = frames["rows"]

@@ -10,8 +10,9 @@ from ...errors import InputError
 from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
-from ..compnet import APU, BACKENDS, energy_of, machine_of, retries_of
+from ..compnet import APU, BACKENDS, CLOCKS, energy_of, machine_of, retries_of
 from ..machines import record_machine
+from ..perturbations import name_with, perturbed_clocks
 
 #: Those whose kernels, or whose queue of the GPU, can wait for messages.
 ECHO_BACKENDS = ("ComP-Net", "GHN", APU, "GPU-native", "GDS")
@@ -36,6 +37,7 @@ class Point:
     threads: int = 1
     bus_ns: int = 50  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
     cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
+    step: int = 0  #: of the machine's clocks, per mille
 
     def __str__(self) -> str:
         return (
@@ -72,9 +74,10 @@ def measure(point: Point) -> Result:
         "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
         "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
         "node.images.append": options,
+        **perturbed_clocks(CLOCKS, point.step),
     }
     with Platform.from_config(machine_of(point.backend, 2), overrides=settings) as platform:
-        record_machine(str(point), platform)
+        record_machine(name_with(str(point), point.step), platform)
         found = Result()
         for _ in range((point.most // point.least).bit_length()):
             if platform.run("10 s", until=Marker("echo", "reset")).outcome != Outcome.EVENT:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_table
 from . import plots, published
 from .points import CORES, ECHO_BACKENDS, OTHER_CORES, SERVICE_BACKENDS, THREADS, Point, Result, measure
 
@@ -49,6 +50,7 @@ def study(run: Run) -> None:
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
     by_bus = _bus(run, {key[1:]: f for key, f in found.items() if key[0] == "bus"})
     _cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
+    found |= _spread(run, points, found, groups[-1])
     _checks(run, found, again)
     _conclude(run, by_size, by_threads, by_bus)
 
@@ -204,6 +206,27 @@ def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Result]) 
         "What cores retire in a cycle while their caches hit: one thread serves, 64 bytes.",
         shown=60,
     )
+
+
+def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], many: int) -> dict[tuple, Result]:
+    """Threads that serve many work-groups, on machines with perturbed clocks. Gives all runs."""
+    keys = [("threads", s, many, 2) for s in ("GHN", "ComP-Net")] + ([] if run.quick else [("threads", "GHN", many, 8)])
+    names = {key: f"{key[1]}, {many} work-groups, {key[3]} threads" for key in keys}
+    by = perturbed(
+        run,
+        {name: points[key] for key, name in names.items()},
+        {name: found[key] for key, name in names.items()},
+        measure,
+    )
+    lines = {f"round trip, {name}, µs": [f.round_trip[64] * US for f in results] for name, results in by.items()}
+    ghn, own = (by[name] for name in list(names.values())[:2])
+    with_two = f"{many} work-groups, 2 threads"
+    lines[f"round trip, GHN ÷ ComP-Net, {with_two}"] = [a.round_trip[64] / b.round_trip[64] for a, b in zip(ghn, own)]
+    lines[f"energy of the service threads, GHN ÷ ComP-Net, {with_two}"] = [
+        (energy("GHN", 2, a) or 0.0) / (energy("ComP-Net", 2, b) or 1.0) for a, b in zip(ghn, own)
+    ]
+    run.report.table("spread", spread_table(lines), CAPTION)
+    return {("spread", name, i): f for name, results in by.items() for i, f in enumerate(results)}
 
 
 def _checks(run: Run, found: dict[tuple, Result], again: Result) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ...errors import InputError
 from ...guest_results import result_lines
-from ..compnet import BACKENDS, HOST_HARTS, PROCESSOR_HARTS, Measured, run_firmware
+from ..compnet import BACKENDS, CLOCKS, HOST_HARTS, PROCESSOR_HARTS, Measured, run_firmware
+from ..perturbations import name_with, perturbed_clocks
 
 MAX_BYTES = 64 << 20
 BYTES_PER_GROUP = 16 << 10  #: bytes of the vector for which a work-group is worth its requests
@@ -37,6 +38,7 @@ class Point:
     algorithm: str = "ring"  #: or tree
     rounds: int = 2
     driver_us: int = 0  #: that a driver takes to launch a kernel, beyond what is simulated
+    step: int = 0  #: of the machine's clocks, per mille
 
     @property
     def groups(self) -> int:
@@ -71,7 +73,14 @@ def measure(point: Point) -> Result:
         f" rounds={point.rounds} groups={point.groups} threads={min(threads, point.groups)} cores={HOST_HARTS}"
         f" driver_us={point.driver_us}"
     )
-    run = run_firmware(str(point), point.backend, point.nodes, options, ("reduce",))
+    run = run_firmware(
+        name_with(str(point), point.step),
+        point.backend,
+        point.nodes,
+        options,
+        ("reduce",),
+        perturbed_clocks(CLOCKS, point.step),
+    )
     reduce = result_lines(run.consoles[0], "reduce")[0]
     inside = result_lines(run.consoles[0], "reduce_kernel")
     return Result(

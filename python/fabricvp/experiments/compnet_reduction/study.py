@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas
 
 from ..compnet import APU, BACKENDS, MACHINES, PARTS
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_table, steps
 from . import plots
 from .points import Point, Result, measure
 
@@ -66,6 +69,7 @@ def study(run: Run) -> None:
         ).round(6),
         "Where a driver takes its time for each launch.",
     )
+    _spread(run, found, sizes[0], nodes[:1] if run.quick else nodes[:2])
     _checks(run, found, again, points[0])
     _conclude(run, frame)
 
@@ -154,6 +158,22 @@ def _rows(run: Run, frame: pandas.DataFrame, launches: dict[Point, Result]) -> N
                 None,
                 f"{SLIDES}: the APU is {published}, 64 MB; no figure",
             )
+
+
+def _spread(run: Run, found: dict[Point, Result], size: int, nodes: tuple[int, ...]) -> None:
+    """Host threads against the command processor, on machines with perturbed clocks; runs come to ``found``."""
+    lines: dict[str, list[float]] = {}
+    for count in nodes:
+        pair = {s: Point(s, count, size) for s in ("GHN", "ComP-Net")}
+        by = perturbed(run, pair, {s: found[p] for s, p in pair.items()}, measure, lambda p: p.cost)
+        shape = f"{count} nodes, {size} B"
+        lines |= {f"all-reduce, {s}, {shape}, µs": [f.time * 1e6 for f in results] for s, results in by.items()}
+        both = list(zip(by["GHN"], by["ComP-Net"]))
+        lines[f"GHN against ComP-Net, time, {shape}"] = [a.time / b.time for a, b in both]
+        lines[f"GHN against ComP-Net, energy, {shape}"] = [a.energy["total"] / b.energy["total"] for a, b in both]
+        for s, results in by.items():
+            found |= {replace(pair[s], step=step): f for step, f in zip(steps(run.quick), results)}
+    run.report.table("spread", spread_table(lines), CAPTION)
 
 
 def _at(ratio: pandas.Series) -> str:

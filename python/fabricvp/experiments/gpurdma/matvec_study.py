@@ -6,8 +6,9 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_table
 from . import plots, published
-from .service import GROUPS, WORKERS, Service, measure
+from .service import GROUPS, WORKERS, Service, ServiceResult, measure
 
 US = 1e6
 VECTOR = 128  #: bytes
@@ -104,15 +105,16 @@ def study(run: Run) -> None:
         f"{GROUPS} work-groups of {ITEMS} work-items; the master waits for all results before it sends the next batch.",
     )
     _costs(run, {name: found[name, batches[0]].each for name, *_ in published.CPU_COSTS}, batches[0])
+    all_found = [*found.values(), *_spread(run, points, found, batches[0])]
     check = run.report.check
     check(
         "every product is right",
-        all(f.correct for f in found.values()),
-        f"{len(found)} runs, both parities of rounds, all vectors",
+        all(f.correct for f in all_found),
+        f"{len(all_found)} runs, both parities of rounds, all vectors",
     )
     check(
         "no doorbell is dropped, nothing is retransmitted",
-        not sum(f.error_count for f in found.values()),
+        not sum(f.error_count for f in all_found),
         "retries, dropped doorbells, unreadable entries, on both nodes",
     )
     check(
@@ -160,3 +162,23 @@ def _costs(run: Run, seconds: dict[str, float], vectors: int) -> None:
         f"A batch of {vectors} vectors with a kernel of its own took {known:.0f} us ({published.MATVEC_SOURCE})."
         " Costs of the CPU's side that have a source, one on top of the other, and their share of what is missing.",
     )
+
+
+def _spread(
+    run: Run, points: dict[tuple[str, int], Service], found: dict[tuple[str, int], ServiceResult], vectors: int
+) -> list[ServiceResult]:
+    """Batches of ``vectors`` on machines with perturbed clocks. Gives all runs."""
+    names = ("a kernel for each batch", f"… and {SLIDES_LAUNCH} a launch", "one kernel", PARTS)
+    by = perturbed(
+        run,
+        {name: points[name, vectors] for name in names},
+        {name: found[name, vectors] for name in names},
+        measure,
+        lambda s: s.cost,
+    )
+    lines = {f"{name}, {vectors} vectors, M/s": [vectors / f.each / 1e6 for f in by[name]] for name in names}
+    for figure, slow in (("a kernel for each batch", names[0]), (f"the same with {SLIDES_LAUNCH} a launch", names[1])):
+        ratios = [a.each / b.each for a, b in zip(by[slow], by["one kernel"])]
+        lines[f"one kernel over {figure}, {vectors} vectors"] = ratios
+    run.report.table("spread", spread_table(lines), CAPTION)
+    return [f for results in by.values() for f in results]

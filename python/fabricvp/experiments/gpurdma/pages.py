@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas
 
 from ..page_layout import (
@@ -56,7 +54,6 @@ WORKERS = (
     ("published, GPUrdma", 1),
 )
 NEW, OLD = "H200, ConnectX-7", "K40c, Connect-IB"
-PAGE_FENCES = ("no fence", "a fence of the GPU", "a fence of system scope")
 _two = fixed(2)
 
 
@@ -222,61 +219,75 @@ def modern_latency(frames: Frames) -> PageTable:
     """A write of 8 bytes on both machines."""
     found = figures_of(frames)
 
-    def line(label: str, figure: str, known: float | None) -> tuple[str, ...]:
-        new, old = (_two(found[f"{machine}: {figure}"]) for machine in (NEW, OLD))
-        return label, new, EMPTY if known is None else _two(known), old
+    there = "8 B there and back between two work-groups"
 
-    rows = []
-    for first, figure, which in (
-        ("to issue it", "to issue a write of 8 B", 0),
-        ("until its completion is seen", "until its completion is seen", 1),
-    ):
-        for fence in PAGE_FENCES:
-            label = f"{first}, {fence}" if fence == PAGE_FENCES[0] else f"… {fence}"
-            rows.append(line(label, f"{figure}, {fence}", published.FENCES[fence][which]))
-    rows.append(line(*(2 * ("from the doorbell to the completion",)), published.SEEN))
-    rows.append(line(*(2 * ("payload that does not stand in the entry: more",)), published.NOT_INLINE))
+    def line(figure: str, known: float | None) -> tuple[str, ...]:
+        new, old = (_two(found[f"{machine}: {figure}"]) for machine in (NEW, OLD))
+        return figure, new, EMPTY if known is None else _two(known), old
+
+    rows = [
+        line("from the doorbell to the completion", published.SEEN),
+        line("payload that does not stand in the entry: more", published.NOT_INLINE),
+        line(f"{there}, a fence that never waits for PCIe", published.MODERN_ROUND_TRIP),
+        line(f"{there}, a fence of system scope", None),
+    ]
     return PageTable(("µs; a write of 8 bytes in the entry, one lane", NEW, "published", OLD), rows)
+
+
+def modern_fences(frames: Frames) -> PageTable:
+    """Issue and completion of a write on both machines, by what stands in front of the doorbell."""
+    frame = frames["fences"]
+    columns = ("issue_us", "us")
+    by = {(m, f): (i, us) for m, f, i, us in zip(frame["machine"], frame["fence"], *(frame[c] for c in columns))}
+    rows = []
+    for fence in dict.fromkeys(frame["fence"]):
+        known = published.FENCES.get(fence.split(" that ")[0])
+        cells = (EMPTY, EMPTY) if known is None else tuple(map(_two, known))
+        (issue, whole), old = by[NEW, fence], by[OLD, fence]
+        rows.append((fence, _two(issue), cells[0], _two(whole), cells[1], *map(_two, old)))
+    for fence, (issue, whole) in published.OTHER_FENCES.items():
+        rows.append((fence, EMPTY, _two(issue), EMPTY, _two(whole), EMPTY, EMPTY))
+    heads = (f"{NEW}: to issue it", "published", "until its completion is seen", "published")
+    return PageTable(("µs; in front of the doorbell", *heads, f"{OLD}: to issue it", "until it is seen"), rows)
 
 
 def modern_rates(frames: Frames) -> PageTable:
     """Messages a second on both machines, and how large messages have to be."""
-    found, frame = figures_of(frames), frames["modern"]
-    batches = sorted({int(n) for w, n in zip(frame["what"], frame["which"]) if w == "batch"})
-    more = [n for n in (4, 32, 64) if n in batches]
-
-    def rate(machine: str, what: str, which: str) -> str:
-        part = frame[(frame["machine"] == machine) & (frame["what"] == what) & (frame["which"] == which)]
-        value = float(part["million_per_s"].iloc[0])
-        return significant(2)(value) if value < 10 and which not in ("1",) else significant(3)(value)
-
-    def size(machine: str, method: str) -> str:
-        value = found[f"{machine}: nine tenths of the line rate from, {method}"]
-        return "–" if value != value else bytes_of(int(value))
-
-    pairs = "many queue pairs"
-    known = published.MODERN_RATES
-    lines: list[tuple[str, Callable[[str], str], str]] = [
-        ("one lane, a doorbell each", lambda m: rate(m, "batch", "1"), as_published(known["one lane"])),
-        (
-            f"… {', '.join(map(str, more))} entries a doorbell",
-            lambda m: ", ".join(rate(m, "batch", str(n)) for n in more),
-            EMPTY,
-        ),
-        *(
-            (method, lambda m, method=method: rate(m, "rate", method), as_published(known[method]))
-            for method in ("32 lanes, one queue pair", pairs)
-        ),
-        *(
-            (label, lambda m, method=method: size(m, method), bytes_of(many))
-            for label, method, many in (
-                (f"nine tenths of the line rate from, {pairs}", pairs, published.NINE_TENTHS[0]),
-                ("… 32 lanes, one queue pair", "32 lanes, one queue pair", published.NINE_TENTHS[1]),
-            )
-        ),
-    ]
-    rows = [(label, make(NEW), beside, make(OLD)) for label, make, beside in lines]
+    found, known = figures_of(frames), published.MODERN_RATES
+    ceiling = "64 queue pairs, a work-group each"
+    rows = []
+    for figure in (
+        "one lane",
+        "one lane, 16 entries a doorbell",
+        "one lane, 32 entries a doorbell",
+        "32 lanes, one queue pair",
+        "16 queue pairs, a work-group each, an entry a doorbell",
+        "16 queue pairs, a work-group each",
+        "32 queue pairs in one work-group",
+        "64 queue pairs in one work-group",
+        ceiling,
+        "many queue pairs",
+    ):
+        new, old = (significant(3)(found[f"{machine}: {figure}"]) for machine in (NEW, OLD))
+        beside = "260: an input" if figure == ceiling else as_published(known[figure]) if figure in known else EMPTY
+        rows.append((figure, new, beside, old))
+    for method, beside in (
+        ("many queue pairs", f"{bytes_of(published.NINE_TENTHS)} (NVSHMEM)"),
+        ("32 lanes, one queue pair", EMPTY),
+    ):
+        sizes = (found.get(f"{machine}: nine tenths of the line rate from, {method}") for machine in (NEW, OLD))
+        new, old = ("–" if size is None or size != size else bytes_of(int(size)) for size in sizes)
+        rows.append((f"nine tenths of the line rate from, {method}", new, beside, old))
     return PageTable(("million messages of 8 bytes a second", NEW, "published", OLD), rows)
+
+
+def what_if_cpu(frames: Frames) -> PageTable:
+    """A hart through the verbs library, by tree and generation."""
+    rows = [
+        (f"{line.tree}, generation {line.generation}", _two(line.us), _two(line.million_per_s), fixed(1)(line.gbps))
+        for line in frames["cpu"].itertuples()
+    ]
+    return PageTable(("a hart through the library", "µs, 8 B", "M/s, 32 requests a call", "Gb/s, 16 KiB"), rows)
 
 
 def _best_bold(values: list[float], largest: bool) -> list[str]:

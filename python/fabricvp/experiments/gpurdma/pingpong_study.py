@@ -6,8 +6,9 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_table
 from . import published
-from .service import GROUPS, WORKERS, Service, measure
+from .service import GROUPS, WORKERS, Service, ServiceResult, measure
 
 US = 1e6
 
@@ -59,6 +60,7 @@ def study(run: Run) -> None:
         "Batches from the master's host memory to the worker's GPU memory and back; bytes both ways by the time from"
         " sending to the last notification.",
     )
+    values += _spread(run, small, quick, {} if run.quick else large, found)
     check = run.report.check
     check(
         "every byte has come back",
@@ -86,3 +88,29 @@ def study(run: Run) -> None:
         )
         + ".",
     )
+
+
+def _spread(
+    run: Run,
+    small: dict[str, Service],
+    quick: dict[str, ServiceResult],
+    large: dict[str, Service],
+    found: dict[str, ServiceResult],
+) -> list[ServiceResult]:
+    """Notifications and transfers on machines with perturbed clocks. Gives all runs."""
+    notified = perturbed(run, small, quick, measure)
+    moved = perturbed(run, large, found, measure, lambda s: s.cost) if large else {}
+    lines = {
+        **{
+            f"a notification there and back, answered by {who}, µs": [f.each * US for f in results]
+            for who, results in notified.items()
+        },
+        **{
+            f"there by one queue pair and back by {GROUPS}, answered by {who}, Gb/s": [
+                2 * 8e-9 * f.bytes / f.each for f in results
+            ]
+            for who, results in moved.items()
+        },
+    }
+    run.report.table("spread", spread_table(lines), CAPTION)
+    return [f for results in (*notified.values(), *moved.values()) for f in results]

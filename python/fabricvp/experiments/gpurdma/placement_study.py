@@ -6,8 +6,9 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_table
 from . import plots, published
-from .points import TOPOLOGIES, Point, Result, measure
+from .points import BY_LIBRARY, TOPOLOGIES, Point, Result, measure
 
 US = 1e6
 #: (queue pair, completion queue); doorbell records lie with their queue
@@ -55,23 +56,29 @@ def study(run: Run) -> None:
         for form, (more, settings) in FORMS.items()
         for place in PLACES
     }
+    cpu = {t: Point(f"{BY_LIBRARY} messages={messages} runs=2", t) for t in TOPOLOGIES}
     values = run.map(
         "placements",
         measure,
-        [*points.values(), *together.values(), *forms.values()],
+        [*points.values(), *together.values(), *forms.values(), *cpu.values()],
         lambda p: p.cost,
         lambda p: ", ".join([p.topology, p.options, *(f"{path}={value}" for path, value in p.settings)]),
     )
     found = dict(zip(points, values))
     many = dict(zip(together, values[len(points) :]))
     by_form = dict(zip(forms, values[len(points) + len(together) :]))
+    by_cpu = dict(zip(cpu, values[-len(cpu) :]))
     again = run.map("the same again", measure, [points["switch", "GPU", "GPU"]], name=lambda p: p.options, fresh=True)[
         0
     ]
     _rows(run, found, many)
+    for topology, f in by_cpu.items():
+        name = f"{NAMES[topology]}: the CPU through the verbs library, queues in the host"
+        run.report.row(name, "µs", f.each * US, None, "write of 8 B, one hart, payload in the GPU, to its completion")
     _tables(run, found)
     _forms(run, by_form)
-    _checks(run, [*found.values(), *many.values(), *by_form.values()], found["switch", "GPU", "GPU"], again)
+    steps = _spread(run, points, found)
+    _checks(run, [*values, *steps], found["switch", "GPU", "GPU"], again)
     _conclude(run, found)
 
 
@@ -201,6 +208,29 @@ def _forms(run: Run, found: dict[tuple[str, str, str], Result]) -> None:
         "What a release of system scope waits for: microseconds a message by place (queue pair, completion queue); the"
         " steps with both in the GPU; and whether the order of the four is the published one (8.6 > 6.8 > 6.2 > 4.8).",
     )
+
+
+def _spread(
+    run: Run, points: dict[tuple[str, str, str], Point], found: dict[tuple[str, str, str], Result]
+) -> list[Result]:
+    """The placements below one switch, and what they save, on machines with perturbed clocks. Gives all runs."""
+    names = {place: f"queue pair {place[0]}, completion queue {place[1]}" for place in PLACES}
+    by = perturbed(
+        run,
+        {name: points[("switch", *place)] for place, name in names.items()},
+        {name: found[("switch", *place)] for place, name in names.items()},
+        measure,
+    )
+    us = {place: [f.each * US for f in by[name]] for place, name in names.items()}
+    lines = {f"{name}, µs": us[place] for place, name in names.items()}
+    for other in ("host", "GPU"):
+        pair = zip(us["host", other], us["GPU", other])
+        lines[f"the queue pair in the GPU saves, completion queue in the {other}, µs"] = [a - b for a, b in pair]
+    for other in ("host", "GPU"):
+        pair = zip(us[other, "host"], us[other, "GPU"])
+        lines[f"the completion queue in the GPU saves, queue pair in the {other}, µs"] = [a - b for a, b in pair]
+    run.report.table("spread", spread_table(lines), CAPTION)
+    return [f for results in by.values() for f in results]
 
 
 def _checks(run: Run, all_found: list[Result], first: Result, again: Result) -> None:

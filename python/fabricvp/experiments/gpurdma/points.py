@@ -13,13 +13,16 @@ from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
+from ..perturbations import name_with, perturbed_text
 
 #: GPU and adapter below one PCIe switch, or each below a root port.
 TOPOLOGIES = ("switch", "root")
 #: What stands for `switch0` of the configuration, by topology; "switches": each below a switch of its own.
 _BELOW = {"root": ("root", "root"), "switches": ("switch0", "switch1")}
-#: Options of a hart that posts as drivers do, with its queues in its own memory.
+#: Options of a hart that posts by the lanes' code, with its queues in its own memory.
 BY_HART = "hart=1 gpu_queues=0 gpu_cqs=0 gpu_records=0"
+#: … that posts as applications do, through the verbs library.
+BY_LIBRARY = f"{BY_HART} library=1"
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Point:
     spans: bool = False  #: record where the time of the last run's messages goes
     cost: float = 1.0
     settings: tuple[tuple[str, str], ...] = ()  #: of the machine: dotted path, value
+    step: int = 0  #: of its clocks, per mille
 
 
 @dataclass
@@ -65,7 +69,7 @@ class Result:
 
 def text_of(point: Point) -> str:
     """The machine: that of the configuration."""
-    text = Path(resolve_config(point.machine)).read_text()
+    text = perturbed_text(Path(resolve_config(point.machine)).read_text(), point.step)
     text = text.replace("  images:\n", f"  images:\n    append: {point.options}\n", 1)
     if point.topology not in _BELOW:
         return text
@@ -92,9 +96,8 @@ def overrides(point: Point) -> dict[str, object]:
 
 def _text(point: Point) -> str:
     settings = (f"{path}={value}" for path, value in point.settings)
-    return ", ".join(
-        (point.machine, point.topology, f"generation {point.generation}", point.options.rstrip(), *settings)
-    )
+    parts = (point.machine, point.topology, f"generation {point.generation}", point.options.rstrip(), *settings)
+    return name_with(", ".join(parts), point.step)
 
 
 def measure(point: Point) -> Result:

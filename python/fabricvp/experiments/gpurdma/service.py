@@ -10,6 +10,7 @@ from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
 from ..machines import record_machine
+from ..perturbations import name_with
 from . import points
 
 GROUPS = 30
@@ -28,6 +29,7 @@ class Service:
     options: str
     launch: str = "0 us"  #: what a vendor's driver adds to a launch
     cost: float = 1.0
+    step: int = 0  #: of the machine's clocks, per mille
 
 
 @dataclass
@@ -49,11 +51,10 @@ class ServiceResult:
 
 def measure(service: Service) -> ServiceResult:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    text = points.text_of(points.Point(service.options)).replace(
-        "      clock: 745 MHz\n", f"      clock: 745 MHz\n      launches: {{software_overhead: {service.launch}}}\n"
-    )
-    with Platform.from_text(text) as platform:
-        record_machine(f"{service.options}, {service.launch} a launch", platform)
+    text = points.text_of(points.Point(service.options, step=service.step))
+    overrides = {"node.gpus.*.launches.software_overhead": service.launch}
+    with Platform.from_text(text, overrides=overrides) as platform:
+        record_machine(name_with(f"{service.options}, {service.launch} a launch", service.step), platform)
         ended = platform.run("20 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
         if ended.outcome != Outcome.POWER_OFF:
