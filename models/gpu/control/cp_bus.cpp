@@ -19,6 +19,13 @@ access_kind kind_of(const bus_payload& payload, const atomic_extension* atomic) 
     }
     return payload.is_read() ? access_kind::read : access_kind::write;
 }
+
+/// A line of this GPU's memory, or of memory that an APU shares with its host. L2 acknowledges stores to it and
+/// performs them in front of later loads of the same hart.
+bool is_behind_l2(const memory_router& memory, std::uint64_t physical) {
+    const coherent_port* shared = memory.shared();
+    return memory.holds(physical) || (shared && shared->holds(physical));
+}
 }  // namespace
 
 void cp_bus_params::describe(parameter_visitor& v) {
@@ -159,7 +166,7 @@ void cp_bus::reach(std::uint64_t physical, bool cached) {
         m_waiting_since = now();
         return;
     }
-    if (!cached || !data_cache.present() || !m_memory.holds(physical))
+    if (!cached || !data_cache.present() || !is_behind_l2(m_memory, physical))
         return send(kind_of(*m_payload, nullptr), sectors_of(bytes_of(offset, m_chunk)));
     if (m_payload->is_write()) {
         if (m_stores < data_cache.params.stores) return post();

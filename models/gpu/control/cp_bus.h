@@ -44,8 +44,9 @@ struct cp_bus_wiring {
 };
 
 /// Everything that one hart of a command processor reaches beyond its own memory: registers, the GPU's L2 through a
-/// data cache, memory of other GPUs and of the host (not cached), and the address space of kernels
-/// (abi/gpu_apertures.h). One access at a time, but for stores to the GPU's memory, which the hart does not wait for.
+/// data cache, memory of other GPUs and of the host (not cached, unless an APU shares it: its L2 serves it then), and
+/// the address space of kernels (abi/gpu_apertures.h). One access at a time, but for stores that L2 serves, which the
+/// hart does not wait for.
 /// The cache is not coherent: a fence whose successors include reads empties it, one whose predecessors include
 /// writes waits until stores have arrived at L2; .aq and .rl of atomics do the same. Atomics themselves are performed
 /// at L2.

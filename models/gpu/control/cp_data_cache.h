@@ -23,9 +23,9 @@ struct cp_data_cache_params {
     void describe(parameter_visitor& v);
 };
 
-/// The lines of the GPU's own memory that a hart of the command processor holds. It holds data of its own: what others
-/// write at L2 is not seen until an acquire has emptied it. Stores write through without allocation, and the hart goes
-/// on while they are on their way.
+/// The lines behind the GPU's L2 that a hart of the command processor holds: of the GPU's own memory, and of memory
+/// that an APU shares with its host. It holds data of its own: what others write at L2 is not seen until an acquire has
+/// emptied it. Stores write through without allocation, and the hart goes on while they are on their way.
 class cp_data_cache final : public model {
 public:
     const cp_data_cache_params params;

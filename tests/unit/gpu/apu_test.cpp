@@ -8,6 +8,7 @@
 #include "gpu/apu.h"
 #include "memory_bench.h"
 #include "unit/host/bus_master.h"
+#include "unit/riscv/assembler.h"
 
 using namespace fabricvp;
 using namespace fabricvp::gpu;
@@ -233,6 +234,65 @@ TEST_CASE("a host's write ends a reservation") {
         CHECK(b.ask(store).succeeded != disturbed);
         CHECK(b.host.get(begin + 704) == 1);
     }
+}
+
+TEST_CASE("the command processor caches memory that it shares with the host, as its GPU's own") {
+    using namespace assembler;
+    constexpr word acquire = 0x0f | 2u << 24 | 3u << 20,
+                   release = 0x0f | 3u << 24 | 1u << 20;  // fence r,rw; fence rw,w
+    bench& b = fresh();
+    command_processor& cp = b.gpu.core.processor;
+    cp_data_cache& cache = cp.bus[0]->data_cache;
+    const auto run = [&](program p, std::uint64_t address, std::uint64_t value = 0) -> riscv::hart& {
+        riscv::hart& hart = *cp.harts[0];
+        hart.stop();
+        auto words = p.words();
+        words.push_back(wfi);
+        cp.memory.write(p.base(), words.data(), words.size() * 4);
+        hart.set_reset_vector(GPU_LOCAL(p.base()));
+        hart.set_x(a0, address);
+        hart.set_x(a1, value);
+        hart.start();
+        b.watch.run_for(ms);
+        REQUIRE(hart.waiting());
+        return hart;
+    };
+    const auto load = [&](std::uint64_t at) { return run(program(0x4000) << ld(s2, a0, 0), at).x(s2); };
+
+    b.host.set(begin + 2048, 5);
+    const auto misses = cache.misses.value(), hits = cache.hits.value();
+    const auto asked = b.host.asked;
+    CHECK(load(begin + 2048) == 5);
+    CHECK(load(begin + 2056) == 0);  // of the same line
+    CHECK(cache.misses.value() == misses + 1);
+    CHECK(cache.hits.value() == hits + 1);
+    CHECK(b.host.asked == asked + 1);
+    // What the host writes is seen behind an acquire, whichever cache had the line.
+    b.host.set(begin + 2048, 6);
+    CHECK(load(begin + 2048) == 5);
+    CHECK(run(program(0x4000) << acquire << ld(s2, a0, 0), begin + 2048).x(s2) == 6);
+    // The hart goes on while a store is on its way. A release waits until the host's memory has it.
+    const auto timed = [&](bool waits) {
+        program p(0x4000);
+        p << csrr(s4, 0xb00) << sd(a1, a0, 0) << (waits ? release : nop) << csrr(s5, 0xb00);
+        const auto& h = run(p, begin + 2048, waits ? 8 : 7);
+        return static_cast<ticks>(h.x(s5) - h.x(s4)) * ticks_per_second / cp.params.hart.clock;
+    };
+    CHECK(timed(false) < b.gpu.params.coherent.latency);
+    CHECK(b.host.get(begin + 2048) == 7);
+    const auto drains = cache.drains.value();
+    CHECK(timed(true) > b.gpu.params.coherent.latency + shared_ns * ns);
+    CHECK(cache.drains.value() == drains + 1);
+    CHECK(b.host.get(begin + 2048) == 8);
+    CHECK(load(begin + 2048) == 8);
+    // Atomics are performed there, and what is no memory is asked each time.
+    CHECK(run(program(0x4000) << amoadd_d(s2, a1, a0), begin + 2048, 2).x(s2) == 8);
+    CHECK(b.host.get(begin + 2048) == 10);
+    CHECK(load(begin + 2048) == 10);
+    b.device.value = 3;
+    CHECK(load(0x1000) == 3);
+    b.device.value = 4;
+    CHECK(load(0x1000) == 4);
 }
 
 TEST_CASE("what is no memory is reached over the bus, as wide as it was asked for") {
