@@ -14,6 +14,8 @@ void network_service_start(struct network_service* t, const struct network_servi
     t->queues = descriptor.queues;
     t->log_entries = descriptor.log_entries;
     t->peers = descriptor.peers;
+    t->completed = t->unpublished = 0;
+    t->unrung = t->unrecorded = 0;
     for (unsigned i = 0; i < t->queues; ++i)
         t->consumers[i] = (struct network_consumer){
             .queue = (struct network_queue*)(uintptr_t)(descriptor.first_queue + i * descriptor.pitch + aperture)};
@@ -36,31 +38,58 @@ void network_service_start(struct network_service* t, const struct network_servi
 
 /* ---- requests that have ended ---- */
 
-/* The entry's status first; read_index counts those in front of the first that has not ended. */
-static void retire(struct network_service* t, unsigned queue, unsigned entry, uint32_t status) {
+/* All stores so far are visible before those that follow. A round does this once for each kind of them, not for each
+ * request. It is also the one behind the statuses of the last time: read_index counts entries whose status is visible,
+ * since a producer that reuses one writes the same word. */
+static void release(struct network_service* t) {
+    rdma_order();
+    for (unsigned i = 0; i < t->unpublished; ++i) {
+        struct network_consumer* q = &t->consumers[t->unpublished_queues[i]];
+        *(volatile uint64_t*)&q->queue->read_index = q->retired;
+        q->unpublished = false;
+    }
+    t->unpublished = 0;
+}
+
+/* Its status waits for publish_completions(). */
+static void complete(struct network_service* t, unsigned owner, uint32_t status) {
+    struct network_queue* queue = t->consumers[owner >> 8].queue;
+    if (status && !queue->failed) *(volatile uint64_t*)&queue->failed = status;
+    t->completions[t->completed++] = (struct network_completion){(uint16_t)owner, (uint16_t)status};
+}
+
+static void write_status(struct network_service* t, const struct network_completion* c) {
+    const unsigned queue = c->owner >> 8, entry = c->owner & 0xff;
     struct network_consumer* q = &t->consumers[queue];
     const uint32_t mask = (1u << t->log_entries) - 1, before = q->retired;
-    if (status && !q->queue->failed) *(volatile uint64_t*)&q->queue->failed = status;
-    rdma_order();
-    *(volatile uint32_t*)&q->queue->entry[entry].status = status;
+    *(volatile uint32_t*)&q->queue->entry[entry].status = c->status;
     q->completed |= UINT64_C(1) << entry;
     for (; q->retired != q->consumed && q->completed >> (q->retired & mask) & 1; ++q->retired)
         q->completed &= ~(UINT64_C(1) << (q->retired & mask));
-    if (q->retired == before) return;
-    rdma_order();
-    *(volatile uint64_t*)&q->queue->read_index = q->retired;
+    if (q->retired == before || q->unpublished) return;
+    q->unpublished = true;
+    t->unpublished_queues[t->unpublished++] = (uint8_t)queue;
+}
+
+/* Completions that were given back and words `failed` first, then statuses and the adapter's records. */
+static void publish_completions(struct network_service* t) {
+    release(t);
+    for (unsigned i = 0; i < t->completed; ++i) write_status(t, &t->completions[i]);
+    t->completed = 0;
+    for (struct network_send_queue* s = t->send_queues; t->unrecorded; ++s, t->unrecorded >>= 1)
+        if (t->unrecorded & 1) rdma_store_consumer_record(&s->cq, s->consumer);
 }
 
 /* A completion stands for all sends of its queue pair up to it. */
 static bool collect(struct network_service* t, struct network_send_queue* s) {
     struct rdma_completion c;
-    if (!rdma_poll(&s->cq, &s->consumer, &c)) return false;
+    if (!rdma_take(&s->cq, &s->consumer, &c)) return false;
+    t->unrecorded |= 1u << (s - t->send_queues);
     const uint32_t retired = rdma_retired(&s->qp, s->retired, c.offset);
-    for (; s->retired != retired; ++s->retired) {
-        const unsigned owner = s->owner[s->retired & ((1u << s->qp.log_sq_size) - 1)];
-        retire(t, owner >> 8, owner & 0xff,
-               c.syndrome && s->retired + 1 == retired ? NETWORK_FAILED | c.syndrome : NETWORK_DONE);
-    }
+    if (t->completed + (retired - s->retired) > NETWORK_MAX_COMPLETIONS) publish_completions(t);
+    for (; s->retired != retired; ++s->retired)
+        complete(t, s->owner[s->retired & ((1u << s->qp.log_sq_size) - 1)],
+                 c.syndrome && s->retired + 1 == retired ? NETWORK_FAILED | c.syndrome : NETWORK_DONE);
     return true;
 }
 
@@ -105,43 +134,59 @@ static void write_wqe(struct network_send_queue* s, const struct network_queue_e
     ++s->head;
 }
 
-/* What stands at the head of a queue. \returns false if nothing does, or there is no room for it yet */
-static bool start_request(struct network_service* t, unsigned queue) {
+enum found { NOTHING, NO_SPACE, STARTED };
+
+/* What stands at the head of a queue. */
+static enum found start_request(struct network_service* t, unsigned queue) {
     struct network_consumer* q = &t->consumers[queue];
     const uint32_t mask = (1u << t->log_entries) - 1, index = q->consumed & mask;
     struct network_queue_entry e;
-    if (q->consumed - q->retired > mask) return false;
+    if (q->consumed - q->retired > mask) return NOTHING;
     const volatile uint64_t* from = (const volatile uint64_t*)&q->queue->entry[index];
     const uint64_t first = rdma_load64(from);
-    if ((uint32_t)first != NETWORK_PENDING) return false;
+    if ((uint32_t)first != NETWORK_PENDING) return NOTHING;
     copy_words(&e, (uintptr_t)from, sizeof e); /* the status was seen with acquire, so the rest is there */
     const bool valid = is_valid(t, e.operation, e.peer, e.bytes);
     struct network_send_queue* s = &t->send_queues[e.peer];
-    if (valid && s->head - s->retired >= 1u << s->qp.log_sq_size) return false;
+    if (valid && s->head - s->retired >= 1u << s->qp.log_sq_size) return NO_SPACE;
     ++q->consumed;
-    if (valid)
+    if (valid) {
         write_wqe(s, &e, queue << 8 | index);
-    else
-        retire(t, queue, index, NETWORK_FAILED);
-    return true;
+        t->unrung |= 1u << e.peer;
+    } else {
+        complete(t, queue << 8 | index, NETWORK_FAILED);
+    }
+    return STARTED;
 }
 
-/* One doorbell for all requests to a peer that a round has found. */
-static void ring_doorbell(struct network_send_queue* s) {
-    rdma_ring_doorbell(&s->qp, s->announced, s->head - s->announced, s->opcode, false, s->size);
-    s->announced = s->head;
+static bool start_polled(struct network_service* t) {
+    bool started = false;
+    for (unsigned i = 0; i < t->queues; ++i) started |= start_request(t, i) == STARTED;
+    return started;
+}
+
+/* One doorbell for all requests to a peer that a round has found; entries for the adapter, then their records, then
+ * doorbells. */
+static void ring_doorbells(struct network_service* t) {
+    release(t);
+    uint32_t unrung = t->unrung;
+    for (struct network_send_queue* s = t->send_queues; unrung; ++s, unrung >>= 1)
+        if (unrung & 1) rdma_store_send_record(&s->qp, s->head);
+    release(t);
+    for (struct network_send_queue* s = t->send_queues; t->unrung; ++s, t->unrung >>= 1) {
+        if (!(t->unrung & 1)) continue;
+        rdma_store_doorbell(&s->qp, s->announced, s->head - s->announced, s->opcode, false, s->size);
+        s->announced = s->head;
+    }
 }
 
 /* New requests go first: a work-group waits for each, but perhaps for no completion. */
 bool network_service_poll(struct network_service* t) {
-    bool progressed = false;
     rdma_acquire();
-    for (unsigned i = 0; i < t->queues; ++i) progressed |= start_request(t, i);
-    for (unsigned i = 0; i < t->peers; ++i) {
-        struct network_send_queue* s = &t->send_queues[i];
-        if (s->head != s->announced) ring_doorbell(s);
-    }
+    bool progressed = start_polled(t);
+    if (t->unrung) ring_doorbells(t);
     for (unsigned i = 0; i < t->peers; ++i)
         while (t->send_queues[i].head != t->send_queues[i].retired && collect(t, &t->send_queues[i])) progressed = true;
+    if (t->completed || t->unpublished) publish_completions(t);
     return progressed;
 }

@@ -11,9 +11,17 @@
 struct network_consumer {
     struct network_queue* queue;
     uint32_t consumed;  /* requests that were begun */
-    uint32_t retired;   /* whose entries were given back, in order: read_index */
+    uint32_t retired;   /* that have ended, in order: read_index, once it is published */
     uint64_t completed; /* bit n: that of entry n has ended, but not all before it */
+    bool unpublished;   /* read_index is behind */
 };
+/* What came of a request, before its status is written. */
+struct network_completion {
+    uint16_t owner; /* queue << 8 | entry */
+    uint16_t status;
+};
+/* That wait for a release: of a round at most an invalid request a queue, beside what one send queue can have. */
+enum { NETWORK_MAX_COMPLETIONS = NETWORK_MAX_QUEUES + (1 << NETWORK_MAX_LOG_SQ_SIZE) };
 
 struct network_service {
     unsigned queues, log_entries, peers;
@@ -27,6 +35,10 @@ struct network_service {
         unsigned opcode, size;                        /* of the first that was not announced */
         uint16_t owner[1 << NETWORK_MAX_LOG_SQ_SIZE]; /* queue << 8 | entry */
     } send_queues[NETWORK_MAX_PEERS];
+    uint32_t unrung, unrecorded;     /* send queues with entries to announce; with completions to give back */
+    unsigned completed, unpublished; /* of the two lists below */
+    struct network_completion completions[NETWORK_MAX_COMPLETIONS];
+    uint8_t unpublished_queues[NETWORK_MAX_QUEUES];
 };
 
 /* \param descriptor where it lies, as this thread sees it */

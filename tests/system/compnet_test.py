@@ -379,6 +379,20 @@ class Compnet(CommandTest):
             self.assertEqual(locks, lock * 4 * 8)  # a request for each message, warm rounds included
             self.assertGreater(reads, 4 * 8)
 
+    def processor(self, values, what):
+        """Of the data caches of both nodes' command processors."""
+        return sum(v for name, v in values.items() if re.search(rf"\.processor\.bus\d+\.data_cache\.{what}$", name))
+
+    def test_releases_of_a_round(self):
+        """The service orders its stores once for all that it finds in a round, not for each request."""
+        drains = {}
+        for groups in 1, 32:
+            result = self.echo("out", f"groups={groups}", "rounds=30", "min=8", "max=8")
+            self.assertEqual(result.returncode, 0, result.text)
+            drains[groups] = self.processor(self.statistics("out"), "drains") / (2 * groups * 32)
+        self.assertGreater(drains[1], 2)  # a request alone: its entry, its record, its status
+        self.assertLess(drains[32], 1)
+
     def test_gpus_that_no_fabric_links(self):
         """Kernels run on the first one. Their code must not lie where it cannot be reached."""
         gpu = "{below: switch0, compute_units: 2, memory: {capacity: 256 MiB}}"

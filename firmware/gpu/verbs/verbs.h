@@ -83,14 +83,23 @@ RDMA_INLINE void rdma_update_wqe(const struct rdma_qp* q, uint32_t counter, uint
     at[HCA_WORD_SEGMENTS + 3] = hca_swap64(local);
 }
 
+/* The two stores of a doorbell, without the order that each needs behind what was written before it. */
+RDMA_INLINE void rdma_store_send_record(const struct rdma_qp* q, uint32_t end) {
+    rdma_store32(q->send_doorbell_record, hca_swap32(end & 0xffff));
+}
+RDMA_INLINE void rdma_store_doorbell(const struct rdma_qp* q, uint32_t counter, unsigned count, unsigned opcode,
+                                     bool fence, unsigned size) {
+    rdma_store64(q->doorbell, hca_send_doorbell(q->number, count, (uint16_t)counter, opcode, fence, size));
+}
+
 /* Announces `count` entries (1 to RDMA_MAX_WQES_PER_DOORBELL) from `counter` on; of the first: opcode, fence, size.
  * They must follow those that were announced before. */
 RDMA_INLINE void rdma_ring_doorbell(const struct rdma_qp* q, uint32_t counter, unsigned count, unsigned opcode,
                                     bool fence, unsigned size) {
     rdma_order_record();
-    rdma_store32(q->send_doorbell_record, hca_swap32((counter + count) & 0xffff));
+    rdma_store_send_record(q, counter + count);
     rdma_order();
-    rdma_store64(q->doorbell, hca_send_doorbell(q->number, count, (uint16_t)counter, opcode, fence, size));
+    rdma_store_doorbell(q, counter, count, opcode, fence, size);
 }
 
 /* One request and its doorbell. */
@@ -150,13 +159,17 @@ RDMA_INLINE uint32_t rdma_cqe_qpn(const struct rdma_cq* cq, uint32_t consumer) {
 RDMA_INLINE void rdma_release_cqe(const struct rdma_cq* cq, uint32_t consumer) {
     rdma_cqe(cq, consumer)[HCA_CQE_LAST] = HCA_CQE_HARDWARE_OWNED;
 }
-RDMA_INLINE void rdma_update_consumer_record(const struct rdma_cq* cq, uint32_t consumer) {
-    rdma_order();
+/* The record's store, without the order that it needs behind the entries that were given back. */
+RDMA_INLINE void rdma_store_consumer_record(const struct rdma_cq* cq, uint32_t consumer) {
     rdma_store32(cq->record, hca_swap32(consumer));
 }
+RDMA_INLINE void rdma_update_consumer_record(const struct rdma_cq* cq, uint32_t consumer) {
+    rdma_order();
+    rdma_store_consumer_record(cq, consumer);
+}
 
-/* Takes the next completion, if there is one. */
-RDMA_INLINE bool rdma_poll(const struct rdma_cq* cq, uint32_t* consumer, struct rdma_completion* c) {
+/* Takes the next completion, if there is one; the consumer's record is the caller's to update. */
+RDMA_INLINE bool rdma_take(const struct rdma_cq* cq, uint32_t* consumer, struct rdma_completion* c) {
     const uint64_t last = rdma_peek_cqe(cq, *consumer);
     if (!hca_cqe_software_owned(last)) return false;
     const uint64_t third = rdma_load64(rdma_cqe(cq, *consumer) + 2); /* immediate or syndrome, bytes */
@@ -166,8 +179,13 @@ RDMA_INLINE bool rdma_poll(const struct rdma_cq* cq, uint32_t* consumer, struct 
     c->is_send = rdma_cqe_is_error(last) ? (last >> 32 & 0xff) == HCA_CQE_ERROR_SEND : last >> 47 & 1;
     c->immediate = hca_swap32((uint32_t)third);
     c->bytes = hca_swap32((uint32_t)(third >> 32));
-    rdma_release_cqe(cq, *consumer);
-    rdma_update_consumer_record(cq, ++*consumer);
+    rdma_release_cqe(cq, (*consumer)++);
+    return true;
+}
+/* Takes the next completion, if there is one. */
+RDMA_INLINE bool rdma_poll(const struct rdma_cq* cq, uint32_t* consumer, struct rdma_completion* c) {
+    if (!rdma_take(cq, consumer, c)) return false;
+    rdma_update_consumer_record(cq, *consumer);
     return true;
 }
 
