@@ -7,7 +7,10 @@
  * can be written again in `read_index`. So three things are shared: entries, their status, read_index; each side keeps
  * an index of its own, and the producer a copy of read_index. The consumer publishes read_index after the status, and
  * only up to the first request that has not ended. A producer that begins takes it for its own index, so the one before
- * it, a kernel as a rule, waits at its end until read_index has come to its own. */
+ * it, a kernel as a rule, waits at its end until read_index has come to its own.
+ *
+ * A consumer of many queues looks at the next entry of each, or at its doorbells: one line of memory with a bit for
+ * each queue, which the producer sets behind the status. */
 #ifndef FABRICVP_ABI_NETWORK_QUEUE_H
 #define FABRICVP_ABI_NETWORK_QUEUE_H
 
@@ -48,6 +51,14 @@ static inline uint64_t network_queue_bytes(unsigned log_entries) {
     return NETWORK_LINE + ((uint64_t)sizeof(struct network_queue_entry) << log_entries);
 }
 
+/* Of a consumer, whose first 64 queues have a bit each. It takes the bits by exchanging them for 0, and looks at a
+ * queue once for its bit of `posted`. A producer that finds its bit of `posted` still set has written more than one
+ * entry for it, and sets the one of `several`: the consumer then looks until it finds nothing. */
+struct network_doorbells {
+    uint64_t posted, several;
+    uint64_t reserved[6];
+};
+
 /* The service descriptor of a consumer. Addresses are in its own space: a hart of the command processor has lanes'. */
 enum { NETWORK_MAX_PEERS = 16, NETWORK_MAX_QUEUES = 64, NETWORK_MAX_LOG_SQ_SIZE = 6 };
 struct network_peer {
@@ -58,6 +69,7 @@ struct network_service_descriptor {
     uint32_t queues, log_entries, peers, reserved;
     uint64_t first_queue, pitch; /* of its queues, and from one to the next */
     struct network_peer peer[NETWORK_MAX_PEERS];
+    uint64_t doorbells; /* struct network_doorbells; 0: it looks at all queues */
 };
 
 /* The network as a work-group needs it: the backend of its requests. Addresses are in the lanes' space. */
@@ -70,10 +82,11 @@ struct network_progress { /* native, by peer: counters from one kernel to the ne
 };
 struct network_access {
     uint32_t backend, peers;
-    uint32_t log_entries, reserved;
+    uint32_t log_entries, doorbell;              /* served: its bit */
     uint64_t queue;                              /* served: struct network_queue */
     struct network_peer peer[NETWORK_MAX_PEERS]; /* native */
     struct network_progress progress[NETWORK_MAX_PEERS];
+    uint64_t doorbells; /* served: struct network_doorbells; 0: its service looks at the queue */
 };
 
 /* In the command processor's memory, behind the tables of abi/gpu.h, by hart. The host writes `state` last, and then

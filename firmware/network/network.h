@@ -24,7 +24,7 @@ struct network_request {
 
 GPU_INLINE struct network network_open(struct network_access* access) {
     struct network n = {.access = access, .native = access->backend == NETWORK_GPU_NATIVE};
-    if (!n.native) n.producer = network_producer(access->queue, access->log_entries);
+    if (!n.native) n.producer = network_producer(access);
     for (unsigned i = 0; n.native && i < access->peers; ++i) network_progress[i] = access->progress[i];
     return n;
 }

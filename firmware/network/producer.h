@@ -10,13 +10,16 @@
 struct network_producer {
     struct network_queue* queue;
     uint32_t log_entries;
-    uint32_t write, read; /* written; known to be free again: counters */
-    uint32_t closed;      /* status of what could not be written any more; 0: nothing */
+    uint32_t write, read;               /* written; known to be free again: counters */
+    uint32_t closed;                    /* status of what could not be written any more; 0: nothing */
+    const struct network_access* rings; /* what has the doorbells; NULL: there are none */
 };
 enum { NETWORK_POLLS_PER_CHECK = 64 }; /* of the awaited word, until one of the service's state */
 
-GPU_INLINE struct network_producer network_producer(uint64_t queue, uint32_t log_entries) {
-    struct network_producer p = {(struct network_queue*)(uintptr_t)queue, log_entries, 0, 0, 0};
+GPU_INLINE struct network_producer network_producer(const struct network_access* a) {
+    struct network_producer p = {.queue = (struct network_queue*)(uintptr_t)a->queue,
+                                 .log_entries = a->log_entries,
+                                 .rings = a->doorbells ? a : NULL};
     p.write = p.read = (uint32_t)load_scoped_u64(&p.queue->read_index);
     return p;
 }
@@ -31,6 +34,14 @@ GPU_INLINE bool network_has_space(struct network_producer* p) {
 /* \returns whether the queue's service has ended. Its requests fail then. */
 GPU_INLINE bool network_is_closed(struct network_producer* p) {
     return (p->closed = (uint32_t)load_scoped_u64(&p->queue->closed)) != 0;
+}
+
+/* Behind an entry's status. The queue and its doorbells are in this GPU's memory. */
+GPU_INLINE void network_ring(const struct network_access* a) {
+    struct network_doorbells* doorbells = (struct network_doorbells*)(uintptr_t)a->doorbells;
+    const uint64_t bit = UINT64_C(1) << a->doorbell;
+    fence_release(GPU_SCOPE_AGENT);
+    if (atomic_or_u64(&doorbells->posted, bit) & bit) atomic_or_u64(&doorbells->several, bit);
 }
 
 /* Waits for room, writes the request and gives it to the consumer, with all that this lane has stored before. \returns
@@ -48,6 +59,7 @@ GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation,
     e->data[1] = data1;
     *(volatile uint64_t*)&e->bytes = bytes;
     store_release((uint64_t*)e, NETWORK_PENDING | (uint64_t)operation << 32 | (uint64_t)peer << 48, GPU_SCOPE_SYSTEM);
+    if (p->rings) network_ring(p->rings);
     return p->write++;
 }
 /* Waits until a request has ended. \returns NETWORK_DONE, or why it failed; once the entry serves another request, of

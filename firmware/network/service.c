@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "network/service.h"
 
+#include <stddef.h>
+
 static void copy_words(void* to, uint64_t from, unsigned bytes) {
     for (unsigned i = 0; i < bytes / 8; ++i)
         ((uint64_t*)to)[i] = rdma_load64((const volatile uint64_t*)(uintptr_t)from + i);
@@ -16,6 +18,9 @@ void network_service_start(struct network_service* t, const struct network_servi
     t->peers = descriptor.peers;
     t->completed = t->unpublished = 0;
     t->unrung = t->unrecorded = 0;
+    t->posted = t->several = 0;
+    t->doorbells =
+        descriptor.doorbells ? (struct network_doorbells*)(uintptr_t)(descriptor.doorbells + aperture) : NULL;
     for (unsigned i = 0; i < t->queues; ++i)
         t->consumers[i] = (struct network_consumer){
             .queue = (struct network_queue*)(uintptr_t)(descriptor.first_queue + i * descriptor.pitch + aperture)};
@@ -165,6 +170,28 @@ static bool start_polled(struct network_service* t) {
     return started;
 }
 
+/* Entries are read behind the exchange, which is an acquire. */
+static void take_doorbells(uint64_t* taken, uint64_t* word) {
+    if (rdma_load64(word)) *taken |= __atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE);
+}
+
+static bool start_posted(struct network_service* t) {
+    bool started = false;
+    take_doorbells(&t->posted, &t->doorbells->posted);
+    take_doorbells(&t->several, &t->doorbells->several);
+    uint64_t queues = t->posted | t->several; /* kernels may set any bit */
+    for (unsigned i = 0; queues && i < t->queues; ++i, queues >>= 1) {
+        if (!(queues & 1)) continue;
+        const enum found found = start_request(t, i);
+        started |= found == STARTED;
+        const uint64_t bit = UINT64_C(1) << i;
+        t->posted &= ~bit;
+        if (found == NO_SPACE) t->several |= bit; /* another entry may set the bit of `posted` until there is space */
+        if (found == NOTHING) t->several &= ~bit;
+    }
+    return started;
+}
+
 /* One doorbell for all requests to a peer that a round has found; entries for the adapter, then their records, then
  * doorbells. */
 static void ring_doorbells(struct network_service* t) {
@@ -183,7 +210,7 @@ static void ring_doorbells(struct network_service* t) {
 /* New requests go first: a work-group waits for each, but perhaps for no completion. */
 bool network_service_poll(struct network_service* t) {
     rdma_acquire();
-    bool progressed = start_polled(t);
+    bool progressed = t->doorbells ? start_posted(t) : start_polled(t);
     if (t->unrung) ring_doorbells(t);
     for (unsigned i = 0; i < t->peers; ++i)
         while (t->send_queues[i].head != t->send_queues[i].retired && collect(t, &t->send_queues[i])) progressed = true;

@@ -25,6 +25,8 @@ enum { NETWORK_MAX_COMPLETIONS = NETWORK_MAX_QUEUES + (1 << NETWORK_MAX_LOG_SQ_S
 
 struct network_service {
     unsigned queues, log_entries, peers;
+    struct network_doorbells* doorbells; /* NULL: it looks at all queues */
+    uint64_t posted, several;            /* bits taken from there, of queues that it has to look at */
     struct network_consumer consumers[NETWORK_MAX_QUEUES];
     struct network_send_queue {
         struct rdma_qp qp; /* number 0: there is none */

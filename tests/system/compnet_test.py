@@ -393,6 +393,53 @@ class Compnet(CommandTest):
         self.assertGreater(drains[1], 2)  # a request alone: its entry, its record, its status
         self.assertLess(drains[32], 1)
 
+    def test_requests_in_the_gpus_memory(self):
+        """Host threads read requests through the BAR: right, and slower than in their own memory."""
+        time = {}
+        for queues in "host", "gpu":
+            result = self.echo("out", f"scheme=ghn queues={queues}", "groups=8 threads=2 rounds=6 min=8 max=64")
+            self.assertEqual(result.returncode, 0, result.text)
+            time[queues] = [line["time_ps"] for line in result_lines(self.consoles("out")[0], "echo")]
+        self.assertTrue(all(slow > 1.5 * fast for slow, fast in zip(time["gpu"], time["host"])), time)
+        for work in "jacobi rows=16 columns=64 groups=2 iterations=4 cores=1", "reduce bytes=10000 groups=2", "rate":
+            result = self.echo("out", f"scheme=ghn queues=gpu work={work}")
+            self.assertEqual(result.returncode, 0, result.text)
+
+    def test_the_host_sleeps_while_kernels_run(self):
+        """It waits for the completion's interrupt; with wait=poll it reads the signal all the time."""
+        for config in "compnet_pair", "compnet_apu_pair":
+            spent = {}
+            for wait in "sleep", "poll":
+                options = f"scheme=ghn rounds=40 min=64 max=64 wait={wait}"
+                result = self.run_command("run", CONFIGS / f"{config}.yaml", "--append", options, "--out", "out")
+                self.assertEqual(result.returncode, 0, result.text)
+                values = self.statistics("out")
+                spent[wait] = [values[f"node0.host.hart0.{what}"] for what in ("active_cycles", "instructions")]
+            self.assertTrue(all(s < 0.5 * p for s, p in zip(spent["sleep"], spent["poll"])), spent)
+
+    def test_doorbells(self):
+        """A bit for each queue in place of a look at each: half of the cache misses, with many queues; no request is
+        lost, also where a queue has several, and more than it or the send queue has room for."""
+        misses = {}
+        for rings in 0, 1:
+            result = self.echo(f"of{rings}", f"doorbells={rings}", "groups=64 rounds=10 min=8 max=8")
+            self.assertEqual(result.returncode, 0, result.text)
+            misses[rings] = self.processor(self.statistics(f"of{rings}"), "misses")
+        self.assertLess(misses[1], 0.55 * misses[0])
+        for options in (
+            "work=rate groups=40 messages=60 log_entries=1 max=8",
+            "work=rate groups=13 threads=2 messages=200 log_entries=6 max=16",
+            "work=reduce bytes=10000 groups=3 rounds=3",
+            "work=jacobi rows=16 columns=64 groups=2 iterations=4 cores=1",
+        ):
+            result = self.echo("out", f"doorbells=1 {options}")
+            self.assertEqual(result.returncode, 0, result.text)
+        result = self.run_command("run", CONFIGS / "compnet_apu_pair.yaml", "--append", "doorbells=1 groups=9 max=64")
+        self.assertEqual(result.returncode, 0, result.text)
+        result = self.echo("out", "doorbells=1 astray=1 min=8 max=8")
+        self.assertEqual(result.returncode, 1, result.text)
+        self.assertIn("work-group 0: request failed in round 1, status 0x113", self.consoles("out")[0])
+
     def test_gpus_that_no_fabric_links(self):
         """Kernels run on the first one. Their code must not lie where it cannot be reached."""
         gpu = "{below: switch0, compute_units: 2, memory: {capacity: 256 MiB}}"
@@ -407,7 +454,9 @@ class Compnet(CommandTest):
 
     def test_options_of_tests_are_not_listed(self):
         result = self.echo("out", "thread=2")
-        self.assertRegex(result.errors, r"there is no option thread, but [\w, ]*\block, load\n$")
+        self.assertRegex(
+            result.errors, r"there is no option thread, but [\w, ]*\block, load, queues, doorbells, wait\n$"
+        )
         self.assertNotRegex(result.errors, "crash|astray")
 
     def test_invalid_options_are_reported(self):
@@ -440,6 +489,11 @@ class Compnet(CommandTest):
             ("min=24", "min=24: a power of two"),
             ("threads=3 groups=3", "threads=3: 2 at most, harts of the command processor"),
             ("scheme=gpu_native lock=1", "lock=1: only with scheme=compnet"),
+            ("queues=gpu", "queues=gpu: only with scheme=ghn"),
+            ("queues=bar", "queues=bar: one of host, gpu"),
+            ("scheme=ghn doorbells=1", "doorbells=1: only with scheme=compnet"),
+            ("wait=spin", "wait=spin: one of sleep, poll"),
+            ("work=reduce scheme=cpu wait=poll", "wait=poll: only with kernels to wait for"),
             ("work=reduce load=1", "load=1: only with work=echo"),
             ("work=reduce crash=1", "crash=1: only with scheme=compnet and work=echo or rate"),
             ("scheme=ghn crash=1", "crash=1: only with scheme=compnet"),

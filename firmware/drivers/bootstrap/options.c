@@ -233,7 +233,9 @@ void option_power(const struct option* o) {
 }
 
 void option_only(const struct option* o, bool possible, const char* where) {
-    if (o->value && !possible) usage_error("%s=%lu: only %s", o->key, o->value, where);
+    if (!o->value || possible) return;
+    if (o->names && !o->is_set) usage_error("%s=%s: only %s", o->key, option_name(o), where);
+    usage_error("%s=%lu: only %s", o->key, o->value, where);
 }
 
 const char* option_name(const struct option* o) { return o->names[o->value]; }

@@ -148,8 +148,11 @@ static struct jacobi_options jacobi_options(void) {
 
 static bool solve(void) {
     const struct jacobi_options o = jacobi_options();
-    return jacobi_run(&bootstrap, &node, &queues[0], (enum backend_kind)options[BACKEND].value,
-                      (unsigned)options[THREADS].value, &o);
+    const struct backend base = {.kind = (enum backend_kind)options[BACKEND].value,
+                                 .bootstrap = &bootstrap,
+                                 .node = &node,
+                                 .threads = (unsigned)options[THREADS].value};
+    return jacobi_run(&base, &queues[0], &o);
 }
 
 static bool iterate(void) {

@@ -11,6 +11,7 @@ enum { LOG_SQ_SIZE = BACKEND_LOG_SQ_SIZE, LOG_COMPLETIONS = 7, PITCH = 8192, ACK
 
 const char* const backend_names[] = {"compnet", "ghn", "gpu_native", "hdn", "cpu", "gds", NULL};
 const char* const backend_queue_placement_names[] = {"poster", "gpu", "host", NULL};
+const char* const backend_request_names[] = {"host", "gpu", NULL};
 
 const char* backend_name(enum backend_kind kind) { return backend_names[kind]; }
 
@@ -102,6 +103,10 @@ static void write_access(struct backend* s) {
             make_qps(s, a.peer);
         else
             a.queue = s->queues.lanes + offset_of(s, g);
+        if (s->rings) {
+            a.doorbells = s->doorbells.lanes + g % s->threads * sizeof(struct network_doorbells);
+            a.doorbell = g / s->threads;
+        }
         rdma_buffer_write(s->node, &s->access, g * sizeof a, &a, sizeof a);
     }
 }
@@ -159,7 +164,8 @@ static void start_threads(struct backend* s) {
     if (s->threads > harts)
         usage_error("threads=%u: %u at most, harts %s", s->threads, harts,
                     in_gpu ? "of the command processor" : "of the host besides the one that runs the program");
-    s->queues = rdma_buffer_allocate(s->node, bytes, in_gpu);
+    s->queues = rdma_buffer_allocate(s->node, bytes, in_gpu || s->requests_in_gpu);
+    if (s->rings) s->doorbells = rdma_buffer_allocate(s->node, s->threads * sizeof(struct network_doorbells), true);
     s->descriptors = rdma_buffer_allocate(s->node, s->threads * sizeof(struct network_service_descriptor), in_gpu);
     stop_requested = false;
     for (unsigned i = 0; i < s->threads; ++i) {
@@ -169,6 +175,7 @@ static void start_threads(struct backend* s) {
                                                         .peers = s->bootstrap->comm.size,
                                                         .first_queue = first,
                                                         .pitch = PITCH};
+        if (s->rings) descriptor.doorbells = s->doorbells.lanes + i * sizeof(struct network_doorbells);
         make_qps(s, descriptor.peer);
         rdma_buffer_write(s->node, &s->descriptors, i * sizeof descriptor, &descriptor, sizeof descriptor);
         start_thread(s, i);

@@ -10,7 +10,7 @@
 
 enum backend_kind {
     BACKEND_COMPNET = 0,    /* harts of the command processor, queues in the GPU's memory */
-    BACKEND_GHN = 1,        /* harts of the host, queues in its memory */
+    BACKEND_GHN = 1,        /* harts of the host, queues in its memory or the GPU's */
     BACKEND_GPU_NATIVE = 2, /* each work-group, by queue pairs of its own in the GPU's memory */
     BACKEND_HDN = 3,        /* the program on the host, between kernels */
     BACKEND_CPU = 4,        /* the program on the host, which computes as well: payload in its memory */
@@ -27,9 +27,15 @@ const char* backend_name(enum backend_kind kind);
 enum backend_queue_placement { BACKEND_QUEUES_WITH_POSTER = 0, BACKEND_QUEUES_IN_GPU = 1, BACKEND_QUEUES_IN_HOST = 2 };
 extern const char* const backend_queue_placement_names[];
 
+/* Where requests of work-groups lie that host threads serve. */
+extern const char* const backend_request_names[];
+enum { BACKEND_REQUESTS_IN_HOST = 0, BACKEND_REQUESTS_IN_GPU = 1 };
+
 struct backend {
     enum backend_kind kind;
     enum backend_queue_placement queue_pairs;
+    bool requests_in_gpu; /* host threads read them through the BAR; those of the command processor always lie there */
+    bool rings;           /* work-groups ring doorbells of the command processor's harts, which look at no queue else */
     struct bootstrap* bootstrap;
     struct gpu_node* node;
     unsigned threads, groups, log_entries;
@@ -45,7 +51,7 @@ struct backend {
         uint32_t rkey, control_rkey;
     } remote[BOOTSTRAP_MAX_RANKS];
     struct rdma_buffer access; /* struct network_access, by work-group */
-    struct rdma_buffer queues, descriptors;
+    struct rdma_buffer queues, descriptors, doorbells;
     struct network_peer peer[NETWORK_MAX_PEERS]; /* of the program itself, where no kernel talks: addresses as harts
                                                      see them; async: as lanes do */
 };

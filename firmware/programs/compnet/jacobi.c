@@ -261,20 +261,17 @@ void jacobi_check(const struct jacobi_options* o, unsigned nodes) {
         usage_error("cores=%lu: %u at most, as many as the host has harts", o->cores, machine.harts);
 }
 
-bool jacobi_run(struct bootstrap* bootstrap, struct gpu_node* node, struct gpu_queue_handle* queue,
-                enum backend_kind kind, unsigned threads, const struct jacobi_options* o) {
+bool jacobi_run(const struct backend* from, struct gpu_queue_handle* queue, const struct jacobi_options* o) {
     static struct solver cpu, gpu;
     struct solver base = {.o = o,
-                          .rank = bootstrap->comm.rank,
-                          .nodes = bootstrap->comm.size,
+                          .backend = *from,
+                          .rank = from->bootstrap->comm.rank,
+                          .nodes = from->bootstrap->comm.size,
                           .grid_bytes = 4 * (o->rows + 2) * o->columns};
-    jacobi_check(o, bootstrap->comm.size); /* here there may be fewer cores than at node 0 */
-    base.backend = (struct backend){.kind = kind,
-                                    .bootstrap = bootstrap,
-                                    .node = node,
-                                    .threads = threads,
-                                    .groups = JACOBI_QUEUES,
-                                    .log_entries = LOG_ENTRIES};
+    jacobi_check(o, base.nodes); /* here there may be fewer cores than at node 0 */
+    base.backend.groups = JACOBI_QUEUES;
+    base.backend.log_entries = LOG_ENTRIES;
+    const enum backend_kind kind = from->kind;
     float* grids = make_grids(&base);
     bool ok = true;
     clock_start();

@@ -14,8 +14,8 @@ struct jacobi_options {
 enum { JACOBI_QUEUES = 2 }; /* of requests, with a service: for the rows at both edges */
 /* Refuses what cannot be on this node. */
 void jacobi_check(const struct jacobi_options* options, unsigned nodes);
-/* Prints a digest of what was found. \returns whether the GPUs find what the CPUs find, to the bit */
-bool jacobi_run(struct bootstrap* bootstrap, struct gpu_node* node, struct gpu_queue_handle* queue,
-                enum backend_kind kind, unsigned threads, const struct jacobi_options* options);
+/* Prints a digest of what was found. \param base a backend that is not open \returns whether the GPUs find what the
+ * CPUs find, to the bit */
+bool jacobi_run(const struct backend* base, struct gpu_queue_handle* queue, const struct jacobi_options* options);
 
 #endif

@@ -35,10 +35,15 @@ enum {
     ALGORITHM,
     LOCK,
     LOAD,
+    QUEUES,
+    DOORBELLS,
+    WAIT,
     CRASH,
     OPTIONS
 };
 enum { ECHO, JACOBI, REDUCE, RATE };
+enum { SLEEP, POLL };
+static const char* const wait_names[] = {"sleep", "poll", NULL};
 /* Messages there and back; Jacobi's method; all-reduces; messages without responses. */
 static const char* const work_names[] = {"echo", "jacobi", "reduce", "rate", NULL};
 static struct option options[OPTIONS] = {
@@ -65,7 +70,10 @@ static struct option options[OPTIONS] = {
     [BYTES] = {"bytes", 1 << 20, 4, 64 << 20}, /* of the vector of an all-reduce */
     [ALGORITHM] = {"algorithm", COLLECTIVE_RING, .names = reduce_algorithm_names, .old = "way"}, /* of an all-reduce */
     [LOCK] = {"lock", 0, 0, 1}, /* 1: the GPU's L2 locks lines of queues while there are requests in them */
-    [LOAD] = {"load", 0, 0, LOAD_MAX_GROUPS},        /* work-groups beside them that read memory as fast as they can */
+    [LOAD] = {"load", 0, 0, LOAD_MAX_GROUPS}, /* work-groups beside them that read memory as fast as they can */
+    [QUEUES] = {"queues", BACKEND_REQUESTS_IN_HOST, .names = backend_request_names}, /* of requests, with ghn */
+    [DOORBELLS] = {"doorbells", 0, 0, 1}, /* 1: a bit for each queue says whether the command processor looks at it */
+    [WAIT] = {"wait", SLEEP, .names = wait_names},   /* how the host's program waits for kernels */
     [CRASH] = {"crash", 0, 0, 1, .is_hidden = true}, /* 1: the command processor of node 0 traps while it serves */
 };
 
@@ -102,6 +110,9 @@ static void check_options(void) {
                 "with scheme=compnet and work=echo, reduce or rate: queues of work-groups in the GPU's memory");
     option_only(&options[CRASH], kind == BACKEND_COMPNET && (echo || rate),
                 "with scheme=compnet and work=echo or rate");
+    option_only(&options[QUEUES], kind == BACKEND_GHN, "with scheme=ghn: the command processor's lie there");
+    option_only(&options[DOORBELLS], kind == BACKEND_COMPNET, "with scheme=compnet: harts that lanes' atomics reach");
+    option_only(&options[WAIT], kind != BACKEND_CPU, "with kernels to wait for: scheme=cpu has none");
     option_only(&options[LOAD], echo, "with work=echo");
     option_only(&options[BAD_ADDRESS], echo, "with work=echo");
     option_multiple(&options[BYTES], 4, "whole floats");
@@ -117,7 +128,9 @@ static struct backend selected_backend(void) {
                             .threads = (unsigned)options[THREADS].value,
                             .groups = (unsigned)options[GROUPS].value,
                             .log_entries = (unsigned)options[ENTRIES].value,
-                            .lock = options[LOCK].value};
+                            .lock = options[LOCK].value,
+                            .requests_in_gpu = options[QUEUES].value == BACKEND_REQUESTS_IN_GPU,
+                            .rings = options[DOORBELLS].value};
 }
 
 static bool echo(void) {
@@ -147,22 +160,23 @@ static bool rate(void) {
 
 static bool jacobi(void) {
     const struct jacobi_options o = jacobi_options();
-    return jacobi_run(&bootstrap, &node, &queue, (enum backend_kind)options[BACKEND].value,
-                      (unsigned)options[THREADS].value, &o);
+    const struct backend base = selected_backend();
+    return jacobi_run(&base, &queue, &o);
 }
 
 static bool reduce(void) {
     const struct reduce_options o = {options[BYTES].value, options[ROUNDS].value,
                                      (enum collective_algorithm)options[ALGORITHM].value, options[CORES].value,
                                      options[DRIVER].value};
-    const struct backend like = selected_backend();
-    return reduce_run(&like, &queue, &o);
+    const struct backend base = selected_backend();
+    return reduce_run(&base, &queue, &o);
 }
 
 int main(void) {
     program_begin(&bootstrap, options, OPTIONS, check_options);
     gpu_require(&node, &bootstrap.pci);
     gpu_print(&node);
+    if (options[WAIT].value == SLEEP) gpu_use_interrupts(&node.gpu[0], PCI_MSIX);
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
     static bool (*const works[])(void) = {[ECHO] = echo, [JACOBI] = jacobi, [REDUCE] = reduce, [RATE] = rate};
     return program_end(works[options[WORK].value]());
