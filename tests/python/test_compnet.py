@@ -65,6 +65,21 @@ def test_latency(experiment, refreshed, tmp_path):
         rows["round trip, ComP-Net, 16 work-groups, 1 threads"]
         > 1.5 * rows["round trip, ComP-Net, 16 work-groups, 4 threads"]
     )
+    # Host threads that read requests through the BAR take longer, the more so the more queues each has.
+    slower = [
+        rows[f"round trip, GHN, {groups} work-groups, queues in the GPU memory"]
+        / rows[f"round trip, GHN, {groups} work-groups, queues in host memory"]
+        for groups in (8, 16)
+    ]
+    assert 1.3 < slower[0] < slower[1]
+    # A program that sleeps while its kernel runs leaves its core to leakage, with every backend.
+    for groups in 1, 16:
+        for wait in "sleeps", "polls":
+            assert rows[f"energy of both nodes, GHN ÷ ComP-Net, {groups} work-groups, the host {wait}"] > 1
+    waits = pandas.read_csv(tmp_path / "found" / "waits.csv")
+    waits["watts"] = waits["uJ_of_host_cores"] / waits["round_trip_us"]
+    by = waits.pivot(index=["backend", "groups"], columns="wait", values="watts")
+    assert len(by) == 6 and (by["sleep"] < 0.97 * by["poll"]).all()
     threads = pandas.read_csv(tmp_path / "found" / "threads.csv")
     assert set(threads["threads"]) == {1, 2, 4, 8} and set(threads["backend"]) == {
         "ComP-Net",
@@ -143,8 +158,16 @@ def test_reduction(experiment, refreshed, tmp_path):
     # The queue's launches are submitted ahead: the driver's time is partly hidden behind what was submitted before.
     ahead = "all-reduce, GDS, 4 nodes, 65536 B"
     assert 10 < rows[f"{ahead}, ring, driver 20 µs"] - rows[ahead] < 55
-    # Host threads that poll cost more than those of the command processor.
-    assert rows["the same of cores alone"] > 1
+    # Host threads that poll cost more than those of the command processor, whether or not the program polls as well.
+    assert rows["the same of cores alone"] > 1 and rows["the same of cores alone, the host polls"] > 1
+    waits = pandas.read_csv(tmp_path / "found" / "waits.csv")
+    waits["watts"] = 1e3 * waits["CPU cores"] / waits["time_us"]
+    by = waits.pivot(index=["nodes", "backend"], columns="wait", values="watts")
+    assert len(by) == 4 and (by["sleep"] < 0.98 * by["poll"]).all()
+    assert [row[0] for row in tables["waits"]["rows"]][::2] == [
+        "the host sleeps, all parts",
+        "the host polls, all parts",
+    ]
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
     assert set(frame["nodes"]) == {2, 4} and set(frame["backend"]) == {
         "CPU only",
@@ -197,6 +220,14 @@ def test_scaling(experiment, refreshed):
     rows = experiment("compnet-scaling", checks=3).measured
     tables, left = refreshed("compnet-scaling")
     assert left == [] and tables["round_trips"]["columns"][-1] == "requests a second, at most"
+    # A bit for each queue saves the command processor the looks at all of them.
+    for groups in 8, 32:
+        misses = [
+            rows[f"cache misses a request, {groups} work-groups, 1 hart, {how}"]
+            for how in ("all queues read", "doorbells")
+        ]
+        assert misses[1] < misses[0]
+    assert len(tables["doorbells"]["rows"]) == 4
     rate = {harts: rows[f"requests a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
     assert rate[2] > 1.5 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
     assert rows["work-groups from which on lanes are faster than 1 harts"] <= 32

@@ -100,6 +100,43 @@ def _latency_cores(frames: Frames) -> PageTable:
     return PageTable(("µs, instructions a cycle", "1", "1.5 (command processor), 2 (CPU)", "2, 4"), rows)
 
 
+def _latency_queues(frames: Frames) -> PageTable:
+    names = {"host": "host memory", "gpu": "GPU memory, read through the BAR"}
+    return pivoted(
+        frames["queues"], "round trip, µs, queues in", "queues", "groups", "round_trip_us", significant(3),
+        row_name=lambda memory: names[memory], column_name=lambda n: f"{n} work-groups",
+    )  # fmt: skip
+
+
+def _latency_waits(frames: Frames) -> PageTable:
+    """Rows are backends by work-groups; GHN ÷ ComP-Net last."""
+    frame, waits = frames["waits"], ("sleep", "poll")
+    by = {(b, g, w): uj for b, g, w, uj in zip(*(frame[k] for k in ("backend", "groups", "wait", "uJ_of_all")))}
+    rows = []
+    for groups in dict.fromkeys(frame["groups"]):
+        count = "one work-group" if groups == 1 else f"{groups} work-groups"
+        rows += [
+            (f"{backend}, {count}", *(significant(3)(by[backend, groups, w]) for w in waits))
+            for backend in dict.fromkeys(frame["backend"])
+        ]
+        ratios = (fixed(2)(by["GHN", groups, w] / by["ComP-Net", groups, w]) for w in waits)
+        rows.append((f"GHN ÷ ComP-Net, {count}", *ratios))
+    return PageTable(("µJ a request, both nodes", "the host sleeps", "the host polls"), rows)
+
+
+def _doorbells(frames: Frames) -> PageTable:
+    frame = frames["doorbells"]
+    rows = []
+    for rings, name in ((False, "all queues read"), (True, "doorbells")):
+        part = frame[frame["doorbells"] == rings].sort_values("groups")
+        rows += [
+            (f"misses a request, {name}", *map(fixed(2), part["misses_a_request"])),
+            (f"round trip, µs, {name}", *map(significant(3), part["round_trip_us"])),
+        ]
+    counts = sorted(set(frame["groups"]))
+    return PageTable(("one hart", *(f"{n} work-groups" for n in counts)), rows)
+
+
 def _scaling(value: str, heading: str, most: str = "") -> Callable[[Frames], PageTable]:
     def table(frames: Frames) -> PageTable:
         frame = frames["scaling"].sort_values("groups", kind="stable")
@@ -166,6 +203,20 @@ def _reduction(value: str, heading: str, with_launches: bool) -> Callable[[Frame
     return table
 
 
+def _reduction_waits(frames: Frames) -> PageTable:
+    """GHN ÷ ComP-Net in energy, by how the program's hart waits for kernels."""
+    frame = frames["waits"].sort_values(["bytes", "nodes"], kind="stable")
+    frame = frame.assign(cores=frame["CPU cores"] + frame["CP cores"])
+    rows, places = [], list(dict.fromkeys(zip(frame["bytes"], frame["nodes"])))
+    for wait in ("sleep", "poll"):
+        for key, what in (("mJ", "all parts"), ("cores", "cores alone")):
+            by = frame[frame["wait"] == wait].set_index(["backend", "bytes", "nodes"])[key]
+            ratios = (fixed(2)(by[("GHN", *at)] / by[("ComP-Net", *at)]) for at in places)
+            rows.append((f"the host {wait}s, {what}", *ratios))
+    heads = [f"{bytes_of(size)}: {nodes} nodes" for size, nodes in places]
+    return PageTable(("energy, GHN ÷ ComP-Net", *heads), rows)
+
+
 def _scale(value: str, heading: str, written: Callable[[float], str]) -> Callable[[Frames], PageTable]:
     def table(frames: Frames) -> PageTable:
         frame = frames["scale"]
@@ -197,15 +248,19 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "distance": _latency_distance,
         "work_groups": _latency_groups,
         "wider_cores": _latency_cores,
+        "queues": _latency_queues,
+        "waits": _latency_waits,
     },
     "compnet-locking": {"load": _locking},
     "compnet-reduction": {
         "time": _reduction("time_us", "µs an all-reduce", True),
         "energy": _reduction("mJ", "mJ an all-reduce, all nodes", False),
+        "waits": _reduction_waits,
     },
     "compnet-scaling": {
         "round_trips": _scaling("round_trip_us", "round trip, µs", "requests a second, at most"),
         "streams": _scaling("messages_per_us", "million messages a second without replies"),
+        "doorbells": _doorbells,
     },
     "compnet-training": {"all_reduces": compnet_training.all_reduces, "speed_ups": compnet_training.speed_ups},
     "crossed": {"summary": crossed.summary, "settings": crossed.settings},

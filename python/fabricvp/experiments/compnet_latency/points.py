@@ -38,11 +38,17 @@ class Point:
     bus_ns: int = 50  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
     cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
     step: int = 0  #: of the machine's clocks, per mille
+    queues: str = "host"  #: or gpu: the memory with the requests that host threads serve
+    wait: str = "sleep"  #: or poll: how the host's program waits for the kernel
+    doorbells: bool = False  #: whether the command processor reads a bit for each queue, and no other queue
 
     def __str__(self) -> str:
         return (
             f"{self.backend}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads,"
             f" {self.bus_ns} ns, {self.cores[0]:g} and {self.cores[1]:g} instructions a cycle"
+            + ", queues in GPU memory" * (self.queues == "gpu")
+            + ", the host polls" * (self.wait == "poll")
+            + ", doorbells" * self.doorbells
         )
 
 
@@ -55,6 +61,7 @@ class Result:
     instructions: float = 0.0  #: of the threads of both nodes that serve, while the last size was measured
     seconds: float = 0.0  #: of that measurement
     messages: float = 0.0  #: requests in it
+    misses: float = 0.0  #: of the data caches of both command processors in it
     energy: dict[str, float] = field(default_factory=dict)  #: of both nodes in it, by part
     correct: bool = False
     retries: float = 0.0
@@ -65,7 +72,8 @@ def measure(point: Point) -> Result:
     harts = max(THREADS)
     options = (
         f"scheme={BACKENDS[point.backend]} min={point.least} max={point.most} rounds={point.rounds}"
-        f" groups={point.groups} threads={point.threads}"
+        f" groups={point.groups} threads={point.threads} queues={point.queues} wait={point.wait}"
+        f" doorbells={point.doorbells:d}"
     )
     settings = {
         "node.gpu0.processor.harts": harts,
@@ -99,6 +107,9 @@ def measure(point: Point) -> Result:
                 else 0.0
             )
             found.energy = energy_of(values, 2)
+            found.misses = sum(
+                values[f"node{n}.gpu0.processor.bus{hart}.data_cache.misses"] for n in (0, 1) for hart in range(harts)
+            )
             found.messages = 2.0 * point.groups * (point.rounds + 2)
         ended = platform.run("20 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]

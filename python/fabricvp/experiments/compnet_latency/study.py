@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas
 
 from ..frame import Run
-from ..perturbations import CAPTION, perturbed, spread_table
+from ..perturbations import CAPTION, perturbed, spread_table, steps
 from . import plots, published
 from .points import CORES, ECHO_BACKENDS, OTHER_CORES, SERVICE_BACKENDS, THREADS, Point, Result, measure
 
 US = 1e6
+WAITS = ("sleep", "poll")  #: of the host's program, for the kernel
 BUS = (50, 125, 275)  #: ns: a read of host memory by the GPU takes .55, .70 and 1.0 µs
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     rounds, most, groups = (5, 4096, (16,)) if run.quick else (20, 64 << 10, (1, 8, 32, 64))
+    queue_groups = (8, 16) if run.quick else (8, 16, 32, 64)
     points = {("size", s): Point(s, 8, most, rounds) for s in ECHO_BACKENDS}
     points |= {
         ("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t)
@@ -33,25 +37,36 @@ def study(run: Run) -> None:
         for g in (1, groups[-1])
         for c in (CORES, *OTHER_CORES)
     }
-    found = dict(
+    points |= {
+        ("queues", memory, g): Point("GHN", rounds=rounds, groups=g, threads=max(THREADS), queues=memory)
+        for memory in ("host", "gpu")
+        for g in queue_groups
+    }
+    points |= {
+        ("waits", s, g, wait): Point(s, rounds=rounds, groups=g, threads=min(2, g), wait=wait)
+        for s in SERVICE_BACKENDS
+        for g in (1, groups[-1])
+        for wait in WAITS
+    }
+    different = list(dict.fromkeys(points.values()))
+    measured = dict(
         zip(
-            points,
+            different,
             run.map(
-                "machines",
-                measure,
-                list(points.values()),
-                lambda p: p.groups * p.rounds + (p.most // p.least).bit_length(),
-                str,
+                "machines", measure, different, lambda p: p.groups * p.rounds + (p.most // p.least).bit_length(), str
             ),
         )
     )
+    found = {key: measured[point] for key, point in points.items()}
     again = run.map("one again", measure, [points["size", "ComP-Net"]], name=str, fresh=True)[0]
     by_size = _sizes(run, {s: found["size", s] for s in ECHO_BACKENDS})
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
     by_bus = _bus(run, {key[1:]: f for key, f in found.items() if key[0] == "bus"})
     _cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
-    found |= _spread(run, points, found, groups[-1])
-    _checks(run, found, again)
+    _queues(run, {key[1:]: f for key, f in found.items() if key[0] == "queues"})
+    _waits(run, {key[1:]: f for key, f in found.items() if key[0] == "waits"})
+    measured |= _spread(run, points, found, groups[-1])
+    _checks(run, measured, again, points["size", "ComP-Net"])
     _conclude(run, by_size, by_threads, by_bus)
 
 
@@ -136,14 +151,6 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Result]) -> pandas.Data
             published.ENERGY_RATIO[1],
             f"{published.ENERGY_RATIO[0]}; here the threads' cores alone: {published.MCPAT}",
         )
-    all_of = frame[frame["groups"] == many].set_index(["backend", "threads"])["uJ_of_all"]
-    run.report.row(
-        f"energy of both nodes, GHN ÷ ComP-Net, {many} work-groups, 2 threads",
-        "1",
-        float(all_of["GHN", 2] / all_of["ComP-Net", 2]),
-        published.ENERGY_RATIO[1],
-        f"{published.ENERGY_RATIO[0]}; here cores, caches, memory, PCIe, network of both nodes",
-    )
     run.report.plot(
         "threads",
         plots.threads(frame, "round_trip_us", "round trip, µs"),
@@ -208,7 +215,7 @@ def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Result]) 
     )
 
 
-def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], many: int) -> dict[tuple, Result]:
+def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], many: int) -> dict[Point, Result]:
     """Threads that serve many work-groups, on machines with perturbed clocks. Gives all runs."""
     keys = [("threads", s, many, 2) for s in ("GHN", "ComP-Net")] + ([] if run.quick else [("threads", "GHN", many, 8)])
     names = {key: f"{key[1]}, {many} work-groups, {key[3]} threads" for key in keys}
@@ -226,18 +233,77 @@ def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], ma
         (energy("GHN", 2, a) or 0.0) / (energy("ComP-Net", 2, b) or 1.0) for a, b in zip(ghn, own)
     ]
     run.report.table("spread", spread_table(lines), CAPTION)
-    return {("spread", name, i): f for name, results in by.items() for i, f in enumerate(results)}
+    return {
+        replace(points[key], step=step): f for key, name in names.items() for step, f in zip(steps(run.quick), by[name])
+    }
 
 
-def _checks(run: Run, found: dict[tuple, Result], again: Result) -> None:
+def _queues(run: Run, found: dict[tuple[str, int], Result]) -> None:
+    lines = []
+    for (memory, groups), f in found.items():
+        lines.append(
+            {
+                "queues": memory,
+                "groups": groups,
+                "round_trip_us": f.round_trip[64] * US,
+                "slowest_us": f.slowest[64] * US,
+            }
+        )
+        run.report.row(
+            f"round trip, GHN, {groups} work-groups, queues in {'the GPU' if memory == 'gpu' else 'host'} memory",
+            "µs",
+            lines[-1]["round_trip_us"],
+            None,
+            f"64 B, {max(THREADS)} threads; queues in the GPU's memory are read through its BAR",
+        )
+    run.report.table(
+        "queues",
+        pandas.DataFrame(lines).round(6),
+        f"GHN: where requests lie until {max(THREADS)} host threads read them, 64 bytes.",
+    )
+
+
+def _waits(run: Run, found: dict[tuple[str, int, str], Result]) -> None:
+    lines = [
+        {
+            "backend": backend,
+            "groups": groups,
+            "threads": min(2, groups),
+            "wait": wait,
+            "round_trip_us": f.round_trip[64] * US,
+            "uJ_of_all": f.energy["total"] * 1e6 / f.messages,
+            "uJ_of_host_cores": f.energy["host_cores"] * 1e6 / f.messages,
+        }
+        for (backend, groups, wait), f in found.items()
+    ]
+    frame = pandas.DataFrame(lines)
+    by = frame.set_index(["backend", "groups", "wait"])["uJ_of_all"]
+    for groups in dict.fromkeys(frame["groups"]):
+        for wait in WAITS:
+            run.report.row(
+                f"energy of both nodes, GHN ÷ ComP-Net, {groups} work-groups, the host {wait}s",
+                "1",
+                float(by["GHN", groups, wait] / by["ComP-Net", groups, wait]),
+                published.ENERGY_RATIO[1],
+                f"{published.ENERGY_RATIO[0]}; here cores, caches, memory, PCIe, network, {min(2, groups)} threads",
+            )
+    run.report.table(
+        "waits",
+        frame.round(6),
+        "The host's program sleeps until the kernel's interrupt, or polls its completion signal. Energy a request, of"
+        " both nodes: all parts, and host cores alone. 64 bytes; two threads serve, or one a single work-group.",
+    )
+
+
+def _checks(run: Run, found: dict[Point, Result], again: Result, repeated: Point) -> None:
     check = run.report.check
-    wrong = [str(key) for key, f in found.items() if not f.correct]
+    wrong = [str(p) for p, f in found.items() if not f.correct]
     check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found)} runs")
-    lost = [str(key) for key, f in found.items() if f.retries]
+    lost = [str(p) for p, f in found.items() if f.retries]
     check("nothing is retransmitted", not lost, ", ".join(lost) or "in every run")
     check(
         "a second run is the same to the picosecond",
-        again.round_trip == found["size", "ComP-Net"].round_trip,
+        again.round_trip == found[repeated].round_trip,
         f"{len(again.round_trip)} sizes",
     )
 

@@ -39,6 +39,7 @@ class Point:
     rounds: int = 2
     driver_us: int = 0  #: that a driver takes to launch a kernel, beyond what is simulated
     step: int = 0  #: of the machine's clocks, per mille
+    wait: str = "sleep"  #: or poll: how the host's program waits for kernels
 
     @property
     def groups(self) -> int:
@@ -51,7 +52,10 @@ class Point:
         return self.nodes * (1.0 + self.rounds * self.size / (1 << 20))
 
     def __str__(self) -> str:
-        return f"{self.backend}, {self.nodes} nodes, {self.size} B, {self.algorithm}, driver {self.driver_us} µs"
+        return (
+            f"{self.backend}, {self.nodes} nodes, {self.size} B, {self.algorithm}, driver {self.driver_us} µs"
+            + ", the host polls" * (self.wait == "poll")
+        )
 
 
 @dataclass
@@ -71,7 +75,7 @@ def measure(point: Point) -> Result:
     options = (
         f"work=reduce scheme={BACKENDS[point.backend]} bytes={point.size} algorithm={point.algorithm}"
         f" rounds={point.rounds} groups={point.groups} threads={min(threads, point.groups)} cores={HOST_HARTS}"
-        f" driver_us={point.driver_us}"
+        f" driver_us={point.driver_us} wait={point.wait}"
     )
     run = run_firmware(
         name_with(str(point), point.step),

@@ -27,10 +27,13 @@ def study(run: Run) -> None:
         Point(s, n, size) for size in sizes for n in nodes for s in BACKENDS if chosen or n * size <= MAX_TOTAL_BYTES
     ]
     launches = [Point(s, nodes[-1], sizes[0], driver_us=LAUNCH) for s in ("HDN", "GDS", "ComP-Net")]
-    found = dict(zip(points + launches, run.map("machines", measure, points + launches, lambda p: p.cost, str)))
+    polled = [Point(p.backend, p.nodes, p.size, wait="poll") for p in points if p.backend in ("GHN", "ComP-Net")]
+    asked = points + launches + polled
+    found = dict(zip(asked, run.map("machines", measure, asked, lambda p: p.cost, str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
     frame = _frame({p: found[p] for p in points})
     _rows(run, frame, {p: found[p] for p in launches})
+    _polled(run, frame, _frame({p: found[p] for p in polled}))
     run.report.plot(
         "time",
         plots.strong_scaling(frame, "time_us", "µs an all-reduce"),
@@ -128,23 +131,8 @@ def _rows(run: Run, frame: pandas.DataFrame, launches: dict[Point, Result]) -> N
         1.15,
         f"{SLIDES}: up to 15 % over all applications (abstract: up to 20 %); {_at(ratio)}",
     )
-    ratio = energy["GHN"] / energy["ComP-Net"]
-    row(
-        "GHN against ComP-Net, energy, at most",
-        "1",
-        float(ratio.max()),
-        2.0,
-        f"{SLIDES}: 2× less over all applications; {_at(ratio)}",
-    )
     both = cores + own
-    ratio = both["GHN"] / both["ComP-Net"]
-    row(
-        "the same of cores alone",
-        "1",
-        float(ratio.max()),
-        2.0,
-        f"{SLIDES}: 2× less over all applications, by McPAT's model of cores; {_at(ratio)}",
-    )
+    _energy_ratios(run, energy, both, "")
     for key, table, published in (
         ("time", time, "ahead in time"),
         ("energy", energy, "behind in energy"),
@@ -174,6 +162,43 @@ def _spread(run: Run, found: dict[Point, Result], size: int, nodes: tuple[int, .
         for s, results in by.items():
             found |= {replace(pair[s], step=step): f for step, f in zip(steps(run.quick), results)}
     run.report.table("spread", spread_table(lines), CAPTION)
+
+
+def _energy_ratios(run: Run, energy: pandas.DataFrame, cores: pandas.DataFrame, where: str) -> None:
+    ratio = energy["GHN"] / energy["ComP-Net"]
+    run.report.row(
+        f"GHN against ComP-Net, energy, at most{where}",
+        "1",
+        float(ratio.max()),
+        2.0,
+        f"{SLIDES}: 2× less over all applications; {_at(ratio)}",
+    )
+    ratio = cores["GHN"] / cores["ComP-Net"]
+    run.report.row(
+        f"the same of cores alone{where}",
+        "1",
+        float(ratio.max()),
+        2.0,
+        f"{SLIDES}: 2× less over all applications, by McPAT's model of cores; {_at(ratio)}",
+    )
+
+
+def _polled(run: Run, sleeping: pandas.DataFrame, polling: pandas.DataFrame) -> None:
+    """Energy where the program's hart polls the launch's completion signal instead of waiting for its interrupt."""
+    energy, cores, own = (
+        polling.pivot(index=["bytes", "nodes"], columns="backend", values=key)
+        for key in ("mJ", "CPU cores", "CP cores")
+    )
+    _energy_ratios(run, energy, cores + own, ", the host polls")
+    both = pandas.concat([sleeping.assign(wait="sleep"), polling.assign(wait="poll")])
+    run.report.table(
+        "waits",
+        both[both["backend"].isin(["GHN", "ComP-Net"])][
+            ["bytes", "nodes", "backend", "wait", "time_us", "mJ", "CPU cores", "CP cores"]
+        ].round(6),
+        "The program's hart sleeps until a kernel's interrupt, or polls its completion signal.",
+        shown=60,
+    )
 
 
 def _at(ratio: pandas.Series) -> str:

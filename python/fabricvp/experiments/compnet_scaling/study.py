@@ -10,6 +10,7 @@ from ..frame import Missing, Run
 from . import plots
 from .points import EIGHT, LANES, PROCESSOR, Stream, StreamResult, measure_stream
 
+FEW = 8  #: work-groups from which on doorbells are compared
 SATURATED = 0.9  #: of what one hart performs at most, times the number of harts
 
 
@@ -20,7 +21,10 @@ def study(run: Run) -> None:
     points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS if t <= g] + [
         Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups
     ]
-    found = dict(zip(points, run.map("machines", measure, points, lambda p: p.rounds * p.groups + 20, str)))
+    ringing = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, doorbells=True) for g in groups if g >= FEW]
+    both = points + ringing
+    measured = dict(zip(both, run.map("machines", measure, both, lambda p: p.rounds * p.groups + 20, str)))
+    found = {p: measured[p] for p in points}
     messages = 40 if run.quick else 200
     streams = [Stream(p.backend, messages, p.groups, p.threads) for p in points]
     streamed = dict(
@@ -45,18 +49,48 @@ def study(run: Run) -> None:
         f" nodes, all parts. messages_per_us: of one node, {messages} by each work-group, without replies.",
         shown=80,
     )
+    _doorbells(run, measured)
     check = run.report.check
-    wrong = [str(p) for p, f in found.items() if not f.correct] + [
+    wrong = [str(p) for p, f in measured.items() if not f.correct] + [
         str(s) for s, f in zip(streams, streamed.values()) if not f.correct
     ]
     check(
         "both nodes find every byte as it should be",
         not wrong,
-        ", ".join(wrong) or f"{len(found) + len(streamed)} runs",
+        ", ".join(wrong) or f"{len(measured) + len(streamed)} runs",
     )
-    check("nothing is retransmitted", not any(f.retries for f in (*found.values(), *streamed.values())), "in every run")
+    check(
+        "nothing is retransmitted", not any(f.retries for f in (*measured.values(), *streamed.values())), "in every run"
+    )
     check("a second run is the same to the picosecond", again.round_trip == found[points[0]].round_trip, str(points[0]))
     _conclude(run, frame, crossings)
+
+
+def _doorbells(run: Run, found: dict[Point, Result]) -> None:
+    """One hart that looks at all of its queues, beside one that reads a bit for each."""
+    lines = []
+    for p, f in found.items():
+        if p.backend != PROCESSOR or p.threads != 1 or p.groups < FEW:
+            continue
+        lines.append(
+            {
+                "groups": p.groups,
+                "doorbells": p.doorbells,
+                "round_trip_us": f.round_trip[EIGHT] * 1e6,
+                "misses_a_request": f.misses / f.messages,
+                "misses_per_us": f.misses / f.seconds / 2e6,
+            }
+        )
+        how = f"{p.groups} work-groups, 1 hart, {'doorbells' if p.doorbells else 'all queues read'}"
+        note = "of the data caches of both nodes' command processors"
+        run.report.row(f"cache misses a request, {how}", "1", lines[-1]["misses_a_request"], None, note)
+        run.report.row(f"round trip, {how}", "µs", lines[-1]["round_trip_us"], None, "")
+    run.report.table(
+        "doorbells",
+        pandas.DataFrame(lines).round(6),
+        "One hart of the command processor looks at the next entry of each queue, or at a bit for each queue"
+        " (doorbells). Misses are those of its data cache; misses_per_us: of one node.",
+    )
 
 
 def _frame(found: dict[Point, Result], streamed: dict[Point, StreamResult]) -> pandas.DataFrame:

@@ -95,7 +95,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "compnet-reduction",
         r"energy",
-        "the hart that waits for a kernel polls in all schemes, so much of the host's energy is the same in each",
+        "memory, PCIe and network take the same in each scheme, and the program's hart its leakage while it sleeps",
     ),
 )
 
