@@ -19,7 +19,7 @@ from .microbenchmarks import pages as microbenchmarks
 from .netcrafter import pages as netcrafter
 from .netcrafter_load import pages as netcrafter_load
 from .netcrafter_sensitivity import pages as netcrafter_sensitivity
-from .page_layout import BACKENDS, EMPTY, Frames, NoTable, PageTable, bytes_of, fixed, pivoted, significant
+from .page_layout import BACKENDS, EMPTY, Frames, NoTable, PageTable, bytes_of, fixed, pivoted, significant, spread
 from .pcie_congestion import pages as pcie_congestion
 from .rdma import pages as rdma
 from .replay import pages as replay
@@ -250,12 +250,14 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "wider_cores": _latency_cores,
         "queues": _latency_queues,
         "waits": _latency_waits,
+        "spread": spread,
     },
     "compnet-locking": {"load": _locking},
     "compnet-reduction": {
         "time": _reduction("time_us", "µs an all-reduce", True),
         "energy": _reduction("mJ", "mJ an all-reduce, all nodes", False),
         "waits": _reduction_waits,
+        "spread": spread,
     },
     "compnet-scaling": {
         "round_trips": _scaling("round_trip_us", "round trip, µs", "requests a second, at most"),
@@ -270,26 +272,32 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "tlb_reach": gpu_workloads.tlb_reach,
         "queues": gpu_workloads.queues,
     },
-    "gpurdma-matvec": {"matvec": gpurdma.matvec, "costs": gpurdma.costs},
-    "gpurdma-modern": {"latency": gpurdma.modern_latency, "rates": gpurdma.modern_rates},
+    "gpurdma-matvec": {"matvec": gpurdma.matvec, "costs": gpurdma.costs, "spread": spread},
+    "gpurdma-modern": {
+        "latency": gpurdma.modern_latency,
+        "fences": gpurdma.modern_fences,
+        "rates": gpurdma.modern_rates,
+    },
     "gpurdma-ordering": {
         "kept_lines": gpurdma_ordering.kept_lines,
         "overtaking": gpurdma_ordering.overtaking,
         "load": gpurdma_ordering.load,
     },
-    "gpurdma-pingpong": {"pingpong": gpurdma.pingpong},
+    "gpurdma-pingpong": {"pingpong": gpurdma.pingpong, "spread": spread},
     "gpurdma-placement": {
         "placement": gpurdma.placement,
         "steps": gpurdma.steps,
         "forms": gpurdma.forms,
         "stages": gpurdma.stages,
+        "spread": spread,
     },
     "gpurdma-throughput": {
         "bandwidth": gpurdma.bandwidth,
         "posting": gpurdma.posting,
         "rates": gpurdma.throughput_rates,
+        "spread": spread,
     },
-    "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates},
+    "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates, "cpu": gpurdma.what_if_cpu},
     "fidelity": {"summary": fidelity.summary, "figures": fidelity.figures, "results": fidelity.results},
     "lanes": {"synthetic": lanes.synthetic, "workloads": lanes.workloads, "sample_times": lanes.sample_times},
     "locality": {"summary": locality.summary, "declared": locality.declared},
