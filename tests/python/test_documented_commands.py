@@ -85,10 +85,13 @@ CHANGED = {
         )
         for options in ("--quick", "--sizes 1", "--reach 512 2048 all")
     },
-    "experiment locality --out results": (
-        "experiment locality --quick --only reduction --out results",
-        "test_locality_declared.py runs it by the launcher",
-    ),
+    **{
+        f"experiment locality {options}--out results": (
+            "experiment locality --quick --only reduction --out results",
+            "test_locality_declared.py runs it by the launcher",
+        )
+        for options in ("", "--times ")
+    },
     "experiment netcrafter-sensitivity --out results": (
         "experiment netcrafter-sensitivity --quick --only queues --out results",
         LONG,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What applications declare for LASP beside what the analysis of their kernels finds, and why the two differ."""
 
+import fabricvp
 import opencl_machine
 import pandas
 import pytest
@@ -70,6 +71,38 @@ def test_declared_and_analysed_differ_where_there_is_a_reason(experiment, tmp_pa
     schedules = frame[frame["declared_work_groups"] != frame["analysed_work_groups"]]
     pairs = zip(schedules["declared_work_groups"], schedules["analysed_work_groups"], strict=True)
     assert {*pairs} == SCHEDULES.keys()
+
+
+@pytest.mark.timeout(400)
+def test_times_by_the_analysis(experiment, tmp_path):
+    experiment("locality", "--only", "transpose", "im2col", "--times", checks=4)
+    frame = pandas.read_csv(tmp_path / "found" / "times.csv").set_index("workload")
+    # Interleaved pages of rows that work-groups of other GPUs read: three lines of four are remote.
+    assert frame["analysed_remote_%"]["transpose"] == pytest.approx(75, abs=1)
+    assert frame["declared_remote_%"]["transpose"] < 40
+    assert frame["analysed_us"]["transpose"] > 1.5 * frame["declared_us"]["transpose"]
+    # In step with each other, pages and work-groups keep the columns that im2col writes on their GPU, as declared.
+    assert max(frame[f"{way}_remote_%"]["im2col"] for way in ("declared", "analysed")) < 5
+    assert frame["contiguous_remote_%"]["im2col"] > 10
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("places=x", "places=x"),
+        ("places=0:1:0,y", "places=0:1:0,y"),
+        ("schedules=transpose", "schedules=transpose"),
+        ("schedules=transpose:9:1", "there is no binding 9"),
+    ],
+)
+def test_malformed_placements_end_the_guest(words, says):
+    overrides = {
+        "node.images.firmware": "firmware:gpu_apps.elf",
+        "node.images.append": f"app=transpose size=64 placement=lasp dispatch=lasp {words}",
+    }
+    with fabricvp.spawn("netcrafter_quad", overrides=overrides) as platform:
+        result = platform.run()
+        assert result.outcome == "guest_failure" and says in platform.nodes[0].console.output
 
 
 def test_a_wrong_machine_or_application_is_one_line(command):

@@ -16,7 +16,8 @@ struct gpu_kernel app_kernel(struct app* app, const char* name) {
 }
 
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch) {
-    const struct gpu_layout layout = {locality, pitch};
+    struct gpu_layout layout = {locality, pitch};
+    if (app->declares) layout = declared_layout(layout);
     const gpu_address at = gpu_allocate_by(app->node, bytes, app->placement, layout);
     if (app->declares) declared_buffer(at, bytes, layout);
     return at;
@@ -47,7 +48,7 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
     const unsigned gpus = app->node->count;
     uint64_t packet[MAX_GPUS];
     bool used[MAX_GPUS];
-    if (app->declares) declared_launch(kernel, grid, arguments, bytes);
+    if (app->declares) grid = declared_launch(kernel, grid, arguments, bytes);
     for (unsigned g = 0; g < gpus; ++g) {
         struct gpu_grid part;
         used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus, app->queue[g].gpu->compute_units);

@@ -20,7 +20,7 @@ struct app {
     enum gpu_placement_policy placement;
     enum gpu_dispatch_policy dispatch;
     uint64_t began, measured; /* ticks of the timer between app_measure_begin() and _end() */
-    bool declares;            /* prints what is declared for LASP (declared.h) */
+    bool declares;            /* what is declared for LASP is printed or replaced (declared.h) */
     bool profiling_pass;      /* this pass only records the first touch of each page */
     bool failed;              /* a kernel faulted */
     unsigned fault;           /* the last one's enum gpu_fault, or GPU_TIMED_OUT */

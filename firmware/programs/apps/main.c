@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs GPU applications, one after the other. On the kernel command line stand `app=NAME` and behind it, where the
  * defaults are not to be, `size=N`, `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may
- * run), `declared=1` (prints what is declared for LASP), and options of the application's own (abi/apps.h); then
+ * run), `declared=1`, `places=` and `schedules=` (declared.h), and options of the application's own (abi/apps.h); then
  * perhaps the next `app=NAME`. */
 #include "lib/command_line.h"
 #include "programs/apps/app.h"
@@ -148,8 +148,7 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         return false;
     }
     app_set_seed(&app, seed);
-    app.declares = declared != 0;
-    declared_reset();
+    app.declares = declared_begin(name, declared != 0);
     const uint64_t begin = timer_now();
     if (app.placement == GPU_PLACE_FIRST_TOUCH_RECORDED && !run_profiling_pass(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;

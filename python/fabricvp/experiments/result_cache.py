@@ -70,7 +70,7 @@ def _files(value: Any) -> Iterator[Path]:
     elif isinstance(value, (tuple, list)):
         for item in value:
             yield from _files(item)
-    elif isinstance(value, str) and 0 < len(value) < 1024 and "\n" not in value and Path(value).is_file():
+    elif isinstance(value, str) and 0 < len(value) < 1024 and "\n" not in value and os.path.isfile(value):
         yield Path(value)
         if value.endswith(".yaml"):
             from .. import _fabricvp

@@ -60,10 +60,11 @@ def _locality(c: Classified, known: Mapping[str, int]) -> Locality:
 
 
 def _datablock(c: Classified, known: Mapping[str, int]) -> int:
-    """From one work-group's bytes to the next one's; in several dimensions those of all its work-items, as LADM has
-    it."""
-    if c.dimensions == 1:
-        return abs(c.invariant.factor_of("bx").value(known) or 0)
+    """From one work-group's bytes to the next one's; in several dimensions, and where that is no number, those of all
+    its work-items, as LADM has it."""
+    step = c.invariant.factor_of("bx").value(known) if c.dimensions == 1 else 0
+    if step:
+        return abs(step)
     items = known["bDimx"] * known["bDimy"] * known["bDimz"]
     return items * c.access.bytes
 

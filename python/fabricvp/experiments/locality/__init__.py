@@ -19,6 +19,12 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("--machine", metavar="MACHINE", default=MACHINE, help="default: %(default)s")
     add_only(parser, SIZES)
+    parser.add_argument(
+        "--times",
+        action="store_true",
+        help="also runs the workloads of NetCrafter's evaluation by contiguous chunks, by declarations and by the"
+        " analysis, on a machine of four GPUs with pages of 4 KiB",
+    )
 
 
 EXPERIMENT = Experiment(

@@ -28,11 +28,12 @@ QUICK = ("transpose", "mm2_tiled", "spmv")
 @dataclass(frozen=True)
 class Buffer:
     """A buffer among the arguments: where pages go ("unclassified", "strided", "rows", "columns"), bytes of a row or
-    stride, bytes of all."""
+    stride, bytes of all, and its number in the order of allocation."""
 
     pages: str
     pitch: int
     size: int
+    number: int
 
 
 @dataclass(frozen=True)
@@ -82,5 +83,6 @@ def _launch(values: Mapping[str, object]) -> Launch:
 
 
 def _buffer(text: str) -> Buffer:
-    pages, pitch, size = text.split(":")
-    return Buffer(pages, int(pitch), int(size))
+    pages, *numbers = text.split(":")
+    pitch, size, number = map(int, numbers)
+    return Buffer(pages, pitch, size, number)

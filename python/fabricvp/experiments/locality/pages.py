@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..page_layout import Frames, PageTable, code
+from ..page_layout import Frames, NoTable, PageTable, code, fixed, significant
 
 
 def declared(frames: Frames) -> PageTable:
@@ -41,6 +41,23 @@ def summary(frames: Frames) -> PageTable:
     return PageTable(
         ("workload", "buffers by row", "buffers with the same pages", "kernels with the same schedule"), rows
     )
+
+
+def times(frames: Frames) -> PageTable:
+    """Kernel times and remote lines by placement."""
+    if "times" not in frames:
+        raise NoTable("made without --times")
+    three, one, two = significant(3), fixed(1), fixed(2)
+    ways = ("contiguous", "declared", "analysed")
+    rows = [
+        (
+            code(line["workload"]), f"{line['size']:,}", *(three(line[f"{way}_us"]) for way in ways),
+            two(line["analysed_us"] / line["declared_us"]), *(one(line[f"{way}_remote_%"]) for way in ways),
+        )
+        for _, line in frames["times"].iterrows()
+    ]  # fmt: skip
+    titles = (*(f"{way}, µs" for way in ways), "analysed ÷ declared", *(f"{way}: remote lines, %" for way in ways))
+    return PageTable(("workload", "size", *titles), rows)
 
 
 def _layout(pages: str, size: int) -> str:
