@@ -166,7 +166,7 @@ class Apps(CommandTest):
 
     def test_a_kernel_that_runs_too_long(self):
         """The application gives up; it does not hang."""
-        result, folder = self.run_app("gpu", "gups", "--set", "node.gpus.0.launches.software_overhead=1 s")
+        result, folder = self.run_app("gpu", "gups", "--set", "node.gpus.0.launches.software_overhead=2 s")
         self.assertEqual(result.returncode, 1, result.errors)
         self.assertIn("timed out", result.text)
         self.assertEqual(statistics(folder)["app.ok"], 0)

@@ -57,6 +57,7 @@ WITHOUT_EFFECT = {
     "node.host.hart.pmp_entries": "the firmware does not use PMP",
     "node.host.hart.cpi.floating": "no floating point in this image",
     "node.host.hart.cpi.float_divide": "no floating point in this image",
+    "node.host.device_store": "no PCIe device here",
     "node.host.dram.latency": "no device here accesses memory",
     "node.host.dram.rate": "no device here accesses memory",
     "node.host.marker.region_memory": "acts when regions fill it",
