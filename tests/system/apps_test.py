@@ -166,7 +166,13 @@ class Apps(CommandTest):
 
     def test_a_kernel_that_runs_too_long(self):
         """The application gives up; it does not hang."""
-        result, folder = self.run_app("gpu", "gups", "--set", "node.gpus.0.launches.software_overhead=2 s")
+        folder = self.folder / "late"
+        words = f"app=gups size={SIZES.get('gups', DEFAULT_SIZE)} limit=500"
+        late = ("--set", "node.gpus.0.launches.software_overhead=1 s")
+        result = self.run_command(
+            *("run", CONFIGS / "gpu.yaml", "--firmware", "firmware:gpu_apps.elf", "--append", words, "--out", folder),
+            *late,
+        )
         self.assertEqual(result.returncode, 1, result.errors)
         self.assertIn("timed out", result.text)
         self.assertEqual(statistics(folder)["app.ok"], 0)
