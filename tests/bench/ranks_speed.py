@@ -69,7 +69,7 @@ def speedup():
     size, iterations = tools.sized((1024, 16), (16, 1))
     options = (
         f"work=jacobi scheme=compnet rows={size} columns={size}"
-        f" groups={tools.sized(64, 4)} iterations={iterations} reference=0"
+        f" groups={tools.sized(32, 4)} iterations={iterations} reference=0"
     )
     with tempfile.TemporaryDirectory() as folder:
         last = {}

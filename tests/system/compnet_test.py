@@ -155,6 +155,17 @@ class Compnet(CommandTest):
         self.assertEqual(digests["gds"], digests["hdn"])
         self.assertEqual(len(set(digests["gds"])), 4)  # each has rows of its own
 
+    def test_work_groups_that_wait_for_each_other_fit(self):
+        """The GPU rejects more than it holds at a time; they would wait for good."""
+        grid = "work=jacobi rows=256 columns=64 iterations=2 reference=0"
+        for groups, status, text in (64, 1, "jacobi: the kernel ended with fault"), (32, 0, "jacobi     ok"):
+            result = self.run_command(
+                "run", CONFIGS / "compnet_pair.yaml", "--append", f"{grid} groups={groups}", "--out", "out"
+            )
+            self.assertEqual(result.returncode, status, result.text + result.errors)
+            self.assertIn(text, result.text)
+            self.assertEqual("a cooperative launch of 64 work-groups" in result.errors, status == 1, result.errors)
+
     def test_rounds_by_packets_follow_each_other(self):
         """More all-reduces than queue and send ring hold at a time, also with two nodes and with a number that is no
         power of two."""

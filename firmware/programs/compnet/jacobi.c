@@ -122,7 +122,9 @@ struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const s
 }
 
 struct gpu_grid jacobi_grid(const struct solver* s) {
-    return (struct gpu_grid){.items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}};
+    /* Work-groups wait for each other: more of them than the GPU holds would wait for good. */
+    return (struct gpu_grid){
+        .items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}, .cooperative = true};
 }
 
 static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_t iterations) {

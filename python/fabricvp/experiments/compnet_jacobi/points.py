@@ -46,9 +46,8 @@ class Result:
 
 def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    groups = (
-        min(16, point.size // 4) if point.size <= LARGEST_CPU else 64
-    )  # work-groups that meet after every iteration
+    # Work-groups wait for each other after every iteration; of its kernel the GPU holds 48 at a time.
+    groups = min(16, point.size // 4) if point.size <= LARGEST_CPU else 32
     reference = point.size <= LARGEST_CPU
     options = (
         f"work=jacobi scheme={BACKENDS[point.backend]} rows={point.size} columns={point.size} groups={groups}"
