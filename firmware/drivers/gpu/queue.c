@@ -106,13 +106,13 @@ static void* host_pages(uint64_t bytes) {
 /* Empties ring and signals, and hands the queue to the command processor. */
 static void activate(struct gpu_queue_handle* q) {
     const uint64_t invalid = AQL_TYPE_INVALID;
-    const struct aql_signal signal = {.kind = 1};
+    q->notifies = q->gpu->delivery != PCI_POLLED;
+    const struct aql_signal signal = {.kind = 1, .event_id = q->notifies};
     for (uint32_t i = 0; i < q->packets; ++i) {
         gpu_write(q->node, q->ring + 64 * i, &invalid, 8);
         gpu_write(q->node, q->signals_at + 64 * i, &signal, sizeof signal);
     }
     q->next = 0;
-    q->notifies = false;
     memset(q->done, 0, sizeof q->done);
     uint64_t words[sizeof q->description / 8];
     memcpy(words, &q->description, sizeof words);

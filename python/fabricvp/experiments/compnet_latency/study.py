@@ -218,7 +218,7 @@ def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Result]) 
 def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], many: int) -> dict[Point, Result]:
     """Threads that serve many work-groups, on machines with perturbed clocks. Gives all runs."""
     keys = [("threads", s, many, 2) for s in ("GHN", "ComP-Net")] + ([] if run.quick else [("threads", "GHN", many, 8)])
-    names = {key: f"{key[1]}, {many} work-groups, {key[3]} threads" for key in keys}
+    names = {key: f"{key[1]}, {key[3]} threads" for key in keys}
     by = perturbed(
         run,
         {name: points[key] for key, name in names.items()},
@@ -227,12 +227,12 @@ def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], ma
     )
     lines = {f"round trip, {name}, µs": [f.round_trip[64] * US for f in results] for name, results in by.items()}
     ghn, own = (by[name] for name in list(names.values())[:2])
-    with_two = f"{many} work-groups, 2 threads"
+    with_two = "2 threads"
     lines[f"round trip, GHN ÷ ComP-Net, {with_two}"] = [a.round_trip[64] / b.round_trip[64] for a, b in zip(ghn, own)]
     lines[f"energy of the service threads, GHN ÷ ComP-Net, {with_two}"] = [
         (energy("GHN", 2, a) or 0.0) / (energy("ComP-Net", 2, b) or 1.0) for a, b in zip(ghn, own)
     ]
-    run.report.table("spread", spread_table(lines), CAPTION)
+    run.report.table("spread", spread_table(lines), f"{many} work-groups. {CAPTION}")
     return {
         replace(points[key], step=step): f for key, name in names.items() for step, f in zip(steps(run.quick), by[name])
     }
