@@ -19,9 +19,9 @@ KERNEL(accelerations, struct arguments) {
     const struct body* bodies = args->bodies;
     const struct body own = bodies[global_id(0)];
     const float softening = args->softening;
-    const size_t size = group_size(0);
+    const uint32_t size = (uint32_t)group_size(0);
     float x = 0, y = 0, z = 0;
-    for (uint32_t first = 0; first < args->n; first += (uint32_t)size) {
+    for (uint32_t first = 0; first < args->n; first += size) {
         tile[local_id(0)] = bodies[first + local_id(0)];
         barrier();
         for (uint32_t i = 0; i < size; ++i) {

@@ -37,7 +37,7 @@ def second_clang():
 def test_kernels_of_another_compiler(name):
     file = Path(__file__).with_name(f"test_{name}.py")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", file],
         env={**os.environ, "FABRICVP_CLANG": second_clang()}, capture_output=True, text=True, timeout=1100, check=False,
     )  # fmt: skip
     assert done.returncode == 0 and " passed" in done.stdout, done.stdout[-4000:] + done.stderr
