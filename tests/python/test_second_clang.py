@@ -17,6 +17,7 @@ opencl_machine.require_compiler()
 TESTS = (
     "opencl_kernels hip_kernels kernel_printf program_variables wavefronts cooperative_groups half lane_operations"
     " opencl_divergence float_atomics opencl_integers opencl_math compile_command streams program_record recursion"
+    " locality locality_launches locality_declared"
 )
 
 

@@ -72,6 +72,12 @@ def pointer_to(type_: str) -> str:
     return f"{type_}*" if _major(version()) < 15 else "ptr"
 
 
+def combine_pass() -> str:
+    """The pass that combines instructions. Since LLVM 18 it ends `opt` if one round was not enough, unless told not
+    to."""
+    return "instcombine" if _major(version()) < 18 else "instcombine<no-verify-fixpoint>"
+
+
 @functools.cache
 def opt() -> str:
     """The optimizer of the same LLVM. Raises `InputError` if there is none."""

@@ -13,7 +13,7 @@ from .. import toolchain
 
 #: Loops stay as the source has them; what it calls becomes part of its caller.
 _PASSES = (
-    "function(sroa,early-cse),cgscc(inline),function(sroa,early-cse,instcombine,simplifycfg,loop-simplify,lcssa),"
+    "function(sroa,early-cse),cgscc(inline),function(sroa,early-cse,{combine},simplifycfg,loop-simplify,lcssa),"
     "globaldce"
 )
 _NAME = r'%(?:"[^"]*"|[\w.$\-]+)'
@@ -41,8 +41,9 @@ def optimized(ir: str) -> tuple[str, dict[str, FunctionFacts]]:
     with tempfile.TemporaryDirectory() as folder:
         source, changed = Path(folder, "source.ll"), Path(folder, "changed.ll")
         source.write_text(ir, errors="surrogateescape")
+        passes = _PASSES.format(combine=toolchain.combine_pass())
         toolchain.run(
-            [toolchain.opt(), "-inline-threshold=1000000", f"-passes={_PASSES}", "-S", str(source), "-o", str(changed)]
+            [toolchain.opt(), "-inline-threshold=1000000", f"-passes={passes}", "-S", str(source), "-o", str(changed)]
         )
         printed = toolchain.run_for_messages(
             [toolchain.opt(), "-passes=function(print<scalar-evolution>,print<loops>)", "-disable-output", str(changed)]
@@ -111,7 +112,10 @@ def _expression(next_token: Callable[[], str]) -> Tree:
 def _cast(kind: str, next_token: Callable[[], str]) -> Tree:
     while True:  # the type, which may have several tokens: "i32", "float addrspace ( 1 ) *"
         token = next_token()
-        if token[0] in "%{" or token == "(" or re.fullmatch(r"-?\d+", token) or token[0] == "@":
+        if token == "addrspace":
+            for _ in range(3):  # "(", its number, ")"
+                next_token()
+        elif token[0] in "%{" or token == "(" or re.fullmatch(r"-?\d+", token) or token[0] == "@":
             break
     first: Iterator[str] = iter([token])
     inner = _expression(lambda: next(first, None) or next_token())
