@@ -35,8 +35,8 @@
     A(pagerank, 32768, "vertices", 8 * density * n * n + 12 * n, "two steps of PageRank, a wavefront a row of matrix") \
     A(mis, 524288, "vertices", 40.0 * n, "maximal independent set of an R-MAT graph with shuffled labels")             \
     A(lenet, 32, "images", 353000.0 * n + 4.2e6, "two training steps of LeNet-5")                                      \
-    A(vgg16, 4, "images", 2.2e6 * n + 4.2e6, "two training steps of a VGG-16 with an eighth of the channels")          \
-    A(resnet18, 2, "images", 5.98e6 * n + 4.2e6, "two training steps of a ResNet-18 with an eighth of the channels")   \
+    A(vgg16, 4, "images", 1.76e7 * width * n + 2.7e8 * width * width, "two training steps of a VGG-16")               \
+    A(resnet18, 2, "images", 4.78e7 * width * n + 2.7e8 * width * width, "two training steps of a ResNet-18")         \
     A(atax_wavefronts, 4096, "rows", 4.0 * n * n + 12.0 * n, "atax with a wavefront a row of A")                       \
     A(mvt_wavefronts, 4096, "rows", 4.0 * n * n + 16.0 * n, "mvt with a wavefront a row of A")                         \
     A(mm2_tiled, 512, "rows", 20.0 * n * n, "mm2 in tiles through the local data share")                               \
@@ -61,7 +61,9 @@
 #define GPU_APP_OPTIONS(O)                                                             \
     O(gups, atomics, 0, 1, 0, "1: atomic exclusive-ors; 0: load, exclusive-or, store") \
     O(spmv, density, 1e-6, 1, 0.01, "part of the generated matrix that is not zero")   \
-    O(pagerank, density, 1e-6, 1, 0.001, "part of the matrix of transitions that is not zero")
+    O(pagerank, density, 1e-6, 1, 0.001, "part of the matrix of transitions that is not zero") \
+    O(vgg16, width, 0.0625, 1, 0.125, "part of the published network's channels")          \
+    O(resnet18, width, 0.0625, 1, 0.125, "part of the published network's channels")
 /* clang-format on */
 
 #endif

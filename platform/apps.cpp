@@ -18,8 +18,9 @@ namespace fabricvp {
 
 const std::vector<gpu_app>& gpu_apps() {
     static const std::vector<gpu_app> apps = {
-#define FABRICVP_BYTES(bytes) \
-    [](double n, [[maybe_unused]] double density, [[maybe_unused]] double columns) -> double { return bytes; }
+#define FABRICVP_BYTES(bytes)                                                      \
+    [](double n, [[maybe_unused]] double density, [[maybe_unused]] double columns, \
+       [[maybe_unused]] double width) -> double { return bytes; }
 #define FABRICVP_ROW(name, size, unit, bytes, help) {#name, size, unit, FABRICVP_BYTES(bytes), help},
         GPU_APPS(FABRICVP_ROW)
 #undef FABRICVP_ROW
@@ -53,7 +54,7 @@ double app_option_value(const std::string& app, const std::string& key, const st
 
 double app_bytes(const gpu_app& app, std::uint64_t size, const std::string& line) {
     return app.bytes(static_cast<double>(size), app_option_value(app.name, "density", line),
-                     app_option_value(app.name, "columns", line));
+                     app_option_value(app.name, "columns", line), app_option_value(app.name, "width", line));
 }
 
 double gpu_app::footprint() const { return app_bytes(*this, size, {}); }

@@ -14,10 +14,10 @@ namespace fabricvp {
 
 struct gpu_app {
     std::string name;
-    std::uint64_t size;                                         ///< default
-    std::string unit;                                           ///< what the size counts
-    double (*bytes)(double n, double density, double columns);  ///< of device memory; its options, or 0
-    double footprint() const;                                   ///< at the default size
+    std::uint64_t size;                                                       ///< default
+    std::string unit;                                                         ///< what the size counts
+    double (*bytes)(double n, double density, double columns, double width);  ///< of device memory; its options, or 0
+    double footprint() const;                                                 ///< at the default size
     std::string help;
     bool distributed = false;  ///< over all GPUs of all nodes; footprint() counts bytes of each GPU
 };

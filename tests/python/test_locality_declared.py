@@ -37,8 +37,7 @@ DECLARED = {
 REASONS = {
     ("unclassified", 1): "an undeclared buffer is in contiguous chunks; LADM interleaves it in step with work-groups",
     ("unclassified", 2): "`mm` alone and `gemm` of the networks declare their work-groups, but not their pages",
-    ("unclassified", 3): "as above: the second factor of `gemm`, which is narrower than the grid or transposed",
-    ("unclassified", 5): "`mm` alone declares nothing",
+    ("unclassified", 5): "as above: their second factors, down whose columns work-groups go",
     (
         "rows",
         1,

@@ -12,6 +12,7 @@ KERNEL(lulesh_element, struct lulesh_arguments) {
     for (unsigned f = 0; f < LULESH_FACES; ++f) {
         double normal[3];
         face_normal(&h, f, normal);
+#pragma GCC unroll 3
         for (unsigned d = 0; d < 3; ++d) {
             const double* x = h.at[d];
             const double middle =

@@ -10,9 +10,11 @@ KERNEL(lulesh_motion, struct lulesh_arguments) {
     double force[3] = {0, 0, 0};
     for (uint32_t k = args->row_start[node], end = args->row_start[node + 1]; k < end; ++k) {
         const size_t place = args->place[k];
+#pragma GCC unroll 3
         for (unsigned d = 0; d < 3; ++d) force[d] += args->force[d * LULESH_CORNERS * elements + place];
     }
     const double step = args->step, mass = args->mass[node];
+#pragma GCC unroll 3
     for (unsigned d = 0; d < 3; ++d) {
         const size_t at = d * nodes + node;
         const double position = args->position[at];

@@ -22,10 +22,10 @@ GPU_APPS(DECLARE)
 bool app_kernel_job(struct app* app);
 
 #define BYTES(name, size, unit, bytes, help) \
-    static double bytes_of_##name(double n, double density) { return (void)density, bytes; }
+    static double bytes_of_##name(double n, double density, double width) { return (void)density, (void)width, bytes; }
 GPU_APPS(BYTES)
-static double bytes_of_kernel(double n, double density) { /* its job says what it needs */
-    (void)n, (void)density;
+static double bytes_of_kernel(double n, double density, double width) { /* its job says what it needs */
+    (void)n, (void)density, (void)width;
     return 0;
 }
 
@@ -33,7 +33,7 @@ static const struct known_app {
     const char* name;
     app_function run;
     uint64_t size;
-    double (*bytes)(double n, double density); /* of device memory at a size */
+    double (*bytes)(double n, double density, double width); /* of device memory at a size */
 } apps[] = {
 #define ROW(name, size, unit, bytes, help) {#name, app_##name, size, bytes_of_##name},
     GPU_APPS(ROW){"kernel", app_kernel_job, 1, bytes_of_kernel}};
@@ -63,6 +63,10 @@ static bool number(const char* name, const char* key, uint64_t otherwise, uint64
     return false;
 }
 
+static double option_or_0(struct app* app, const char* key) {
+    return app_has_option(app, key) ? app_option(app, key) : 0;
+}
+
 /* Whether an application can run at this size: there is something to do, and the GPUs that take part hold it. */
 static bool size_is_valid(const struct known_app* known, struct app* app) {
     if (app->size == 0 || app->size > GPU_APP_MAX) {
@@ -72,8 +76,8 @@ static bool size_is_valid(const struct known_app* known, struct app* app) {
     if (machine.initrd && known->run == app_spmv) return true; /* the matrix in it says how large it is */
     double room = 0;
     for (unsigned g = 0; g < app->node->count; ++g) room += (double)app->node->gpu[g].memory_bytes;
-    const double density = app_has_option(app, "density") ? app_option(app, "density") : 0;
-    if (known->bytes((double)app->size, density) <= room) return true;
+    const double density = option_or_0(app, "density"), width = option_or_0(app, "width");
+    if (known->bytes((double)app->size, density, width) <= room) return true;
     console_printf("size=%lu: %s needs more than the %lu MiB of device memory that there are\n", app->size, known->name,
                    (uint64_t)room >> 20);
     return false;

@@ -32,19 +32,20 @@ static struct layer* add_layer(struct neural_network* n, enum layer_kind kind, u
 static uint64_t add_parameters(struct neural_network* n, uint64_t count) {
     const uint64_t at = n->used;
     n->used = (at + count + 15) & ~15ull;
-    if (n->used > NEURAL_PARAMETERS) panic("too many parameters");
+    if (n->used > n->room) panic("too many parameters");
     return at;
 }
 
-void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side,
+void neural_begin(struct neural_network* n, struct app* app, uint64_t room, uint32_t channels, uint32_t side,
                   uint32_t classes) {
-    *n = (struct neural_network){.app = app, .batch = batch, .classes = classes};
-    n->parameters = app_buffer(app, NEURAL_PARAMETERS * 4);
-    n->gradients = app_buffer(app, NEURAL_PARAMETERS * 4);
+    const uint32_t batch = (uint32_t)app->size;
+    *n = (struct neural_network){.app = app, .batch = batch, .classes = classes, .room = room};
+    n->parameters = app_buffer(app, room * 4);
+    n->gradients = app_buffer(app, room * 4);
     n->zeros = app_buffer(app, GPU_PAGE);
     n->labels = app_buffer(app, batch * 4);
     n->losses = app_buffer(app, NEURAL_STEPS * batch * 4);
-    app_fill(app, n->gradients, NEURAL_PARAMETERS, FILL_CONSTANT, 0, 0, 0);
+    app_fill(app, n->gradients, room, FILL_CONSTANT, 0, 0, 0);
     app_fill(app, n->zeros, GPU_PAGE / 4, FILL_CONSTANT, 0, 0, 0);
     add_tensor(n, channels, side, side);
     n->label = app_host(app, batch * 4);

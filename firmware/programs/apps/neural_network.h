@@ -6,7 +6,7 @@
 
 #include "programs/apps/app.h"
 
-enum { NEURAL_STEPS = 8, NEURAL_TENSORS = 80, NEURAL_LAYERS = 80, NEURAL_PARAMETERS = 1 << 19 };
+enum { NEURAL_STEPS = 8, NEURAL_TENSORS = 80, NEURAL_LAYERS = 80 };
 
 struct tensor { /* [channels][batch][height][width] */
     uint32_t channels, height, width;
@@ -32,11 +32,12 @@ struct neural_network {
     struct layer layer[NEURAL_LAYERS];
     unsigned tensors, layers;
     gpu_address parameters, gradients, zeros, labels, losses;
-    uint64_t used;   /* parameters */
-    uint32_t* label; /* in host memory */
+    uint64_t used, room; /* parameters */
+    uint32_t* label;     /* in host memory */
 };
 
-void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side,
+/* \param room for parameters */
+void neural_begin(struct neural_network* n, struct app* app, uint64_t room, uint32_t channels, uint32_t side,
                   uint32_t classes);
 /* Other images than the first ones. */
 void neural_images(struct neural_network* n, uint32_t first);

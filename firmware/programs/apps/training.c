@@ -34,7 +34,7 @@ static bool train(struct neural_network* n, float rate) {
 
 bool app_lenet(struct app* app) {
     static struct neural_network n;
-    neural_begin(&n, app, (uint32_t)app->size, 1, 28, 10);
+    neural_begin(&n, app, 1 << 19, 1, 28, 10);
     unsigned t = neural_pool(&n, neural_convolution(&n, 0, 6, 5, 1, 2, true));
     t = neural_pool(&n, neural_convolution(&n, t, 16, 5, 1, 0, true));
     t = neural_convolution(&n, t, 120, 5, 1, 0, true);
@@ -42,29 +42,41 @@ bool app_lenet(struct app* app) {
     return train(&n, 0.003f);
 }
 
-/* The sixteen layers of VGG-16 (configuration D) with an eighth of the channels, on images of 32×32. */
+/* Part of a published number of channels. */
+static uint32_t channels_of(struct app* app, uint32_t published) {
+    return (uint32_t)(published * app_option(app, "width") + 0.5);
+}
+
+/* Both networks of that width have fewer parameters than this: it grows with the channels on both sides of a layer. */
+static uint64_t room_of(struct app* app) {
+    const double width = app_option(app, "width");
+    return (uint64_t)(width * width * (1 << 25));
+}
+
+/* The sixteen layers of VGG-16 (configuration D), on images of 32×32. */
 bool app_vgg16(struct app* app) {
-    static const uint8_t blocks[5][2] = {{2, 8}, {2, 16}, {3, 32}, {3, 64}, {3, 64}}; /* layers, channels */
+    static const uint16_t blocks[5][2] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}}; /* layers, channels */
     static struct neural_network n;
-    neural_begin(&n, app, (uint32_t)app->size, 3, 32, 20);
+    neural_begin(&n, app, room_of(app), 3, 32, 20);
     unsigned t = 0;
     for (unsigned b = 0; b < 5; ++b) {
-        for (unsigned i = 0; i < blocks[b][0]; ++i) t = neural_convolution(&n, t, blocks[b][1], 3, 1, 1, true);
+        for (unsigned i = 0; i < blocks[b][0]; ++i)
+            t = neural_convolution(&n, t, channels_of(app, blocks[b][1]), 3, 1, 1, true);
         t = neural_pool(&n, t);
     }
-    t = neural_convolution(&n, neural_convolution(&n, t, 64, 1, 1, 0, true), 64, 1, 1, 0, true);
+    for (unsigned i = 0; i < 2; ++i) t = neural_convolution(&n, t, channels_of(app, 512), 1, 1, 0, true);
     neural_convolution(&n, t, 20, 1, 1, 0, false);
     return train(&n, 0.0005f);
 }
 
-/* The blocks of ResNet-18 with an eighth of the channels, behind a first layer for images of 32×32. */
+/* The blocks of ResNet-18, behind a first layer for images of 32×32. */
 bool app_resnet18(struct app* app) {
     static struct neural_network n;
-    neural_begin(&n, app, (uint32_t)app->size, 3, 32, 20);
-    unsigned t = neural_norm(&n, neural_convolution(&n, 0, 8, 3, 1, 1, false), true);
+    neural_begin(&n, app, room_of(app), 3, 32, 20);
+    unsigned t = neural_norm(&n, neural_convolution(&n, 0, channels_of(app, 64), 3, 1, 1, false), true);
     for (unsigned stage = 0; stage < 4; ++stage)
         for (unsigned block = 0; block < 2; ++block) {
-            const uint32_t channels = 8u << stage, stride = stage && !block ? 2 : 1;
+            const uint32_t channels = channels_of(app, 64u << stage), stride = stage && !block ? 2 : 1;
             unsigned direct = t;
             t = neural_norm(&n, neural_convolution(&n, t, channels, 3, stride, 1, false), true);
             t = neural_norm(&n, neural_convolution(&n, t, channels, 3, 1, 1, false), false);
