@@ -151,7 +151,32 @@ const arguments& command_line() { return g_command_line; }
 
 void write_results(platform& p, const std::string& folder) {
     p.write_results(folder);
-    g_results.push_back(folder);
+    note_results(folder);
+}
+
+void note_results(const std::string& folder) { g_results.push_back(folder); }
+
+int report_errors(const std::function<int()>& work) {
+    try {
+        const int status = work();
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
+            throw std::system_error(errno ? errno : EIO, std::generic_category());
+        return status;
+    } catch (const input_error& e) {
+        complain(e.what());
+    } catch (const std::bad_alloc&) {
+        complain("out of memory");
+    } catch (const std::filesystem::filesystem_error& e) {
+        complain(input_error(e.what()).what());
+    } catch (const std::system_error& e) {  // of fmt::print(), whose only file is standard output
+        if (e.code() == std::errc::broken_pipe) return status::ok;  // the reader is gone
+        complain("standard output: cannot write: " + e.code().message());
+    } catch (const std::exception& e) {  // in one line, from the Python package too
+        complain(input_error(fmt::format("internal error: {}; please report it with the command", e.what())).what());
+    } catch (...) {
+        complain("internal error; please report it with the command");
+    }
+    return status::bad_input;
 }
 
 }  // namespace cli
@@ -165,27 +190,7 @@ int cli_main(const std::vector<std::string>& arguments,
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, and says so
     cli::occupy_standard_streams();
     status_line::share_with_log();
-    try {
-        const int status = cli::dispatch(arguments);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            throw std::system_error(errno ? errno : EIO, std::generic_category());
-        return status;
-    } catch (const input_error& e) {
-        cli::complain(e.what());
-    } catch (const std::bad_alloc&) {
-        cli::complain("out of memory");
-    } catch (const std::filesystem::filesystem_error& e) {
-        cli::complain(input_error(e.what()).what());
-    } catch (const std::system_error& e) {  // of fmt::print(), whose only file is standard output
-        if (e.code() == std::errc::broken_pipe) return cli::status::ok;  // the reader is gone
-        cli::complain("standard output: cannot write: " + e.code().message());
-    } catch (const std::exception& e) {  // in one line, from the Python package too
-        cli::complain(
-            input_error(fmt::format("internal error: {}; please report it with the command", e.what())).what());
-    } catch (...) {
-        cli::complain("internal error; please report it with the command");
-    }
-    return cli::status::bad_input;
+    return cli::report_errors([&] { return cli::dispatch(arguments); });
 }
 
 }  // namespace fabricvp

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -95,6 +96,11 @@ void explain_empty_bus_logs();
 
 /// Writes the results of a run into a folder, and notes it for cli_results(). \throws input_error
 void write_results(platform& p, const std::string& folder);
+/// Notes a folder for cli_results() that another process has written.
+void note_results(const std::string& folder);
+
+/// What `work` returns; what it throws is said in one line on standard error.
+int report_errors(const std::function<int()>& work);
 
 /// The program's name and all its arguments.
 const arguments& command_line();

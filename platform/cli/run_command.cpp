@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/spans.h"
 #include "platform/cli/command.h"
+#include "platform/cli/run_parts.h"
 #include "platform/cli/signals.h"
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
@@ -19,8 +20,6 @@
 #include "platform/console/stdio_console.h"
 #include "platform/params/machine_params.h"
 #include "platform/progress.h"
-#include "platform/ranks/launch.h"
-#include "platform/ranks/mpi_library.h"
 #include "platform/results/outcome.h"
 
 namespace fabricvp::cli {
@@ -76,13 +75,6 @@ bool owes_result(const platform& p) {
     for (std::size_t i = 0; i < p.node_count(); ++i)
         if (p.owes_result(i)) return true;
     return false;
-}
-
-void configure_consoles(platform& p, const options::variables_map& given) {
-    console_options o;
-    o.max_file_bytes = size_option(given, "console-limit", o.max_file_bytes);
-    o.interrupt_key = owes_result(p);
-    for (std::size_t i = 0; i < p.node_count(); ++i) p.serial(i).configure(o);
 }
 
 /// Where keys go, which is not to be guessed.
@@ -151,143 +143,17 @@ options::options_description run_options() {
         "kernels, signals; hca: doorbells, work queue entries, completions. Filters: queue=N (gpu), qp=N (hca), error, "
         "block=GLOB, e.g. --log-bus gpu:queue=0,error")(
         "ranks", options::value<std::string>()->value_name("N"),
-        "run the machine as N processes by mpirun, cut at links of its network; mpirun -n N "
-        "fabricvp run … does so as well")(
+        "run the machine as N processes, cut at links of its network; mpirun -n N fabricvp run … does so as well")(
+        "transport", options::value<std::string>()->value_name("KIND"),
+        "how processes of --ranks exchange messages: shared_memory (default), or mpi, by mpirun")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
     return o;
 }
 
-/// The machine with its images, as far as this process has them. \param outputs what a kernel is to leave
-std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
-                                  std::vector<kernel_output>& outputs) {
-    platform::overrides more;
-    for (const char* option : {"until", "seed"})
-        if (given.count(option)) more.emplace_back(std::string("simulation.") + option, text_option(given, option));
-    auto p = make_platform(given, more, communicator);
-    outputs = load_images(*p, given);
-    p->set_command(command_line());
-    if (given.count("quiet")) set_log_threshold(log_level::error);
-    start_trace(*p, given);
-    return p;
-}
-
-/// The last line of a run.
-void conclude(const platform& p, const run_result& result, const std::string& failure_message, int exit, bool quiet) {
-    if (result.outcome == run_outcome::rejected)
-        fmt::print(stderr, "fabricvp: {}\n", result.detail);
-    else if (!quiet || exit == status::guest_failed)
-        report(p, result, failure_message);
-}
-
-/// What only a process that has the whole machine can do.
-void check_with_ranks(const options::variables_map& given) {
-    for (const char* option :
-         {"gdb", "gdb-nowait", "script", "junit", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
-        if (given.count(option))
-            throw input_error(
-                fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
-    if (given.count("console"))
-        for (const auto& where : given["console"].as<arguments>())
-            if (const auto to = where.substr(where.find('=') + 1); to != "none" && to.compare(0, 5, "file:") != 0)
-                throw input_error(fmt::format(
-                    "--console {} does not go with ranks, which take no input; give file:PATH or none", quoted(where)));
-}
-
-/// One rank of several: all of them come here.
-int execute_rank(const options::variables_map& given, ranks::process_communicator& communicator) {
-    const bool first = communicator.rank() == 0;
-    const bool quiet = given.count("quiet") > 0 || !first;
-    if (!first)  // all ranks compute the subnet, and say the same of it
-        set_log_sink([write = set_log_sink({})](log_level level, const std::string& source, const std::string& text) {
-            if (source != "network") write(level, source, text);
-        });
-    std::unique_ptr<platform> p;
-    std::vector<kernel_output> outputs;
-    ticks limit = never;
-    // What is wrong with the input of one rank ends all, and is said once.
-    std::string error;
-    try {
-        check_with_ranks(given);
-        limit = time_limit(given);
-        p = prepare(given, &communicator, outputs);
-        configure_consoles(*p, given);
-        for (const auto& [node, where] : by_node(given, "console", *p))
-            if (p->has(node)) p->serial(node).attach(where);
-        if (first && given.count("out")) p->open_results(text_option(given, "out"));
-    } catch (const input_error& e) {
-        error = e.what();
-    } catch (const std::bad_alloc&) {
-        error = "out of memory";
-    }
-    std::vector<ranks::bytes> to(communicator.count(), ranks::bytes(error.begin(), error.end())),
-        from(communicator.count());
-    communicator.all_to_all(to, from);
-    from[communicator.rank()] = to[0];
-    for (const auto& e : from) {
-        if (e.empty()) continue;
-        communicator.finish();
-        if (!first) return status::ok;
-        throw input_error(std::string(e.begin(), e.end()));
-    }
-    p->end_when_guests_wait();
-    const signal_scope signals(*p);
-    if (first && p->has(0) && !given.count("console")) p->serial(0).on_output([](char c) { std::putchar(c); });
-    progress_log progress(*p, limit);
-    if (!quiet && ranks::shown_on_terminal()) {
-        progress.begin();
-        p->add_service([&] { progress.poll(); });
-    }
-    p->add_service([] { std::fflush(stdout); });
-    const auto result = p->run_until(limit);
-    for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");
-    p->gather();
-    if (!first) {
-        communicator.finish();
-        return status::ok;  // the first one says how it ended
-    }
-    const auto failure_message = p->failure_message();
-    const int exit = exit_status(*p, result, failure_message);
-    try {
-        if (given.count("out")) write_results(*p, given["out"].as<std::string>());
-        write_kernel_outputs(*p, outputs);
-    } catch (const input_error&) {
-        communicator.finish();
-        throw;
-    }
-    conclude(*p, result, failure_message, exit, quiet);
-    communicator.finish();
-    return exit;
-}
-
-/// Where a run has several ranks, or is to have them. \returns the exit status; nothing for a run of one process
-std::optional<int> execute_ranks(const options::variables_map& given) {
-    const auto here = ranks::launched_rank();
-    std::optional<std::uint64_t> wanted;
-    try {
-        if (given.count("ranks"))
-            wanted = number_option(text_option(given, "ranks"), 1, machine_params::max_nodes, "--ranks");
-        if (here && wanted && *wanted != here->count)
-            throw input_error(fmt::format("--ranks {}: mpirun has started {}", *wanted, here->count));
-        if (wanted.value_or(1) > 1 || (here && here->count > 1)) {
-            ranks::check_mpi();
-            check_with_ranks(given);
-        }
-    } catch (const input_error&) {
-        if (here && here->rank != 0) return status::ok;  // rank 0 says it
-        throw;
-    }
-    if (here && here->count > 1) {
-        const auto communicator = ranks::open_mpi();
-        return execute_rank(given, *communicator);
-    }
-    if (wanted.value_or(1) > 1) return ranks::launch(static_cast<unsigned>(*wanted));
-    return std::nullopt;
-}
-
 int run(const options::variables_map& given) {
-    if (const auto status = execute_ranks(given)) return *status;
+    if (const auto status = run_ranks(given)) return *status;
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
     std::vector<kernel_output> outputs;
@@ -374,6 +240,33 @@ void report_kernels(const statistics_snapshot& values) {
 }
 
 }  // namespace
+
+void configure_consoles(platform& p, const options::variables_map& given) {
+    console_options o;
+    o.max_file_bytes = size_option(given, "console-limit", o.max_file_bytes);
+    o.interrupt_key = owes_result(p);
+    for (std::size_t i = 0; i < p.node_count(); ++i) p.serial(i).configure(o);
+}
+
+std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
+                                  std::vector<kernel_output>& outputs) {
+    platform::overrides more;
+    for (const char* option : {"until", "seed"})
+        if (given.count(option)) more.emplace_back(std::string("simulation.") + option, text_option(given, option));
+    auto p = make_platform(given, more, communicator);
+    outputs = load_images(*p, given);
+    p->set_command(command_line());
+    if (given.count("quiet")) set_log_threshold(log_level::error);
+    start_trace(*p, given);
+    return p;
+}
+
+void conclude(const platform& p, const run_result& result, const std::string& failure_message, int exit, bool quiet) {
+    if (result.outcome == run_outcome::rejected)
+        fmt::print(stderr, "fabricvp: {}\n", result.detail);
+    else if (!quiet || exit == status::guest_failed)
+        report(p, result, failure_message);
+}
 
 ticks time_limit(const options::variables_map& given) {
     return given.count("time")

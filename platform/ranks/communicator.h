@@ -8,7 +8,7 @@ namespace fabricvp::ranks {
 
 using bytes = std::vector<std::uint8_t>;
 
-/// How the processes of one run (its ranks) talk. What carries their words (MPI, something else in tests) only an
+/// How the processes of one run (its ranks) exchange messages. What carries them (rings in shared memory, MPI) only an
 /// implementation knows.
 class communicator {
 public:
@@ -21,8 +21,17 @@ public:
     /// sent here. What is at [rank()] stays where it is. It returns when all has come; a rank that waits long leaves
     /// its core to others.
     virtual void all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) = 0;
-    /// Seconds of wall time in exchange().
+    /// Seconds of wall time in all_to_all().
     virtual double waited() const { return 0; }
+    /// The rank whose message came last in the latest all_to_all(); this one if nothing was awaited.
+    virtual unsigned last_sender() const { return rank(); }
+};
+
+/// Between processes that end each by itself.
+class process_communicator : public communicator {
+public:
+    /// All ranks part in peace. Without it, the end of one process ends all.
+    virtual void finish() = 0;
 };
 
 }  // namespace fabricvp::ranks

@@ -10,13 +10,6 @@
 
 namespace fabricvp::ranks {
 
-/// An exchange between processes that something like mpirun has started.
-class process_communicator : public communicator {
-public:
-    /// All ranks part in peace. Without it, the end of one process ends all.
-    virtual void finish() = 0;
-};
-
 /// Which of how many processes this one is, if Open MPI's mpirun has started it.
 struct rank_info {
     unsigned rank, count;

@@ -37,13 +37,37 @@ class Rejected(CommandTest):
 
     @unittest.skipIf(LIBRARY.exists(), "the platform was built with MPI")
     def test_without_mpi(self):
-        self.assert_rejected("which this build of the platform lacks", CONFIGS / "rdma_pair.yaml", "--ranks", "2")
+        self.assert_rejected(
+            "which this build of the platform lacks", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--transport", "mpi"
+        )
 
     def test_numbers(self):
         self.assert_rejected("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "0")
         self.assert_rejected("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "two")
 
+    def test_transports(self):
+        pair = CONFIGS / "rdma_pair.yaml"
+        self.assert_rejected(
+            "--transport 'pigeon': must be shared_memory or mpi", pair, "--ranks", "2", "--transport", "pigeon"
+        )
+        self.assert_rejected("--transport: the value is empty", pair, "--ranks", "2", "--transport", "")
+        self.assert_rejected("--transport needs --ranks", pair, "--transport", "shared_memory")
+
     @unittest.skipIf(SKIP_REASON, SKIP_REASON)
+    def test_shared_memory_with_ranks_of_mpirun(self):
+        result = subprocess.run(
+            [
+                *("mpirun", "-n", "2", "--oversubscribe", "--allow-run-as-root", command.FABRICVP, "run"),
+                *(CONFIGS / "rdma_pair.yaml", "--transport", "shared_memory"),
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=command.TIMEOUT_S,
+        )
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("mpirun has started the ranks, which exchange messages by MPI", result.stderr)
+
     def test_machines_that_cannot_be_cut(self):
         self.assert_rejected("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
         self.assert_rejected("2 ranks: this machine has 1 part", CONFIGS / "hello.yaml", "--ranks", "2")
@@ -57,7 +81,6 @@ class Rejected(CommandTest):
             "node0.host.marker.scope=network",
         )
 
-    @unittest.skipIf(SKIP_REASON, SKIP_REASON)
     def test_options_that_need_one_process(self):
         for option in (
             ["--gdb", "0"],
@@ -71,9 +94,10 @@ class Rejected(CommandTest):
     @unittest.skipIf(SKIP_REASON, SKIP_REASON)
     def test_containers_without_sys(self):
         with mock.patch.dict(os.environ, HWLOC_FSROOT=str(self.folder)):
-            self.assert_rejected("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
+            self.assert_rejected(
+                "3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3", "--transport", "mpi"
+            )
 
-    @unittest.skipIf(SKIP_REASON, SKIP_REASON)
     def test_what_one_rank_finds_wrong(self):
         self.assert_rejected(
             "no such file", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--set", "node1.images.firmware=nowhere.elf"
@@ -88,25 +112,27 @@ class Rejected(CommandTest):
         )
 
 
-@unittest.skipIf(SKIP_REASON, SKIP_REASON)
 class SameResults(CommandTest):
-    """Statistics, consoles and regions are the same whatever the number of ranks."""
+    """Statistics, consoles and regions are the same whatever the number of ranks and however they exchange messages."""
 
     def statistics(self, folder):
         lines = (self.folder / folder / "stats.json").read_text().splitlines()
         return "\n".join(line for line in lines if '"sim.' not in line)
 
     def compare(self, ranks, *arguments, status=0):
-        for n in [1, *ranks]:
-            shutil.rmtree(self.folder / f"ranks{n}", ignore_errors=True)
-            result = self.run_command("run", *arguments, "--ranks", n, "--out", f"ranks{n}", "--quiet")
+        runs = {"ranks1": [1], **{f"ranks{n}": [n] for n in ranks}}
+        if not SKIP_REASON:
+            runs[f"mpi{ranks[0]}"] = [ranks[0], "--transport", "mpi"]
+        for name, how in runs.items():
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+            result = self.run_command("run", *arguments, "--ranks", *how, "--out", name, "--quiet")
             self.assertEqual(result.returncode, status, result.errors)
         first = self.folder / "ranks1"
         self.assertGreater(len(self.statistics("ranks1")), 1000)
-        for n in ranks:
-            other = self.folder / f"ranks{n}"
+        for name in list(runs)[1:]:
+            other = self.folder / name
             self.assertEqual(sorted(p.name for p in first.iterdir()), sorted(p.name for p in other.iterdir()))
-            self.assertEqual(self.statistics("ranks1"), self.statistics(f"ranks{n}"))
+            self.assertEqual(self.statistics("ranks1"), self.statistics(name), name)
             for file in first.iterdir():
                 if file.name.startswith("console.") or file.name in ("regions.json", "config.resolved.yaml"):
                     self.assertEqual(file.read_text(), (other / file.name).read_text(), file.name)
@@ -213,39 +239,99 @@ faults:
         )
         self.compare([2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={refusing}", status=2)
 
-    def test_a_rank_that_dies(self):
-        mark = f"ranks-test-{os.getpid()}-{time.monotonic_ns()}"
-        run = subprocess.Popen(
-            [command.FABRICVP, "run", str(self.long_cables("rdma_pair")), "--ranks", "2", "--out", "out", "--quiet"],
+
+class Ends(CommandTest):
+    """Ranks end together, however one of them or the process that has started them ends, and leave nothing."""
+
+    def start(self, *options):
+        links = "network:\n  links:\n    - {from: node0.hca0, to: node1.hca0, propagation: 5 us}\n"
+        machine = self.write("machine.yaml", f"base: {CONFIGS}/rdma_pair.yaml\n{links}")
+        self.mark = f"ranks-test-{os.getpid()}-{time.monotonic_ns()}"
+        return subprocess.Popen(
+            [command.FABRICVP, "run", str(machine), "--ranks", "2", *options, "--out", "out", "--quiet"],
             cwd=self.folder,
-            env={**os.environ, "RANKS_TEST": mark},
+            env={**os.environ, "RANKS_TEST": self.mark},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
+
+    def begun(self, run, is_rank):
+        """Process IDs of both ranks, once the run has begun."""
         ends = time.monotonic() + command.TIMEOUT_S
-        victim = None
-        while victim is None and time.monotonic() < ends and run.poll() is None:
+        while time.monotonic() < ends and run.poll() is None:
             time.sleep(0.2)
-            if (self.folder / "out/run.json").exists():  # it has begun
-                victim = next((pid for pid in self.processes() if self.is_rank(pid, 1, mark)), None)
-        self.assertIsNotNone(victim)
+            if not (self.folder / "out/run.json").exists():
+                continue
+            found = [next((pid for pid in self.processes() if is_rank(pid, r)), None) for r in (0, 1)]
+            if None not in found:
+                return found
+        self.fail("the run has not begun")
+
+    def processes(self):
+        """Those of the run under test."""
+        for folder in pathlib.Path("/proc").iterdir():
+            try:
+                if f"RANKS_TEST={self.mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                    yield int(folder.name)
+            except OSError:
+                pass
+
+    def is_child(self, pid, rank):
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == f"rank{rank}"
+
+    def is_of_mpirun(self, pid, rank):
+        words = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return f"OMPI_COMM_WORLD_RANK={rank}".encode() in words
+
+    def assert_all_gone(self):
+        ends = time.monotonic() + command.TIMEOUT_S
+        while left := list(self.processes()):
+            self.assertLess(time.monotonic(), ends, left)
+            time.sleep(0.05)
+
+    def assert_end_is_told(self, run, victim):
         os.kill(victim, signal.SIGKILL)
-        _, said = run.communicate(timeout=command.TIMEOUT_S)
+        _, said = run.communicate(timeout=60)  # it takes some milliseconds
         self.assertNotEqual(run.returncode, 0)
         self.assertEqual(len(said.strip().splitlines()), 1, said)
         self.assertIn("rank 1 has died of signal 9 (Killed)", said)
         self.assertFalse(json.loads((self.folder / "out/run.json").read_text())["complete"])
+        self.assert_all_gone()
 
-    def processes(self):
-        return [int(p.name) for p in pathlib.Path("/proc").iterdir() if p.name.isdigit()]
+    def test_a_rank_that_dies(self):
+        run = self.start()
+        ranks = self.begun(run, self.is_child)
+        for pid in ranks:  # what they share has no name that could outlive them
+            self.assertNotIn("/dev/shm", pathlib.Path(f"/proc/{pid}/maps").read_text())
+        self.assert_end_is_told(run, ranks[1])
 
-    def is_rank(self, pid, rank, mark):
-        try:
-            words = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except OSError:
-            return False
-        return f"RANKS_TEST={mark}".encode() in words and f"OMPI_COMM_WORLD_RANK={rank}".encode() in words
+    @unittest.skipIf(SKIP_REASON, SKIP_REASON)
+    def test_a_rank_that_dies_under_mpirun(self):
+        run = self.start("--transport", "mpi")
+        self.assert_end_is_told(run, self.begun(run, self.is_of_mpirun)[1])
+
+    def test_the_process_that_has_started_them_dies(self):
+        run = self.start()
+        self.begun(run, self.is_child)
+        run.kill()
+        run.communicate(timeout=command.TIMEOUT_S)
+        self.assert_all_gone()
+
+    def test_interrupt(self):
+        """Ctrl-C reaches all processes of a terminal; SIGTERM only the one that was started. Both end the run in
+        order."""
+        for send in (lambda run: os.killpg(run.pid, signal.SIGINT), lambda run: run.terminate()):
+            run = self.start()
+            self.begun(run, self.is_child)
+            send(run)
+            _, said = run.communicate(timeout=command.TIMEOUT_S)
+            self.assertEqual(run.returncode, 130, said)
+            self.assertEqual(json.loads((self.folder / "out/run.json").read_text())["outcome"], "interrupted")
+            self.assertTrue((self.folder / "out/stats.json").exists())
+            self.assert_all_gone()
+            shutil.rmtree(self.folder / "out")
 
 
 if __name__ == "__main__":

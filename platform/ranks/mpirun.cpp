@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/ranks/launch.h"
+#include "platform/ranks/mpirun.h"
 
 #include <algorithm>
 #include <csignal>
@@ -96,7 +96,7 @@ bool shown_on_terminal() {
     return !value || std::strcmp(value, no_progress.value) != 0;
 }
 
-int launch(unsigned count) {
+int mpirun(unsigned count) {
     std::vector<std::string> words = {"mpirun", "-n", std::to_string(count), "--oversubscribe", "--bind-to", "none"};
     if (::geteuid() == 0) words.push_back("--allow-run-as-root");
     const auto own = own_command();
@@ -106,7 +106,8 @@ int launch(unsigned count) {
     argv.push_back(nullptr);
 
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw input_error(fmt::format("--ranks: no pipe: {}", std::strerror(errno)));
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        throw input_error(fmt::format("--transport mpi: no pipe: {}", std::strerror(errno)));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
@@ -115,15 +116,15 @@ int launch(unsigned count) {
     ::setenv("HWLOC_HIDE_ERRORS", "2",
              0);  // where there is no /sys (containers), hwloc has several lines to say about it
     if (!isatty(STDERR_FILENO)) ::setenv(no_progress.name, no_progress.value, 1);
-    pid_t mpirun = 0;
-    const int failed = ::posix_spawnp(&mpirun, "mpirun", &actions, nullptr, argv.data(), environ);
+    pid_t child = 0;
+    const int failed = ::posix_spawnp(&child, "mpirun", &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     if (failed)
         throw input_error(
-            fmt::format("--ranks: mpirun cannot be started: {} (Debian: openmpi-bin)", std::strerror(failed)));
+            fmt::format("--transport mpi: mpirun cannot be started: {} (Debian: openmpi-bin)", std::strerror(failed)));
 
-    g_mpirun = mpirun;
+    g_mpirun = child;
     struct sigaction action {
     }, interrupt, terminate;
     action.sa_handler = forward_signal;
@@ -133,7 +134,7 @@ int launch(unsigned count) {
     said.listen();
     ::close(ends[0]);
     int status = 0;
-    while (::waitpid(mpirun, &status, 0) < 0 && errno == EINTR) {
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     sigaction(SIGINT, &interrupt, nullptr);
     sigaction(SIGTERM, &terminate, nullptr);

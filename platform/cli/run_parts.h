@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs of one process and of several have in common.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "platform/cli/command.h"
+
+namespace fabricvp::cli {
+
+/// The machine with its images, as far as this process has them. \param outputs what a kernel is to leave
+/// \throws input_error
+std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
+                                  std::vector<kernel_output>& outputs);
+void configure_consoles(platform& p, const options::variables_map& given);
+/// The last line of a run.
+void conclude(const platform& p, const run_result& result, const std::string& failure_message, int exit, bool quiet);
+
+/// Where a run has several ranks, or is to have them. \returns the exit status; nothing for a run of one process
+/// \throws input_error
+std::optional<int> run_ranks(const options::variables_map& given);
+
+}  // namespace fabricvp::cli

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/ranks/ring_communicator.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <boost/interprocess/anonymous_shared_memory.hpp>
+
+#include "platform/common/input_error.h"
+
+namespace fabricvp::ranks {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_ring = 64 << 10;  // stays in a core's cache
+constexpr std::size_t min_ring = 1 << 10;
+constexpr std::size_t max_all_rings = 64 << 20;
+/// Looking longer than it takes to put a process to sleep and wake it is never worthwhile by itself, but cores are
+/// often free and windows short.
+constexpr std::chrono::nanoseconds min_spin = 1us, max_spin = 50us;
+
+std::size_t fitting_ring(unsigned count) {
+    const auto rings = std::max<std::size_t>(std::size_t{count} * (count - 1), 1);
+    auto size = max_ring;
+    while (size > min_ring && size * rings > max_all_rings) size /= 2;
+    return size;
+}
+
+boost::interprocess::mapped_region reserve(unsigned count, std::size_t ring_bytes) {
+    const auto size =
+        count * sizeof(shared_segment::rank_state) + std::size_t{count} * count * ring_end::bytes_needed(ring_bytes);
+    try {
+        return boost::interprocess::anonymous_shared_memory(size);
+    } catch (const boost::interprocess::interprocess_exception& e) {
+        throw input_error(fmt::format("--ranks {}: no {} MiB of shared memory: {}", count, size >> 20, e.what()));
+    }
+}
+
+bool enough_cores(unsigned ranks) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0) return true;  // more than a set holds
+    return static_cast<unsigned>(CPU_COUNT(&cores)) >= ranks;
+}
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
+    return ::syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+shared_segment::shared_segment(unsigned count, std::size_t ring_bytes)
+    : m_count(count),
+      m_ring_bytes(ring_bytes ? ring_bytes : fitting_ring(count)),
+      m_region(reserve(count, m_ring_bytes)) {
+    for (unsigned r = 0; r < count; ++r) new (&state(r)) rank_state;  // rings begin as zeros, which they are
+}
+
+shared_segment::rank_state& shared_segment::state(unsigned rank) const {
+    return static_cast<rank_state*>(m_region.get_address())[rank];
+}
+
+void* shared_segment::ring(unsigned from, unsigned to) const {
+    return static_cast<std::uint8_t*>(m_region.get_address()) + m_count * sizeof(rank_state) +
+           (std::size_t{from} * m_count + to) * ring_end::bytes_needed(m_ring_bytes);
+}
+
+ring_communicator::ring_communicator(shared_segment& segment, unsigned rank)
+    : m_segment(segment),
+      m_rank(rank),
+      m_cores_suffice(enough_cores(segment.count())),
+      m_last_sender(rank),
+      m_spin_time(max_spin) {
+    for (unsigned r = 0; r < segment.count(); ++r)
+        if (r != rank)
+            m_peers.push_back(
+                {r, {segment.ring(rank, r), segment.ring_bytes()}, {segment.ring(r, rank), segment.ring_bytes()}});
+}
+
+void ring_communicator::all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) {
+    const auto began = wall_clock::now();
+    m_segment.state(m_rank).core.store(sched_getcpu(), std::memory_order_relaxed);
+    m_pending = static_cast<unsigned>(2 * m_peers.size());
+    m_last_sender = m_rank;
+    for (auto& p : m_peers) {
+        from[p.rank].clear();
+        p.sent = 0;
+        p.all_sent = p.all_received = false;
+    }
+    progress(to, from);
+    while (m_pending) wait(to, from);
+    m_waited += wall_clock::now() - began;
+}
+
+bool ring_communicator::progress(const std::vector<bytes>& to, std::vector<bytes>& from) {
+    bool moved = false;
+    for (auto& p : m_peers) {
+        if (p.all_sent) continue;
+        moved |= p.out.write(to[p.rank], p.sent, p.all_sent);
+        m_pending -= p.all_sent;
+    }
+    for (auto& p : m_peers) {
+        if (p.all_received || !p.in.read(from[p.rank], p.all_received)) continue;
+        moved = true;
+        m_last_sender = p.rank;
+        m_pending -= p.all_received;
+    }
+    if (moved) wake_sleepers();
+    return moved;
+}
+
+void ring_communicator::wake_sleepers() {
+    // Either this rank sees that the other one sleeps, or that one, which looks once more before it does, sees what has
+    // been written.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (const auto& p : m_peers) {
+        auto& sleeps_for = m_segment.state(p.rank).sleeps_for;
+        auto expected = m_rank + 1;
+        if (sleeps_for.load(std::memory_order_relaxed) == expected && sleeps_for.compare_exchange_strong(expected, 0))
+            futex(sleeps_for, FUTEX_WAKE, 1);
+    }
+}
+
+/// One of those whose next step is needed.
+const ring_communicator::peer* ring_communicator::awaited() const {
+    for (const auto& p : m_peers)
+        if (!p.all_received || !p.all_sent) return &p;
+    return nullptr;
+}
+
+bool ring_communicator::may_spin(const peer& p) const {
+    return m_cores_suffice && m_segment.state(p.rank).core.load(std::memory_order_relaxed) !=
+                                  m_segment.state(m_rank).core.load(std::memory_order_relaxed);
+}
+
+void ring_communicator::wait(const std::vector<bytes>& to, std::vector<bytes>& from) {
+    const auto& p = *awaited();
+    if (may_spin(p)) {
+        const auto until = wall_clock::now() + m_spin_time;
+        do {
+            for (unsigned i = 0; i < 32; ++i) {
+                if (progress(to, from)) {
+                    m_spin_time = std::min<wall_clock::duration>(2 * m_spin_time, max_spin);
+                    return;
+                }
+                relax();
+            }
+        } while (wall_clock::now() < until);
+        m_spin_time = std::max<wall_clock::duration>(m_spin_time / 2, min_spin);
+    }
+    sleep_for(p, to, from);
+}
+
+void ring_communicator::sleep_for(const peer& p, const std::vector<bytes>& to, std::vector<bytes>& from) {
+    auto& sleeps_for = m_segment.state(m_rank).sleeps_for;
+    sleeps_for.store(p.rank + 1);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (progress(to, from)) {
+        sleeps_for.store(0);
+        return;
+    }
+    ++m_sleeps;
+    while (sleeps_for.load() == p.rank + 1) futex(sleeps_for, FUTEX_WAIT, p.rank + 1);  // signals wake it, too
+}
+
+void ring_communicator::finish() { m_segment.state(m_rank).finished = true; }
+
+}  // namespace fabricvp::ranks
