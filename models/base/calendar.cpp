@@ -113,7 +113,9 @@ void calendar::drain() {
     // The kernel follows: to the horizon, or to the last event if there are no more.
     if (m_wheel->empty()) horizon = m_wheel->base();
     if (horizon > kernel_time) {
-        m_wake.notify(to_sc_time(horizon - kernel_time));
+        // At the limit nothing is left to do. A wake-up there would not be executed, and look like others' activity to
+        // who asks the kernel what is pending; run_until() brings the kernel there without.
+        if (horizon < m_limit || m_wheel->next() <= m_limit) m_wake.notify(to_sc_time(horizon - kernel_time));
     } else if (!m_wheel->empty() && (kernel_time < m_limit || sc_core::sc_pending_activity_at_current_time())) {
         m_woken = true;
         m_wake.notify(sc_core::SC_ZERO_TIME);

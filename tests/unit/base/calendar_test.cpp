@@ -203,6 +203,24 @@ TEST_CASE_METHOD(bench, "the limit is inclusive, and the run can go on") {
     CHECK(c.run_until(t0) == t0 + 1_ms + 1);  // a limit in the past changes nothing
 }
 
+TEST_CASE_METHOD(bench, "at the limit the kernel has nothing pending that is the calendar's own") {
+    probe later("later");
+    c.schedule(later.event, t0 + 500_ns);
+    c.run_until(t0 + 100_ns);
+    CHECK(kernel_time() == t0 + 100_ns);
+    CHECK_FALSE(sc_core::sc_pending_activity());
+    c.schedule(later.event, t0 + 200_ns);
+    c.run_until(t0 + 200_ns);  // an event at the limit
+    CHECK(seen.size() == 1);
+    CHECK_FALSE(sc_core::sc_pending_activity());
+    one->step.notify(sc_core::sc_time(50, sc_core::SC_NS));  // somebody else's is seen
+    c.schedule(later.event, t0 + 600_ns);
+    c.run_until(t0 + 220_ns);
+    CHECK(sc_core::sc_time_to_pending_activity() == sc_core::sc_time(30, sc_core::SC_NS));
+    c.run_until(t0 + 600_ns);
+    CHECK(seen.size() == 2);
+}
+
 TEST_CASE_METHOD(bench, "with nothing to do a run ends early and warns of nothing") {
     CHECK(c.run_until(t0 + 1_s) == t0);
     CHECK(c.run_until(t0 + 1_s) == t0);
