@@ -69,15 +69,16 @@ shared_segment::shared_segment(unsigned count, std::size_t ring_bytes)
     : m_count(count),
       m_ring_bytes(ring_bytes ? ring_bytes : fitting_ring(count)),
       m_region(reserve(count, m_ring_bytes)) {
+    new (&all()) arrivals;
     for (unsigned r = 0; r < count; ++r) new (&state(r)) rank_state;  // rings begin as zeros, which they are
 }
 
 shared_segment::rank_state& shared_segment::state(unsigned rank) const {
-    return static_cast<rank_state*>(m_region.get_address())[rank];
+    return reinterpret_cast<rank_state*>(&all() + 1)[rank];
 }
 
 void* shared_segment::ring(unsigned from, unsigned to) const {
-    return static_cast<std::uint8_t*>(m_region.get_address()) + m_count * sizeof(rank_state) +
+    return reinterpret_cast<std::uint8_t*>(&state(m_count)) +
            (std::size_t{from} * m_count + to) * ring_end::bytes_needed(m_ring_bytes);
 }
 
@@ -96,7 +97,8 @@ ring_communicator::ring_communicator(shared_segment& segment, unsigned rank)
 void ring_communicator::all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) {
     const auto began = wall_clock::now();
     m_segment.state(m_rank).core.store(sched_getcpu(), std::memory_order_relaxed);
-    m_pending = static_cast<unsigned>(2 * m_peers.size());
+    m_to_send = m_to_receive = static_cast<unsigned>(m_peers.size());
+    ++m_exchanges;
     m_last_sender = m_rank;
     for (auto& p : m_peers) {
         from[p.rank].clear();
@@ -104,7 +106,7 @@ void ring_communicator::all_to_all(const std::vector<bytes>& to, std::vector<byt
         p.all_sent = p.all_received = false;
     }
     progress(to, from);
-    while (m_pending) wait(to, from);
+    while (m_to_send || m_to_receive) wait(to, from);
     m_waited += wall_clock::now() - began;
 }
 
@@ -113,35 +115,48 @@ bool ring_communicator::progress(const std::vector<bytes>& to, std::vector<bytes
     for (auto& p : m_peers) {
         if (p.all_sent) continue;
         moved |= p.out.write(to[p.rank], p.sent, p.all_sent);
-        m_pending -= p.all_sent;
+        if (p.all_sent && --m_to_send == 0) arrive();
     }
     for (auto& p : m_peers) {
         if (p.all_received || !p.in.read(from[p.rank], p.all_received)) continue;
         moved = true;
         m_last_sender = p.rank;
-        m_pending -= p.all_received;
+        m_to_receive -= p.all_received;
     }
     if (moved) wake_sleepers();
     return moved;
 }
+
+void ring_communicator::wake(shared_segment::rank_state& state, std::uint32_t expected) {
+    if (state.sleeps_for.load(std::memory_order_relaxed) == expected &&
+        state.sleeps_for.compare_exchange_strong(expected, 0))
+        futex(state.sleeps_for, FUTEX_WAKE, 1);
+}
+
+/// Two ranks sleep for each other only, and need not count.
+void ring_communicator::arrive() {
+    if (m_peers.size() < 2) return;
+    if (m_segment.all().sent.fetch_add(1) + 1 < m_exchanges * count()) return;
+    for (const auto& p : m_peers) wake(m_segment.state(p.rank), shared_segment::for_all);
+}
+
+bool ring_communicator::all_have_sent() const { return m_segment.all().sent.load() >= m_exchanges * count(); }
 
 void ring_communicator::wake_sleepers() {
     // Either this rank sees that the other one sleeps, or that one, which looks once more before it does, sees what has
     // been written.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (const auto& p : m_peers) {
-        auto& sleeps_for = m_segment.state(p.rank).sleeps_for;
-        auto expected = m_rank + 1;
-        if (sleeps_for.load(std::memory_order_relaxed) == expected && sleeps_for.compare_exchange_strong(expected, 0))
-            futex(sleeps_for, FUTEX_WAKE, 1);
+        auto& state = m_segment.state(p.rank);
+        wake(state, m_rank + 1);
+        if (!p.all_sent) wake(state, shared_segment::for_all);  // its ring is full
     }
 }
 
-/// One of those whose next step is needed.
-const ring_communicator::peer* ring_communicator::awaited() const {
-    for (const auto& p : m_peers)
-        if (!p.all_received || !p.all_sent) return &p;
-    return nullptr;
+/// One of those whose next step is needed; first those whose ring is full.
+const ring_communicator::peer& ring_communicator::awaited() const {
+    return *std::find_if(m_peers.begin(), m_peers.end(),
+                         [this](const peer& p) { return m_to_send ? !p.all_sent : !p.all_received; });
 }
 
 bool ring_communicator::may_spin(const peer& p) const {
@@ -150,7 +165,7 @@ bool ring_communicator::may_spin(const peer& p) const {
 }
 
 void ring_communicator::wait(const std::vector<bytes>& to, std::vector<bytes>& from) {
-    const auto& p = *awaited();
+    const auto& p = awaited();
     if (may_spin(p)) {
         const auto until = wall_clock::now() + m_spin_time;
         do {
@@ -164,19 +179,20 @@ void ring_communicator::wait(const std::vector<bytes>& to, std::vector<bytes>& f
         } while (wall_clock::now() < until);
         m_spin_time = std::max<wall_clock::duration>(m_spin_time / 2, min_spin);
     }
-    sleep_for(p, to, from);
+    sleep(m_to_send || m_peers.size() < 2 ? p.rank + 1 : shared_segment::for_all, to, from);
 }
 
-void ring_communicator::sleep_for(const peer& p, const std::vector<bytes>& to, std::vector<bytes>& from) {
+/// \param wanted as in rank_state
+void ring_communicator::sleep(std::uint32_t wanted, const std::vector<bytes>& to, std::vector<bytes>& from) {
     auto& sleeps_for = m_segment.state(m_rank).sleeps_for;
-    sleeps_for.store(p.rank + 1);
+    sleeps_for.store(wanted);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (progress(to, from)) {
+    if (progress(to, from) || (wanted == shared_segment::for_all && all_have_sent())) {
         sleeps_for.store(0);
         return;
     }
     ++m_sleeps;
-    while (sleeps_for.load() == p.rank + 1) futex(sleeps_for, FUTEX_WAIT, p.rank + 1);  // signals wake it, too
+    while (sleeps_for.load() == wanted) futex(sleeps_for, FUTEX_WAIT, wanted);  // signals wake it, too
 }
 
 void ring_communicator::finish() { m_segment.state(m_rank).finished = true; }

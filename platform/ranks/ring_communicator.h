@@ -24,12 +24,18 @@ public:
 
     /// What all know of one rank, in a cache line of its own.
     struct alignas(64) rank_state {
-        std::atomic<std::uint32_t> sleeps_for{0};  ///< 1 + the rank whose next step it sleeps for; 0: it is awake
+        /// 1 + the rank whose next step it sleeps for; `for_all`: until all ranks have sent; 0: it is awake
+        std::atomic<std::uint32_t> sleeps_for{0};
         std::atomic<std::int32_t> core{-1};        ///< where it was when it last began to exchange
         std::atomic<bool> finished{false}, results_written{false};
     };
+    static constexpr std::uint32_t for_all = ~0u;
+    struct alignas(64) arrivals {
+        std::atomic<std::uint64_t> sent{0};  ///< one for each rank and exchange
+    };
     unsigned count() const { return m_count; }
     std::size_t ring_bytes() const { return m_ring_bytes; }
+    arrivals& all() const { return *static_cast<arrivals*>(m_region.get_address()); }
     rank_state& state(unsigned rank) const;
     /// Where the ring from one rank to another one is.
     void* ring(unsigned from, unsigned to) const;
@@ -41,8 +47,9 @@ private:
 };
 
 /// Messages by rings in shared memory. A rank that waits looks at the rings for a short time, which depends on whether
-/// that was worthwhile before, then sleeps until the rank that it waits for has taken its next step. It sleeps at once
-/// where that one cannot be running: there are more ranks than cores, or it was last seen on this core.
+/// that was worthwhile before, then sleeps. It sleeps at once where the one that it waits for cannot be running: there
+/// are more ranks than cores, or it was last seen on this core. The last rank that has sent its messages wakes those
+/// that sleep, each of them once an exchange; one whose ring is full wakes the reader before.
 class ring_communicator final : public process_communicator {
 public:
     /// \param segment must live as long
@@ -71,16 +78,20 @@ private:
     bool progress(const std::vector<bytes>& to, std::vector<bytes>& from);
     /// Wakes ranks that sleep for this one's next step.
     void wake_sleepers();
-    const peer* awaited() const;
+    void arrive();
+    static void wake(shared_segment::rank_state& state, std::uint32_t expected);
+    bool all_have_sent() const;
+    const peer& awaited() const;
     bool may_spin(const peer& p) const;
     void wait(const std::vector<bytes>& to, std::vector<bytes>& from);
-    void sleep_for(const peer& p, const std::vector<bytes>& to, std::vector<bytes>& from);
+    void sleep(std::uint32_t wanted, const std::vector<bytes>& to, std::vector<bytes>& from);
 
     shared_segment& m_segment;
     const unsigned m_rank;
     const bool m_cores_suffice;
     std::vector<peer> m_peers;  ///< all other ranks
-    unsigned m_pending = 0;     ///< messages of the present exchange, both directions
+    unsigned m_to_send = 0, m_to_receive = 0;  ///< messages of the present exchange
+    std::uint64_t m_exchanges = 0;
     unsigned m_last_sender;
     std::chrono::duration<double> m_waited{0};
     wall_clock::duration m_spin_time;
