@@ -137,7 +137,7 @@ void platform::implementation::agree_on_end(ticks limit, bool quiet) {
     }
 }
 
-/// What this rank has cost.
+/// What this rank has cost; rank 0 has what all know.
 void platform::implementation::add_rank(statistics_snapshot& values) const {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
@@ -147,6 +147,14 @@ void platform::implementation::add_rank(statistics_snapshot& values) const {
     const auto rank = fmt::format("sim.rank{}.", communicator->rank());
     values[rank + "windows"] = static_cast<double>(synchronizer->count());
     values[rank + "waited_s"] = communicator->waited();
+    for (unsigned r = 0; r < communicator->count(); ++r)
+        if (r != communicator->rank())
+            values[fmt::format("{}waited_for.rank{}_s", rank, r)] = synchronizer->work().waited_for(r);
+    if (communicator->rank() == 0) {
+        values["sim.parallel.work_s"] = synchronizer->work().total();
+        values["sim.parallel.critical_path_s"] = synchronizer->work().critical_path();
+        values["sim.parallel.bound"] = synchronizer->work().bound();
+    }
     values[rank + "user_s"] = seconds(used.ru_utime);
     values[rank + "system_s"] = seconds(used.ru_stime);
     values[rank + "memory_bytes"] = static_cast<double>(used.ru_maxrss) * 1024;

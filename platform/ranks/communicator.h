@@ -23,7 +23,7 @@ public:
     virtual void all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) = 0;
     /// Seconds of wall time in all_to_all().
     virtual double waited() const { return 0; }
-    /// The rank whose message came last in the latest all_to_all(); this one if nothing was awaited.
+    /// The rank that was the last to take part in the latest all_to_all(), as far as this one knows.
     virtual unsigned last_sender() const { return rank(); }
 };
 

@@ -99,14 +99,18 @@ void ring_communicator::all_to_all(const std::vector<bytes>& to, std::vector<byt
     m_segment.state(m_rank).core.store(sched_getcpu(), std::memory_order_relaxed);
     m_to_send = m_to_receive = static_cast<unsigned>(m_peers.size());
     ++m_exchanges;
-    m_last_sender = m_rank;
     for (auto& p : m_peers) {
         from[p.rank].clear();
         p.sent = 0;
         p.all_sent = p.all_received = false;
     }
+    auto& all = m_segment.all();
+    const bool counted = m_peers.size() > 1;
+    if (counted && all.begun.fetch_add(1) + 1 == m_exchanges * count()) all.last = m_rank;
     progress(to, from);
     while (m_to_send || m_to_receive) wait(to, from);
+    // That rank's messages are here, and no rank is the last of the next exchange before this one takes part in it.
+    m_last_sender = counted ? all.last.load() : m_peers.empty() ? m_rank : m_peers[0].rank;
     m_waited += wall_clock::now() - began;
 }
 
@@ -120,7 +124,6 @@ bool ring_communicator::progress(const std::vector<bytes>& to, std::vector<bytes
     for (auto& p : m_peers) {
         if (p.all_received || !p.in.read(from[p.rank], p.all_received)) continue;
         moved = true;
-        m_last_sender = p.rank;
         m_to_receive -= p.all_received;
     }
     if (moved) wake_sleepers();

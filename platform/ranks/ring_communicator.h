@@ -26,12 +26,13 @@ public:
     struct alignas(64) rank_state {
         /// 1 + the rank whose next step it sleeps for; `for_all`: until all ranks have sent; 0: it is awake
         std::atomic<std::uint32_t> sleeps_for{0};
-        std::atomic<std::int32_t> core{-1};        ///< where it was when it last began to exchange
+        std::atomic<std::int32_t> core{-1};  ///< where it was when it last began to exchange
         std::atomic<bool> finished{false}, results_written{false};
     };
     static constexpr std::uint32_t for_all = ~0u;
     struct alignas(64) arrivals {
-        std::atomic<std::uint64_t> sent{0};  ///< one for each rank and exchange
+        std::atomic<std::uint64_t> begun{0}, sent{0};  ///< one for each rank and exchange
+        std::atomic<std::uint32_t> last{0};            ///< the rank that was the last to begin the latest exchange
     };
     unsigned count() const { return m_count; }
     std::size_t ring_bytes() const { return m_ring_bytes; }
@@ -89,7 +90,7 @@ private:
     shared_segment& m_segment;
     const unsigned m_rank;
     const bool m_cores_suffice;
-    std::vector<peer> m_peers;  ///< all other ranks
+    std::vector<peer> m_peers;                 ///< all other ranks
     unsigned m_to_send = 0, m_to_receive = 0;  ///< messages of the present exchange
     std::uint64_t m_exchanges = 0;
     unsigned m_last_sender;

@@ -17,6 +17,7 @@
 #include "base/calendar.h"
 #include "network/link_message.h"
 #include "platform/ranks/communicator.h"
+#include "platform/ranks/parallel_work.h"
 
 namespace fabricvp::ranks {
 
@@ -52,6 +53,7 @@ public:
     std::vector<std::string> all(const std::string& own);
 
     std::uint64_t count() const { return m_count; }  ///< windows so far
+    const parallel_work& work() const { return m_work; }
 
 private:
     struct header;
@@ -67,6 +69,8 @@ private:
     ticks m_posted_due = never;                    // when the earliest of them counts
     std::vector<bytes> m_to, m_from;
     std::uint64_t m_count = 0;
+    parallel_work m_work;
+    double m_window_s = 0;  ///< that the latest window took here
     calendar_event m_wake{method<&window_synchronizer::wake>, this};
 };
 

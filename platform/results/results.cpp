@@ -39,10 +39,18 @@ statistic_notes verdict_notes(const std::string& path) {
 
 /// Of one rank of a run (sim.rank0.windows).
 statistic_notes rank_notes(const std::string& path) {
+    static const std::map<std::string, statistic_notes> together = {
+        {"sim.parallel.work_s", {"s", "wall-clock time of all ranks' windows, without waiting"}},
+        {"sim.parallel.critical_path_s", {"s", "wall-clock time of each window's busiest rank"}},
+        {"sim.parallel.bound", {"1", "work over critical path: how many times as fast ranks can be as one process"}},
+    };
+    if (const auto found = together.find(path); found != together.end()) return found->second;
     if (path.compare(0, 8, "sim.rank") != 0) return {};
+    if (path.find(".waited_for.rank") != path.npos)
+        return {"s", "wall-clock time of exchanges in which that rank's message was the last to come"};
     static const std::map<std::string, statistic_notes> notes = {
         {"windows", {"1", "windows of simulated time that it ran without hearing from the others"}},
-        {"waited_s", {"s", "wall-clock time in which it waited for others"}},
+        {"waited_s", {"s", "wall-clock time in which it exchanged messages, and waited for others"}},
         {"user_s", {"s", "processor time of the process"}},
         {"system_s", {"s", "processor time of the process in the operating system"}},
         {"memory_bytes", {"B", "most memory that the process had"}},

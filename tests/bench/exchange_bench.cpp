@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an empty window's exchange costs between two ranks: all_to_all() of a header and nothing else. Prints one line of
-// JSON: microseconds an exchange, the fastest batch (as on quiet cores) and the median one. By MPI where mpirun has
+// What an empty window's exchange costs between two ranks: all_to_all() of a header and nothing else. Prints one line
+// of JSON: microseconds an exchange, the fastest batch (as on quiet cores) and the median one. By MPI where mpirun has
 // started it, else by shared memory.
 //
 //     exchange_bench [EXCHANGES]

@@ -152,6 +152,18 @@ class SameResults(CommandTest):
     def test_a_pair_of_nodes(self):
         self.compare([2], self.long_cables("rdma_pair"), "--append", "exchange=0 latency=2 max=512 bandwidth=8 rate=64")
         self.assertIn("all ok, powering off", (self.folder / "ranks2/console.node1.log").read_text())
+        for name in ["ranks2"] + ([] if SKIP_REASON else ["mpi2"]):
+            self.assert_bounded(json.loads((self.folder / name / "stats.json").read_text()))
+
+    def assert_bounded(self, statistics):
+        """What two ranks had to do bounds what they gain, and each has waited for the other one only."""
+        work, path = statistics["sim.parallel.work_s"], statistics["sim.parallel.critical_path_s"]
+        self.assertAlmostEqual(statistics["sim.parallel.bound"], work / path)
+        self.assertTrue(work / 2 <= path <= work, (work, path))
+        self.assertLess(path, statistics["sim.wall_s"])
+        for rank, other in ((0, 1), (1, 0)):
+            waited = statistics[f"sim.rank{rank}.waited_s"]
+            self.assertTrue(0 < statistics[f"sim.rank{rank}.waited_for.rank{other}_s"] <= waited)
 
     def test_packets_lost_on_links_that_are_cut(self):
         faults = """faults:

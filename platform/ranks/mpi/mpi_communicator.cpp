@@ -51,10 +51,12 @@ public:
     unsigned rank() const override { return static_cast<unsigned>(m_rank); }
     unsigned count() const override { return static_cast<unsigned>(m_count); }
     double waited() const override { return m_waited.count(); }
+    unsigned last_sender() const override { return m_last_sender; }
 
     void all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) override {
         m_pending_sends.clear();
         m_awaited.clear();
+        m_last_sender = rank();
         for (int r = 0; r < m_count; ++r) {
             if (r == m_rank) continue;
             const auto& data = to[static_cast<unsigned>(r)];
@@ -91,6 +93,7 @@ private:
         MPI_Status status;
         MPI_Iprobe(r, tag, MPI_COMM_WORLD, &there, &status);
         if (!there) return false;
+        m_last_sender = static_cast<unsigned>(r);
         MPI_Get_count(&status, MPI_BYTE, &size);
         to.resize(static_cast<std::size_t>(size));
         MPI_Recv(to.data(), size, MPI_BYTE, r, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -98,6 +101,7 @@ private:
     }
 
     int m_rank = 0, m_count = 1;
+    unsigned m_last_sender = 0;
     bool m_finished = false;
     std::chrono::duration<double> m_waited{0};
     std::vector<MPI_Request> m_pending_sends;

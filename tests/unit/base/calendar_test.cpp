@@ -213,7 +213,7 @@ TEST_CASE_METHOD(bench, "at the limit the kernel has nothing pending that is the
     c.run_until(t0 + 200_ns);  // an event at the limit
     CHECK(seen.size() == 1);
     CHECK_FALSE(sc_core::sc_pending_activity());
-    one->step.notify(sc_core::sc_time(50, sc_core::SC_NS));  // somebody else's is seen
+    one->step.notify(sc_core::sc_time(50, sc_core::SC_NS));  // a foreign process's is seen
     c.schedule(later.event, t0 + 600_ns);
     c.run_until(t0 + 220_ns);
     CHECK(sc_core::sc_time_to_pending_activity() == sc_core::sc_time(30, sc_core::SC_NS));

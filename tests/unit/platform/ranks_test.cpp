@@ -4,6 +4,7 @@
 
 #include "platform/config/machine_reader.h"
 #include "platform/params/machine_params.h"
+#include "platform/ranks/parallel_work.h"
 #include "platform/ranks/partition.h"
 #include "platform/ranks/rank_part.h"
 
@@ -57,6 +58,22 @@ TEST_CASE("machines that cannot be cut so are refused") {
     const auto linked =
         params_of("nodes: 2\nnode: {hcas: [{}], pcie: {endpoints: [{kind: virtio_net, name: net0}]}}\n");
     CHECK_THROWS_WITH(ranks::partition(linked, 2), Contains("joined by Ethernet, which cannot be cut"));
+}
+
+TEST_CASE("the busiest rank of each window bounds what ranks gain") {
+    parallel_work w(3);
+    CHECK(w.bound() == 0);
+    for (const auto seconds : {4., 1., 1.}) w.add(seconds);
+    w.end_window();
+    for (const auto seconds : {0., 2., 0.}) w.add(seconds);
+    w.end_window();
+    w.add_wait(2, 0.5);
+    w.add_wait(2, 0.25);
+    CHECK(w.total() == 8);
+    CHECK(w.critical_path() == 6);
+    CHECK(w.bound() == 8. / 6);
+    CHECK(w.waited_for(2) == 0.75);
+    CHECK(w.waited_for(1) == 0);
 }
 
 TEST_CASE("what ranks have measured comes together") {

@@ -116,6 +116,23 @@ TEST_CASE("a rank that waits long sleeps, and knows for whom it has waited") {
     CHECK(last == 1);
 }
 
+TEST_CASE("all ranks know which one was the last") {
+    shared_segment segment(3);
+    unsigned last[3] = {9, 9, 9};
+    const auto exchange = [&](unsigned rank) {
+        ring_communicator c(segment, rank);
+        std::vector<bytes> to(3), from(3);
+        c.all_to_all(to, from);
+        last[rank] = c.last_sender();
+    };
+    std::thread first(exchange, 0), third(exchange, 2);
+    while (segment.all().begun != 2) std::this_thread::yield();
+    exchange(1);
+    first.join();
+    third.join();
+    for (const auto l : last) CHECK(l == 1);
+}
+
 TEST_CASE("processes exchange messages, and rank 0 has the last word") {
     const auto exchange = [](process_communicator& c, const auto& results_written) {
         if (wrong_messages(c, 500, 1000)) return 9;
