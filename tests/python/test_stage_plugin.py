@@ -2,7 +2,6 @@
 """A stage of the fabric that is built outside of the tree (`fabricvp new stage`), in every command that takes one."""
 
 import json
-import shutil
 import subprocess
 import sys
 
@@ -174,7 +173,6 @@ def fabricvp_python(script, folder):
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(not shutil.which("mpirun"), reason="mpirun is not installed")
 def test_ranks(command, plugin, tmp_path):
     """Each rank loads it, and the statistics are those of one process."""
     (tmp_path / "machine.yaml").write_text(NODES)
