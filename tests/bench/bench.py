@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench.py [KEY...]: measures the speed of the simulator, prints a table and writes build/bench.json.
 
-Each measurement alternates ours with its baseline in one run and takes medians, and stands beside S, the timed events a
-second of stock SystemC just before and after it, so the ratios mean something on any machine. Given keys, only those
-are measured anew; the other results in the file stay. With --quick everything is tried once on little work: whether it
-runs, not how fast."""
+Each measurement alternates ours with its baseline in one run and takes medians. It stands beside two yardsticks, taken
+just before and after it, so that the ratios mean something on any machine: S, the timed events a second of stock
+SystemC, and M, the random dependent reads of memory a second. Given keys, only those are measured anew; the other
+results in the file stay. With --quick everything is tried once on little work: whether it runs, not how fast."""
 
 import argparse
 import importlib
@@ -44,6 +44,7 @@ COLUMNS = (
     ("unit", "left"),
     ("ratio", "right"),
     ("of S", "right"),
+    ("of M", "right"),
     ("goal", "left"),
 )
 
@@ -62,9 +63,21 @@ def systemc():
         return None
 
 
+def memory():
+    """M at present, None where it cannot be measured."""
+    try:
+        return tools.rows("memory_bench", *tools.sized((5,), (1, 100_000)))[0]["value"]
+    except Unavailable:
+        return None
+
+
+def mean(before, after):
+    return (before + after) / 2 if before and after else None
+
+
 def measure(m):
     """Its result, and whether it failed."""
-    before = systemc()
+    before = systemc(), memory()
     try:
         result, failed = m.run(), False
     except Unavailable as why:
@@ -72,8 +85,7 @@ def measure(m):
     except Exception as error:
         traceback.print_exc()
         return Result(None, None, m.unit, note=f"failed: {error}"), True
-    after = systemc()
-    result.systemc = (before + after) / 2 if before and after else None
+    result.systemc, result.memory = map(mean, before, (systemc(), memory()))
     return result, failed
 
 
@@ -126,6 +138,7 @@ def main(argv):
             m.unit,
             number(result.ratio),
             number(result.of_systemc),
+            number(result.of_memory),
             m.goal,
         )
         if result.note:
@@ -135,6 +148,9 @@ def main(argv):
         console.print(note, markup=False)
     console.print(
         "S: timed events a second of processor time of stock SystemC, 1,000 random timers, measured beside each row"
+    )
+    console.print(
+        "M: dependent reads of 64 bytes a second of processor time, at random from 256 MiB, measured beside each row"
     )
     console.print(f"written to {file}")
     return 1 if any_failed else 0

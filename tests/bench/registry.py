@@ -21,8 +21,9 @@ def per_second(unit):
 class Result:
     """`ratio` is value / baseline; None where it cannot be measured, and `note` says why.
 
-    `systemc` is S, the timed events a second of stock SystemC beside this measurement. Machines differ in speed, and
-    shared ones from minute to minute, so rates count as multiples of S, and times as events that S executes in them.
+    `systemc` is S, the timed events a second of stock SystemC beside this measurement, and `memory` M, the random
+    dependent reads a second. Machines differ in speed, and shared ones from minute to minute, so rates count as
+    multiples of both, and times as events that S executes in them.
     """
 
     value: float | None
@@ -30,6 +31,7 @@ class Result:
     unit: str
     note: str = ""
     systemc: float | None = None
+    memory: float | None = None
 
     @property
     def ratio(self):
@@ -37,12 +39,20 @@ class Result:
 
     @property
     def of_systemc(self):
-        one = per_second(self.unit)
-        return self.value * one / self.systemc if self.value is not None and self.systemc and one else None
+        return self.multiple_of(self.systemc)
+
+    @property
+    def of_memory(self):
+        return self.multiple_of(self.memory)
 
     @property
     def systemc_events(self):
         return self.value * self.systemc if self.value is not None and self.systemc and self.unit == "s" else None
+
+    def multiple_of(self, yardstick):
+        """A rate as a multiple of a yardstick in things a second; None for what is no rate."""
+        one = per_second(self.unit)
+        return self.value * one / yardstick if self.value is not None and yardstick and one else None
 
     def as_json(self):
         fields = {
@@ -51,8 +61,9 @@ class Result:
             "ratio": self.ratio,
             "unit": self.unit,
             "of_systemc": self.of_systemc,
+            "of_memory": self.of_memory,
         }
-        for name in ("systemc_events", "systemc", "note"):
+        for name in ("systemc_events", "systemc", "memory", "note"):
             if (value := getattr(self, name)) not in (None, ""):
                 fields[name] = value
         return fields

@@ -51,14 +51,16 @@ def test_every_measurement_gives_a_number(results):
     for key, row in results.items():
         assert row["value"] > 0, f"{key}: {row}"
         assert row["systemc"] > 100_000, f"{key}: {row}"  # events a second; any machine has more
+        assert 100_000 < row["memory"] < 200_000_000, f"{key}: {row}"  # reads a second: 10 us to 5 ns each
 
 
-def test_rates_are_multiples_of_systemc(results):
+def test_rates_are_multiples_of_the_yardsticks(results):
     for key, row in results.items():
         if row["unit"].endswith("/s"):
             assert row["of_systemc"] == pytest.approx(row["value"] / row["systemc"]), key
+            assert row["of_memory"] == pytest.approx(row["value"] / row["memory"]), key
         else:
-            assert row["of_systemc"] is None, key
+            assert row["of_systemc"] is None and row["of_memory"] is None, key
         assert ("systemc_events" in row) == (row["unit"] == "s"), key
 
 
