@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `fabricvp experiment scale` counts as the time of packet-hops."""
+
+import types
+
+import pytest
+from fabricvp.experiments.scale import measure
+from fabricvp.platform import Platform
+
+
+@pytest.mark.timeout(300)
+def test_reading_statistics_is_not_in_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock on which a second of simulation takes 1e6, and each reading of statistics 1,000."""
+    clock = [0.0]
+    run, snapshot = Platform.run, measure._counts
+
+    def timed_run(platform: Platform, time: float) -> object:
+        clock[0] += 1e6 * time
+        return run(platform, time)
+
+    def timed_counts(platform: Platform) -> tuple[float, float]:
+        clock[0] += 1_000
+        return snapshot(platform)
+
+    monkeypatch.setattr(measure, "time", types.SimpleNamespace(process_time=lambda: clock[0]))
+    monkeypatch.setattr(measure, "_counts", timed_counts)
+    monkeypatch.setattr(Platform, "run", timed_run)
+    cost = measure.run_load(measure.Load(4, "uniform", 5_000))
+    assert cost.hops > 4_000
+    assert 0 < cost.seconds < 100
+    assert cost.seconds < 1e6 * cost.simulated
