@@ -186,9 +186,12 @@ void platform::write_results(const std::string& folder) {
     const bool alone = m->rank_parts.empty();
     if (alone) m->rank_parts.push_back(m->own_rank_part(false));
     const auto values = statistics();
-    auto notes = m->rank_parts.front().notes;
+    auto notes = alone ? std::move(m->rank_parts.front().notes) : m->rank_parts.front().notes;
     for (const auto& p : m->rank_parts) notes.insert(p.notes.begin(), p.notes.end());
-    notes.merge(notes_of(values));
+    statistics_snapshot unknown;  // verdicts
+    for (const auto& value : values)
+        if (!notes.count(value.first)) unknown.insert(value);
+    notes.merge(notes_of(unknown));
     std::vector<std::pair<std::string, std::string>> files = {{"config.resolved.yaml", resolved_config()},
                                                               {"stats.csv", statistics_csv(values, notes)},
                                                               {"stats.json", statistics_json(values)}};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -14,15 +16,47 @@ namespace fabricvp {
 
 namespace {
 
-std::vector<statistic*>& registry() {
-    static auto* all = new std::vector<statistic*>;  // outlives every model, static ones too
-    return *all;
-}
+/// All statistics. Machines have hundreds of thousands, which come and go one by one, so they are put in order when
+/// they are asked for.
+class statistics_registry {
+public:
+    /// \returns false if there is one of that path
+    bool add(statistic& s) {
+        if (!m_places.emplace(s.path(), m_all.size()).second) return false;
+        m_in_order = m_in_order && (m_all.empty() || m_all.back()->path() < s.path());
+        m_all.push_back(&s);
+        return true;
+    }
+    void remove(const statistic& s) {
+        const auto at = m_places.find(s.path());
+        const std::size_t place = at->second;
+        m_places.erase(at);
+        statistic* const last = m_all.back();
+        m_all.pop_back();
+        if (place == m_all.size()) return;
+        m_all[place] = last;
+        m_places.find(last->path())->second = place;
+        m_in_order = false;
+    }
+    /// In path order.
+    const std::vector<statistic*>& all() {
+        if (m_in_order) return m_all;
+        std::sort(m_all.begin(), m_all.end(),
+                  [](const statistic* a, const statistic* b) { return a->path() < b->path(); });
+        for (std::size_t place = 0; place < m_all.size(); ++place) m_places.find(m_all[place]->path())->second = place;
+        m_in_order = true;
+        return m_all;
+    }
 
-auto place(const std::string& path) {
-    auto& all = registry();
-    return std::lower_bound(all.begin(), all.end(), path,
-                            [](const statistic* s, const std::string& p) { return s->path() < p; });
+private:
+    std::vector<statistic*> m_all;
+    std::unordered_map<std::string_view, std::size_t> m_places;  // by path, in m_all; looked up only
+    bool m_in_order = true;
+};
+
+statistics_registry& registry() {
+    static auto* all = new statistics_registry;  // outlives every model, static ones too
+    return *all;
 }
 
 bool lies_under(const std::string& path, const std::string& prefix) {
@@ -52,13 +86,10 @@ void check(const statistic& s, const statistics_snapshot& values, ticks now) {
 
 statistic::statistic(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help)
     : m_words(new words{std::string(owner.name()) + '.' + name, std::move(unit), std::move(help)}) {
-    const auto at = place(path());
-    if (at != registry().end() && (*at)->path() == path())
-        throw std::logic_error("statistic " + path() + " exists twice");
-    registry().insert(at, this);
+    if (!registry().add(*this)) throw std::logic_error("statistic " + path() + " exists twice");
 }
 
-statistic::~statistic() { registry().erase(place(path())); }
+statistic::~statistic() { registry().remove(*this); }
 
 void counter::report(statistics_snapshot& to) const { to[path()] = static_cast<double>(value()); }
 
@@ -157,12 +188,12 @@ void time_series::restart() {
     m_start = calendar::current().now();
 }
 
-const std::vector<statistic*>& all_statistics() { return registry(); }
+const std::vector<statistic*>& all_statistics() { return registry().all(); }
 
 statistics_snapshot snapshot_statistics(const std::string& prefix) {
     statistics_snapshot all;
     const auto* timeline = checked ? calendar::find() : nullptr;
-    for (const statistic* s : registry())
+    for (const statistic* s : registry().all())
         if (lies_under(s->path(), prefix)) {
             s->report(all);
             if (timeline) check(*s, all, timeline->now());
@@ -173,7 +204,7 @@ statistics_snapshot snapshot_statistics(const std::string& prefix) {
 void check_statistics(bool on) { checked = on; }
 
 void restart_statistics(const std::string& prefix) {
-    for (statistic* s : registry())
+    for (statistic* s : registry().all())
         if (lies_under(s->path(), prefix)) s->restart();
     auto& starts = window_starts();
     for (auto at = starts.begin(); at != starts.end();) at = lies_under(at->first, prefix) ? starts.erase(at) : ++at;

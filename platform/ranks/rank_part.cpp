@@ -55,9 +55,10 @@ rank_part parse_rank_part(const std::string& bytes) try {
 
 statistics_snapshot merged_values(const std::vector<rank_part>& all) {
     static const std::set<std::string> once = {"network.sweeps", "sim.time_s", "sim.wall_s"};
-    statistics_snapshot sum;
-    for (const auto& p : all)
-        for (const auto& [path, value] : p.values)
+    if (all.empty()) return {};
+    auto sum = all.front().values;
+    for (auto p = all.begin() + 1; p != all.end(); ++p)
+        for (const auto& [path, value] : p->values)
             if (const auto [at, added] = sum.emplace(path, value); !added && !once.count(path)) at->second += value;
     return sum;
 }

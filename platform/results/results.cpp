@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/results/results.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 
@@ -59,28 +61,53 @@ statistic_notes rank_notes(const std::string& path) {
     return found == notes.end() ? statistic_notes{} : found->second;
 }
 
-std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
+void append_csv_cell(std::string& out, const std::string& text) {
+    const auto special = [](char c) { return c == ',' || c == '"' || c == '\n'; };
+    if (std::none_of(text.begin(), text.end(), special)) {
+        out += text;
+        return;
+    }
+    out += '"';
+    for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+    out += '"';
+}
+
+/// As JSON has it.
+void append_quoted(std::string& out, const std::string& text) {
+    const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+    if (std::all_of(text.begin(), text.end(), plain))
+        out.append(1, '"').append(text).append(1, '"');
+    else
+        out += nlohmann::json(text).dump();
+}
+
+/// number_text() without a string of its own.
+void append_number(std::string& out, double value) {
+    constexpr double exact = 9007199254740992.0;  // 2^53
+    if (!std::isfinite(value))
+        out += "null";
+    else if (std::abs(value) <= exact && value == std::floor(value))
+        fmt::format_to(std::back_inserter(out), "{}", static_cast<std::int64_t>(value));
+    else
+        fmt::format_to(std::back_inserter(out), "{}", value);
 }
 
 }  // namespace
 
 std::string number_text(double value) {
-    if (!std::isfinite(value)) return "null";
-    constexpr double exact = 9007199254740992.0;  // 2^53
-    if (value == std::floor(value) && std::abs(value) <= exact)
-        return fmt::format("{}", static_cast<std::int64_t>(value));
-    return fmt::format("{}", value);
+    std::string out;
+    append_number(out, value);
+    return out;
 }
 
 std::string statistics_json(const statistics_snapshot& values) {
     std::string out = "{";
     const char* separator = "\n  ";
     for (const auto& [path, value] : values) {
-        out += fmt::format("{}{}: {}", separator, nlohmann::json(path).dump(), number_text(value));
+        out += separator;
+        append_quoted(out, path);
+        out += ": ";
+        append_number(out, value);
         separator = ",\n  ";
     }
     return out + "\n}\n";
@@ -134,8 +161,14 @@ std::string statistics_csv(const statistics_snapshot& values, const std::map<std
     std::string out = "path,value,unit,help\n";
     for (const auto& [path, value] : values) {
         const auto& known = notes.at(path);
-        out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(known.unit),
-                           csv_cell(known.help));
+        append_csv_cell(out, path);
+        out += ',';
+        append_number(out, value);
+        out += ',';
+        append_csv_cell(out, known.unit);
+        out += ',';
+        append_csv_cell(out, known.help);
+        out += '\n';
     }
     return out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,6 +30,26 @@ TEST_CASE("statistics register under the hierarchical name, in path order") {
     CHECK(snapshot_statistics("top.left") == statistics_snapshot{{"top.left.a", 5}, {"top.left.z", 7}});
     CHECK(snapshot_statistics("top.left2.a") == statistics_snapshot{{"top.left2.a", 1}});
     CHECK_THROWS_AS(counter(top.left, "a", "1", "again"), std::logic_error);
+}
+
+TEST_CASE("statistics stay in path order, whichever come and go") {
+    auto& top = results_bench();
+    std::vector<std::unique_ptr<counter>> some;
+    for (const char* name : {"m", "c", "x", "a", "k"})
+        some.push_back(std::make_unique<counter>(top.left, name, "1", ""));
+    const auto names = [] {
+        std::string all;
+        for (const auto* s : all_statistics()) all += s->path().back();
+        return all;
+    };
+    CHECK(names() == "ackmx");
+    some.erase(some.begin() + 3);  // a
+    some.erase(some.begin());      // m
+    CHECK_THROWS_AS(counter(top.left, "x", "1", "again"), std::logic_error);
+    counter again{top.left, "a", "1", "anew"};
+    CHECK(names() == "ackx");
+    some.clear();
+    CHECK(names() == "a");
 }
 
 TEST_CASE("a region of interest counts from zero, totals go on") {
