@@ -19,6 +19,7 @@
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
 #include "platform/common/unmatched.h"
+#include "platform/config/config_printer.h"
 #include "platform/config/machine_reader.h"
 #include "platform/config/plugins.h"
 #include "platform/config/renamed_names.h"
@@ -81,6 +82,14 @@ std::vector<std::pair<std::size_t, std::size_t>> device_counts(const std::string
     for (const auto& n : read_machine_params(read_file(file, 1 << 24), file, set).nodes)
         parts.emplace_back(n.devices.gpus.size(), n.pcie.endpoints.size());
     return parts;
+}
+
+/// A configuration with every parameter and its value, overrides among them; nothing is built.
+std::string resolved_parameters(const std::string& yaml, const std::string& name, const platform::overrides& set) {
+    auto params = read_machine_params(yaml, name, set);
+    config_printer printer;
+    params.describe(printer);
+    return printer.text();
 }
 
 py::object csr_number(const std::string& name) {
@@ -256,6 +265,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("linux_folder", &linux_folder);
     m.def("find_config", &find_config);
     m.def("device_counts", &device_counts);
+    m.def("resolved_parameters", &resolved_parameters);
     m.def("cli_main", &cli_main, py::arg("arguments"),
           py::arg("others") = std::vector<std::pair<std::string, std::string>>(),
           py::call_guard<py::gil_scoped_release>());

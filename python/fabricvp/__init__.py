@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
     from .spawning import spawn
     from .streams import Stream
+    from .sweeps import sweep
     from .units import seconds, to_picoseconds
 
 _NAMES = {
@@ -60,6 +61,7 @@ _NAMES = {
     "results": ("Match", "NodeOutcome", "NodeState", "Outcome", "RunResult", "read_results"),
     "spawning": ("spawn",),
     "streams": ("Stream",),
+    "sweeps": ("sweep",),
     "units": ("seconds", "to_picoseconds"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}

@@ -20,10 +20,10 @@ from fabricvp.experiments.gpu_workloads.measure import Point, as_record, measure
 from fabricvp.experiments.gpu_workloads.roles import Counts
 from fabricvp.experiments.machines import Machine, hash_of_all
 from fabricvp.experiments.points import run_points
-from fabricvp.experiments.progress import LineProgress, Progress
 from fabricvp.experiments.result_cache import ResultCache
 from fabricvp.experiments.scale.measure import Load, run_load
 from fabricvp.experiments.writing import write
+from fabricvp.sweeps.progress import LineProgress, Progress
 
 
 def work(point):

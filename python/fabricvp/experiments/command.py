@@ -10,10 +10,10 @@ import time
 
 from ..arguments import ArgumentParser
 from ..errors import InputError
+from ..sweeps.progress import Progress
 from . import registry
 from .frame import Report, Run
 from .points import PointFailed
-from .progress import Progress
 from .result_cache import ResultCache
 from .writing import number, prepare_folder, write
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._renamed import renamed_attributes, renamed_members
+from ..sweeps.progress import Progress
 from .machines import Machine
 from .points import run_points
-from .progress import Progress
 from .result_cache import ResultCache
 from .tables import answering
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a sweep's table: which statistics of which regions of interest become columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from .. import _fabricvp
+from .task import Record
+
+if TYPE_CHECKING:
+    import pandas
+
+#: Statistics that a table has unless others are asked for: simulated time, and that of each region.
+DEFAULT_STATISTICS = ("sim.time_s", "*:time_s")
+#: What a table says about each point beside what was measured.
+ABOUT = ("outcome", "error", "ended", "wall_s", "log")
+
+
+def frame_of(
+    points: Sequence[Mapping[str, Any]], records: Sequence[Record], statistics: Sequence[str]
+) -> pandas.DataFrame:
+    """One row a point: its parameters, how it ended, what its function gave, and statistics that a pattern matches.
+
+    ``PATTERN`` is one of paths of the whole run, ``REGION:PATTERN`` one of paths of regions with such labels. A pattern
+    that matches nothing though points are ok is warned of."""
+    import pandas
+
+    rows = []
+    for point, record in zip(points, records):
+        about = {name: getattr(record, name) for name in ABOUT} | {"outcome": str(record.outcome)}
+        rows.append({**point, **about, **record.values, **_chosen(record, statistics)})
+    measured = [record for record in records if record.statistics]
+    for pattern in statistics:
+        if measured and pattern not in DEFAULT_STATISTICS and not any(_chosen(r, [pattern]) for r in measured):
+            warnings.warn(f"no statistic matches '{pattern}': {_why(measured[0], pattern)}", stacklevel=3)
+    return pandas.DataFrame(rows)
+
+
+def _chosen(record: Record, patterns: Sequence[str]) -> dict[str, float]:
+    """Values by column; those of a region have its label and a colon before the path."""
+    found: dict[str, float] = {}
+    for pattern in patterns:
+        label, colon, path = pattern.rpartition(":")
+        if not colon:
+            found |= _matching(record.statistics, path)
+            continue
+        for region, values in record.regions.items():
+            if fnmatchcase(region, label):
+                found |= {f"{region}:{each}": value for each, value in _matching(values, path).items()}
+    return found
+
+
+def _matching(values: Mapping[str, float], pattern: str) -> dict[str, float]:
+    if pattern in values:  # the path itself, which may have brackets
+        return {pattern: values[pattern]}
+    return {path: value for path, value in values.items() if fnmatchcase(path, pattern)}
+
+
+def _why(record: Record, pattern: str) -> str:
+    label, colon, path = pattern.rpartition(":")
+    if colon and not any(fnmatchcase(region, label) for region in record.regions):
+        return f"the regions are {', '.join(record.regions) or 'none'}"
+    return _fabricvp.why_unmatched(path, list(record.statistics))

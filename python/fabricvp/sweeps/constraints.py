@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions over parameters of a point: `size * node.host.harts <= 4096 and app != "spmv"`."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import InputError
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
+
+
+class Constraint:
+    """An expression in Python's syntax: numbers, texts, lists, parameters by name, arithmetic, comparisons, `and`,
+    `or`, `not`. A name that Python could not read stands in back quotes. Calling it tells whether a point may stay.
+
+    Raises `InputError` for anything else; the call, for a name that the point does not have and for values that cannot
+    be compared."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._quoted = text, list[str]()
+        try:
+            self._tree = ast.parse(re.sub(r"`([^`]*)`", self._placeholder, text), mode="eval").body
+        except (SyntaxError, ValueError):
+            raise InputError(f"constraint '{text}': is not an expression") from None
+        self._check(self._tree)
+
+    def __call__(self, point: Mapping[str, Any]) -> bool:
+        try:
+            return bool(self._value(self._tree, point))
+        except (TypeError, ZeroDivisionError) as error:
+            raise InputError(f"constraint '{self._text}': {error}") from None
+
+    def _placeholder(self, found: re.Match[str]) -> str:
+        self._quoted.append(found[1])
+        return f"__quoted_{len(self._quoted) - 1}"
+
+    def _check(self, node: ast.expr) -> None:
+        allowed = (ast.Constant, ast.Name, ast.Attribute, ast.List, ast.Tuple, ast.BoolOp, ast.UnaryOp)
+        if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+            pass
+        elif isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
+            pass
+        elif not isinstance(node, allowed) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)):
+            raise InputError(
+                f"constraint '{self._text}': takes numbers, texts, lists, parameters, + - * / // %, comparisons, and,"
+                " or, not"
+            )
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr) and not isinstance(node, ast.Attribute):
+                self._check(child)
+
+    def _value(self, node: ast.expr, point: Mapping[str, Any]) -> Any:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return self._parameter(self._name(node), point)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return [self._value(item, point) for item in node.elts]
+        if isinstance(node, ast.BoolOp):
+            decide = all if isinstance(node.op, ast.And) else any
+            return decide(self._value(each, point) for each in node.values)
+        if isinstance(node, ast.UnaryOp):
+            value = self._value(node.operand, point)
+            return not value if isinstance(node.op, ast.Not) else -value if isinstance(node.op, ast.USub) else +value
+        if isinstance(node, ast.BinOp):
+            return _BINARY[type(node.op)](self._value(node.left, point), self._value(node.right, point))
+        assert isinstance(node, ast.Compare)  # _check() lets nothing else pass
+        values = [self._value(each, point) for each in (node.left, *node.comparators)]
+        return all(_COMPARE[type(op)](a, b) for op, a, b in zip(node.ops, values, values[1:]))
+
+    def _name(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Attribute):
+            return f"{self._name(node.value)}.{node.attr}"
+        if not isinstance(node, ast.Name):
+            raise InputError(f"constraint '{self._text}': a parameter's name stands in back quotes if it is no path")
+        quoted = re.fullmatch(r"__quoted_(\d+)", node.id)
+        return self._quoted[int(quoted[1])] if quoted else node.id
+
+    def _parameter(self, name: str, point: Mapping[str, Any]) -> Any:
+        if name in point:
+            return point[name]
+        near = difflib.get_close_matches(name, point, 1)
+        hint = f", did you mean '{near[0]}'?" if near else ""
+        raise InputError(f"constraint '{self._text}': no parameter '{name}'{hint} (there are: {', '.join(point)})")

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result cache: a folder with one Parquet file a point, by its key.
+
+A file has all statistics (columns region, path, value), so that another choice of them costs no new runs; the rest of
+the record stands as JSON in its metadata. It is written under another name first and renamed: readers, of this machine
+or of another that shares the folder, see all of it or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import InputError
+from .process import Limits
+from .task import PointOutcome, Record
+
+_METADATA = b"fabricvp"
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A point in the cache."""
+
+    key: str
+    version: str  #: of fabricvp that measured it
+    study: str
+    point: dict[str, Any]
+    limits: Limits
+    record: Record
+    file: Path
+
+
+class ResultCache:
+    """A folder of measured points. Raises `InputError` if it cannot be made."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be written to ({error.strerror})") from None
+
+    def find(self, key: str) -> Stored | None:
+        """The point of a key; None if it is not there, or cannot be read."""
+        return read_point(self._path(key))
+
+    def put(self, key: str, study: str, point: Mapping[str, Any], limits: Limits, record: Record) -> None:
+        """Writes a point at once. Raises `InputError` if it cannot be written."""
+        import pyarrow
+        import pyarrow.parquet
+
+        rows = [("", path, value) for path, value in record.statistics.items()]
+        rows += [(region, path, value) for region, values in record.regions.items() for path, value in values.items()]
+        about = {
+            "version": __version__,
+            "study": study,
+            "point": {name: _plain(value) for name, value in point.items()},
+            "limits": [limits.time_s, limits.memory],
+            "regions": list(record.regions),
+            **{name: getattr(record, name) for name in ("outcome", "error", "log", "wall_s", "ended", "values")},
+        }
+        columns = list(zip(*rows)) or [(), (), ()]
+        table = pyarrow.table(
+            {
+                "region": pyarrow.array(columns[0], pyarrow.string()).dictionary_encode(),
+                "path": pyarrow.array(columns[1], pyarrow.string()),
+                "value": pyarrow.array(columns[2], pyarrow.float64()),
+            }
+        ).replace_schema_metadata({_METADATA: json.dumps(about)})
+        path = self._path(key)
+        part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.{next(_numbers)}.part")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            with part.open("wb") as file:
+                pyarrow.parquet.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+    def points(self) -> Iterator[Stored]:
+        """All points that can be read, in the order of their keys."""
+        for file in sorted(self.folder.glob("??/*.parquet")):
+            stored = read_point(file)
+            if stored is not None:
+                yield stored
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.parquet"
+
+
+def read_point(file: Path) -> Stored | None:
+    """A point's file; None if it is not there, or is not one."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(file)
+        about = json.loads(table.schema.metadata[_METADATA])
+        record = Record(
+            PointOutcome(about["outcome"]),
+            about["error"],
+            about["log"],
+            about["wall_s"],
+            about["ended"],
+            about["values"],
+            regions={region: {} for region in about["regions"]},
+        )
+        columns = (table[name].to_pylist() for name in ("region", "path", "value"))
+        for region, path, value in zip(*columns):
+            (record.regions[region] if region else record.statistics)[path] = value
+        return Stored(
+            file.stem, about["version"], about["study"], about["point"], Limits(*about["limits"]), record, file
+        )
+    except (OSError, pyarrow.ArrowException, KeyError, TypeError, ValueError):
+        return None
+
+
+def says_enough(stored: Stored, limits: Limits) -> bool:
+    """Whether a point need not be run again: one that came to a limit is, where the limit is higher now."""
+    if stored.record.outcome == PointOutcome.TIMED_OUT:
+        return _covers(limits.time_s, stored.limits.time_s)
+    if stored.record.outcome == PointOutcome.OUT_OF_MEMORY:
+        return _covers(limits.memory, stored.limits.memory)
+    return True
+
+
+def _covers(now: float | None, then: float | None) -> bool:
+    return then is None or (now is not None and now <= then)
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

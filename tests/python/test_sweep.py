@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricvp.sweep()`: points, outcomes, limits, and results that outlive a kill."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+
+import fabricvp
+import pytest
+from fabricvp.sweeps.code_hash import function_hash, modules_hash
+from fabricvp.sweeps.constraints import Constraint
+from fabricvp.sweeps.points import expand_points
+from fabricvp.sweeps.process import Limits
+from fabricvp.sweeps.store import ResultCache, says_enough
+from fabricvp.sweeps.task import PointOutcome, Record
+
+GRID = {"size": [1024, 2048], "node.gpus.0.compute_units": [2, 4]}
+
+
+@pytest.fixture
+def cached_sweep(tmp_path):
+    """Sweeps into one result cache, without progress."""
+
+    def run(*arguments, **options):
+        return fabricvp.sweep(*arguments, result_cache=tmp_path / "cache", progress=False, **options)
+
+    return run
+
+
+class NoExecutor:
+    """Fails if a point has to be run."""
+
+    def run(self, tasks, limits, on_result, on_alive):
+        assert not tasks, f"{len(tasks)} points are run again"
+
+
+def test_a_grid_gives_what_single_machines_give(cached_sweep):
+    frame = cached_sweep("gpu", app="vectoradd", grid=GRID, repeat=[1, 7], statistics=["sim.time_s", "kernels:*time_s"])
+    assert [*frame["size"]] == [1024] * 4 + [2048] * 4
+    assert [*frame["simulation.seed"]] == [1, 7] * 4
+    assert set(frame["outcome"]) == {"ok"} and set(frame["ended"]) == {"power_off"} and (frame["wall_s"] > 0).all()
+    assert len(frame.columns) == 3 + 5 + 2
+    row = frame[(frame["size"] == 2048) & (frame["node.gpus.0.compute_units"] == 4) & (frame["simulation.seed"] == 7)]
+    with fabricvp.spawn(
+        "gpu", app="vectoradd", size=2048, node__gpus__0__compute_units=4, simulation__seed=7
+    ) as platform:
+        platform.run()
+        assert row["sim.time_s"].item() == platform.statistics["sim.time_s"]
+        assert row["kernels:time_s"].item() == platform.regions()[("node0", "kernels")]["time_s"]
+    assert frame.groupby("size")["kernels:time_s"].mean().is_monotonic_increasing
+
+
+def test_what_is_cached_is_not_run_again(cached_sweep):
+    first = cached_sweep("gpu", app="vectoradd", grid=GRID)
+    again = cached_sweep("gpu", app="vectoradd", grid=GRID, executor=NoExecutor())
+    assert first.equals(again)
+    more = cached_sweep("gpu", app="vectoradd", grid=GRID, statistics="*.wavefront_instructions", executor=NoExecutor())
+    assert (more["node0.gpu0.wavefront_instructions"] > 0).all()
+    for other in ({"time": "1 s"}, {"app": "fir"}, {"overrides": {"simulation.quantum": "2 us"}}, {"repeat": [3]}):
+        with pytest.raises(AssertionError, match="4 points are run again"):
+            cached_sweep("gpu", **({"app": "vectoradd", "grid": GRID} | other), executor=NoExecutor())
+
+
+def misbehave(platform, how):
+    if how == "raise":
+        raise ValueError("of no use")
+    if how == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if how == "exit":
+        print("going", flush=True)
+        os._exit(3)
+    if how == "hang":
+        platform.call_in("1 ns", lambda: time.sleep(1000))
+        platform.run("1 us")
+    if how == "grow":  # in a process of its own
+        subprocess.run([sys.executable, "-c", "import time; x = b'1' * (600 << 20); time.sleep(1000)"])
+    if how == "table":
+        return {"x": [1, 2]}
+    return {"twice": how * 2, "events": platform.statistics["sim.events"]}
+
+
+def test_points_that_go_wrong_are_rows(cached_sweep):
+    hows = ["good", "raise", "crash", "exit", "grow", "table"]
+    frame = cached_sweep("bare", function=misbehave, grid={"how": hows}, memory_limit="400 MiB", jobs=6)
+    frame = frame.set_index("how")
+    assert dict(frame["outcome"]) == {
+        "good": "ok",
+        "raise": "failed",
+        "crash": "crashed",
+        "exit": "crashed",
+        "grow": "out of memory",
+        "table": "failed",
+    }
+    assert frame["twice"]["good"] == "goodgood" and frame["error"]["good"] == ""
+    assert frame["error"]["raise"] == "ValueError: of no use" and "in misbehave" in frame["log"]["raise"]
+    assert "SIGSEGV" in frame["error"]["crash"]
+    assert "status 3" in frame["error"]["exit"] and frame["log"]["exit"] == "going\n"
+    assert "400 MiB" in frame["error"]["grow"]
+    assert "x: a list" in frame["error"]["table"]
+    assert not any(b"x = b'1'" in line for line in command_lines())
+
+
+def test_points_that_hang_are_rows(cached_sweep):
+    frame = cached_sweep("bare", function=misbehave, grid={"how": ["hang"]}, time_limit=2)
+    row = frame.iloc[0]
+    assert row["outcome"] == "timed out" and row["error"] == "longer than 2 s" and row["wall_s"] >= 2
+
+
+def command_lines():
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    yield file.read()
+            except OSError:
+                pass
+
+
+def test_guests_that_fail_are_rows(cached_sweep):
+    frame = cached_sweep(
+        "rdma_pair", points=[{"append": "nonsense=1"}, {"append": ""}], statistics="sim.time_s", time="2 ms"
+    )
+    assert [*frame["outcome"]] == ["failed", "ok"]
+    assert frame["error"][0].startswith("refused: ") and "nonsense" in frame["log"][0]
+    assert [*frame["ended"]] == ["refused", "time_limit"] and frame["sim.time_s"][1] == 2e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"grid": {"node.host.hart": [1]}}, "node.host.hart"),
+        ({"grid": {"node.host.harts": [1, 999]}}, "point harts=999: .*harts"),
+        ({"grid": {"size": [1]}}, "size"),
+        ({"app": "vectorad"}, "vectorad"),
+        ({"grid": {"a": "text"}}, "a: a list of values"),
+        ({"grid": {"a": []}}, "a: there are no values"),
+        ({"points": []}, "points: there are none"),
+        ({"points": [{"a": 1}, {"a": 1}]}, "a=1 is there twice"),
+        ({"points": [{"a": 1}], "grid": {"a": [1]}}, "a: is a parameter of points and of the grid"),
+        ({"repeat": 0}, "repeat: 0"),
+        ({"repeat": [-1]}, "-1 is no seed"),
+        ({"grid": {"simulation.seed": [1, 2]}, "constraints": ["simulation.seed > 2"]}, "no point is left"),
+        ({"memory_limit": "4 gallons"}, "4 gallons"),
+        ({"time_limit": 0}, "time_limit"),
+        ({"executor": "threads"}, "'threads' is not known"),
+        ({"jobs": 0}, "jobs: 0"),
+        ({"config": "nowhere"}, "nowhere"),
+        ({"config": None}, "config: none"),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_runs(options, message, tmp_path):
+    with pytest.raises((fabricvp.InputError, TypeError), match=message) as caught:
+        fabricvp.sweep(**({"config": "bare", "result_cache": tmp_path / "cache", "progress": False} | options))
+    assert "\n" not in str(caught.value)
+    assert not [*tmp_path.rglob("*.parquet")]
+
+
+def test_constraints():
+    point = {"size": 64, "node.host.harts": 2, "node.gpus.0.compute_units": 4, "app": "spmv"}
+    for text, expected in {
+        "size * node.host.harts <= 128": True,
+        "size // 2 > 32 or app in ['fir', 'spmv']": True,
+        "not 1 < node.host.harts <= 2": False,
+        "`node.gpus.0.compute_units` % 3 == 1 and -size + 65 == 1": True,
+    }.items():
+        assert Constraint(text)(point) is expected, text
+    for text, message in {
+        "size <": "is not an expression",
+        "__import__('os')": "takes numbers",
+        "[x for x in size]": "takes numbers",
+        "app[0] == 's'": "takes numbers",
+        "siz < 2": "no parameter 'siz', did you mean 'size'",
+        "app < 2": "not supported",
+    }.items():
+        with pytest.raises(fabricvp.InputError, match=message):
+            Constraint(text)(point)
+    found = expand_points({"a": [1, 2, 3], "b": [1, 2, 3]}, None, ["a < b", lambda p: p["b"] == 3])
+    assert found == [{"a": 1, "b": 3}, {"a": 2, "b": 3}]
+
+
+def test_a_pattern_without_match_is_warned_of(cached_sweep):
+    with pytest.warns(UserWarning, match="no statistic matches 'kernel:time_s': the regions are kernels"):
+        cached_sweep("gpu", app="vectoradd", size=1024, statistics="kernel:time_s")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cached_sweep("gpu", app="vectoradd", size=1024)
+
+
+def test_limits_that_rise_run_points_again(tmp_path):
+    cache = ResultCache(tmp_path)
+    for outcome, limits, enough in (
+        (PointOutcome.TIMED_OUT, Limits(10.0), True),
+        (PointOutcome.TIMED_OUT, Limits(11.0), False),
+        (PointOutcome.TIMED_OUT, Limits(), False),
+        (PointOutcome.OUT_OF_MEMORY, Limits(20.0, 1 << 20), True),
+        (PointOutcome.OUT_OF_MEMORY, Limits(1.0, 2 << 20), False),
+        (PointOutcome.CRASHED, Limits(), True),
+    ):
+        cache.put("ab" * 16, "sweep", {}, Limits(10.0, 1 << 20), Record(outcome))
+        assert says_enough(cache.find("ab" * 16), limits) is enough, (outcome, limits)
+
+
+def test_a_file_that_was_cut_is_no_result(tmp_path):
+    cache = ResultCache(tmp_path)
+    record = Record(PointOutcome.OK, values={"x": 1, "y": None, "z": "text"}, statistics={"a": 1.5}, wall_s=2.0)
+    record.regions = {"kernels": {"a": 0.5}, "empty": {}}
+    cache.put("0" * 32, "sweep", {"p": 1}, Limits(), record)
+    assert cache.find("0" * 32).record == record and cache.find("0" * 32).point == {"p": 1}
+    file = next(tmp_path.rglob("*.parquet"))
+    whole = file.read_bytes()
+    for size in (0, 4, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:size])
+        assert cache.find("0" * 32) is None and not [*cache.points()]
+
+
+STUDY = """
+    import os, sys, fabricvp
+
+    def work(n, log):
+        with open(log, "a") as file:
+            file.write(f"{n} {os.getpid()}\\n")
+        return n * n
+
+    frame = fabricvp.sweep(function=work, grid={"n": range(24), "log": [sys.argv[2]]},
+                           result_cache=sys.argv[1], jobs=3, progress=False)
+    print(frame.to_csv(index=False, columns=["n", "outcome", "value"]))
+"""
+
+
+@pytest.mark.timeout(900)
+def test_no_point_is_lost_or_counted_twice_by_kills(tmp_path):
+    script, log = tmp_path / "script.py", tmp_path / "log"
+    script.write_text(textwrap.dedent(STUDY))
+    draw, kills, done = random.Random(1), 0, None
+    while done is None:
+        stored = {str(point.point["n"]) for point in ResultCache(tmp_path / "cache").points()}
+        runs = log.read_text().splitlines() if log.exists() else []
+        process = subprocess.Popen(
+            [sys.executable, script, tmp_path / "cache", log], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            output, errors = process.communicate(timeout=draw.uniform(0.5, 3.0) if kills < 8 else 600)
+            done = output
+            assert process.returncode == 0, errors
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            kills += 1
+        now = log.read_text().splitlines() if log.exists() else []
+        ran = [line.split()[0] for line in now[len(runs) :]]
+        assert len(set(ran)) == len(ran) and not stored & set(ran)
+    assert kills > 0
+    rows = [line.split(",") for line in done.split()[1:]]
+    assert rows == [[str(n), "ok", str(n * n)] for n in range(24)]
+    assert len([*(tmp_path / "cache").rglob("*.parquet")]) == 24
+    assert {int(line.split()[0]) for line in log.read_text().splitlines()} == set(range(24))
+
+
+def test_points_end_with_their_sweep(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys, time, fabricvp\n"
+        "def work(n):\n"
+        "    open(sys.argv[1] + f'/{os.getpid()}', 'w').close()\n"
+        "    time.sleep(1000)\n"
+        "fabricvp.sweep(function=work, grid={'n': [1, 2]}, jobs=2, progress=False)\n"
+    )
+    (tmp_path / "pids").mkdir()
+    for end in (signal.SIGKILL, signal.SIGINT):
+        process = subprocess.Popen([sys.executable, script, tmp_path / "pids"], stderr=subprocess.PIPE, text=True)
+        while len(pids := os.listdir(tmp_path / "pids")) < 2:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(end)
+        process.communicate(timeout=600)
+        deadline = time.monotonic() + 100
+        while any(os.path.exists(f"/proc/{pid}") for pid in pids):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        for pid in pids:
+            os.unlink(tmp_path / "pids" / pid)
+
+
+def test_code_that_measures_belongs_to_the_key(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "measuring_a.py").write_text("from measuring_b import K\n\ndef work(n):\n    return n * K\n")
+    (tmp_path / "measuring_b.py").write_text("K = 2\n")
+    (tmp_path / "drawing_c.py").write_text("COLOUR = 1\n")
+    import measuring_a
+
+    first = function_hash(measuring_a.work)
+    (tmp_path / "drawing_c.py").write_text("COLOUR = 2\n")
+    modules_hash.cache_clear()
+    assert function_hash(measuring_a.work) == first
+    (tmp_path / "measuring_b.py").write_text("K = 3\n")
+    modules_hash.cache_clear()
+    assert function_hash(measuring_a.work) != first
+    sweeps = modules_hash("fabricvp.sweeps.measure")
+    modules_hash.cache_clear()
+    import fabricvp.plot
+
+    monkeypatch.setattr(fabricvp.plot.__spec__, "origin", str(tmp_path / "drawing_c.py"))
+    assert modules_hash("fabricvp.sweeps.measure") == sweeps
+    monkeypatch.setattr(fabricvp.statistics.__spec__, "origin", str(tmp_path / "drawing_c.py"))
+    modules_hash.cache_clear()
+    assert modules_hash("fabricvp.sweeps.measure") != sweeps
+    modules_hash.cache_clear()
+
+
+def test_functions_of_scripts_count_with_what_they_name():
+    def make(k, text="def f(n):\n    return helper(n) + K\n", helper="def helper(n):\n    return n\n"):
+        names = {"K": k, "__name__": "__main__", "unused": object()}
+        exec(helper + text, names)
+        return names["f"]
+
+    first = function_hash(make(1))
+    assert function_hash(make(1)) == first
+    assert function_hash(make(2)) != first
+    assert function_hash(make(1, helper="def helper(n):\n    return 2 * n\n")) != first
+    assert function_hash(make(1, text="def f(n):\n    return helper(n) - K\n")) != first
+    assert function_hash(make(1, text="def f(n, m=2):\n    return helper(n) + K\n")) != function_hash(
+        make(1, text="def f(n, m=3):\n    return helper(n) + K\n")
+    )
