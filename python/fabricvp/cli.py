@@ -33,13 +33,14 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
         "Names the folder that firmware and kernels outside of the tree are built with.",
     ),
     "experiment": ("fabricvp.experiments.command:main", "Measures something and puts it beside what was published."),
+    "sweep": ("fabricvp.sweeps.command:main", "Measures all points of a study that a YAML file describes."),
     "docs": ("fabricvp.docs_command:main", "Writes the figures of an experiment into the pages that show them."),
 }
 
 
 #: Bytes of address space without which libraries do not start: what aborts there cannot be caught. Simulators say by
 #: themselves what their machines lack; numpy's threads want more than they do.
-MIN_ADDRESS_SPACE = {"experiment": 256 << 20}
+MIN_ADDRESS_SPACE = {"experiment": 256 << 20, "sweep": 256 << 20}
 DEFAULT_MIN_ADDRESS_SPACE = 48 << 20
 
 

@@ -3,10 +3,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import fabricvp
 import pytest
 
+STUDY = Path(__file__).resolve().parents[2] / "examples/sweeps/compute_units.yaml"
 HEAVY = ("numpy", "pandas", "matplotlib", "rich")
 
 
@@ -28,9 +30,10 @@ def loaded_after(text, folder):
         ["apps"],
         ["version"],
         ["schema"],
+        ["sweep", str(STUDY), "--dry-run"],
         ["--help"],
     ],
-    ids=lambda arguments: "-".join(arguments[:2]),
+    ids=lambda arguments: "-".join(arguments[:2]).replace(str(STUDY), "STUDY"),
 )
 def test_commands_import_nothing_heavy(arguments, tmp_path):
     assert loaded_after(f"from fabricvp.cli import main\nassert main({arguments!r}) == 0", tmp_path) == []

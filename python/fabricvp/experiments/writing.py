@@ -50,25 +50,23 @@ def write(
     try:
         for section in report.sections:
             if isinstance(section, Table):
-                _put(folder / f"{section.name}.csv", section.frame.to_csv(index=False).encode())
+                put(folder / f"{section.name}.csv", section.frame.to_csv(index=False).encode())
             elif isinstance(section, Plot):
                 for kind in ("png", "svg"):
-                    images[section.name] = _drawn(section, kind)
-                    _put(folder / f"{section.name}.{kind}", images[section.name])
+                    images[section.name] = drawn(section, kind)
+                    put(folder / f"{section.name}.{kind}", images[section.name])
             elif isinstance(section, SvgFigure):
                 images[section.name] = section.svg.encode()
-                _put(folder / f"{section.name}.svg", images[section.name])
-        _put(folder / "table.csv", _rows_as_csv(report))
-        _put(folder / "index.html", _page(experiment, title, report, images, command, wall_s).encode())
+                put(folder / f"{section.name}.svg", images[section.name])
+        put(folder / "table.csv", _rows_as_csv(report))
+        put(folder / "index.html", page(title, experiment.question, report, images, command, wall_s).encode())
         result = {
             **_origin(experiment, report, command, dict(options or {})),
             "rows": [_row(r) for r in report.rows],
             "checks": [dataclasses.asdict(c) for c in report.checks],
-            "tables": {s.name: _table(s) for s in report.sections if isinstance(s, Table)},
+            "tables": {s.name: table_values(s) for s in report.sections if isinstance(s, Table)},
         }
-        _put(
-            folder / "result.json", (json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
-        )
+        put(folder / "result.json", (json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
     except OSError as error:
         raise InputError(f"{error.filename or folder}: cannot be written ({error.strerror})") from None
 
@@ -92,7 +90,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {name: value for name, value in dataclasses.asdict(row).items() if name != "missing" or value}
 
 
-def _table(table: Table) -> dict[str, Any]:
+def table_values(table: Table) -> dict[str, Any]:
     """A figure that is not there is null."""
     rows = [[_finite(_plain(value)) for value in line] for line in table.frame.itertuples(index=False)]
     return {"columns": [str(name) for name in table.frame.columns], "rows": rows}
@@ -102,7 +100,7 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _drawn(plot: Plot, kind: str) -> bytes:
+def drawn(plot: Plot, kind: str) -> bytes:
     """Light files, for pages to show: text stays text in SVG, lines are drawn as finely as one sees, PNG has a palette.
     The same picture gives the same file."""
     import matplotlib
@@ -121,7 +119,7 @@ def _drawn(plot: Plot, kind: str) -> bytes:
     return light.getvalue()
 
 
-def _put(path: Path, contents: bytes) -> None:
+def put(path: Path, contents: bytes) -> None:
     """Readers see the old or the whole new contents."""
     part = path.with_name(f".{path.name}.part")
     part.write_bytes(contents)
@@ -165,23 +163,25 @@ def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else value
 
 
-def _page(
-    experiment: Experiment, title: str, report: Report, images: dict[str, bytes], command: str, wall_s: float
+def page(
+    title: str, question: str, report: Report, images: dict[str, bytes], command: str, wall_s: float, refresh_s: int = 0
 ) -> str:
-    """index.html, from page.html.jinja beside this file."""
+    """index.html, from page.html.jinja beside this file. Browsers load it again every ``refresh_s`` seconds, unless
+    that is 0."""
     pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined)
     pages.filters["figure"] = lambda value: number(_plain(value))
     pages.tests["numeric"] = lambda value: _is_numeric(_plain(value))
     kinds = {Text: "text", Table: "table", SvgFigure: "drawing", Plot: "plot"}
     return pages.get_template("page.html.jinja").render(
-        experiment=experiment,
         title=title,
+        question=question,
         report=report,
         plots=[section for section in report.sections if isinstance(section, Plot)],
         sections=[(kinds[type(section)], section) for section in report.sections],
         images={name: base64.b64encode(image).decode() for name, image in images.items()},
         command=command,
         wall_s=wall_s,
+        refresh_s=refresh_s,
         version=__version__,
-        configurations=hash_of_all(report.machines),
+        configurations=hash_of_all(report.machines) if report.machines else "",
     )

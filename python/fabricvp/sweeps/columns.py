@@ -21,12 +21,12 @@ ABOUT = ("outcome", "error", "ended", "wall_s", "log")
 
 
 def frame_of(
-    points: Sequence[Mapping[str, Any]], records: Sequence[Record], statistics: Sequence[str]
+    points: Sequence[Mapping[str, Any]], records: Sequence[Record], statistics: Sequence[str], warn: bool = True
 ) -> pandas.DataFrame:
     """One row a point: its parameters, how it ended, what its function gave, and statistics that a pattern matches.
 
     ``PATTERN`` is one of paths of the whole run, ``REGION:PATTERN`` one of paths of regions with such labels. A pattern
-    that matches nothing though points are ok is warned of."""
+    that matches nothing though points are ok is warned of, unless ``warn`` is False."""
     import pandas
 
     rows = []
@@ -34,7 +34,7 @@ def frame_of(
         about = {name: getattr(record, name) for name in ABOUT} | {"outcome": str(record.outcome)}
         rows.append({**point, **about, **record.values, **_chosen(record, statistics)})
     measured = [record for record in records if record.statistics]
-    for pattern in statistics:
+    for pattern in statistics if warn else ():
         if measured and pattern not in DEFAULT_STATISTICS and not any(_chosen(r, [pattern]) for r in measured):
             warnings.warn(f"no statistic matches '{pattern}': {_why(measured[0], pattern)}", stacklevel=3)
     return pandas.DataFrame(rows)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `fabricvp sweep`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..arguments import ArgumentParser
+from ..errors import InputError
+from .api import check_points, run_points
+from .executors import Processes
+from .key import key_of
+from .points import name_of
+from .progress import Progress
+from .store import ResultCache, says_enough
+from .study import Study, read_study
+from .task import PointOutcome, Record
+
+if TYPE_CHECKING:
+    import argparse
+
+#: Seconds between pages of a running sweep.
+_PAGE_PERIOD = 5.0
+
+
+def main(given: list[str]) -> int:
+    """`fabricvp sweep STUDY.yaml --out DIR`: 0 if every point is ok, 1 if not, 2 for bad input."""
+    parser = ArgumentParser(
+        "sweep",
+        "Measures all points of a study, each in a process of its own; writes points.parquet, result.json, plots and"
+        " index.html.\nA sweep that was killed goes on where it was.",
+        "fabricvp sweep study.yaml --out results",
+    )
+    parser.add_argument("study", metavar="STUDY", help="a YAML file: config, app, grid, repeat, keep, plots …")
+    parser.add_argument("--out", metavar="DIR", help="folder for the results")
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=_jobs,
+        default=len(os.sched_getaffinity(0)),
+        help="points at a time (default: %(default)s); results do not depend on it",
+    )
+    parser.add_argument(
+        "--result-cache",
+        metavar="DIR",
+        help="folder where points are stored as they end, and found again (default: DIR/result_cache of --out)",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the points and the estimated time, and run nothing"
+    )
+    parser.add_argument("--csv", action="store_true", help="write points.csv, too")
+    options = parser.parse_args(given)
+    if options.out is None and not options.dry_run:
+        raise InputError("give --out DIR, or --dry-run (see fabricvp sweep --help)")
+    study = read_study(options.study)
+    if options.dry_run:
+        return _dry_run(study, options)
+    return _run(study, options, shlex.join(["fabricvp", "sweep", *given]))
+
+
+def _run(study: Study, options: argparse.Namespace, command: str) -> int:
+    from ..experiments.writing import prepare_folder
+    from .columns import frame_of
+    from .report import write_page, write_table
+
+    folder = prepare_folder(options.out)
+    begin = last = time.monotonic()
+    arrived: dict[int, Record] = {}
+
+    def show() -> None:
+        order = sorted(arrived)
+        records = [arrived[index] for index in order]
+        frame = frame_of([study.points[index] for index in order], records, study.statistics, warn=False)
+        write_page(folder, study, frame, records, command, time.monotonic() - begin)
+
+    def on_record(index: int, record: Record) -> None:
+        nonlocal last
+        arrived[index] = record
+        if time.monotonic() - last >= _PAGE_PERIOD and len(arrived) < len(study.points):
+            show()
+            last = time.monotonic()
+
+    show()
+    records = run_points(
+        study.common,
+        study.points,
+        limits=study.limits,
+        executor=Processes(options.jobs),
+        result_cache=ResultCache(options.result_cache or folder / "result_cache"),
+        progress=Progress(),
+        study=study.name,
+        on_record=on_record,
+    )
+    frame = frame_of(study.points, records, study.statistics)
+    write_table(folder, frame, options.csv)
+    write_page(folder, study, frame, records, command, time.monotonic() - begin)
+    bad = [i for i, record in enumerate(records) if record.outcome != PointOutcome.OK]
+    for index in bad[:10]:
+        print(f"{records[index].outcome}: {name_of(study.points[index])}: {records[index].error}")
+    print(f"{len(records)} points, {len(records) - len(bad)} ok; written to {folder / 'index.html'}")
+    return 1 if bad else 0
+
+
+def _dry_run(study: Study, options: argparse.Namespace) -> int:
+    """Prints points, which of them are in the result cache, and the time for the others by those."""
+    cache = options.result_cache or (Path(options.out) / "result_cache" if options.out else None)
+    store = ResultCache(cache) if cache is not None and Path(cache).is_dir() else None
+    known: list[float] = []
+    for point, task in zip(study.points, check_points(study.common, study.points)):
+        found = store.find(key_of(task)) if store is not None else None
+        cached = found is not None and says_enough(found, study.limits)
+        if found is not None and cached:
+            known.append(found.record.wall_s)
+        print(f"{name_of(point)}{' (in the result cache)' if cached else ''}")
+    left = len(study.points) - len(known)
+    print(f"{len(study.points)} points, {left} to run{_estimate(study, store, known, left, options.jobs)}")
+    return 0
+
+
+def _estimate(study: Study, store: ResultCache | None, known: list[float], left: int, jobs: int) -> str:
+    """The time for points by those of this sweep that are known, else by any of this study."""
+    if left == 0:
+        return ""
+    times = known or [s.record.wall_s for s in (store.points() if store else ()) if s.study == study.name]
+    if not times:
+        return "; the time is unknown until one has been measured"
+    each = sum(times) / len(times)
+    return (
+        f": about {each * left / min(jobs, left):.0f} s with {jobs} at a time, by {len(times)} that took {each:.1f} s"
+    )
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 1024:
+        raise InputError(f"'{text}' is not a number of 1 … 1024")
+    return int(text)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies: sweeps described in YAML, for `fabricvp sweep`."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..overrides import flatten
+from ..units import to_picoseconds
+from .api import check_points, limits_of
+from .columns import DEFAULT_STATISTICS
+from .constraints import Constraint
+from .points import Point, expand_points
+from .process import Limits
+from .task import APP_ARGUMENTS, Task
+from .yaml_items import Item, read_yaml
+
+KINDS = ("lines", "bars", "scatter")
+_KEYS = (
+    *("title", "question", "config", "app", *APP_ARGUMENTS, "program", "append", "function", "plugins", "set", "time"),
+    *("grid", "points", "constraints", "repeat", "keep", "plots", "limits"),
+)
+_PLOT_KEYS = ("name", "x", "y", "by", "kind", "log", "caption")
+
+
+@dataclass(frozen=True)
+class PlotRequest:
+    """A plot of the table: ``y`` over ``x``, one colour for each value of ``by``, means over all else."""
+
+    name: str
+    x: str
+    y: str
+    by: str = ""
+    kind: str = "lines"
+    log: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that has been read and checked."""
+
+    name: str
+    title: str
+    question: str
+    common: Task
+    points: list[Point]
+    statistics: tuple[str, ...] = DEFAULT_STATISTICS
+    plots: list[PlotRequest] = field(default_factory=list)
+    limits: Limits = Limits()
+
+
+def read_study(path: str | os.PathLike[str]) -> Study:
+    """Reads a study and checks everything that can be known before a point runs. Files that it names lie beside it.
+    Raises `InputError` with file, line and key."""
+    top = read_yaml(path)
+    keys = top.keys_of(_KEYS)
+    folder = Path(path).resolve().parent
+    common = Task(
+        config=_config(keys.get("config"), folder),
+        app={name: keys[name].plain() for name in ("app", *APP_ARGUMENTS) if name in keys},
+        program=_file(keys.get("program"), folder),
+        append=keys["append"].text() if "append" in keys else "",
+        overrides=_overrides(keys.get("set")),
+        plugins=[_file(item, folder) for item in keys["plugins"].items()] if "plugins" in keys else (),
+        time=_time(keys.get("time")),
+        function=_function(keys.get("function"), folder),
+    )
+    points = _points(keys, folder, top)
+    _check(common, points, keys, top)
+    name = Path(path).name.removesuffix(".yaml")
+    return Study(
+        name,
+        keys["title"].text() if "title" in keys else name,
+        keys["question"].text() if "question" in keys else "",
+        common,
+        points,
+        tuple(item.text() for item in keys["keep"].items()) if "keep" in keys else DEFAULT_STATISTICS,
+        [_plot(item, points) for item in keys["plots"].items()] if "plots" in keys else [],
+        _limits(keys.get("limits")),
+    )
+
+
+def _config(item: Item | None, folder: Path) -> str | None:
+    """A file beside the study, or the name of a stock machine."""
+    if item is None:
+        return None
+    beside = folder / item.text()
+    return os.fspath(beside) if beside.is_file() else item.text()
+
+
+def _file(item: Item | None, folder: Path) -> str:
+    if item is None:
+        return ""
+    path = folder / item.text()
+    if not path.is_file():
+        item.fail(f"there is no file {path}")
+    return os.fspath(path)
+
+
+def _overrides(item: Item | None) -> dict[str, str]:
+    return {} if item is None else flatten({name: each.plain() for name, each in item.mapping().items()}, {})
+
+
+def _time(item: Item | None) -> str | None:
+    return None if item is None else _converted(item, lambda text: (to_picoseconds(text), text)[1])
+
+
+def _converted(item: Item, convert: Callable[[str], Any]) -> Any:
+    try:
+        return convert(item.text())
+    except (InputError, ValueError) as error:
+        item.fail(str(error))
+
+
+def _function(item: Item | None, folder: Path) -> Callable[..., Any] | None:
+    """FILE.py:NAME."""
+    if item is None:
+        return None
+    file, _, name = item.text().rpartition(":")
+    path = folder / file
+    if not file or not path.is_file():
+        item.fail(f"'{item.value}' is not FILE.py:NAME of a file beside the study")
+    module_name = path.stem
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None and spec.loader is not None  # a file name has both
+    sys.path.insert(0, os.fspath(path.parent))  # its processes import it, too
+    module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        item.fail(f"{path}: {type(error).__name__}: {error}".partition("\n")[0])
+    function = getattr(module, name, None)
+    if not inspect.isfunction(function):
+        item.fail(f"there is no function '{name}' in {path}")
+    return function
+
+
+def _points(keys: dict[str, Item], folder: Path, top: Item) -> list[Point]:
+    given = None
+    if "points" in keys:
+        given = [_point(item.mapping(), folder) for item in keys["points"].items()]
+    grid: dict[str, list[Any]] = {}
+    if "grid" in keys:
+        for name, item in keys["grid"].mapping().items():
+            grid[name] = [_value(name, each, folder) for each in item.items()]
+            if not grid[name]:
+                item.fail("there are no values")
+    constraints = [_constraint(item) for item in keys["constraints"].items()] if "constraints" in keys else []
+    repeat = keys["repeat"].plain() if "repeat" in keys else None
+    blamed = keys.get("points") or keys.get("grid") or keys.get("repeat") or top
+    try:
+        return expand_points(grid, given, constraints, repeat)
+    except InputError as error:
+        if str(error).startswith(top.where.rpartition(":")[0]):  # a constraint has told its line
+            raise
+        raise InputError(f"{_line_of(str(error).partition(':')[0], keys, blamed)}: {error}") from None
+
+
+def _point(items: dict[str, Item], folder: Path) -> Point:
+    return {name: _value(name, item, folder) for name, item in items.items()}
+
+
+def _value(name: str, item: Item, folder: Path) -> Any:
+    """A parameter's value; files lie beside the study."""
+    if name == "config":
+        return _config(item, folder)
+    if name in ("program", "initrd") and item.value:
+        return _file(item, folder)
+    return item.plain()
+
+
+def _constraint(item: Item) -> Callable[[Point], bool]:
+    constraint = _converted(item, Constraint)
+
+    def test(point: Point) -> bool:
+        try:
+            return bool(constraint(point))
+        except InputError as error:
+            raise InputError(f"{item.where}: {error}") from None
+
+    return test
+
+
+def _line_of(name: str, keys: dict[str, Item], otherwise: Item) -> str:
+    """Where a parameter stands."""
+    for group in ("grid", "set"):
+        if group in keys and name in keys[group].mapping():
+            return keys[group].mapping()[name].where
+    return keys[name].where if name in keys else otherwise.where
+
+
+def _check(common: Task, points: Sequence[Point], keys: dict[str, Item], top: Item) -> None:
+    """Machines and applications of all points, with the line of what is wrong where a message names it."""
+    try:
+        check_points(common, points)
+    except (InputError, TypeError, ValueError) as error:
+        names = [name for group in ("set", "grid") if group in keys for name in keys[group].mapping()]
+        names += [name for name in keys if name not in ("set", "grid", "points")]
+        named = [name for name in names if name in str(error)]
+        if named:
+            raise InputError(f"{_line_of(max(named, key=len), keys, top)}: {error}") from None
+        raise InputError(f"{(keys.get('points') or top).where}: {error}") from None
+
+
+def _plot(item: Item, points: Sequence[Point]) -> PlotRequest:
+    keys = item.keys_of(_PLOT_KEYS)
+    for needed in ("name", "x", "y"):
+        if needed not in keys:
+            item.fail(f"a plot needs {needed}")
+    for axis in ("x", "by"):
+        if axis in keys and not any(keys[axis].text() in point for point in points):
+            keys[axis].fail(f"no parameter '{keys[axis].value}' (there are: {', '.join(points[0])})")
+    if not keys["name"].text().replace("_", "").replace("-", "").isalnum():
+        keys["name"].fail("give letters, digits, _ and -: it is a file's name")
+    if "kind" in keys:
+        keys["kind"].choice(KINDS)
+    if "log" in keys:
+        keys["log"].choice(("x", "y", "xy"))
+    return PlotRequest(**{name: each.text() for name, each in keys.items()})
+
+
+def _limits(item: Item | None) -> Limits:
+    if item is None:
+        return Limits()
+    keys = item.keys_of(("time", "memory"))
+    time_s = _converted(keys["time"], lambda text: to_picoseconds(text) / 1e12) if "time" in keys else None
+    memory = _converted(keys["memory"], lambda text: limits_of(None, text).memory) if "memory" in keys else None
+    return Limits(time_s, memory)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricvp sweep`: studies in YAML, what they leave, and messages with file, line and key."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import fabricvp
+import pandas
+import pytest
+from fabricvp.experiments import read_tables
+from fabricvp.sweeps.study import read_study
+
+STUDY = """\
+title: Vectors
+config: gpu
+app: vectoradd
+grid:
+  size: [1024, 2048]
+  node.gpus.0.compute_units: [2, 4]
+constraints: [size > 512 * node.gpus.0.compute_units or size == 1024]
+repeat: [1, 5]
+keep: [sim.time_s, "kernels:time_s"]
+plots:
+  - {name: time, x: size, y: "kernels:time_s", by: node.gpus.0.compute_units, kind: bars}
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    file = tmp_path / "study.yaml"
+    file.write_text(STUDY.replace("node.gpus.0.compute_units or", "`node.gpus.0.compute_units` or"))
+    return file
+
+
+def test_a_study(study, command, tmp_path):
+    dry = command("sweep", study, "--dry-run", "--out", "found")
+    assert dry.returncode == 0 and dry.stdout.count("compute_units=") == 6 and not (tmp_path / "found").exists()
+    assert dry.stdout.endswith("6 points, 6 to run; the time is unknown until one has been measured\n")
+    done = command("sweep", study, "--out", "found", "--jobs", 2, "--csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("6 points, 6 ok; written to found/index.html\n")
+    frame = pandas.read_parquet(tmp_path / "found/points.parquet")
+    same = fabricvp.sweep(
+        "gpu",
+        app="vectoradd",
+        grid={"size": [1024, 2048], "node.gpus.0.compute_units": [2, 4]},
+        constraints=[lambda p: p["size"] > 512 * p["node.gpus.0.compute_units"] or p["size"] == 1024],
+        repeat=[1, 5],
+        statistics=["sim.time_s", "kernels:time_s"],
+        progress=False,
+        result_cache=tmp_path / "found/result_cache",
+    )
+    pandas.testing.assert_frame_equal(frame, same)
+    table = read_tables(tmp_path / "found")["points"]
+    assert [*table["kernels:time_s"]] == [*frame["kernels:time_s"]] and "log" not in table
+    result = json.loads((tmp_path / "found/result.json").read_text())
+    assert result["outcomes"] == {"ok": 6} and result["points"] == 6 and result["experiment"] == "study"
+    page = (tmp_path / "found/index.html").read_text()
+    assert "<h1>Vectors</h1>" in page and "6 of 6 points" in page and "image/svg" in page and "refresh" not in page
+    assert (tmp_path / "found/time.png").stat().st_size > 1000
+    assert pandas.read_csv(tmp_path / "found/points.csv")["size"].tolist() == [*frame["size"]]
+    study.write_text(study.read_text().replace("[1, 5]", "[1, 5, 6]"))
+    dry = command("sweep", study, "--dry-run", "--out", "found", "--jobs", 3)
+    assert dry.stdout.count("(in the result cache)") == 6 and "9 points, 3 to run: about " in dry.stdout
+    again = command("sweep", study, "--out", "found")
+    assert again.returncode == 0 and "study: 6 of 9 are in the result cache" in again.stderr
+
+
+def test_points_that_go_wrong_end_with_status_1(tmp_path, command):
+    (tmp_path / "functions.py").write_text("def half(n):\n    return {'half': 1 / n}\n")
+    (tmp_path / "s.yaml").write_text("function: functions.py:half\npoints: [{n: 4}, {n: 0}, {n: 8}]\n")
+    done = command("sweep", "s.yaml", "--out", "found")
+    assert done.returncode == 1
+    assert done.stdout.startswith("failed: n=0: ZeroDivisionError: division by zero\n3 points, 2 ok;")
+    frame = pandas.read_parquet(tmp_path / "found/points.parquet")
+    assert [*frame["outcome"]] == ["ok", "failed", "ok"] and frame["half"][2] == 0.125
+    assert "ZeroDivisionError" in frame["log"][1]
+    assert "1 did not end well" in (tmp_path / "found/index.html").read_text()
+
+
+def test_a_page_fills_while_points_arrive(tmp_path):
+    (tmp_path / "functions.py").write_text("import time\ndef rest(n):\n    time.sleep(7 * (n > 0) + 1000 * (n > 1))\n")
+    (tmp_path / "s.yaml").write_text("function: functions.py:rest\ngrid: {n: [0, 1, 2]}\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fabricvp", "sweep", "s.yaml", "--out", "found", "--jobs", "3"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    page = tmp_path / "found/index.html"
+    while not page.exists() or "2 of 3 points" not in page.read_text():
+        assert process.poll() is None
+        time.sleep(0.1)
+    assert "http-equiv=refresh" in page.read_text() and not (tmp_path / "found/result.json").exists()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=600)
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "s.yaml:1: is empty"),
+        ("a: [", "s.yaml:1: not valid YAML: "),
+        ("config: gpu\ngird: {size: [1]}", "s.yaml:2: unknown key 'gird', did you mean 'grid'? (allowed: "),
+        ("config: gpu\nconfig: bare", "s.yaml:2: config: is there twice"),
+        ("config: gpu\ngrid:\n  size: 1", "s.yaml:3: grid.size: must be a list"),
+        ("config: gpu\ngrid:\n  size: []", "s.yaml:3: grid.size: there are no values"),
+        ("config: gpu\ngrid: [1]", "s.yaml:2: grid: must be a group of keys"),
+        ("config: gpu\n\ngrid:\n  node.host.hartz: [1]", "s.yaml:4: point hartz=1: "),
+        ("config: gpu\ngrid:\n  node.host.harts: [1, -1]", "s.yaml:3: point harts=-1: "),
+        ("config: gpu\nset:\n  node.host.harts: none", "s.yaml:3: "),
+        ("config: gpu\napp: vectorad", "s.yaml:2: --app 'vectorad': there is no such application"),
+        ("config: gpx", "s.yaml:1: "),
+        ("grid: {n: [1]}", "s.yaml:1: config: none is given"),
+        ("config: bare\nrepeat: 0", "s.yaml:2: repeat: 0"),
+        ("config: bare\ntime: 3 parsec", "s.yaml:2: time: "),
+        ("config: bare\nlimits:\n  memory: much", "s.yaml:3: limits.memory: "),
+        ("config: bare\nlimits: {cpu: 1}", "s.yaml:2: unknown key 'cpu' in limits (allowed: time, memory)"),
+        ("config: bare\nrepeat: 2\nconstraints:\n  - seed < 3", "s.yaml:4: constraint 'seed < 3': no parameter 'seed'"),
+        ("config: bare\nconstraints:\n  - a <", "s.yaml:3: constraints: constraint 'a <': is not an expression"),
+        ("config: bare\nrepeat: 2\nplots: [{name: a, x: b, y: c}]", "s.yaml:3: plots.x: no parameter 'b'"),
+        ("config: bare\nrepeat: 2\nplots: [{name: a}]", "s.yaml:3: plots: a plot needs x"),
+        ("config: bare\nfunction: none.py:f", "s.yaml:2: function: 'none.py:f' is not FILE.py:NAME"),
+        ("config: bare\nprogram: none.elf", "s.yaml:2: program: there is no file"),
+        ("a: &a [*a]", "s.yaml:1: "),
+    ],
+)
+def test_bad_studies_are_one_line_with_file_line_and_key(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(text)
+    with pytest.raises(fabricvp.InputError) as caught:
+        read_study("s.yaml")
+    assert str(caught.value).startswith(message) and "\n" not in str(caught.value)
+
+
+def test_wrong_command_lines_end_with_status_2(study, command, tmp_path):
+    for arguments, message in (
+        (["nowhere.yaml", "--out", "found"], "nowhere.yaml: cannot be read"),
+        ([study], "give --out DIR, or --dry-run"),
+        ([study, "--out", "found", "--jobs", "0"], "'0' is not a number of 1 … 1024"),
+        ([study, "--out", os.devnull], "cannot be written to"),
+    ):
+        done = command("sweep", *arguments)
+        assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        assert not (tmp_path / "found").exists()
+    assert "example: fabricvp sweep study.yaml --out results" in command("sweep", "--help").stdout
+
+
+def test_scalars_are_those_of_yaml_1_2(tmp_path):
+    (tmp_path / "functions.py").write_text("def f(**given):\n    pass\n")
+    values = "[1, 0x10, 1.5, 1e3, true, 'true', on, 12:30, 010, 2 GHz]"
+    (tmp_path / "s.yaml").write_text(f"function: functions.py:f\ngrid: {{n: {values}}}\n")
+    found = [point["n"] for point in read_study(tmp_path / "s.yaml").points]
+    assert found == [1, 16, 1.5, 1000.0, True, "true", "on", "12:30", 10, "2 GHz"]
