@@ -34,13 +34,17 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "experiment": ("fabricvp.experiments.command:main", "Measures something and puts it beside what was published."),
     "sweep": ("fabricvp.sweeps.command:main", "Measures all points of a study that a YAML file describes."),
+    "results": (
+        "fabricvp.sweeps.results_command:main",
+        "Lists, shows, compares and removes what sweeps have measured.",
+    ),
     "docs": ("fabricvp.docs_command:main", "Writes the figures of an experiment into the pages that show them."),
 }
 
 
 #: Bytes of address space without which libraries do not start: what aborts there cannot be caught. Simulators say by
 #: themselves what their machines lack; numpy's threads want more than they do.
-MIN_ADDRESS_SPACE = {"experiment": 256 << 20, "sweep": 256 << 20}
+MIN_ADDRESS_SPACE = {"experiment": 256 << 20, "sweep": 256 << 20, "results": 256 << 20}
 DEFAULT_MIN_ADDRESS_SPACE = 48 << 20
 
 
@@ -94,8 +98,14 @@ def _pictured(arguments: list[str]) -> list[str]:
     return ["draw", *arguments[1:]] if arguments[:1] == ["describe"] and drawn else arguments
 
 
+def _sweeps_compared(arguments: list[str]) -> list[str]:
+    """`diff A B` of folders that sweeps have left is what `results diff` does."""
+    swept = any(os.path.isfile(os.path.join(argument, "points.parquet")) for argument in arguments[1:])
+    return ["results", *arguments] if arguments[:1] == ["diff"] and swept else arguments
+
+
 def _main(arguments: list[str]) -> int:
-    arguments = _pictured(arguments)
+    arguments = _sweeps_compared(_pictured(arguments))
     if arguments and arguments[0] in PYTHON_COMMANDS:
         return _python_command(*arguments)
     if arguments[:1] == ["run"] and any(argument.endswith((".cl", ".hip", ".cu")) for argument in arguments):

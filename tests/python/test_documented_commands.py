@@ -50,6 +50,21 @@ CHANGED = {
         f" && '{LAUNCHER}' diff small large --region kernels",
         "the results have to be there",
     ),
+    "results list results": (
+        f"sweep examples/sweeps/compute_units.yaml --out results && '{LAUNCHER}' results list results",
+        "the results have to be there",
+    ),
+    "results diff before after": (
+        "version && "
+        + " && ".join(
+            f"printf '%s\\n' 'config: gpu' 'app: vectoradd' 'grid: {{size: [4096]}}' 'repeat: 2'"
+            f" 'set: {{node.gpus.0.compute_units: {units}}}' 'keep: [\"kernels:time_s\"]' > {name}.yaml"
+            f" && '{LAUNCHER}' sweep {name}.yaml --out {name}"
+            for name, units in (("before", 1), ("after", 4))
+        )
+        + f" && '{LAUNCHER}' results diff before after",
+        "the results have to be there",
+    ),
     "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
         "run hello --set node.host.harts=2 --console none",

@@ -32,15 +32,15 @@ def frame_of(
     rows = []
     for point, record in zip(points, records):
         about = {name: getattr(record, name) for name in ABOUT} | {"outcome": str(record.outcome)}
-        rows.append({**point, **about, **record.values, **_chosen(record, statistics)})
+        rows.append({**point, **about, **record.values, **chosen(record, statistics)})
     measured = [record for record in records if record.statistics]
     for pattern in statistics if warn else ():
-        if measured and pattern not in DEFAULT_STATISTICS and not any(_chosen(r, [pattern]) for r in measured):
+        if measured and pattern not in DEFAULT_STATISTICS and not any(chosen(r, [pattern]) for r in measured):
             warnings.warn(f"no statistic matches '{pattern}': {_why(measured[0], pattern)}", stacklevel=3)
     return pandas.DataFrame(rows)
 
 
-def _chosen(record: Record, patterns: Sequence[str]) -> dict[str, float]:
+def chosen(record: Record, patterns: Sequence[str]) -> dict[str, float]:
     """Values by column; those of a region have its label and a colon before the path."""
     found: dict[str, float] = {}
     for pattern in patterns:

@@ -19,6 +19,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError
+from .code_hash import simulator_hash
 from .process import Limits
 from .task import PointOutcome, Record
 
@@ -32,6 +33,7 @@ class Stored:
 
     key: str
     version: str  #: of fabricvp that measured it
+    simulator: str  #: hash of the simulator with its firmware and machines
     study: str
     point: dict[str, Any]
     limits: Limits
@@ -62,6 +64,7 @@ class ResultCache:
         rows += [(region, path, value) for region, values in record.regions.items() for path, value in values.items()]
         about = {
             "version": __version__,
+            "simulator": simulator_hash(),
             "study": study,
             "point": {name: _plain(value) for name, value in point.items()},
             "limits": [limits.time_s, limits.memory],
@@ -91,24 +94,33 @@ class ResultCache:
             raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
 
     def points(self) -> Iterator[Stored]:
-        """All points that can be read, in the order of their keys."""
-        for file in sorted(self.folder.glob("??/*.parquet")):
-            stored = read_point(file)
+        """All points that can be read, without their statistics, in the order of their keys."""
+        for file in self.files():
+            stored = read_point(file, statistics=False)
             if stored is not None:
                 yield stored
+
+    def files(self) -> list[Path]:
+        """Files of points."""
+        return sorted(self.folder.glob("??/*.parquet"))
+
+    def unfinished(self) -> list[Path]:
+        """Files that are being written, or were when their writer was killed."""
+        return sorted(self.folder.glob("??/.*.part"))
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.parquet"
 
 
-def read_point(file: Path) -> Stored | None:
-    """A point's file; None if it is not there, or is not one."""
+def read_point(file: Path, statistics: bool = True) -> Stored | None:
+    """A point's file, without ``statistics`` the metadata alone; None if it is not there, or is not one."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        table = pyarrow.parquet.read_table(file)
-        about = json.loads(table.schema.metadata[_METADATA])
+        table = pyarrow.parquet.read_table(file) if statistics else None
+        schema = table.schema if table is not None else pyarrow.parquet.read_schema(file)
+        about = json.loads(schema.metadata[_METADATA])
         record = Record(
             PointOutcome(about["outcome"]),
             about["error"],
@@ -118,11 +130,18 @@ def read_point(file: Path) -> Stored | None:
             about["values"],
             regions={region: {} for region in about["regions"]},
         )
-        columns = (table[name].to_pylist() for name in ("region", "path", "value"))
+        columns = (table[name].to_pylist() for name in ("region", "path", "value")) if table is not None else ()
         for region, path, value in zip(*columns):
             (record.regions[region] if region else record.statistics)[path] = value
         return Stored(
-            file.stem, about["version"], about["study"], about["point"], Limits(*about["limits"]), record, file
+            file.stem,
+            about["version"],
+            about["simulator"],
+            about["study"],
+            about["point"],
+            Limits(*about["limits"]),
+            record,
+            file,
         )
     except (OSError, pyarrow.ArrowException, KeyError, TypeError, ValueError):
         return None

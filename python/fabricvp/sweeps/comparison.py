@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two sweeps beside each other: how much each column changed at each point, and whether that is more than chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+from .columns import ABOUT
+from .points import SEED
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def read_sweep(folder: str) -> pandas.DataFrame:
+    """The table of a folder of `fabricvp sweep`. Raises `InputError`."""
+    import pandas
+    import pyarrow
+
+    file = Path(folder) / "points.parquet"
+    try:
+        return pandas.read_parquet(file)
+    except (OSError, pyarrow.ArrowException) as error:
+        reason = str(error).partition("\n")[0] if file.exists() else "there is no such file"
+        raise InputError(f"{file}: is not the table of `fabricvp sweep` ({reason})") from None
+
+
+def compare(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequence[str]) -> pandas.DataFrame:
+    """A row for each column that a pattern matches at each point that both sweeps have measured: ``before`` and
+    ``after`` are means over the seeds that both have, ``change`` is relative, and ``p`` is that of a paired t-test over
+    the seeds (nan with fewer than two; a change that is the same for all seeds has p = 0).
+
+    Raises `InputError` if the sweeps have no point in common, or no column matches."""
+    import pandas
+
+    parameters = _parameters(before)
+    if parameters != _parameters(after):
+        raise InputError(
+            f"the sweeps differ in their parameters: {', '.join(parameters)}, and {', '.join(_parameters(after))}"
+        )
+    both = _ok(before).merge(_ok(after), on=parameters or None, how="inner" if parameters else "cross")
+    if both.empty:
+        raise InputError("no point has been measured by both")
+    columns = _columns(before, after, patterns)
+    groups = [name for name in parameters if name != SEED]
+    rows = []
+    for key, group in both.groupby(groups, sort=False, dropna=False) if groups else [((), both)]:
+        point = dict(zip(groups, key))
+        for column in columns:
+            pairs = group[[f"{column}_x", f"{column}_y"]].dropna()
+            if len(pairs):
+                a, b = pairs[f"{column}_x"].tolist(), pairs[f"{column}_y"].tolist()
+                mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+                change = 0.0 if mean_a == mean_b else mean_b / mean_a - 1 if mean_a else math.inf
+                rows.append({**point, "column": column, "before": mean_a, "after": mean_b, "change": change})
+                rows[-1] |= {"seeds": len(pairs), "p": paired_p(a, b)}
+    return pandas.DataFrame(rows)
+
+
+def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
+    """The probability of differences as large by chance, by a two-sided paired t-test; nan for fewer than two pairs."""
+    differences = [b - a for a, b in zip(before, after)]
+    if len(differences) < 2:
+        return math.nan
+    if all(difference == differences[0] for difference in differences):
+        return 0.0 if differences[0] else 1.0
+    from scipy import stats
+
+    return float(stats.ttest_1samp(differences, 0.0).pvalue)
+
+
+def _parameters(frame: pandas.DataFrame) -> list[str]:
+    """Columns before those that every sweep has."""
+    names = [str(name) for name in frame.columns]
+    return names[: names.index("outcome")]
+
+
+def _ok(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Points that are ok, without what says so; measured columns get a suffix even where the other sweep lacks them."""
+    return frame[frame["outcome"] == "ok"].drop(columns=list(ABOUT))
+
+
+def _columns(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequence[str]) -> list[str]:
+    from pandas.api.types import is_numeric_dtype
+
+    names = [str(name) for name in before.columns[len(_parameters(before)) + len(ABOUT) :]]
+    shared = [n for n in names if n in after and is_numeric_dtype(before[n]) and is_numeric_dtype(after[n])]
+    found = [name for name in shared if any(fnmatchcase(name, pattern) for pattern in patterns)]
+    if not found:
+        raise InputError(f"no column of both sweeps matches {' '.join(patterns)} (there are: {', '.join(shared)})")
+    return found

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fabricvp results`: what sweeps have measured, listed, shown, compared and removed."""
+
+import math
+import os
+import re
+import time
+
+import fabricvp
+import pandas
+import pytest
+from fabricvp.sweeps import store
+from fabricvp.sweeps.comparison import compare, paired_p
+from fabricvp.sweeps.process import Limits
+from fabricvp.sweeps.store import ResultCache
+from fabricvp.sweeps.task import PointOutcome, Record
+
+
+@pytest.fixture
+def cache(tmp_path):
+    """A result cache of three points."""
+    cache = ResultCache(tmp_path / "found/result_cache")
+    ok = Record(PointOutcome.OK, wall_s=1.5, statistics={"sim.time_s": 0.25, "a.b": 7.0}, values={"rate": 3})
+    ok.regions = {"kernels": {"time_s": 0.125}}
+    failed = Record(PointOutcome.FAILED, "no \x1b[31mgood", log="one\ntwo\n", wall_s=0.5)
+    cache.put("a1" * 16, "first", {"node.host.harts": 1}, Limits(), ok)
+    cache.put("a2" * 16, "first", {"node.host.harts": 2}, Limits(), failed)
+    cache.put("b3" * 16, "second", {"size": 4}, Limits(), ok)
+    return cache
+
+
+def test_list_and_show(cache, command):
+    listed = command("results", "list", "found").stdout.splitlines()
+    assert listed == [
+        "a1a1a1a1a1a1  first  harts=1  1.5 s  ok",
+        "a2a2a2a2a2a2  first  harts=2  0.5 s  failed: no \\x1b[31mgood",
+        "b3b3b3b3b3b3  second  size=4  1.5 s  ok",
+        "3 points",
+    ]
+    assert command("results", "list", "found/result_cache", "--study", "second").stdout == listed[2] + "\n1 points\n"
+    assert command("results", "list", "found", "--outcome", "failed").stdout == listed[1] + "\n1 points\n"
+    shown = command("results", "show", "found", "a1").stdout
+    assert "parameter node.host.harts = 1\noutcome   ok\ntook      1.5 s\nrate = 3\n" in shown
+    assert shown.endswith("sim.time_s = 0.25\nkernels:time_s = 0.125\n")
+    assert "a.b = 7.0" in command("results", "show", "found", "b", "--keep", "a.*").stdout
+    assert command("results", "show", "found", "a2").stdout.endswith("log:\none\ntwo\n")
+
+
+def test_wrong_command_lines(cache, command):
+    for arguments, message in (
+        ([], "the following arguments are required"),
+        (["lits"], "invalid choice: 'lits'"),
+        (["list", "nowhere"], "nowhere: there is no such folder"),
+        (["show", "found", "a"], "2 points have a key that begins with 'a'"),
+        (["show", "found", "ff"], "0 points have a key that begins with 'ff'"),
+        (["list", "found", "--outcome", "fine"], "invalid choice: 'fine'"),
+        (["gc", "found", "--older-than", "-1"], "'-1' is not a number of 0"),
+        (["diff", "found", "found"], "found/points.parquet: is not the table of `fabricvp sweep`"),
+    ):
+        done = command("results", *arguments)
+        assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_gc_removes_what_nothing_finds(cache, command, monkeypatch):
+    monkeypatch.setattr(store, "simulator_hash", lambda: "another")
+    cache.put("c4" * 16, "old", {}, Limits(), Record(PointOutcome.OK))
+    broken, part, fresh = cache.folder / "a1/x.parquet", cache.folder / "a1/.x.part", cache.folder / "a1/.y.part"
+    for file in (broken, part, fresh):
+        file.write_bytes(b"PAR1")
+    os.utime(part, (time.time() - 7200,) * 2)
+    first = next(file for file in cache.files() if file.stem == "a1" * 16)
+    os.utime(first, (time.time() - 10 * 86400,) * 2)
+    assert command("results", "gc", "found", "--dry-run").stdout.startswith("2 files, ")
+    assert broken.exists() and part.exists()
+    assert "2 files, 0 KiB were removed" in command("results", "gc", "found").stdout
+    assert not broken.exists() and not part.exists() and fresh.exists()
+    names = {"a1" * 16, "a2" * 16, "b3" * 16, "c4" * 16}
+    for option, gone in (
+        (["--other-simulators"], {"c4" * 16}),
+        (["--older-than", "9"], {"a1" * 16}),
+        (["--outcome", "failed"], {"a2" * 16}),
+    ):
+        command("results", "gc", "found", *option)
+        names -= gone
+        assert {file.stem for file in cache.files()} == names
+
+
+def table(values, seeds=(1, 2, 3), outcome="ok"):
+    """A sweep's table with one parameter beside the seed."""
+    rows = [
+        {"size": size, "simulation.seed": seed, "outcome": outcome, "error": "", "ended": "", "wall_s": 1.0, "log": ""}
+        | {"time": value, "name": "x"}
+        for size, of_seeds in values.items()
+        for seed, value in zip(seeds, of_seeds)
+    ]
+    return pandas.DataFrame(rows)
+
+
+def test_compare_pairs_seeds():
+    before = table({8: [1.0, 2.0, 3.0], 16: [4.0, 4.0, 4.0], 32: [1.0, 1.1, 0.9]})
+    after = table({8: [1.1, 2.1, 3.12], 16: [4.0, 4.0, 4.0], 32: [1.05, 1.02, 0.95]})
+    found = compare(before, after, ["*"]).set_index("size")
+    assert [*found["column"]] == ["time"] * 3 and [*found["seeds"]] == [3] * 3
+    assert found["change"][8] == pytest.approx(6.32 / 6 - 1) and found["p"][8] < 0.05  # seeds differ by far more
+    assert found["change"][16] == 0 and found["p"][16] == 1
+    assert found["p"][32] > 0.5
+    assert math.isnan(paired_p([1.0], [2.0])) and paired_p([1, 2], [2, 3]) == 0.0
+    assert len(compare(before, table({8: [2.0, 2.0]}, seeds=(3, 4)), ["time"])) == 1  # one seed of one size
+    for other, message in (
+        (table({64: [1.0]}), "no point has been measured by both"),
+        (table({8: [1.0]}, outcome="failed"), "no point has been measured by both"),
+        (before.drop(columns="size"), "differ in their parameters"),
+    ):
+        with pytest.raises(fabricvp.InputError, match=message):
+            compare(before, other, ["*"])
+    with pytest.raises(fabricvp.InputError, match=re.escape("no column of both sweeps matches tim (there are: time)")):
+        compare(before, after, ["tim"])
+
+
+def test_diff_of_two_studies(tmp_path, command):
+    for name, units in (("one", 1), ("four", 4)):
+        study = (
+            f"config: gpu\napp: vectoradd\nset: {{node.gpus.0.compute_units: {units}}}\ngrid: {{size: [64, 4096]}}\n"
+        )
+        (tmp_path / f"{name}.yaml").write_text(study + "repeat: 2\n")
+        assert command("sweep", f"{name}.yaml", "--out", name, "--result-cache", "shared").returncode == 0
+    for arguments in (["results", "diff"], ["diff"]):
+        done = command(*arguments, "one", "four", "--keep", "kernels:*")
+        assert done.returncode == 0
+        lines = done.stdout.splitlines()
+        for line, size in zip(lines, (64, 4096)):
+            pattern = rf"size={size}  kernels:time_s: \S+ -> \S+ \(-[\d.]+%, the same for all 2 seeds\)"
+            assert re.fullmatch(pattern, line), line
+        assert lines[2] == "2 of 2 figures changed"
+    assert "figures\n" in command("results", "diff", "one", "four", "--all").stdout
+    assert command("results", "list", "shared").stdout.endswith("8 points\n")
