@@ -157,7 +157,7 @@ def test_a_cut_run_loses_nothing(tmp_path):
     with pytest.raises(PointFailed):
         Run(True, 1, None, Progress(shown=False), result_cache=result_cache).map("points", work, ["done", "dies"])
     assert result_cache.find(work, "dies") is None and (found := result_cache.find(work, "done"))[0][0] == "done"
-    next(tmp_path.glob("*.point")).write_bytes(b"cut short")
+    next(tmp_path.glob("*/*.parquet")).write_bytes(b"cut short")
     assert (
         Run(True, 1, None, Progress(shown=False), result_cache=result_cache).map("points", work, ["done"])[0]
         != found[0]
@@ -526,8 +526,8 @@ def test_gpu_workloads_bad_input(command):
         assert done.returncode == 2 and expected_error in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
-def test_any_code_of_the_package_makes_other_points(tmp_path):
-    """Also modules that an experiment uses by way of others, such as statistics.py."""
+def test_code_that_measures_makes_other_points_and_plots_do_not(tmp_path):
+    """Modules count that an experiment uses by way of others, such as statistics.py, and what runs in children."""
     package = tmp_path / "fabricvp"
     built = Path(fabricvp._fabricvp.__file__).resolve().parent
     shutil.copytree(Path(fabricvp.__file__).resolve().parent, package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -536,7 +536,11 @@ def test_any_code_of_the_package_makes_other_points(tmp_path):
             (package / name).symlink_to(built / name)
 
     def key():
-        script = "from fabricvp.experiments import result_cache; print(result_cache._simulator())"
+        script = (
+            "from fabricvp.experiments import result_cache\n"
+            "from fabricvp.experiments.lanes.synthetic import run_traffic\n"
+            "print(result_cache._key(run_traffic, 1))"
+        )
         environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
         return subprocess.run(
             [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment
@@ -544,10 +548,17 @@ def test_any_code_of_the_package_makes_other_points(tmp_path):
 
     first = key()
     assert key() == first
-    for name in ("statistics.py", "platform.py", "spans.py", "experiments/lanes/__init__.py"):
+    for name, counts in (
+        ("statistics.py", True),
+        ("_child.py", True),
+        ("experiments/lanes/__init__.py", True),
+        ("experiments/lanes/plots.py", False),
+        ("drawing.py", False),
+        ("experiments/rdma/points.py", False),
+    ):
         path = package / name
         original = path.read_text()
         path.write_text(original + "\n#\n")
-        assert key() != first, name
+        assert (key() != first) is counts, name
         path.write_text(original)
     assert key() == first

@@ -65,15 +65,16 @@ def test_gc_removes_what_nothing_finds(cache, command, monkeypatch):
     monkeypatch.setattr(store, "simulator_hash", lambda: "another")
     cache.put("c4" * 16, "old", {}, Limits(), Record(PointOutcome.OK))
     broken, part, fresh = cache.folder / "a1/x.parquet", cache.folder / "a1/.x.part", cache.folder / "a1/.y.part"
-    for file in (broken, part, fresh):
+    earlier = cache.folder / "0123.point"
+    for file in (broken, part, fresh, earlier):
         file.write_bytes(b"PAR1")
     os.utime(part, (time.time() - 7200,) * 2)
     first = next(file for file in cache.files() if file.stem == "a1" * 16)
     os.utime(first, (time.time() - 10 * 86400,) * 2)
-    assert command("results", "gc", "found", "--dry-run").stdout.startswith("2 files, ")
+    assert command("results", "gc", "found", "--dry-run").stdout.startswith("3 files, ")
     assert broken.exists() and part.exists()
-    assert "2 files, 0 KiB were removed" in command("results", "gc", "found").stdout
-    assert not broken.exists() and not part.exists() and fresh.exists()
+    assert "3 files, 0 KiB were removed" in command("results", "gc", "found").stdout
+    assert not broken.exists() and not part.exists() and not earlier.exists() and fresh.exists()
     names = {"a1" * 16, "a2" * 16, "b3" * 16, "c4" * 16}
     for option, gone in (
         (["--other-simulators"], {"c4" * 16}),

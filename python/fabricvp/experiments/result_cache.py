@@ -2,24 +2,25 @@
 """Points that have been measured, kept in a folder as they come: a run that is cut loses nothing, and experiments share
 them.
 
-A point is known by what it is measured with: the function, all code of this package and of the function's module, the
-simulator, firmware, shipped machines, the point itself, and the files that it names. Whatever of these is another one
-makes it another point."""
+The folder is one of `fabricvp sweep` (../sweeps/store.py), so `fabricvp results` lists it. A point is known by what it
+is measured with: the function's module with all that it imports, the simulator, firmware, shipped machines, the point
+itself, and the files that it names. Whatever of these is another one makes it another point."""
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import inspect
 import os
-import pickle
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..sweeps import store
+from ..sweeps.code_hash import PACKAGE, function_hash, simulator_hash
+from ..sweeps.encoding import decode, encode
+from ..sweeps.process import Limits
+from ..sweeps.task import PointOutcome, Record
 from .machines import Machine
 
 
@@ -27,39 +28,43 @@ class ResultCache:
     """A folder of measured points. Raises `InputError` if it cannot be made."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self._folder = Path(folder)
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{folder}: cannot be written to ({error.strerror})") from None
+        self._store = store.ResultCache(folder)
 
     def find(self, function: Callable[[Any], Any], point: Any) -> tuple[Any, list[Machine]] | None:
         """What the point gave, and the machines that it simulated; None if it is not there, or cannot be read."""
-        try:
-            with self._path(function, point).open("rb") as file:
-                found = pickle.load(file)
-        except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError):
+        stored = self._store.find(_key(function, point))
+        if stored is None:
             return None
-        return found["value"], found["machines"]
+        packages = {PACKAGE, function.__module__.partition(".")[0]}
+        try:
+            values = stored.record.values
+            return decode(values["value"], packages), decode(values["machines"], packages)
+        except (KeyError, TypeError, ValueError):
+            return None
 
     def put(self, function: Callable[[Any], Any], point: Any, value: Any, machines: list[Machine]) -> None:
-        """Writes it at once; readers see all of it or nothing. Raises `InputError` if it cannot be written."""
-        path = self._path(function, point)
-        part = path.with_name(f".{path.name}.{os.getpid()}")
+        """Writes it at once; readers see all of it or nothing. Raises `InputError` if it cannot be written, or if the
+        value is of a class that no file can hold (see ../sweeps/encoding.py)."""
         try:
-            with part.open("wb") as file:
-                pickle.dump({"point": repr(point), "value": value, "machines": machines}, file)
-            os.replace(part, path)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+            values = {"value": encode(value), "machines": encode(machines)}
+        except TypeError as error:
+            raise InputError(f"{function.__module__}.{function.__qualname__}: {error}") from None
+        record = Record(PointOutcome.OK, values=values)
+        self._store.put(_key(function, point), function.__module__, _parameters(point), Limits(), record)
 
-    def _path(self, function: Callable[[Any], Any], point: Any) -> Path:
-        digest = hashlib.sha256(
-            f"{_simulator()} {_code(function.__module__)} {function.__qualname__} {point!r}".encode()
-        )
-        for path in _files(point):
-            digest.update(path.read_bytes())
-        return self._folder / f"{digest.hexdigest()[:32]}.point"
+
+def _key(function: Callable[[Any], Any], point: Any) -> str:
+    digest = hashlib.sha256(f"{simulator_hash()} {function_hash(function)} {point!r}".encode())
+    for path in _files(point):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def _parameters(point: Any) -> dict[str, Any]:
+    """A point for people."""
+    if is_dataclass(point) and not isinstance(point, type):
+        return {field.name: getattr(point, field.name) for field in fields(point)}
+    return {"point": point}
 
 
 def _files(value: Any) -> Iterator[Path]:
@@ -76,30 +81,3 @@ def _files(value: Any) -> Iterator[Path]:
             from .. import _fabricvp
 
             yield from map(Path, _fabricvp.config_files(value))
-
-
-@functools.cache
-def _simulator() -> str:
-    """One hash over the simulator, all code of this package, the firmware that comes with it, and its machines."""
-    from .. import _fabricvp
-
-    package = Path(__file__).resolve().parents[1]
-    installed = Path(_fabricvp.__file__).resolve().parent
-    digest = hashlib.sha256()
-    for file in (_fabricvp.__file__, _fabricvp.library_file()):
-        digest.update(Path(file).read_bytes())
-    for path in sorted(package.rglob("*.py")):
-        digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes() + b"\0")
-    for folder, pattern in (("firmware", "*.elf"), ("configs", "*.yaml")):
-        root = next((root / folder for root in (installed, package) if (root / folder).is_dir()), None)
-        for path in sorted(root.glob(pattern)) if root else ():
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-@functools.cache
-def _code(module: str) -> str:
-    """A hash over a module that is not of this package, whose code `_simulator()` has."""
-    if module.partition(".")[0] == __name__.partition(".")[0]:
-        return ""
-    return hashlib.sha256(inspect.getsource(sys.modules[module]).encode()).hexdigest()

@@ -24,6 +24,8 @@ from typing import Any
 import cloudpickle
 
 PACKAGE = __name__.partition(".")[0]
+#: Modules that machines in child processes run, which no import statement names.
+_IN_CHILDREN = (f"{PACKAGE}._child",)
 #: Modules of this package whose code changes no result: they draw, print, or arrange points.
 _NOT_MEASURING = tuple(f"{PACKAGE}.{name}" for name in ("drawing", "overview", "plot", "progress", "sweeps"))
 
@@ -46,7 +48,7 @@ def simulator_hash() -> str:
 def modules_hash(*names: str) -> str:
     """A hash over the sources of modules and of all that they import."""
     found: dict[str, bytes] = {}
-    waiting = list(names)
+    waiting = [each for name in (*names, *_IN_CHILDREN) for each in _with_parents(name)]
     while waiting:
         name = waiting.pop()
         if name in found:

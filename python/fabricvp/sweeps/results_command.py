@@ -21,6 +21,8 @@ _COMMANDS = {
     "diff": "two sweeps: how much each column changed, and whether that is more than chance",
     "gc": "removes points that nothing will find again",
 }
+#: Characters of a point's parameters in a list.
+_WIDTH = 100
 #: Seconds after which a file that is still unfinished has lost its writer.
 _ABANDONED = 3600
 
@@ -55,7 +57,10 @@ def _list(given: list[str]) -> int:
 def _line(stored: Stored) -> str:
     record = stored.record
     error = f": {record.error}" if record.error else ""
-    return f"{stored.key[:12]}  {stored.study}  {name_of(stored.point)}  {record.wall_s:.1f} s  {record.outcome}{error}"
+    point = name_of(stored.point)
+    point = point if len(point) <= _WIDTH else f"{point[: _WIDTH - 1]}…"
+    took = f"  {record.wall_s:.1f} s" if record.wall_s else ""  # experiments do not say
+    return f"{stored.key[:12]}  {stored.study}  {point}{took}  {record.outcome}{error}"
 
 
 def _show(given: list[str]) -> int:
@@ -137,6 +142,7 @@ def _gc(given: list[str]) -> int:
     cache = _cache(options.folder)
     now = time.time()
     unwanted = [file for file in cache.unfinished() if now - _modified(file, now) > _ABANDONED]
+    unwanted += cache.earlier()
     for file in cache.files():
         stored = read_point(file, statistics=False)
         if (

@@ -108,6 +108,10 @@ class ResultCache:
         """Files that are being written, or were when their writer was killed."""
         return sorted(self.folder.glob("??/.*.part"))
 
+    def earlier(self) -> list[Path]:
+        """Files of experiments' points as earlier versions wrote them, which nothing reads any more."""
+        return sorted(self.folder.glob("*.point"))
+
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.parquet"
 
