@@ -18,7 +18,7 @@ def main() -> int:
         return 1
     with open(task_file, "rb") as file:
         sys_path, command, data = pickle.load(file)
-    sys.path[:] = sys_path
+    sys.path[:] = [*sys_path, *(path for path in sys.path if path not in sys_path)]  # of another machine, maybe
     sys.argv[:] = command
     from .measure import measure
 

@@ -15,6 +15,7 @@ from ..plugins import Plugins, resolve_plugins
 from ..remote import require_main_guard
 from ..units import Time, seconds
 from .columns import DEFAULT_STATISTICS, frame_of
+from .dask_executor import Dask
 from .executors import Executor, Processes
 from .key import check_configuration, key_of
 from .points import ConstraintLike, Point, expand_points, name_of
@@ -26,6 +27,8 @@ from .task import Record, Task, task_of
 if TYPE_CHECKING:
     import pandas
 
+#: Executors by name.
+EXECUTORS = ("processes", "dask")
 #: Told about each point when its record is there, with its place.
 OnRecord = Callable[[int, Record], None]
 
@@ -54,6 +57,7 @@ def sweep(
     statistics: str | Sequence[str] = DEFAULT_STATISTICS,
     executor: str | Executor = "processes",
     jobs: int | None = None,
+    scheduler: str | None = None,
     time_limit: float | None = None,
     memory_limit: str | int | None = None,
     result_cache: str | os.PathLike[str] | None = None,
@@ -84,8 +88,9 @@ def sweep(
     of the whole run, ``"REGION:PATTERN"`` of regions of interest by label ("kernels:time_s", "*:time_s"), where regions
     of other nodes than the first are "node1.kernels". One that matches nothing is warned of.
 
-    **Running.** ``executor`` is "processes", with ``jobs`` points at a time (all processors unless given), or an object
-    with the interface of `fabricvp.sweeps.executors.Executor`. ``time_limit`` is seconds of wall time and
+    **Running.** ``executor`` is "processes", with ``jobs`` points at a time (all processors unless given); "dask", with
+    the workers of dask's ``scheduler`` (an address) or a local cluster of ``jobs`` workers; or an object with the
+    interface of `fabricvp.sweeps.executors.Executor`. ``time_limit`` is seconds of wall time and
     ``memory_limit`` memory ("4 GiB" or bytes) of one point, all its processes together. A point that fails, crashes or
     comes to a limit is a row, and the others go on.
 
@@ -123,7 +128,7 @@ def sweep(
         common,
         found,
         limits=limits_of(time_limit, memory_limit),
-        executor=executor_of(executor, jobs),
+        executor=executor_of(executor, jobs, scheduler),
         result_cache=None if result_cache is None else ResultCache(result_cache),
         progress=Progress(progress),
     )
@@ -197,12 +202,16 @@ def limits_of(time_limit: float | None, memory_limit: str | int | None) -> Limit
     return Limits(time_s, memory)
 
 
-def executor_of(executor: str | Executor, jobs: int | None) -> Executor:
+def executor_of(executor: str | Executor, jobs: int | None, scheduler: str | None = None) -> Executor:
     """An executor by name. Raises `InputError`."""
     if not isinstance(executor, str):
         return executor
-    if executor != "processes":
-        raise InputError(f"executor: '{executor}' is not known; there is 'processes'")
+    if executor not in EXECUTORS:
+        raise InputError(f"executor: '{executor}' is not known; there are {' and '.join(EXECUTORS)}")
     if jobs is not None and (isinstance(jobs, bool) or not 1 <= jobs <= 1024):
         raise InputError(f"jobs: {jobs} is not a number of 1 … 1024")
+    if executor == "dask":
+        return Dask(scheduler, jobs or len(os.sched_getaffinity(0)))
+    if scheduler is not None:
+        raise InputError("scheduler: is for the executor dask")
     return Processes(jobs)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..arguments import ArgumentParser
 from ..errors import InputError
-from .api import check_points, run_points
-from .executors import Processes
+from .api import EXECUTORS, check_points, executor_of, run_points
 from .key import key_of
 from .points import name_of
 from .progress import Progress
@@ -48,6 +47,16 @@ def main(given: list[str]) -> int:
         "--result-cache",
         metavar="DIR",
         help="folder where points are stored as they end, and found again (default: DIR/result_cache of --out)",
+    )
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        default="processes",
+        help="where points run: processes of this machine (default), or dask: a local cluster of as many workers as"
+        " --jobs says",
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="workers of this dask scheduler, such as tcp://10.0.0.1:8786"
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="print the points and the estimated time, and run nothing"
@@ -89,7 +98,7 @@ def _run(study: Study, options: argparse.Namespace, command: str) -> int:
         study.common,
         study.points,
         limits=study.limits,
-        executor=Processes(options.jobs),
+        executor=executor_of("dask" if options.scheduler else options.executor, options.jobs, options.scheduler),
         result_cache=ResultCache(options.result_cache or folder / "result_cache"),
         progress=Progress(),
         study=study.name,

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from .process import Cancelled, Limits, run_task
+from .process import Cancelled, Limits, pack, run_packed
 from .task import Record, Task
 
 #: Told about each point as it ends, in the thread that runs the sweep.
@@ -46,7 +46,7 @@ class Processes:
                         return
                     running.add(index)
                 try:
-                    record: Record | BaseException = run_task(task, limits, cancelled)
+                    record: Record | BaseException = run_packed(pack(task), limits, cancelled)
                 except Cancelled:
                     return
                 except BaseException as error:

@@ -40,11 +40,16 @@ class Limits:
     memory: int | None = None
 
 
-def run_task(task: Task, limits: Limits, cancelled: threading.Event | None = None) -> Record:
+def pack(task: Task) -> bytes:
+    """A task with what a process on any machine needs to know of this one."""
+    return pickle.dumps((sys.path, sys.argv, cloudpickle.dumps(task)))
+
+
+def run_packed(packed: bytes, limits: Limits, cancelled: threading.Event | None = None) -> Record:
     """Measures a task in a new process (and those that it starts), which are gone when this returns. Raises `Cancelled`
     soon after ``cancelled`` is set."""
     with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
-        pickle.dump((sys.path, sys.argv, cloudpickle.dumps(task)), request)
+        request.write(packed)
         request.seek(0)
         begin = time.monotonic()
         process = subprocess.Popen(

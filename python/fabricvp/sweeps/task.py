@@ -103,6 +103,9 @@ def _accepted(function: Callable[..., Any] | None) -> set[str] | None:
     """Names of arguments that a function takes, "**" among them if it takes any; None without a function."""
     if function is None:
         return None
-    parameters = inspect.signature(function).parameters.values()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise InputError(f"function: {function!r} does not tell its arguments: give one of Python") from None
     named = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     return named | {"**" for p in parameters if p.kind is p.VAR_KEYWORD}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points on workers of dask.distributed, on this machine or on others."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import queue
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..errors import InputError
+from .executors import OnAlive, OnResult
+from .process import Limits, pack, run_packed
+from .task import PointOutcome, Record, Task
+
+#: How often a point may lose its worker.
+MAX_LOST_WORKERS = 20
+#: Seconds for a scheduler to answer.
+_CONNECT_TIMEOUT = 30
+
+
+class Dask:
+    """Points on the workers of a scheduler (its address, such as "tcp://10.0.0.1:8786"), or of a local cluster of
+    ``workers`` processes, one point at a time each.
+
+    A point has a process of its own there, too. One whose worker dies runs again on another, and a result counts once.
+    Workers need this version of the package, and the sweep's files under the same names."""
+
+    def __init__(self, scheduler: str | None = None, workers: int = 1) -> None:
+        self._scheduler, self._workers = scheduler, workers
+
+    def run(self, tasks: Sequence[Task], limits: Limits, on_result: OnResult, on_alive: OnAlive) -> None:
+        """As `Executor.run()`. Raises `InputError` if dask is not installed or the scheduler does not answer."""
+        if not tasks:
+            return
+        ended: queue.Queue[tuple[int, Any]] = queue.Queue()
+        with self._client() as client:
+            futures: dict[int, Any] = {}  # kept, since dask drops what nothing refers to
+
+            def submit(index: int) -> None:
+                futures[index] = client.submit(run_packed, pack(tasks[index]), limits, pure=False)
+                futures[index].add_done_callback(lambda future, index=index: ended.put((index, future)))
+
+            for index in range(len(tasks)):
+                submit(index)
+            lost: dict[int, int] = {}
+            while futures:
+                try:
+                    index, future = ended.get(timeout=1.0)
+                except queue.Empty:
+                    on_alive([])
+                    continue
+                if futures.get(index) is not future:
+                    continue
+                record = _record_of(future)
+                if record is None and lost.get(index, 0) < MAX_LOST_WORKERS:
+                    lost[index] = lost.get(index, 0) + 1
+                    submit(index)
+                    continue
+                del futures[index]
+                on_result(index, record or _without_worker())
+
+    @contextlib.contextmanager
+    def _client(self) -> Iterator[Any]:
+        try:
+            distributed: Any = importlib.import_module("distributed")  # which has no types
+        except ImportError as error:
+            raise InputError(f"executor: dask needs 'pip install fabricvp[sweeps]' ({error})") from None
+        if self._scheduler is None:
+            with (
+                distributed.LocalCluster(
+                    n_workers=self._workers, threads_per_worker=1, processes=True, dashboard_address=None
+                ) as cluster,
+                distributed.Client(cluster) as client,
+            ):
+                yield client
+            return
+        try:
+            client = distributed.Client(self._scheduler, timeout=_CONNECT_TIMEOUT)
+        except (OSError, ValueError, TypeError) as error:
+            text = str(error).partition("\n")[0]
+            raise InputError(f"scheduler: '{self._scheduler}' does not answer ({text})") from None
+        with client:
+            yield client
+
+
+def _record_of(future: Any) -> Record | None:
+    """What a point gave; None if its worker died. Raises what else went wrong."""
+    import distributed
+
+    try:
+        record: Record = future.result()
+    except (distributed.KilledWorker, distributed.CancelledError):
+        return None
+    return record
+
+
+def _without_worker() -> Record:
+    return Record(PointOutcome.CRASHED, f"its worker died {MAX_LOST_WORKERS + 1} times", killed_from_outside=True)
