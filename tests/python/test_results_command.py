@@ -9,7 +9,7 @@ import time
 import fabricvp
 import pandas
 import pytest
-from fabricvp.sweeps import store
+from fabricvp.sweeps import store, summarise
 from fabricvp.sweeps.comparison import compare, paired_p
 from fabricvp.sweeps.process import Limits
 from fabricvp.sweeps.store import ResultCache
@@ -116,6 +116,27 @@ def test_compare_pairs_seeds():
             compare(before, other, ["*"])
     with pytest.raises(fabricvp.InputError, match=re.escape("no column of both sweeps matches tim (there are: time)")):
         compare(before, after, ["tim"])
+
+
+def test_summaries_have_the_intervals_of_student():
+    frame = table({8: [1.0, 2.0, 3.0], 16: [4.0, 4.0, 4.0]})
+    found = summarise(frame, "time").set_index("size")
+    assert found["mean"][8] == 2 and found["seeds"][8] == 3
+    # t of 0.975 with 2 degrees of freedom is 4.30265 (any table); the standard error is 1 / sqrt(3)
+    assert found["high"][8] - 2 == pytest.approx(4.30265 / 3**0.5, rel=1e-5) == 2 - found["low"][8]
+    assert found["low"][16] == found["high"][16] == 4
+    wide = summarise(frame, confidence=0.99).set_index("size")
+    assert wide["high"][8] - 2 == pytest.approx(9.92484 / 3**0.5, rel=1e-5)
+    frame.loc[0, "outcome"] = "failed"
+    assert summarise(frame)["mean"][0] == 2.5
+    assert math.isnan(summarise(table({8: [1.0]}))["low"][0])
+    for wrong, message in (
+        ({"columns": "tim"}, "no measured column 'tim' (there are: time)"),
+        ({"columns": ["name"]}, "no measured column 'name'"),
+        ({"confidence": 1}, "confidence: 1 is not between"),
+    ):
+        with pytest.raises(fabricvp.InputError, match=re.escape(message)):
+            summarise(frame, **wrong)
 
 
 def test_diff_of_two_studies(tmp_path, command):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps: many points of one measurement, each in a process of its own, as one table.
 
-`sweep()` is the interface of Python, `fabricvp sweep STUDY.yaml` that of the command line (command.py)."""
+`sweep()` is the interface of Python, `summarise()` gives means over seeds; `fabricvp sweep STUDY.yaml` is the command
+(command.py)."""
 
 from __future__ import annotations
 
 from .api import sweep
 from .process import Limits
+from .summary import summarise
 
-__all__ = ["Limits", "sweep"]
+__all__ = ["Limits", "summarise", "sweep"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from .columns import ABOUT
 from .points import SEED
+from .summary import parameters_of
 
 if TYPE_CHECKING:
     import pandas
@@ -38,10 +39,10 @@ def compare(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequenc
     Raises `InputError` if the sweeps have no point in common, or no column matches."""
     import pandas
 
-    parameters = _parameters(before)
-    if parameters != _parameters(after):
+    parameters = parameters_of(before)
+    if parameters != parameters_of(after):
         raise InputError(
-            f"the sweeps differ in their parameters: {', '.join(parameters)}, and {', '.join(_parameters(after))}"
+            f"the sweeps differ in their parameters: {', '.join(parameters)}, and {', '.join(parameters_of(after))}"
         )
     both = _ok(before).merge(_ok(after), on=parameters or None, how="inner" if parameters else "cross")
     if both.empty:
@@ -74,12 +75,6 @@ def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
     return float(stats.ttest_1samp(differences, 0.0).pvalue)
 
 
-def _parameters(frame: pandas.DataFrame) -> list[str]:
-    """Columns before those that every sweep has."""
-    names = [str(name) for name in frame.columns]
-    return names[: names.index("outcome")]
-
-
 def _ok(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Points that are ok, without what says so; measured columns get a suffix even where the other sweep lacks them."""
     return frame[frame["outcome"] == "ok"].drop(columns=list(ABOUT))
@@ -88,7 +83,7 @@ def _ok(frame: pandas.DataFrame) -> pandas.DataFrame:
 def _columns(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequence[str]) -> list[str]:
     from pandas.api.types import is_numeric_dtype
 
-    names = [str(name) for name in before.columns[len(_parameters(before)) + len(ABOUT) :]]
+    names = [str(name) for name in before.columns[len(parameters_of(before)) + len(ABOUT) :]]
     shared = [n for n in names if n in after and is_numeric_dtype(before[n]) and is_numeric_dtype(after[n])]
     found = [name for name in shared if any(fnmatchcase(name, pattern) for pattern in patterns)]
     if not found:
