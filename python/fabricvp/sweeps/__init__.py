@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .api import sweep
 from .process import Limits
+from .samplers import Range, Search, Sensitivity
 from .summary import summarise
 
-__all__ = ["Limits", "summarise", "sweep"]
+__all__ = ["Limits", "Range", "Search", "Sensitivity", "summarise", "sweep"]

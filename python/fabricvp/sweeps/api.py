@@ -21,6 +21,7 @@ from .key import check_configuration, key_of
 from .points import ConstraintLike, Point, expand_points, name_of
 from .process import Limits
 from .progress import Progress
+from .samplers import Sampler
 from .store import ResultCache, says_enough
 from .task import Record, Task, task_of
 
@@ -39,6 +40,7 @@ def sweep(
     text: str | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     points: Iterable[Mapping[str, Any]] | pandas.DataFrame | None = None,
+    sampler: Sampler | None = None,
     constraints: Sequence[ConstraintLike] = (),
     repeat: int | Sequence[int] | None = None,
     app: PerNode = None,
@@ -66,7 +68,9 @@ def sweep(
     """Measures many points of a machine, each in a process of its own, and gives a table with one row a point.
 
     **Points.** ``grid`` maps parameters to lists of values, and every combination is a point; ``points`` are mappings
-    of parameters to values, or a data frame. With both, each of ``points`` is combined with the grid. ``constraints``
+    of parameters to values, or a data frame. With both, each of ``points`` is combined with the grid. A ``sampler``
+    gives points by what earlier ones gave, in their place: `fabricvp.sweeps.Search` for the best one within a budget,
+    `fabricvp.sweeps.Sensitivity` for what matters, or an object with their method `next_points()`. ``constraints``
     leave points out: functions of a point, or expressions such as ``"size * node.host.harts <= 4096"``. ``repeat``
     measures each point with the seeds 1 … n, or with those given: they are the values of `simulation.seed`, and all
     points share them.
@@ -122,16 +126,24 @@ def sweep(
         time=time,
         function=function,
     )
-    found = expand_points(grid, points, constraints, repeat)
     patterns = (statistics,) if isinstance(statistics, str) else tuple(statistics)
-    records = run_points(
-        common,
-        found,
-        limits=limits_of(time_limit, memory_limit),
-        executor=executor_of(executor, jobs, scheduler),
-        result_cache=None if result_cache is None else ResultCache(result_cache),
-        progress=Progress(progress),
-    )
+    limits = limits_of(time_limit, memory_limit)
+    where = executor_of(executor, jobs, scheduler)
+    cache = None if result_cache is None else ResultCache(result_cache)
+
+    def run(chosen: list[Point]) -> list[Record]:
+        shown = Progress(progress)
+        return run_points(common, chosen, limits=limits, executor=where, result_cache=cache, progress=shown)
+
+    if sampler is None:
+        found = expand_points(grid, points, constraints, repeat)
+        return frame_of(found, run(found), patterns)
+    if grid is not None or points is not None:
+        raise InputError("sampler: stands in the place of grid and points")
+    found, records = list[Point](), list[Record]()
+    while batch := sampler.next_points(frame_of(found, records, patterns, warn=False)):
+        chosen = expand_points(None, batch, constraints, repeat, may_be_empty=True)
+        found, records = found + chosen, records + run(chosen)
     return frame_of(found, records, patterns)
 
 

@@ -23,12 +23,13 @@ def expand_points(
     points: Iterable[Mapping[str, Any]] | None,
     constraints: Sequence[ConstraintLike] = (),
     repeat: int | Sequence[int] | None = None,
+    may_be_empty: bool = False,
 ) -> list[Point]:
     """All points: those of ``points`` (one point without parameters unless given), each with every combination of
     ``grid``, whose last parameter varies first, then with every seed. Points that a constraint rejects are left out.
 
     Raises `InputError` for a parameter without values, one that is in both, a point that is there twice, a constraint
-    that names no parameter, and if no point is left."""
+    that names no parameter, and if no point is left, unless ``may_be_empty``."""
     lists = {name: _values(name, values) for name, values in (grid or {}).items()}
     base = _given(points)
     seeds = _seeds(repeat)
@@ -44,7 +45,7 @@ def expand_points(
     for constraint in constraints:
         test = Constraint(constraint) if isinstance(constraint, str) else constraint
         found = [point for point in found if test(point)]
-    if not found:
+    if not found and not may_be_empty:
         raise InputError("no point is left: the constraints reject all")
     _check_distinct(found)
     return found

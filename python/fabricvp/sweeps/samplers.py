@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points that are not known in advance: a search for the best one, and samples that tell what matters."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import InputError
+from .points import SEED, Point
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from ``low`` to ``high``, both included: whole ones if both are, evenly spread or by ``log``."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether the numbers are whole."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+
+#: Values that each parameter may have: a list, or a range of numbers.
+Space = Mapping[str, Sequence[Any] | Range]
+
+
+class Sampler(Protocol):
+    """Chooses points by what earlier ones gave."""
+
+    def next_points(self, frame: pandas.DataFrame) -> list[Point]:
+        """Points to measure next; none ends the sweep. ``frame`` has all that have been measured."""
+
+
+class Search:
+    """Looks for the point with the smallest (``maximise``: largest) ``objective``, a column of the table, among at most
+    ``budget`` points, by Optuna's tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011).
+
+    ``batch`` points are chosen at a time and may run in parallel; the same ``seed`` and ``batch`` choose the same
+    points. The mean over repetitions counts. Points that fail, or that constraints leave out, are avoided."""
+
+    def __init__(
+        self, space: Space, objective: str, budget: int, *, maximise: bool = False, batch: int = 4, seed: int = 1
+    ) -> None:
+        check_space(space)
+        if budget < 1 or batch < 1:
+            raise InputError(f"budget {budget} and batch {batch}: 1 or more")
+        self._optuna = _library("optuna")
+        self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
+        self._space, self.objective, self._budget, self._batch = dict(space), objective, budget, batch
+        self._study = self._optuna.create_study(
+            direction="maximize" if maximise else "minimize",
+            sampler=self._optuna.samplers.TPESampler(seed=seed, constant_liar=True),
+        )
+        self._asked: dict[str, tuple[Point, list[Any]]] = {}  # points under way, and their trials
+        self._known: dict[str, float] = {}
+
+    def next_points(self, frame: pandas.DataFrame) -> list[Point]:
+        """As `Sampler.next_points()`."""
+        for key, (point, trials) in self._asked.items():
+            self._known[key] = measured(frame, point, self.objective)
+            for trial in trials:
+                self._tell(trial, self._known[key])
+        self._asked = {}
+        wanted = min(self._batch, self._budget - len(self._known))
+        for _ in range(50 * wanted):  # a point that is known costs no run; a space may have no others
+            if len(self._asked) == wanted:
+                break
+            trial = self._study.ask()
+            point = {name: self._suggest(trial, name, values) for name, values in self._space.items()}
+            key = repr(point)
+            if key in self._known:
+                self._tell(trial, self._known[key])
+            else:
+                self._asked.setdefault(key, (point, []))[1].append(trial)
+        return [point for point, _ in self._asked.values()]
+
+    def _tell(self, trial: Any, value: float) -> None:
+        if math.isnan(value):  # pruned ones count as the worst; failed ones would not count
+            self._study.tell(trial, state=self._optuna.trial.TrialState.PRUNED)
+        else:
+            self._study.tell(trial, value)
+
+    @staticmethod
+    def _suggest(trial: Any, name: str, values: Sequence[Any] | Range) -> Any:
+        if not isinstance(values, Range):
+            if all(isinstance(value, (int, float)) for value in values):  # in an order
+                return values[trial.suggest_int(name, 0, len(values) - 1)]
+            return values[trial.suggest_categorical(name, range(len(values)))]
+        suggest = trial.suggest_int if values.whole else trial.suggest_float
+        return suggest(name, values.low, values.high, log=values.log)
+
+
+class Sensitivity:
+    """A sample of the space from which `analyse()` tells how much each parameter matters.
+
+    ``method`` is "morris" (elementary effects; ``samples`` trajectories of one point more than there are parameters) or
+    "sobol" (shares of the variance; ``samples``, a power of two, times two more than there are parameters). Lists are
+    taken as ordered levels."""
+
+    def __init__(self, space: Space, *, method: str = "morris", samples: int = 8, seed: int = 1) -> None:
+        check_space(space)
+        if method not in ("morris", "sobol"):
+            raise InputError(f"method: '{method}' is not known; there are morris and sobol")
+        if samples < 2 or (method == "sobol" and samples & (samples - 1)):
+            raise InputError(f"samples: {samples} is not 2 or more, for sobol a power of two")
+        self._space, self._method = dict(space), method
+        self._problem = {"num_vars": len(space), "names": list(space), "bounds": [[0.0, 1.0]] * len(space)}
+        sample = _library(f"SALib.sample.{method}").sample
+        options = {} if method == "morris" else {"calc_second_order": False}
+        self._sample = sample(self._problem, samples, seed=seed, **options)
+        names = list(self._space)
+        self._points = [{n: value_at(self._space[n], u) for n, u in zip(names, row)} for row in self._sample]
+        self._given = False
+
+    def next_points(self, frame: pandas.DataFrame) -> list[Point]:
+        """As `Sampler.next_points()`: all points, each once."""
+        if self._given:
+            return []
+        self._given = True
+        return list({repr(point): point for point in self._points}.values())
+
+    def analyse(self, frame: pandas.DataFrame, column: str) -> pandas.DataFrame:
+        """A row for each parameter. Morris: ``effect`` is the mean absolute elementary effect (mu*, Campolongo 2007) in
+        the column's unit, ``spread`` their standard deviation. Sobol: ``effect`` is the total index, ``first`` the
+        first-order one. ``interval`` is half of the 95 % interval of ``effect``, by resampling.
+
+        Raises `InputError` if a point was not measured or is not ok."""
+        import numpy
+        import pandas
+
+        values = [measured(frame, point, column) for point in self._points]
+        for point, value in zip(self._points, values):
+            if math.isnan(value):
+                raise InputError(f"{column}: there is none of the point {point}")
+        analyse = _library(f"SALib.analyze.{self._method}").analyze
+        y = numpy.array(values)
+        if self._method == "morris":
+            found = analyse(self._problem, self._sample, y, seed=1)
+            columns = {"effect": found["mu_star"], "interval": found["mu_star_conf"], "spread": found["sigma"]}
+        else:
+            found = analyse(self._problem, y, calc_second_order=False, seed=1)
+            columns = {"effect": found["ST"], "interval": found["ST_conf"], "first": found["S1"]}
+        return pandas.DataFrame({"parameter": list(self._space), **{n: list(v) for n, v in columns.items()}})
+
+
+def value_at(values: Sequence[Any] | Range, u: float) -> Any:
+    """The value at a place of 0 … 1 of a list or range."""
+    if not isinstance(values, Range):
+        return values[min(int(u * len(values)), len(values) - 1)]
+    value = values.low * (values.high / values.low) ** u if values.log else values.low + u * (values.high - values.low)
+    return round(value) if values.whole else float(value)
+
+
+def measured(frame: pandas.DataFrame, point: Point, column: str) -> float:
+    """The mean of a column over the seeds of a point; nan if none is ok. Raises `InputError` for a column that no point
+    has."""
+    if any(name not in frame for name in point):
+        return math.nan
+    rows = frame[frame["outcome"] == "ok"]
+    for name, value in point.items():
+        rows = rows[rows[name] == value]
+    if rows.empty:
+        return math.nan
+    if column not in frame:
+        raise InputError(f"no column '{column}' (there are: {', '.join(frame.columns)})")
+    return float(rows[column].mean())
+
+
+def check_space(space: Space) -> None:
+    """Raises `InputError` for a space without values, or with ranges that are empty."""
+    if not space:
+        raise InputError("space: there are no parameters")
+    for name, values in space.items():
+        if name == SEED:
+            raise InputError(f"{SEED}: is for repeat")
+        if isinstance(values, Range):
+            if not values.low < values.high or (values.log and values.low <= 0):
+                raise InputError(f"{name}: {values} has no numbers")
+        elif isinstance(values, str) or not len(values):
+            raise InputError(f"{name}: a list of values, or a Range")
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(f"samplers need 'pip install fabricvp[sweeps]' ({error})") from None

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searches for the best point and samples for what matters, on functions that are solved by hand."""
+
+import fabricvp
+import pytest
+from fabricvp.sweeps import Range, Search, Sensitivity
+from fabricvp.sweeps.columns import frame_of
+from fabricvp.sweeps.samplers import value_at
+from fabricvp.sweeps.task import PointOutcome, Record
+
+
+class Here:
+    """Calls the function in this process."""
+
+    def __init__(self):
+        self.batches = []
+
+    def run(self, tasks, limits, on_result, on_alive):
+        self.batches.append(len(tasks))
+        for index, task in enumerate(tasks):
+            try:
+                record = Record(PointOutcome.OK, values={"value": task.function(**task.arguments)})
+            except ValueError as error:
+                record = Record(PointOutcome.FAILED, str(error))
+            on_result(index, record)
+
+
+def bowl(a, b, kind):
+    if kind == "bad":
+        raise ValueError("bad")
+    return (a - 7) ** 2 + (b - 0.1) ** 2 + (0 if kind == "good" else 5)
+
+
+SPACE = {"a": Range(0, 20), "b": Range(0.001, 10.0, log=True), "kind": ["fair", "good", "bad"]}
+
+
+def searched(executor, **options):
+    sampler = Search(SPACE, "value", 60, **options)
+    return fabricvp.sweep(function=bowl, sampler=sampler, executor=executor, progress=False)
+
+
+def test_a_search_finds_the_best_within_its_budget():
+    here = Here()
+    frame = searched(here)
+    assert len(frame) == 60 and here.batches == [4] * 15
+    best = frame.loc[frame["value"].idxmin()]
+    assert best["kind"] == "good" and abs(best["a"] - 7) <= 1 and best["value"] < 1.5
+    assert not frame.duplicated(["a", "b", "kind"]).any() and frame["a"].dtype.kind == "i"
+    later = frame.iloc[30:]
+    assert later["value"].mean() < frame.iloc[:12]["value"].mean() and (later["kind"] == "bad").mean() < 1 / 3
+    assert searched(Here()).equals(frame)
+    assert searched(Here(), batch=10)["a"].tolist() != frame["a"].tolist()
+    assert searched(Here(), maximise=True)["value"].max() > 100
+
+
+def test_a_search_ends_with_its_space_and_heeds_constraints():
+    sampler = Search({"a": [1, 2, 3]}, "value", 50)
+    frame = fabricvp.sweep(
+        function=lambda a: a, sampler=sampler, constraints=["a > 1"], executor=Here(), progress=False
+    )
+    assert sorted(frame["a"]) == [2, 3]
+
+
+@pytest.mark.parametrize("method", ["morris", "sobol"])
+def test_sensitivity_tells_what_matters(method):
+    """y = 10 a + b + 0 c, over the same range: effects are as 10 to 1, and shares of the variance as 100 to 1."""
+    space = {name: Range(0.0, 1.0) for name in "abc"}
+    sampler = Sensitivity(space, method=method, samples=32)
+    frame = fabricvp.sweep(function=lambda a, b, c: 10 * a + b, sampler=sampler, executor=Here(), progress=False)
+    found = sampler.analyse(frame, "value").set_index("parameter")
+    if method == "morris":
+        assert found["effect"].tolist() == pytest.approx([10, 1, 0], abs=1e-9)
+        assert found["spread"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+    else:
+        assert found["effect"].tolist() == pytest.approx([100 / 101, 1 / 101, 0], abs=0.05)
+    with pytest.raises(fabricvp.InputError, match="there is none of the point"):
+        sampler.analyse(frame.iloc[1:], "value")
+
+
+def test_levels_are_measured_once():
+    sampler = Sensitivity({"a": [1, 2], "b": [5, 6, 7]}, samples=16)
+    points = sampler.next_points(frame_of([], [], []))
+    assert len(points) == len({tuple(point.items()) for point in points}) <= 6
+    assert sampler.next_points(frame_of([], [], [])) == []
+    assert [value_at([1, 2, 3], u) for u in (0, 0.34, 1)] == [1, 2, 3]
+    assert value_at(Range(1, 100, log=True), 0.5) == 10 and value_at(Range(0.0, 4.0), 0.5) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Search({}, "value", 5), "no parameters"),
+        (lambda: Search({"a": []}, "value", 5), "a: a list of values, or a Range"),
+        (lambda: Search({"a": Range(2, 1)}, "value", 5), "has no numbers"),
+        (lambda: Search({"a": Range(0, 1, log=True)}, "value", 5), "has no numbers"),
+        (lambda: Search({"a": [1]}, "value", 0), "1 or more"),
+        (lambda: Sensitivity({"a": [1]}, method="fast"), "'fast' is not known"),
+        (lambda: Sensitivity({"a": [1]}, method="sobol", samples=6), "a power of two"),
+        (lambda: fabricvp.sweep(function=lambda a: a, sampler=Search({"a": [1]}, "v", 1), grid={}), "in the place of"),
+        (
+            lambda: fabricvp.sweep(
+                function=lambda a: a, sampler=Search({"a": [1]}, "v", 1), executor=Here(), progress=False
+            ),
+            "no column 'v'",
+        ),
+    ],
+)
+def test_wrong_samplers_are_input_errors(make, message):
+    with pytest.raises(fabricvp.InputError, match=message):
+        make()
