@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams: commands in order, over a queue of the GPU. */
 #include "lib/console.h"
+#include "lib/harts.h"
 #include "lib/heap.h"
 #include "lib/timer.h"
 #include "runtime/commands.h"
@@ -241,8 +242,7 @@ static void sleep(void) {
     if (!polls)
         ended = timer_wait_for(any_head_ended, NULL, WAKE_US);
     else
-        while (!(ended = any_head_ended(NULL)) && timer_microseconds(timer_now() - begin) < WAKE_US)
-            __asm__ volatile("pause");
+        while (!(ended = any_head_ended(NULL)) && timer_microseconds(timer_now() - begin) < WAKE_US) relax();
     if (!ended) look_for_stopped();
 }
 

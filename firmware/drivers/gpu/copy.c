@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs and results travel by the GPUs' copy engines. */
 #include "drivers/gpu/gpu.h"
+#include "lib/dma.h"
+#include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/mmio.h"
 
 /* Less than this is copied by the host itself: stores are posted, but each load is a round trip. */
 enum { MIN_TO_BYTES = 512, MIN_FROM_BYTES = 64 };
+enum { STAGING_BYTES = 256 << 10 };
 static const uint64_t max_descriptor_bytes = 1 << 30; /* of a descriptor */
 
 static bool open_channels(struct gpu* g) {
@@ -96,14 +99,33 @@ static unsigned copy(struct gpu_node* node, gpu_address at, uintptr_t host, uint
     return fault;
 }
 
+/* By way of memory that devices reach. */
+static unsigned copy_staged(struct gpu_node* node, gpu_address at, uintptr_t host, uint64_t bytes, bool to_device) {
+    static void* staging;
+    if (!staging) staging = heap_allocate_aligned(STAGING_BYTES, GPU_PAGE);
+    if (!staging) panic("no memory that devices reach is left for a copy");
+    unsigned fault = 0;
+    for (uint64_t part; bytes && !fault; at += part, host += part, bytes -= part) {
+        part = bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
+        if (to_device) memcpy(staging, (const void*)host, part);
+        fault = copy(node, at, (uintptr_t)staging, part, to_device);
+        if (!to_device && !fault) memcpy((void*)host, staging, part);
+    }
+    return fault;
+}
+
+static unsigned copy_any(struct gpu_node* node, gpu_address at, uintptr_t host, uint64_t bytes, bool to_device) {
+    return (dma_reaches((const void*)host, bytes) ? copy : copy_staged)(node, at, host, bytes, to_device);
+}
+
 unsigned gpu_copy_to(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes) {
-    if (bytes >= MIN_TO_BYTES) return copy(node, to, (uintptr_t)from, bytes, true);
+    if (bytes >= MIN_TO_BYTES) return copy_any(node, to, (uintptr_t)from, bytes, true);
     gpu_write(node, to, from, bytes);
     return 0;
 }
 
 unsigned gpu_copy_from(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes) {
-    if (bytes >= MIN_FROM_BYTES) return copy(node, from, (uintptr_t)to, bytes, false);
+    if (bytes >= MIN_FROM_BYTES) return copy_any(node, from, (uintptr_t)to, bytes, false);
     gpu_read(node, to, from, bytes);
     return 0;
 }

@@ -2,6 +2,7 @@
 /* Device memory and the address space of kernels. Tables have a shadow in host memory, so that nothing is ever read
  * back over PCIe. */
 #include "drivers/gpu/pages.h"
+#include "lib/dma.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/mmio.h"
@@ -49,8 +50,9 @@ static uint64_t allocate_table(struct gpu_node* node, unsigned gpu, bool* fresh)
     uint64_t untaken;
     *fresh = true;
     if (!g->shared) {
-        *fresh = gpu_take_fresh_page(g, &untaken);
-        return *fresh ? place_of(g, untaken) : allocate_page(node, gpu);
+        const bool is_untaken = gpu_take_fresh_page(g, &untaken);
+        *fresh = is_untaken && DMA_DEVICES_ARE_FRESH;
+        return is_untaken ? place_of(g, untaken) : allocate_page(node, gpu);
     }
     if (g->tables + GPU_PAGE > mmio_read64(g->registers + GPU_MEMORY_SIZE))
         panic("gpu%u is out of memory for page tables", gpu);

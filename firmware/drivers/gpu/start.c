@@ -3,6 +3,7 @@
 #include "drivers/gpu/gpu.h"
 #include "drivers/gpu/images.h"
 #include "lib/console.h"
+#include "lib/dma.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/mmio.h"
@@ -89,7 +90,8 @@ static bool start(struct gpu_node* node, const struct gpu* at) {
         return false;
     }
     /* Any word of host memory does: what it holds is not looked at. */
-    if (found.function) mmio_write64(found.registers + GPU_FLUSH_PAGE, (uintptr_t)node);
+    const void* word = dma_reaches(node, sizeof *node) ? node : heap_allocate(sizeof(uint64_t));
+    if (found.function) mmio_write64(found.registers + GPU_FLUSH_PAGE, (uintptr_t)word);
     found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
     found.top = found.memory_bytes & ~(uint64_t)(GPU_LARGE_PAGE - 1);
     node->gpu[found.index] = found;
