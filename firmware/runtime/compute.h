@@ -16,6 +16,10 @@
 /* Device addresses begin here, so that none is an address of the host, too. */
 #define COMPUTE_DEVICE_ADDRESSES (UINT64_C(1) << 44)
 #define COMPUTE_NODE_ADDRESSES (UINT64_C(1) << 42) /* a node that shares its address space with no other */
+#define COMPUTE_ALL_DEVICE_ADDRESSES ((MAX_GPUS + 1) * COMPUTE_NODE_ADDRESSES)
+static inline bool compute_is_device_address(uint64_t at) {
+    return at - COMPUTE_DEVICE_ADDRESSES < COMPUTE_ALL_DEVICE_ADDRESSES;
+}
 enum { COMPUTE_LINE_BYTES = 64, COMPUTE_WAVEFRONT = 64, COMPUTE_HEAP_BYTES = 8 << 20 };
 
 struct compute_stream;

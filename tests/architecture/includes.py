@@ -46,6 +46,7 @@ _firmware = {
     "runtime/hip": {"lib", "drivers/gpu", "drivers/pci", "runtime", "runtime/include"},
     "runtime/opencl": {"lib", "drivers/gpu", "drivers/pci", "runtime", "runtime/include"},
     "runtime/libc": {"lib", "drivers/gpu"},
+    "linux": {"lib", "drivers/gpu", "drivers/pci", "runtime"},  # in place of parts of lib and drivers/pci
     "drivers/verbs": {"lib", "drivers/pci"},
     "lib/communicator.h": set(),  # ranks: plain C, for harts and lanes
     "drivers/bootstrap": {"lib", "lib/communicator.h", "drivers/pci", "drivers/verbs"},

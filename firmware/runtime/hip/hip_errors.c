@@ -37,6 +37,7 @@ hipError_t hipPeekAtLastError(void) { return last; }
     E(hipErrorNotInitialized, "not initialized")                                                    \
     E(hipErrorInvalidConfiguration, "a grid or block that cannot be launched")                      \
     E(hipErrorInvalidMemcpyDirection, "a copy in a direction that there is not")                    \
+    E(hipErrorInvalidDeviceFunction, "no kernel of this program")                                   \
     E(hipErrorNoDevice, "there is no GPU")                                                          \
     E(hipErrorInvalidDevice, "there is no such GPU")                                                \
     E(hipErrorInvalidImage, "not an image of kernels")                                              \

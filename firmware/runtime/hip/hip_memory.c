@@ -50,8 +50,8 @@ hipError_t hipMemGetInfo(size_t* free_bytes, size_t* all_bytes) {
  * of device addresses, or the kind says otherwise */
 static bool direction(const void* to, const void* from, size_t bytes, hipMemcpyKind* kind) {
     const bool to_device = compute_find(address_of(to), bytes), from_device = compute_find(address_of(from), bytes);
-    if ((!to_device && address_of(to) >= COMPUTE_DEVICE_ADDRESSES) ||
-        (!from_device && address_of(from) >= COMPUTE_DEVICE_ADDRESSES) || !to || !from)
+    if ((!to_device && compute_is_device_address(address_of(to))) ||
+        (!from_device && compute_is_device_address(address_of(from))) || !to || !from)
         return false;
     const hipMemcpyKind found = (hipMemcpyKind)(2 * from_device + to_device);
     if (*kind != hipMemcpyDefault && *kind != found) return false;

@@ -9,6 +9,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+#define FABRICVP_DEFAULT(value) = value
+#else
+#define FABRICVP_DEFAULT(value)
 #endif
 
 typedef enum hipError_t {
@@ -18,6 +21,7 @@ typedef enum hipError_t {
     hipErrorNotInitialized = 3,
     hipErrorInvalidConfiguration = 9,
     hipErrorInvalidMemcpyDirection = 21,
+    hipErrorInvalidDeviceFunction = 98,
     hipErrorNoDevice = 100,
     hipErrorInvalidDevice = 101,
     hipErrorInvalidImage = 200,
@@ -58,9 +62,11 @@ typedef struct ihipModuleSymbol_t* hipFunction_t;
 typedef void* hipDeviceptr_t;
 typedef int hipDevice_t;
 
+#ifndef FABRICVP_GPU_HIP_DEVICE_H /* device code has one with a constructor */
 typedef struct dim3 {
     uint32_t x, y, z;
 } dim3;
+#endif
 
 typedef struct hipDeviceProp_t {
     char name[256];
@@ -109,13 +115,14 @@ hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags);
 hipError_t hipHostFree(void* memory);
 hipError_t hipMemGetInfo(size_t* free_bytes, size_t* all_bytes);
 hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind kind);
-hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hipStream_t stream);
+hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKind kind,
+                          hipStream_t stream FABRICVP_DEFAULT(NULL));
 hipError_t hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes);
 hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void* from, size_t bytes);
 hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, size_t bytes);
 hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes);
 hipError_t hipMemset(void* memory, int value, size_t bytes);
-hipError_t hipMemsetAsync(void* memory, int value, size_t bytes, hipStream_t stream);
+hipError_t hipMemsetAsync(void* memory, int value, size_t bytes, hipStream_t stream FABRICVP_DEFAULT(NULL));
 hipError_t hipMemsetD32(hipDeviceptr_t memory, int value, size_t words);
 
 hipError_t hipModuleLoad(hipModule_t* module, const char* file);
@@ -136,6 +143,18 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, un
                                  unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                  unsigned int shared_bytes, hipStream_t stream, void** parameters, void** extra);
 
+/* Of programs in one source (docs/howto/linux_gpu.md): a kernel by the address of its host function. */
+hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                           hipStream_t stream);
+/* What compilers make calls of: the code of a program before main(), and <<<...>>>. */
+void** __hipRegisterFatBinary(const void* data);
+void __hipRegisterFunction(void** binary, const void* host, char* device_name, const char* name, unsigned int threads,
+                           void* thread, void* block, dim3* block_size, dim3* grid_size, int* warp_size);
+void __hipUnregisterFatBinary(void** binary);
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes FABRICVP_DEFAULT(0),
+                                      hipStream_t stream FABRICVP_DEFAULT(NULL));
+hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream);
+
 hipError_t hipStreamCreate(hipStream_t* stream);
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int flags);
 hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags, int priority);
@@ -148,7 +167,7 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int
 hipError_t hipEventCreate(hipEvent_t* event);
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int flags);
 hipError_t hipEventDestroy(hipEvent_t event);
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream FABRICVP_DEFAULT(NULL));
 hipError_t hipEventQuery(hipEvent_t event);
 hipError_t hipEventSynchronize(hipEvent_t event);
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop);
