@@ -3,7 +3,9 @@
 console.
 
 ROOT holds unpacked Debian packages: busybox-static, a kernel, pciutils and the libraries it needs. The shell's prompt
-is `~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need. With `rdma` it has the
+is `~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need, `gpus [PAGES]` what
+programs need that use GPUs, with so many huge pages. Where there is an executable /job/start, it runs in place of the
+shell (`fabricvp run --program`). With `rdma` it has the
 tools of libibverbs and perftest, infiniband-diags and opensm; `rdma` loads what adapters need, with its arguments for
 ib_mthca, `network ADDRESS` what the first virtio network adapter needs, and gives it that IP address, and `ipoib
 ADDRESS` what IP over InfiniBand and librdmacm need, and gives ib0 that address. Folders and
@@ -20,6 +22,8 @@ import tempfile
 
 # In the order in which they must be loaded.
 MODULES = ["virtio_blk", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4"]
+# What hands GPUs to programs.
+GPU_MODULES = ["uio", "uio_pci_generic"]
 # Modules that a kernel may have as parts of others: ib_uverbs needs ib_uverbs_support from Linux 7 on.
 OPTIONAL_MODULES = {"ib_uverbs_support"}
 RDMA_MODULES = ["ib_core", "ib_uverbs_support", "ib_uverbs", "ib_umad", "ib_mthca"]
@@ -48,10 +52,18 @@ RC = """\
 /bin/busybox mount -t sysfs sysfs /sys
 /bin/busybox mount -t devtmpfs devtmpfs /dev
 /bin/busybox --install -s /bin
+[ -x /job/start ] && exec /job/start
 echo "Linux $(uname -r) on $(uname -m): a busybox shell; poweroff ends it"
 """
 
 LOAD = "#!/bin/busybox sh\nfor m in $(cat /lib/modules/order); do insmod /lib/modules/$m.ko; done\n"
+
+LOAD_GPUS = """\
+#!/bin/busybox sh
+for m in $(cat /lib/modules/gpu_order); do insmod /lib/modules/$m.ko; done
+echo fab0 1f10 > /sys/bus/pci/drivers/uio_pci_generic/new_id
+echo ${1:-32} > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+"""
 
 LOAD_RDMA = """\
 #!/bin/busybox sh
@@ -221,6 +233,16 @@ def main(root, output, wanted="", *programs):
     modules = {name: data for name in MODULES if (data := kernel_module(root, name)) is not None}
     entries += [(f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, data, (0, 0)) for name, data in modules.items()]
     entries += [("lib/modules/order", stat.S_IFREG | 0o644, "".join(f"{name}\n" for name in modules).encode(), (0, 0))]
+    gpu_modules = {name: data for name in GPU_MODULES if (data := kernel_module(root, name)) is not None}
+    if len(gpu_modules) == len(GPU_MODULES):
+        entries += [
+            ("bin/gpus", stat.S_IFREG | 0o755, LOAD_GPUS.encode(), (0, 0)),
+            ("lib/modules/gpu_order", stat.S_IFREG | 0o644, "".join(f"{n}\n" for n in GPU_MODULES).encode(), (0, 0)),
+        ]
+        entries += [
+            (f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, stripped(data), (0, 0))
+            for name, data in gpu_modules.items()
+        ]
     if wanted == "rdma":
         names = {name for name, *_ in entries}
         entries += [entry for entry in rdma_entries(root, map(pathlib.Path, programs)) if entry[0] not in names]

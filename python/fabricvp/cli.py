@@ -42,6 +42,9 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+#: `run` with a program for Linux.
+_LINUX_RUN = ("fabricvp.linux_run:main", "")
+
 #: Bytes of address space without which libraries do not start: what aborts there cannot be caught. Simulators say by
 #: themselves what their machines lack; numpy's threads want more than they do.
 MIN_ADDRESS_SPACE = {"experiment": 256 << 20, "sweep": 256 << 20, "results": 256 << 20}
@@ -110,6 +113,11 @@ def _main(arguments: list[str]) -> int:
         return _python_command(*arguments)
     if arguments[:1] == ["run"] and any(argument.endswith((".cl", ".hip", ".cu")) for argument in arguments):
         return _run_source(arguments)
+    if arguments[:1] == ["run"] and any(argument.partition("=")[0] == "--program" for argument in arguments):
+        from .linux_run import is_linux_program
+
+        if is_linux_program(arguments):
+            return _python_command("run", *arguments[1:])
     return _simulator_command(arguments)
 
 
@@ -160,7 +168,7 @@ def _is_text(argument: str) -> bool:
 def _python_command(name: str, *arguments: str) -> int:
     from .errors import InputError
 
-    module, _, function = PYTHON_COMMANDS[name][0].partition(":")
+    module, _, function = (PYTHON_COMMANDS.get(name) or _LINUX_RUN)[0].partition(":")
     try:
         return int(getattr(importlib.import_module(module), function)(list(arguments)))
     except InputError as error:

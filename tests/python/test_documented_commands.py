@@ -66,6 +66,12 @@ CHANGED = {
         "the results have to be there",
     ),
     "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
+    "run linux_gpu": ("describe linux_gpu", "needs the kernel that `make linux` fetches"),
+    "run linux_gpu --program saxpy -- 1000 2.5": ("describe linux_gpu", "the same; test_linux_gpu.py runs it"),
+    "cc examples/linux_gpu/saxpy.hip -o saxpy --target linux": (
+        "cc --help",
+        "needs cross libraries; test_linux_gpu.py runs it",
+    ),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
         "run hello --set node.host.harts=2 --console none",
         DEBUGGER,

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from ..arguments import ArgumentParser
 from ..errors import InputError
 from .kernels import Kernel
+from .linux_program import build_linux
 from .locality.report import locality_of_source, placement_report
 from .pipeline import Options, build, files_read
 
@@ -16,11 +18,21 @@ def main(argv: list[str]) -> int:
     """`fabricvp cc FILE -o OUT`: 0, or `InputError`."""
     parser = ArgumentParser(
         "cc",
-        "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs (clang 14 or 19 does the work).",
-        "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report\n  fabricvp cc matmul.cl --placement-report",
+        "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs (clang 14 or 19 does the work), and whole\n"
+        "programs in HIP or CUDA for Linux on the simulated host.",
+        "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report\n  fabricvp cc matmul.cl --placement-report\n"
+        "  fabricvp cc saxpy.hip -o saxpy --target linux",
     )
     parser.add_argument("source", metavar="FILE", help="source: .cl, .hip or .cu")
-    parser.add_argument("-o", dest="output", metavar="OUT", help="ELF file (default: FILE with .elf)")
+    parser.add_argument(
+        "-o", dest="output", metavar="OUT", help="ELF file (default: FILE with .elf; for Linux, without suffix)"
+    )
+    parser.add_argument(
+        "--target",
+        choices=["gpu", "linux"],
+        default="gpu",
+        help="gpu (default): the kernels of a source; linux: a program with its main(), for riscv64",
+    )
     parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="macro")
     parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="folder of headers")
     parser.add_argument("-O", dest="optimize", metavar="LEVEL", default="2", choices=list("0123s"), help="default: 2")
@@ -70,6 +82,8 @@ def main(argv: list[str]) -> int:
     if options.placement_report:
         print(placement_report(locality_of_source(source, str(path), settings)))
         return 0
+    if options.target == "linux":
+        return _linux(path, source, settings, options)
     image = build(source, str(path), settings)
     output = Path(options.output) if options.output else path.with_suffix(".elf")
     _write(output, image.elf)
@@ -78,6 +92,16 @@ def main(argv: list[str]) -> int:
         _write(Path(options.depfile), f"{output}: {names}\n".encode("utf-8", "surrogateescape"))
     if options.report:
         print(report(list(image.kernels.values())))
+    return 0
+
+
+def _linux(path: Path, source: str, settings: Options, options: argparse.Namespace) -> int:
+    for option in ("report", "depfile"):
+        if getattr(options, option):
+            raise InputError(f"--{option} tells of kernels: leave out --target linux")
+    output = Path(options.output) if options.output else path.with_suffix("")
+    _write(output, build_linux(source, str(path), settings))
+    output.chmod(0o755)
     return 0
 
 

@@ -65,11 +65,15 @@ def symbol_of(name: str) -> str:
     return name if plain == name else f"{plain}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
+class NoKernel(InputError):
+    """A source of device functions or of host code alone."""
+
+
 def kernels_of(module: Module, language: str) -> list[Kernel]:
     """The kernels in the order of the source. Raises `InputError` for parameters that cannot be."""
     functions = [f for f in module.functions.values() if f.kernel]
     if not functions:
-        raise InputError("the source has no kernel")
+        raise NoKernel("the source has no kernel")
     if language == "opencl":
         return [_kernel(module, f, f.name, _opencl_parameters(module, f)) for f in functions]
     debug = DebugInformation(module)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in HIP and CUDA, host and device in one source, on Debian's Linux: one command compiles, one boots and
+runs. What is wrong with a program is said before the boot; what goes wrong in one harms none after it. `make linux`
+fetches kernel and cross libraries."""
+
+import re
+from pathlib import Path
+
+import fabricvp
+import opencl_machine
+import pytest
+from fabricvp import linux_run
+from fabricvp.compiler import linux_program
+from fabricvp.errors import InputError
+
+opencl_machine.require_compiler()
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+EXAMPLES = REPOSITORY / "examples" / "linux_gpu"
+MISUSE = Path(__file__).with_name("linux_gpu_misuse.hip")
+IMAGES = [REPOSITORY / "build" / "linux" / name for name in ("Image", "initramfs.cpio")]
+MISSING = [str(path) for path in IMAGES if not path.exists()]
+SHELL = re.compile(r"\n(?:~|/job) # ")
+
+
+def cross_tools_missing() -> str:
+    try:
+        linux_program._require_cross_tools()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+WITH_CROSS_TOOLS = pytest.mark.skipif(bool(cross_tools_missing()), reason=cross_tools_missing() or "there")
+WITH_IMAGES = pytest.mark.skipif(
+    bool(MISSING) or b"bin/gpus\0" not in IMAGES[1].read_bytes(), reason="make linux has not made its images"
+)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """A folder with both programs, compiled by the command's own function."""
+    folder = tmp_path_factory.mktemp("programs")
+    for source in (EXAMPLES / "saxpy.hip", MISUSE):
+        options = linux_program.Options.of()
+        (folder / source.stem).write_bytes(linux_program.build_linux(source.read_text(), str(source), options))
+    return folder
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+@pytest.mark.parametrize("source", ["saxpy.hip", "saxpy.cu"])
+def test_one_command_compiles_and_one_runs(command, source):
+    done = command("cc", EXAMPLES / source, "-o", "saxpy", "--target", "linux")
+    assert done.returncode == 0 and not done.stdout + done.stderr, done.stderr
+    done = command("run", "linux_gpu", "--program", "saxpy", "--", 100000, 2.5, timeout=6000)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"100000 elements, 0 wrong, y\[99999\] = 449996, [\d.]+ us\n", done.stdout), done.stdout
+    assert not done.stderr
+    done = command("run", "linux_gpu", "--program", "saxpy", "--", timeout=6000)
+    assert (done.returncode, done.stdout) == (2, "usage: saxpy N A\n"), done.stderr
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_files_variables_and_the_end_of_time(command, programs, tmp_path):
+    (tmp_path / "data.txt").write_text("in a file\n")
+    run = ("run", "linux_gpu", "--program", programs / "linux_gpu_misuse")
+    given = ("--file", "data.txt", "--env", "WORD=it's a word")
+    done = command(*run, *given, "--out", "results", "--", "echo", "two words", "", "$HOME", timeout=6000)
+    assert done.stdout == "<two words><><$HOME>\nit's a word\nin a file\n", done.stdout + done.stderr
+    assert done.returncode == 0 and (tmp_path / "results" / "stats.json").is_file()
+    done = command(*run, "--time", "600 ms", "--", "forever", timeout=6000)
+    assert done.returncode == 1 and done.stdout == "it waits\n", done.stdout + done.stderr
+    assert "600 ms were over before the program" in done.stderr and done.stderr.count("\n") == 1
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_processes_after_each_other(programs, tmp_path):
+    with fabricvp.spawn("linux_gpu") as platform:
+        initrd = Path(platform.config["node0.images.initrd"]).read_bytes()
+        files = {path.name.removeprefix("linux_gpu_"): path.read_bytes() for path in programs.iterdir()}
+        (tmp_path / "initrd").write_bytes(initrd + linux_run._archive(b"", files).replace(b"job/start", b"job/no___"))
+        platform.load_images(initrd=tmp_path / "initrd")
+        console = platform.nodes[0].console
+        console.expect(SHELL, timeout="60 s")
+
+        def shell(line):
+            return console.command(line, SHELL, timeout="60 s")
+
+        right = "1000 elements, 0 wrong, y[999] = 4495.5"
+        shell("cd /job")
+        said = shell("./saxpy 1000 2.5")
+        assert "uio_pci_generic does not hold it" in said and "there is no GPU" in said, said
+        shell("gpus")
+        assert right in shell("./saxpy 1000 2.5")
+        # Many calls, and what must be refused.
+        said = shell("./misuse calls")
+        assert "0 wrong" in said and "FAILED" not in said, said
+        # A wild pointer of a kernel: its name, lane and address, an error, and the process goes on.
+        said = shell("./misuse wild; echo ended $?")
+        assert "(wild.kernel+0x" in said and "lane 0" in said and "address 0x1234000" in said, said
+        assert "wild: a kernel used an address that is not there" in said and "then: no error" in said, said
+        assert "ended 0" in said
+        # One of the host to device memory.
+        assert "ended 139" in shell("./misuse touch; echo ended $?")
+        # A kernel that does not end: no other process has the GPU meanwhile, and one that is killed harms none.
+        said = shell("./misuse forever & sleep 0.2; ./saxpy 1000 2.5")
+        assert "another process uses it" in said, said
+        assert right in shell("kill -9 $!; sleep 0.1; ./saxpy 1000 2.5")
+        assert right in shell("./misuse leave; ./saxpy 1000 2.5")
+        assert shell("cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").split() == ["32"]
+
+
+@WITH_CROSS_TOOLS
+def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
+    (tmp_path / "unknown.hip").write_text(
+        "#include <hip/hip_runtime.h>\n"
+        'extern "C" hipError_t hipGraphCreate(void**, unsigned);\n'
+        "int main() { void* graph; return hipGraphCreate(&graph, 0); }\n"
+    )
+    (tmp_path / "wrong.hip").write_text("#include <hip/hip_runtime.h>\nint main() { return hipMaloc(); }\n")
+    (tmp_path / "k.cl").write_text("kernel void k() {}\n")
+    for source, said in (
+        ("unknown.hip", "undefined: hipGraphCreate"),
+        ("wrong.hip", "wrong.hip:2:21: error: use of undeclared identifier 'hipMaloc'"),
+        ("k.cl", "programs for Linux are in HIP (.hip) or CUDA (.cu)"),
+    ):
+        done = command("cc", source, "--target", "linux")
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert not (tmp_path / "unknown").exists()
+
+
+def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
+    def elf(machine: int, section: bytes) -> bytes:
+        return (
+            b"\x7fELF\2\1\1" + bytes(9) + b"\2\0" + machine.to_bytes(2, "little") + bytes(44) + b"\0" + section + b"\0"
+        )
+
+    (tmp_path / "text").write_text("no program")
+    (tmp_path / "x86").write_bytes(elf(62, b".fabricvp"))
+    (tmp_path / "plain").write_bytes(elf(243, b".text"))
+    (tmp_path / "whole").write_bytes(elf(243, b".fabricvp"))
+    for arguments, said in (
+        (["linux_gpu", "--program", "nowhere"], "nowhere: No such file"),
+        (["linux_gpu", "--program", "text"], "text: no program: `fabricvp cc --target linux` makes one"),
+        (["linux_gpu", "--program", "x86"], "x86: a program for another machine (ELF machine 62)"),
+        (["linux_gpu", "--program", "plain"], "plain: a program without the run-time"),
+        (["gpu", "--program", "whole"], "gpu: a machine that boots no Linux: linux_gpu does"),
+        (["linux_gpu", "--program", "whole", "--env", "1"], "--env '1': must be NAME=VALUE"),
+        (["linux_gpu", "--program", "whole", "--file", "a b"], "a b: names on Linux have letters"),
+    ):
+        done = command("run", *arguments)
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
