@@ -56,7 +56,8 @@ options::options_description kernel_options() {
     options::options_description o(
         "a kernel of your own on node0, on GPU 0 or with --gpus on several (`fabricvp new kernel` makes one; --program "
         "FILE.cl, .hip or .cu "
-        "compiles one, with --define, --include, --block, --wavefront 32 or 64, --heap)");
+        "compiles one, with --define, --include, --block, --wavefront 32 or 64, --heap; a program of `fabricvp cc "
+        "--target linux` runs on machines that boot Linux, its arguments behind --)");
     o.add_options()("kernel-elf", options::value<std::string>()->value_name("FILE"), "ELF file with the kernel")(
         "kernel-name", options::value<std::string>()->value_name("NAME"), "which kernel of it (default: the first)")(
         "grid", options::value<std::string>()->value_name("N[xM[xK]]"), "work-items (default: 1)")(

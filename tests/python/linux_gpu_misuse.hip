@@ -88,6 +88,21 @@ static void calls(int* p) {
     printf("%u wrong\n", wrong);
 }
 
+static void module(const char* file, int* p) {
+    hipModule_t loaded;
+    hipFunction_t function;
+    int found[2] = {};
+    void* arguments[] = {&p};
+    const hipError_t error = hipModuleLoad(&loaded, file);
+    if (error) return (void)printf("%s: %s\n", file, hipGetErrorString(error));
+    expect("function", hipModuleGetFunction(&function, loaded, "add"));
+    expect("launch", hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+    expect("copy", hipMemcpy(&found[0], p, sizeof(int), hipMemcpyDeviceToHost));
+    expect("unload", hipModuleUnload(loaded));
+    expect("copy", hipMemcpy(&found[1], p, sizeof(int), hipMemcpyDeviceToHost));
+    printf("modules: %d %d\n", found[0], found[1]);
+}
+
 int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     if (what == "echo") {
@@ -102,6 +117,7 @@ int main(int argc, char** argv) {
     expect("malloc", hipMalloc(&p, 1 << 16));
     expect("memset", hipMemset(p, 0, 1 << 16));
     if (what == "calls") calls(p);
+    if (what == "module") module(argv[2], p);
     if (what == "wild") {
         wild<<<1, 64>>>((int*)0x1234000);
         printf("wild: %s\n", hipGetErrorString(hipDeviceSynchronize()));

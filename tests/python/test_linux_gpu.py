@@ -10,14 +10,14 @@ import fabricvp
 import opencl_machine
 import pytest
 from fabricvp import linux_run
-from fabricvp.compiler import linux_program
+from fabricvp.compiler import build, linux_program
 from fabricvp.errors import InputError
 
 opencl_machine.require_compiler()
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = REPOSITORY / "examples" / "linux_gpu"
-MISUSE = Path(__file__).with_name("linux_gpu_misuse.hip")
+MISUSE, HALO = (Path(__file__).with_name(f"linux_gpu_{name}.hip") for name in ("misuse", "halo"))
 IMAGES = [REPOSITORY / "build" / "linux" / name for name in ("Image", "initramfs.cpio")]
 MISSING = [str(path) for path in IMAGES if not path.exists()]
 SHELL = re.compile(r"\n(?:~|/job) # ")
@@ -83,6 +83,7 @@ def test_files_variables_and_the_end_of_time(command, programs, tmp_path):
 def test_processes_after_each_other(programs, tmp_path):
     with fabricvp.spawn("linux_gpu") as platform:
         initrd = Path(platform.config["node0.images.initrd"]).read_bytes()
+        (programs / "kernels.elf").write_bytes(build("__global__ void add(int* p) { *p += 33; }", "kernels.hip").elf)
         files = {path.name.removeprefix("linux_gpu_"): path.read_bytes() for path in programs.iterdir()}
         (tmp_path / "initrd").write_bytes(initrd + linux_run._archive(b"", files).replace(b"job/start", b"job/no___"))
         platform.load_images(initrd=tmp_path / "initrd")
@@ -101,6 +102,9 @@ def test_processes_after_each_other(programs, tmp_path):
         # Many calls, and what must be refused.
         said = shell("./misuse calls")
         assert "0 wrong" in said and "FAILED" not in said, said
+        assert "modules: 33 33" in shell("./misuse module kernels.elf") and "nothing: no such file" in shell(
+            "./misuse module nothing"
+        )
         # A wild pointer of a kernel: its name, lane and address, an error, and the process goes on.
         said = shell("./misuse wild; echo ended $?")
         assert "(wild.kernel+0x" in said and "lane 0" in said and "address 0x1234000" in said, said
@@ -114,6 +118,17 @@ def test_processes_after_each_other(programs, tmp_path):
         assert right in shell("kill -9 $!; sleep 0.1; ./saxpy 1000 2.5")
         assert right in shell("./misuse leave; ./saxpy 1000 2.5")
         assert shell("cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages").split() == ["32"]
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_four_gpus_over_the_fabric(command, tmp_path):
+    assert command("cc", HALO, "-o", "halo", "--target", "linux").returncode == 0
+    done = command("run", "linux_quad", "--program", "halo", "--out", "results", timeout=6000)
+    assert (done.returncode, done.stdout) == (0, "1111 4 GPUs, the numbers are right\n"), done.stdout + done.stderr
+    statistics = dict(line.split(",")[:2] for line in (tmp_path / "results" / "stats.csv").read_text().splitlines())
+    assert float(statistics["node0.fabric.cluster0.to_cluster1.sent.bytes"]) > 1000
 
 
 @WITH_CROSS_TOOLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drivers/gpu/images.h"
 #include "lib/heap.h"
 #include "runtime/hip/hip.h"
+#include "runtime/image_files.h"
 
 struct ihipModuleSymbol_t {
     struct compute_kernel kernel;
@@ -31,17 +31,14 @@ hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
     return bytes ? load(module, image, bytes) : hip_result(hipErrorInvalidImage);
 }
 
-/* "path/vector_add.co" is the image "vector_add" that was linked in. */
 hipError_t hipModuleLoad(hipModule_t* module, const char* file) {
+    uint64_t bytes;
     if (!module || !file) return hip_result(hipErrorInvalidValue);
-    const char* name = file;
-    for (const char* c = file; *c; ++c)
-        if (*c == '/') name = c + 1;
-    size_t length = 0;
-    while (name[length] && name[length] != '.') ++length;
-    for (const struct image* i = images; i->name; ++i)
-        if (strlen(i->name) == length && memcmp(i->name, name, length) == 0) return load(module, i->start, i->bytes);
-    return hip_result(hipErrorFileNotFound);
+    const void* elf = image_file_open(file, &bytes);
+    if (!elf) return hip_result(hipErrorFileNotFound);
+    const hipError_t error = load(module, elf, bytes);
+    image_file_close(elf, bytes);
+    return error;
 }
 
 hipError_t hipModuleUnload(hipModule_t module) {

@@ -27,10 +27,11 @@ BINUTILS = "riscv64-linux-gnu-"
 #: A section of the programs that this links (firmware/linux/images.S).
 MARK = ".fabricvp"
 _TARGET = ["--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d", "-fno-pic"]
-#: Files of the SDK that the run-time is made of, beside those of firmware/linux. Interrupts are the kernel's.
+#: Files of the SDK that the run-time is made of, beside those of firmware/linux. Interrupts are the
+#: kernel's, and images are files.
 _SOURCES = ("lib/heap.c", "lib/fdt.c", "lib/format.c", "drivers/pci/copy_channel.c", "drivers/gpu/*.c", "runtime/*.c",
             "runtime/hip/*.c")  # fmt: skip
-_LEFT_OUT = {"interrupts.c"}
+_LEFT_OUT = {"interrupts.c", "linked_images.c"}
 #: Macros of clang's mode for HIP that a source in CUDA must not see.
 _NO_HIP = ("-U__HIP__", "-U__HIPCC__", "-D__CUDACC__=1")
 
