@@ -82,7 +82,7 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     // that reads what it has, since then no cache has it dirty.
     const bool exclusive = (m_private.size() == 1 && !on_line_acquired) || (write ? l1.dirty(line) : l1.holds(line));
     if (write && on_line_acquired && !exclusive) on_line_acquired(line, params.line);
-    const bool intervened = !exclusive && snoop_other_harts(hart, line, write);
+    const bool intervened = !exclusive && snoop_other_harts(hart, line, write, at);
 
     const auto first = l1.access(line, write);
     if (first.written_back) write_back_to_l2(mine, *first.written_back, at);
@@ -116,7 +116,7 @@ ticks cache_hierarchy::fill(std::uint64_t line, ticks at) {
     return m_memory.transfer(line, params.line, at + looked_up) - at;
 }
 
-bool cache_hierarchy::snoop_other_harts(std::uint64_t hart, std::uint64_t line, bool write) {
+bool cache_hierarchy::snoop_other_harts(std::uint64_t hart, std::uint64_t line, bool write, ticks at) {
     bool any = false;
     for (std::size_t other = 0; other < m_private.size(); ++other) {
         if (other == hart) continue;
@@ -126,7 +126,7 @@ bool cache_hierarchy::snoop_other_harts(std::uint64_t hart, std::uint64_t line, 
             held = held || cache->holds(line);
             dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
         }
-        if (dirty) write_back_to_l3(line, now());
+        if (dirty) write_back_to_l3(line, at);
         if (dirty || (write && held)) {
             ++interventions;
             any = true;

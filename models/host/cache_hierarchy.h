@@ -74,7 +74,7 @@ private:
     };
 
     ticks access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at);
-    bool snoop_other_harts(std::uint64_t hart, std::uint64_t line, bool write);
+    bool snoop_other_harts(std::uint64_t hart, std::uint64_t line, bool write, ticks at);
     ticks shared_access_line(std::uint64_t line, bool writes, bool whole, ticks at);
     bool snoop_all_harts(std::uint64_t line, bool write, ticks at);
     ticks fill(std::uint64_t line, ticks at);
