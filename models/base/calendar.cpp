@@ -29,7 +29,7 @@ sc_core::sc_time to_sc_time(ticks t) { return sc_core::sc_time::from_value(t); }
 }  // namespace
 
 calendar_event::~calendar_event() {
-    if (m_calendar) m_calendar->cancel(*this);
+    if (scheduled()) the_calendar->cancel(*this);
 }
 
 calendar::calendar(const sc_core::sc_module_name& name) : sc_module(name), m_wheel(std::make_unique<wheel>()) {
@@ -42,10 +42,7 @@ calendar::calendar(const sc_core::sc_module_name& name) : sc_module(name), m_whe
 }
 
 calendar::~calendar() {
-    m_wheel->for_each([](calendar_event& e) {
-        e.m_when = never;
-        e.m_calendar = nullptr;
-    });
+    m_wheel->for_each([](calendar_event& e) { e.m_when = never; });
     the_calendar = nullptr;
 }
 
@@ -66,7 +63,6 @@ void calendar::schedule(calendar_event& event, ticks when) {
         if (m_in_callback) reject(event, "scheduled in the past");
         when = m_wheel->base();
     }
-    event.m_calendar = this;
     event.m_when = when;
     m_wheel->insert(event);
     if (!m_in_callback) wake_at_once();
@@ -130,6 +126,7 @@ ticks calendar::execute(ticks horizon, ticks kernel_time) {
             calendar_event* event = m_wheel->take(horizon);
             if (!event) break;
             m_now = event->m_when;
+            m_wheel->rank = event->m_rank;
             event->m_when = never;
             ++m_executed;
             event->m_call(event->m_object);
@@ -144,7 +141,28 @@ ticks calendar::execute(ticks horizon, ticks kernel_time) {
         m_stop_requested = true;
     }
     m_in_callback = false;
+    if (m_stop_requested)
+        m_wheel->reached = {m_now, m_wheel->rank + 1};
+    else
+        m_wheel->reached = {(m_wheel->empty() ? m_wheel->base() : horizon) + 1, 0};
     return horizon;
+}
+
+std::uint32_t calendar::next_rank() { return ++m_wheel->last_rank; }
+
+calendar::position calendar::reached() const {
+    return m_in_callback ? position{m_now, m_wheel->rank} : m_wheel->reached;
+}
+
+void calendar::attach(lagging& l) { m_wheel->all_lagging.push_back(&l); }
+
+void calendar::detach(lagging& l) {
+    auto& all = m_wheel->all_lagging;
+    all.erase(std::remove(all.begin(), all.end(), &l), all.end());
+}
+
+void calendar::catch_up() {
+    for (auto* l : m_wheel->all_lagging) l->catch_up();
 }
 
 void calendar::advance_kernel(ticks to, sc_core::sc_starvation_policy policy) {
@@ -179,6 +197,7 @@ ticks calendar::run_until(ticks limit) {
     }
     m_running = false;
     m_limit = never;
+    catch_up();
     if (m_error) std::rethrow_exception(std::exchange(m_error, nullptr));
     return kernel_now();
 }

@@ -9,8 +9,9 @@
 //    again after every call into foreign code (note_foreign_call()). Where it is zero the calendar yields a delta
 //    cycle.
 //  - Inside a callback now() is the event's time. Outside it is the kernel's time.
-//  - At equal times insertion order decides. All calendar events of a time are executed before foreign processes that
-//    wake at that time; what those insert comes after.
+//  - At equal times insertion order decides, and events with a rank come after those without, by rank (slices of harts,
+//    by path): when such an event was scheduled does not matter. All calendar events of a time are executed before
+//    foreign processes that wake at that time; what those insert comes after.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,10 @@ public:
     ticks when() const { return m_when; }
     /// The model that owns the event, for diagnostics; may be null.
     const sc_core::sc_object* owner() const { return m_owner; }
+    /// At equal times it comes after events of lower rank, whenever they were scheduled; 0 at first. Not while it is
+    /// scheduled.
+    void set_rank(std::uint32_t rank) { m_rank = rank; }
+    std::uint32_t rank() const { return m_rank; }
 
 private:
     friend class calendar;
@@ -58,11 +63,24 @@ private:
     void (*m_call)(void*);
     void* m_object;
     const sc_core::sc_object* m_owner = nullptr;
-    calendar* m_calendar = nullptr;
+    std::uint32_t m_rank = 0;
+};
+
+/// What works for a stretch of time without events and owes what would have happened meanwhile.
+class lagging {
+public:
+    /// Does all that calendar::reached() has passed.
+    virtual void catch_up() = 0;
+
+protected:
+    ~lagging() = default;
 };
 
 class calendar final : public sc_core::sc_module {
 public:
+    /// Of what arrives over a network whose ends may stand in several simulations (link/arrivals.h): before harts.
+    static constexpr std::uint32_t arrival_rank = 1;
+
     SC_HAS_PROCESS(calendar);
 
     /// \throws std::logic_error if there is a calendar already, or if SystemC's time resolution is not 1 ps.
@@ -85,6 +103,10 @@ public:
     void schedule_in(calendar_event& event, ticks delay) { schedule(event, now() + delay); }
     void cancel(calendar_event& event);
 
+    /// The running callback goes on as if it had been called at `when`. To be called only where nothing is due until
+    /// then, that is where next_event_time() is later.
+    void go_on_at(ticks when) { m_now = when; }
+
     /// To be called after a callback has called into code that may have notified SystemC events.
     void note_foreign_call() { m_horizon_stale = true; }
 
@@ -102,6 +124,21 @@ public:
 
     /// Time of the earliest scheduled event, `never` if there is none.
     ticks next_event_time() const;
+
+    /// A rank behind all that were given before, for harts in the order of their construction, which is that of paths.
+    std::uint32_t next_rank();
+
+    /// How far the calendar has come: events of an earlier time, and of this time and a lower rank, have been called or
+    /// would have been if they had been there.
+    struct position {
+        ticks when;
+        std::uint32_t rank;
+    };
+    position reached() const;
+    void attach(lagging& l);
+    void detach(lagging& l);
+    /// Lets all that lags catch up: at the end of run_until(), and before statistics are read or restarted.
+    void catch_up();
 
     /// Number of callbacks executed since construction.
     std::uint64_t executed() const { return m_executed; }

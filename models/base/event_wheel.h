@@ -5,13 +5,14 @@
 //
 // An event lies at the highest digit in which its granule differs from that of the base, the time of the last event
 // taken. So every slot in use lies ahead of the base's own digit (at level 0: not behind it), and the first occupied
-// slot of the lowest occupied level holds the earliest event. Lists of level 0 are sorted by time, the others by
-// insertion; entering a slot of a higher level deals its events out again, relative to the earliest of them. Either way
-// insertion order survives at equal times.
+// slot of the lowest occupied level holds the earliest event. Lists of level 0 are sorted by time and rank, the others
+// by insertion; entering a slot of a higher level deals its events out again, relative to the earliest of them. Either
+// way insertion order survives at equal times and ranks.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/calendar.h"
 
@@ -22,6 +23,12 @@ struct calendar::wheel {
     static constexpr unsigned digit_bits = 9;
     static constexpr unsigned slots = 1u << digit_bits;
     static constexpr unsigned levels = (64 - granule_bits + digit_bits - 1) / digit_bits;
+
+    // Beside the queue: what the calendar knows of its order.
+    std::uint32_t rank = 0;  ///< of the running event
+    std::uint32_t last_rank = arrival_rank;
+    position reached{0, 0};  ///< outside of callbacks
+    std::vector<lagging*> all_lagging;
 
     bool empty() const { return m_occupied_levels == 0; }
     ticks base() const { return m_base; }
@@ -41,8 +48,8 @@ struct calendar::wheel {
         } else {
             calendar_event* before = head->m_previous;
             if (level == 0) {
-                while (before->m_when > event.m_when && before != head) before = before->m_previous;
-                if (before->m_when > event.m_when) {
+                while (is_later(*before, event) && before != head) before = before->m_previous;
+                if (is_later(*before, event)) {
                     before = head->m_previous;
                     link_behind(event, before);
                     head = &event;
@@ -126,6 +133,9 @@ private:
         std::uint32_t words = 0;  // which words of `occupied` are not zero
     };
 
+    static bool is_later(const calendar_event& a, const calendar_event& b) {
+        return a.m_when != b.m_when ? a.m_when > b.m_when : a.m_rank > b.m_rank;
+    }
     static void link_behind(calendar_event& event, calendar_event* before) {
         event.m_previous = before;
         event.m_next = before->m_next;

@@ -192,6 +192,7 @@ const std::vector<statistic*>& all_statistics() { return registry().all(); }
 
 statistics_snapshot snapshot_statistics(const std::string& prefix) {
     statistics_snapshot all;
+    if (auto* timeline = calendar::find()) timeline->catch_up();
     const auto* timeline = checked ? calendar::find() : nullptr;
     for (const statistic* s : registry().all())
         if (lies_under(s->path(), prefix)) {
@@ -204,6 +205,7 @@ statistics_snapshot snapshot_statistics(const std::string& prefix) {
 void check_statistics(bool on) { checked = on; }
 
 void restart_statistics(const std::string& prefix) {
+    if (auto* timeline = calendar::find()) timeline->catch_up();
     for (statistic* s : registry().all())
         if (lies_under(s->path(), prefix)) s->restart();
     auto& starts = window_starts();

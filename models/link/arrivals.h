@@ -13,14 +13,15 @@ namespace fabricvp::link {
 /// Packets that arrive at one time are handed over in the order of their links' paths, not of their announcement. So
 /// what happens does not depend on who told the receiver when, which would be otherwise if the ends of a link stood in
 /// different simulations. (Of one link they come in the order in which they were sent.) Where ends do stand in
-/// different simulations, an order is `last`: it waits until nothing else is due at that time, since those that are
-/// inserted by what is said at the other end stand nowhere in particular among the events of a time. One order of a
-/// simulation can be. \tparam Port is an arrival_end<Port, Packet> and has a member deliver(const Packet&) \tparam
-/// Packet a pointer
+/// different simulations, an order is `last`: it comes after all other events of that time but slices of harts, since
+/// those that are inserted by what is said at the other end stand nowhere in particular among the events of a time.
+/// \tparam Port is an arrival_end<Port, Packet> and has a member deliver(const Packet&) \tparam Packet a pointer
 template <class Port, class Packet>
 class arrival_order {
 public:
-    explicit arrival_order(bool last = false) : m_last(last) {}
+    explicit arrival_order(bool last = false) {
+        if (last) m_deliver_event.set_rank(calendar::arrival_rank);
+    }
 
     /// \param rank of the receiving port among all, by path \param p null: it is the port's turn to look what has come
     /// but packets
@@ -41,9 +42,6 @@ private:
     };
     /// Whatever arrives now was announced before now, so all of it has been noted.
     void hand_over() {
-        auto& timeline = calendar::current();
-        if (m_last && timeline.next_event_time() == timeline.now())
-            return timeline.schedule(m_deliver_event, timeline.now());
         m_delivering.swap(m_due);
         if (m_delivering.size() > 1)
             std::stable_sort(m_delivering.begin(), m_delivering.end(), [](const arrival& a, const arrival& b) {
@@ -53,7 +51,6 @@ private:
         m_delivering.clear();
     }
 
-    const bool m_last;
     std::vector<arrival> m_due, m_delivering;
     calendar_event m_deliver_event{method<&arrival_order::hand_over>, this};
 };

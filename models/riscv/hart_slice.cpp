@@ -39,6 +39,7 @@ hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const d
         code_cache = std::make_unique<instruction_cache>("instruction_cache", i);
         m_miss_cost = to_cost(i.miss.value);
     }
+    m_wake.set_rank(owner.timeline().next_rank());
     interpret(nullptr, &m_labels);
     m_quantum_cost = std::max<std::int64_t>(to_cost(quantum), 1);
     memory.excluded = [this](std::uint64_t page) {
@@ -209,7 +210,10 @@ void hart::implementation::run_slice() {
     const auto may_go_on = [&] {
         if (m_phase != phase::running || m_debugging || m_local >= last) return false;
         owner.cancel(m_wake);
-        if (owner.timeline().next_event_time() > m_local && !sc_core::sc_pending_activity()) return true;
+        if (owner.timeline().next_event_time() > m_local && !sc_core::sc_pending_activity()) {
+            owner.timeline().go_on_at(m_local);
+            return true;
+        }
         owner.schedule(m_wake, m_local);
         return false;
     };

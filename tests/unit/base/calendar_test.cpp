@@ -103,6 +103,45 @@ TEST_CASE_METHOD(bench, "events run in time order, equal times in insertion orde
     REQUIRE(seen == record{{t0 + 3, "b"}, {t0 + 5_us - 1, "e"}, {t0 + 5_us, "a"}, {t0 + 5_us, "d"}, {t0 + 5_us, "f"}});
 }
 
+TEST_CASE_METHOD(bench, "at equal times ranks come last and in order, whenever they were scheduled") {
+    probe a{"a"}, b{"b"}, d{"d"}, e{"e"}, f{"f"};
+    a.event.set_rank(7);
+    b.event.set_rank(3);
+    for (auto* p : {&a, &b, &d, &e}) c.schedule(p->event, t0 + 5);
+    b.then = [&] { c.schedule(f.event, t0 + 5); };
+    c.run_until(t0 + 5);
+    REQUIRE(seen == record{{t0 + 5, "d"}, {t0 + 5, "e"}, {t0 + 5, "b"}, {t0 + 5, "f"}, {t0 + 5, "a"}});
+}
+
+TEST_CASE_METHOD(bench, "who lags catches up at the end of a run, to where the calendar has come") {
+    struct late : lagging {
+        void catch_up() override { came.push_back(calendar::current().reached()); }
+        std::vector<calendar::position> came;
+    } l;
+    probe a{"a"};
+    a.event.set_rank(9);
+    a.then = [&] {
+        c.catch_up();
+        c.go_on_at(t0 + 30);
+        CHECK(c.now() == t0 + 30);
+    };
+    c.schedule(a.event, t0 + 20);
+    probe b{"b"};
+    c.schedule(b.event, t0 + 500);
+    c.attach(l);
+    c.run_until(t0 + 100);
+    REQUIRE(l.came.size() == 2);
+    CHECK((l.came[0].when == t0 + 20 && l.came[0].rank == 9));
+    CHECK((l.came[1].when == t0 + 101 && l.came[1].rank == 0));
+    b.then = [&] { c.stop(); };
+    c.run_until(t0 + 1000);
+    REQUIRE(l.came.size() == 3);
+    CHECK((l.came[2].when == t0 + 500 && l.came[2].rank == 1));
+    c.detach(l);
+    c.run_until(t0 + 2000);
+    CHECK(l.came.size() == 3);
+}
+
 TEST_CASE_METHOD(bench, "random schedules, moves and cancellations agree with a sorted list") {
     struct item {
         void fire() {
@@ -119,7 +158,7 @@ TEST_CASE_METHOD(bench, "random schedules, moves and cancellations agree with a 
     std::vector<item*> order;
     std::vector<ticks> times;
     std::vector<std::unique_ptr<item>> items;
-    std::map<std::pair<ticks, std::uint64_t>, item*> reference;  // (time, insertion) → item
+    std::map<std::pair<ticks, std::uint64_t>, item*> reference;  // (time, rank and insertion) → item
     std::map<item*, std::pair<ticks, std::uint64_t>> where;
     std::uint64_t insertion = 0;
     std::size_t executed = 0, mismatches = 0;
@@ -128,13 +167,14 @@ TEST_CASE_METHOD(bench, "random schedules, moves and cancellations agree with a 
         const ticks delay = (random() >> 12 >> random() % 52) & ~(random() % 3 == 0 ? ticks{0xff} : ticks{0});
         const ticks when = c.now() + delay;
         if (auto at = where.find(i); at != where.end()) reference.erase(at->second);
-        where[i] = {when, insertion++};
+        where[i] = {when, std::uint64_t{i->event.rank()} << 40 | insertion++};
         reference[where[i]] = i;
         c.schedule(i->event, when);
     };
     for (int n = 0; n < 500; ++n) {
         items.push_back(std::make_unique<item>());
         item* i = items.back().get();
+        if (n % 3 == 0) i->event.set_rank(static_cast<std::uint32_t>(random() % 4));
         i->order = &order;
         i->times = &times;
         i->react = [&, i] {
