@@ -115,4 +115,20 @@ std::uint64_t machine::instructions() const {
     return sum;
 }
 
+riscv::hart::poll_counts machine::polls() const {
+    riscv::hart::poll_counts sum;
+    const auto add = [&](const riscv::hart& hart) {
+        sum.skipped_slices += hart.polls.skipped_slices;
+        sum.skipped_instructions += hart.polls.skipped_instructions;
+        sum.first_rounds += hart.polls.first_rounds;
+        for (std::size_t i = 0; i < sum.executed.size(); ++i) sum.executed[i] += hart.polls.executed[i];
+    };
+    for (const auto& n : nodes) {
+        if (!n) continue;
+        for (const auto& hart : n->host.harts) add(*hart);
+        for (const auto* hart : n->devices.harts()) add(*hart);
+    }
+    return sum;
+}
+
 }  // namespace fabricvp

@@ -67,6 +67,8 @@ public:
     void reset();
     /// Instructions retired by all harts since construction.
     std::uint64_t instructions() const;
+    /// What all harts, those of command processors included, did of polls since construction.
+    riscv::hart::poll_counts polls() const;
 
 private:
     void lay_network(const network::subnet_cut& cut);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +32,19 @@ namespace {
 
 // SystemC elaborates once a process; a second machine could not even be built.
 bool g_built = false;
+
+void add_polls(statistics_snapshot& to, const machine& hardware) {
+    static constexpr const char* reasons[] = {"", "code", "memory", "system", "counters", "too_long", "few_rounds"};
+    const auto polls = hardware.polls();
+    static_assert(std::size(reasons) == std::tuple_size_v<decltype(polls.executed)>);
+    const auto set = [&](const std::string& name, std::uint64_t value) {
+        to["sim.polls." + name] = static_cast<double>(value);
+    };
+    set("skipped_instructions", polls.skipped_instructions);
+    set("skipped_slices", polls.skipped_slices);
+    set("executed_first", polls.first_rounds);
+    for (std::size_t i = 1; i < std::size(reasons); ++i) set(std::string("executed_") + reasons[i], polls.executed[i]);
+}
 
 }  // namespace
 
@@ -139,6 +154,7 @@ statistics_snapshot platform::implementation::own_statistics() const {
     values["sim.wall_s"] = wall.count();
     values["sim.events"] = static_cast<double>(hardware->timeline.executed());
     values["sim.instructions"] = static_cast<double>(hardware->instructions());
+    add_polls(values, *hardware);
     if (synchronizer) add_rank(values);
     return values;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/platform_state.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -29,6 +30,11 @@ std::string failure_text(const std::string& node, int status) {
     return text;
 }
 
+bool has_timed_memory(const machine_params& p) {
+    return std::any_of(p.nodes.begin(), p.nodes.end(),
+                       [](const node_params& n) { return n.host.memory_timing == host::memory_timing_kind::caches; });
+}
+
 }  // namespace
 
 platform::implementation::implementation(const machine_params& p, std::string image_base, ranks::communicator* comm)
@@ -41,6 +47,7 @@ platform::implementation::implementation(const machine_params& p, std::string im
     set_log_threshold(params.simulation.log);
     if (!params.network.links.empty()) lookahead = network::min_propagation(params.network);
     riscv::separate_accesses(lookahead != 0);
+    riscv::skip_polls(params.simulation.skip_polls && (lookahead || !has_timed_memory(params)));
     if (communicator) create_synchronizer();
     guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);
     planned_faults = std::make_unique<fault_plan>(*hardware, lookahead);

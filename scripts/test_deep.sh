@@ -6,11 +6,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-all=(sanitize fuzz hca_fuzz differential systemc3 linux install browser tidy bare)
+all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install browser tidy bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
     [fuzz]="an hour of all fuzzers under the sanitizers, from seed 1 on"
     [hca_fuzz]="10^8 rounds (HCA_FUZZ) of invalid commands, packets and queues for the RDMA adapter under the sanitizers"
+    [polls]="20,000 random programs and longer networking programs, with polls skipped and executed"
     [differential]="10^8 random instructions on our hart and on QEMU"
     [systemc3]="all C++ tests on SystemC 3.0"
     [linux]="Linux to a shell, on one hart and on four"
@@ -32,6 +33,10 @@ export ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_st
 part_sanitize() { sanitizer_build && ctest --test-dir build/sanitize --output-on-failure --no-tests=error --parallel "$jobs"; }
 part_fuzz() { scripts/build.sh "$jobs" && sanitizer_build fuzzers && scripts/fuzz.sh build/sanitize/bin 60 1; }
 part_hca_fuzz() { sanitizer_build test_hca_fuzz_{commands,packets,queues} && scripts/deep/hca_fuzz.sh build/sanitize/bin "$jobs"; }
+part_polls() {
+    scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && FABRICVP_POLL_PROGRAMS=20000 build/release/bin/test_riscv_polls &&
+        FABRICVP_POLLS=deep .venv/bin/python -m pytest -q tests/python/test_polls.py
+}
 part_differential() {
     scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON &&
         build/release/bin/differential --runtime build/release/firmware/differential_runtime.elf --instructions 100000000 --seed 1000

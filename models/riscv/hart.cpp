@@ -58,6 +58,7 @@ void hart::reset() {
 }
 
 void hart::set_interrupt(interrupt_line line, bool level) {
+    m->wake_up();
     const auto bit = std::uint64_t{1} << static_cast<unsigned>(line);
     auto& s = m->state;
     // SSIP and STIP are memory that software may write too; the others follow their line.
@@ -66,15 +67,20 @@ void hart::set_interrupt(interrupt_line line, bool level) {
     if (level) m->interrupt_changed();
 }
 
-void hart::attach_aia(aia_interface* aia) { m->state.aia = aia; }
+void hart::attach_aia(aia_interface* aia) {
+    m->wake_up();
+    m->state.aia = aia;
+}
 
 void hart::attach_memory_timing(memory_timing* timing) {
+    m->wake_up();
     m->timing = timing;
     m->memory.data_in_tlb = !timing;  // so that every load and store comes by the slow path, which asks
     m->memory.flush();
 }
 
 void hart::order_on_bus(bool on) {
+    m->wake_up();
     m->order_on_bus = on;
     m->clear_code();
 }
@@ -92,8 +98,12 @@ std::string hart::isa_string() const {
 }
 
 std::uint64_t hart::pc() const { return m->state.pc; }
-std::uint64_t hart::x(unsigned n) const { return n < 32 ? m->state.x[n] : 0; }
+std::uint64_t hart::x(unsigned n) const {
+    m->catch_up();
+    return n < 32 ? m->state.x[n] : 0;
+}
 void hart::set_x(unsigned n, std::uint64_t value) {
+    m->wake_up();
     if (n > 0 && n < 32) m->state.x[n] = value;
 }
 privilege hart::mode() const { return m->state.mode; }

@@ -19,6 +19,7 @@
 #include "base/wire.h"
 #include "riscv/hart_debug.h"
 #include "riscv/instruction_cache.h"
+#include "riscv/linear_loop.h"
 #include "riscv/memory_timing.h"
 #include "riscv/timebase.h"
 
@@ -81,6 +82,15 @@ public:
     counter interrupts{*this, "interrupts", "1", "interrupts taken"};
     counter bus_accesses{*this, "bus_accesses", "1", "accesses that went through the calendar"};
     counter late_interrupts{*this, "late_interrupts", "1", "interrupts that became pending inside an executed slice"};
+
+    /// Slices that end with `pause`: skipped (hart_polls.cpp), or executed, by reason. Of the simulation, not of the
+    /// hart.
+    struct poll_counts {
+        std::uint64_t skipped_slices = 0, skipped_instructions = 0;
+        std::uint64_t first_rounds = 0;  ///< executed since the one before was another
+        std::array<std::uint64_t, static_cast<unsigned>(loop_refusal::count)> executed{};
+    };
+    poll_counts polls;
 
     /// \param memory what the hart may reach directly, shared by a cluster; must outlive the hart
     /// \param quantum longest slice, in ticks

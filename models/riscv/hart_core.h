@@ -4,6 +4,7 @@
 //   hart_memory.cpp   loads and stores that miss the TLB          hart_bus.cpp  accesses through the calendar
 //   hart_traps.cpp    traps, returns, CSR and system instructions
 //   hart_slice.cpp    slices, local time, waiting                hart_debug.cpp  breakpoints, stepping, registers
+//   hart_polls.cpp    sleep instead of polls
 #pragma once
 
 #include <array>
@@ -18,6 +19,7 @@
 #include "riscv/decoder.h"
 #include "riscv/hart.h"
 #include "riscv/hart_state.h"
+#include "riscv/linear_loop.h"
 #include "riscv/memory_order.h"
 #include "riscv/mmu.h"
 #include "riscv/pmp.h"
@@ -44,7 +46,7 @@ enum class exit_reason : std::uint8_t {
     stopped   ///< for the debugger
 };
 
-struct hart::implementation final : csr_environment {
+struct hart::implementation final : csr_environment, private lagging {
     static constexpr unsigned cost_bits = 10;  ///< fixed-point cycles: 1/1024
     static constexpr unsigned jump_entries = 2048;
     static constexpr unsigned max_block_instructions = 64;
@@ -58,6 +60,7 @@ struct hart::implementation final : csr_environment {
 
     implementation(hart& owner, std::uint64_t hart_id, const direct_memory_map& map, const timebase& time,
                    ticks quantum);
+    ~implementation();
 
     // --- dispatch (interpreter.cpp)
     /// Runs until the budget is used up or `exit` says otherwise. With `labels` it only exports its handlers.
@@ -161,6 +164,16 @@ struct hart::implementation final : csr_environment {
     void start();
     void stop();
 
+    // --- polls (hart_polls.cpp)
+    void consider_sleep();
+    loop_refusal fall_asleep();
+    bool peek_code(std::uint64_t pc, bool starts, instruction& i);
+    std::uint64_t rounds_before(calendar::position to) const;
+    void pass(std::uint64_t rounds);
+    void catch_up() override;
+    /// Something happens that it might notice; no more than a comparison while it is awake.
+    void wake_up();
+
     // --- debug (hart_debug.cpp)
     static unsigned split_index(std::uint64_t pc) { return pc >> 1 & (splits - 1); }
     void update_debugging();
@@ -230,6 +243,21 @@ struct hart::implementation final : csr_environment {
     calendar_event m_wake;
     calendar_event m_timer;
     clock_domain m_clock;
+
+    // Polls.
+    bool m_paused = false;  ///< `pause` ended the slice
+    std::int64_t m_slice_cost = 0;
+    struct {
+        std::uint64_t pc = 1;  ///< behind the last pause
+        std::int64_t cost = 0;
+        loop_refusal refusal = loop_refusal::none;
+    } m_poll;
+    struct {
+        std::uint64_t rounds = 0;  ///< still to pass, the next at m_local; 0: awake
+        std::int64_t cost = 0;
+        std::uint64_t instructions = 0;
+        std::array<std::uint64_t, 32> step{};
+    } m_sleep;
 
     // Bus.
     pending_access m_access;

@@ -144,11 +144,13 @@ std::string hart::debug_state() const {
 void hart::set_debug_listener(debug_listener* listener) { m->m_listener = listener; }
 
 void hart::set_lockstep(bool on) {
+    m->wake_up();
     m->m_lockstep = on;
     m->update_debugging();
 }
 
 bool hart::read_register(unsigned number, std::uint64_t& value) {
+    m->catch_up();
     auto& s = m->state;
     if (number < 32)
         value = s.x[number];
@@ -166,6 +168,7 @@ bool hart::read_register(unsigned number, std::uint64_t& value) {
 }
 
 bool hart::write_register(unsigned number, std::uint64_t value) {
+    m->wake_up();
     auto& s = m->state;
     if (number < 32) {
         set_x(number, value);
@@ -200,6 +203,7 @@ std::size_t hart::write_memory(std::uint64_t address, const void* from, std::siz
 }
 
 void hart::insert_breakpoint(std::uint64_t address, bool hardware) {
+    m->wake_up();
     m->insert_breakpoint(hardware ? m->m_hardware_breakpoints : m->m_breakpoints, address);
 }
 
@@ -208,6 +212,7 @@ void hart::remove_breakpoint(std::uint64_t address, bool hardware) {
 }
 
 void hart::insert_watchpoint(std::uint64_t address, std::uint64_t size, watch_kind kind) {
+    m->wake_up();
     m->m_watchpoints.push_back({address, std::max<std::uint64_t>(size, 1), kind});
     m->memory.flush();
     m->update_debugging();
@@ -223,6 +228,7 @@ void hart::remove_watchpoint(std::uint64_t address, std::uint64_t size, watch_ki
 }
 
 void hart::halt() {
+    m->wake_up();
     if (m->m_halted) return;
     m->m_halted = true;
     m->m_stepping = false;
@@ -230,11 +236,13 @@ void hart::halt() {
 }
 
 void hart::resume() {
+    m->wake_up();
     m->m_stepping = false;
     m->leave_debug_halt();
 }
 
 void hart::step() {
+    m->wake_up();
     using phase = implementation::phase;
     m->m_stepping = true;
     if (m->m_phase == phase::waiting) m->m_phase = phase::running;

@@ -185,6 +185,7 @@ void hart::implementation::after_marked_write(sparse_memory& m, std::uint64_t of
 }
 
 void hart::implementation::page_marked(sparse_memory& m, std::uint64_t page, unsigned mark) {
+    wake_up();
     if ((mark & sparse_memory::reserved) && !(m.marks(page) & sparse_memory::decoded) && blocks.holds_page(m, page))
         m.set_mark(page, sparse_memory::decoded);
     memory.page_marked(m, page, mark);
@@ -192,6 +193,7 @@ void hart::implementation::page_marked(sparse_memory& m, std::uint64_t page, uns
 
 void hart::implementation::marked_page_written(sparse_memory& m, std::uint64_t offset, std::uint64_t size,
                                                const memory_observer* writer) {
+    wake_up();
     if (blocks.invalidate(m, offset, size)) {
         code_epoch();
         if (m_in_slice) m_code_overwritten = true;

@@ -50,7 +50,10 @@ hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const d
     state.reset(owner.params, reset_pc);
     csrs.reset();
     update_context();
+    owner.timeline().attach(*this);
 }
+
+hart::implementation::~implementation() { owner.timeline().detach(*this); }
 
 namespace {
 constexpr std::uint64_t fits_64_bits = std::uint64_t{1} << 23;  // what times a second's ticks still does
@@ -129,6 +132,7 @@ void hart::implementation::arm_timer() {
 }
 
 void hart::implementation::timer() {
+    wake_up();
     state.timer_reached = time.time_at(owner.now()) >= state.stimecmp;
     if (state.timer_reached)
         interrupt_changed();
@@ -155,7 +159,10 @@ void hart::implementation::continue_at(ticks when) {
 
 void hart::implementation::wake() {
     switch (m_phase) {
-        case phase::running: run_slice(); break;
+        case phase::running:
+            if (m_sleep.rounds) pass(m_sleep.rounds);
+            run_slice();
+            break;
         case phase::request: {
             m_in_slice = false;
             retired = 0;
@@ -235,6 +242,8 @@ void hart::implementation::run_slice() {
         } else if (why == exit_reason::waiting) {
             m_phase = phase::waiting;
             owner.cancel(m_wake);
+        } else if (m_paused && polls_are_skipped()) {
+            consider_sleep();
         }
         break;
     }
@@ -254,7 +263,7 @@ exit_reason hart::implementation::run_one_slice() {
     }
     budget = m_slice_budget;
     retired = 0;
-    m_end_slice = m_code_overwritten = m_reservation_marked = false;
+    m_end_slice = m_code_overwritten = m_reservation_marked = m_paused = false;
     exit = exit_reason::budget;
     m_in_slice = true;
     const int code = state.interrupt_to_take();
@@ -263,6 +272,7 @@ exit_reason hart::implementation::run_one_slice() {
     const auto why = exit;
     protect_reservation();
     m_in_slice = false;
+    m_slice_cost = m_slice_budget - budget;
     account();
     return why;
 }
@@ -287,12 +297,14 @@ void hart::implementation::reset() {
 }
 
 void hart::implementation::stop() {
+    wake_up();
     m_restart_due = false;
     owner.cancel(m_wake);
     owner.cancel(m_timer);
     m_phase = phase::stopped;
     m_local = owner.now();
     m_remainder = 0;
+    m_cycle_remainder = 0;
     reservation = nullptr;
     bus_reservation = no_reservation;
     m_reservation_marked = false;

@@ -109,7 +109,7 @@ bool hart::implementation::execute_system(opcode op, const block_op& o, std::uin
             return true;
         }
         case opcode::pause:
-            m_end_slice = true;
+            m_end_slice = m_paused = true;
             exit = exit_reason::budget;
             return true;
         case opcode::fence_i: update_context(); return !order_on_bus || fence_slow(op).complete();

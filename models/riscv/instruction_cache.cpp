@@ -53,6 +53,12 @@ bool instruction_cache::fetch(const std::uint8_t* byte) {
     return true;
 }
 
+bool instruction_cache::holds(const std::uint8_t* byte) const {
+    const auto number = reinterpret_cast<std::uint64_t>(byte) / line;
+    const auto* const ways = &m_lines[number % (sparse_memory::page_size / line) % m_sets * params.ways];
+    return std::find(ways, ways + params.ways, number) != ways + params.ways;
+}
+
 void instruction_cache::reset() {
     std::fill(m_lines.begin(), m_lines.end(), 0);
     std::fill(m_oldest.begin(), m_oldest.end(), 0);

@@ -36,6 +36,9 @@ public:
     /// \returns whether it was missing
     bool fetch(const std::uint8_t* byte);
 
+    /// Whether the line that holds this byte is there.
+    bool holds(const std::uint8_t* byte) const;
+
     void reset() override;
 
     static constexpr std::uint64_t line = 64;

@@ -10,4 +10,10 @@ namespace fabricvp::riscv {
 void separate_accesses(bool on);
 bool accesses_are_separate();
 
+/// Whether harts sleep over rounds of a loop that provably do nothing but count (hart_polls.cpp). Results are the same.
+/// Not where accesses are not separate and some hart's memory is timed: there, events of one hart end slices of
+/// another. One for all harts of the process; to be set before they run.
+void skip_polls(bool on);
+bool polls_are_skipped();
+
 }  // namespace fabricvp::riscv

@@ -26,6 +26,16 @@ const std::map<std::string, statistic_notes>& platform_notes() {
         {"sim.wall_s", {"s", "wall-clock time spent in run()"}},
         {"sim.events", {"1", "calendar callbacks executed"}},
         {"sim.instructions", {"1", "instructions retired by all harts"}},
+        {"sim.polls.skipped_instructions", {"1", "instructions that sleeping harts accounted for, not executed"}},
+        {"sim.polls.skipped_slices", {"1", "slices up to a pause that they slept over"}},
+        {"sim.polls.executed_first", {"1", "slices up to a pause that were executed: the one before was another"}},
+        {"sim.polls.executed_code", {"1", "the same: their code was not known to be there at no cost"}},
+        {"sim.polls.executed_memory", {"1", "the same: they load, store or fence"}},
+        {"sim.polls.executed_system",
+         {"1", "the same: they use CSRs or floating point, or foreign models are at work"}},
+        {"sim.polls.executed_counters", {"1", "the same: what they do to registers is not understood"}},
+        {"sim.polls.executed_too_long", {"1", "the same: they are too long"}},
+        {"sim.polls.executed_few_rounds", {"1", "the same: they end soon"}},
     };
     return notes;
 }

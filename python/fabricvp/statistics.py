@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class Statistics(Mapping[str, float]):
     """Values by path ("node0.host.hart0.instructions"), read when asked for: a mapping path → float.
 
-    Beside what models count there are `sim.time_s`, `sim.wall_s`, `sim.events` and `sim.instructions`.
+    Beside what models count there are `sim.time_s`, `sim.wall_s`, `sim.events`, `sim.instructions`
+    and `sim.polls.*` (what harts slept over).
     """
 
     def __init__(self, core: _fabricvp.Session) -> None:
