@@ -62,13 +62,13 @@ std::string port_traits::describe(unsigned c, const std::string& partner, const 
 
 port::port(const sc_core::sc_module_name& name, const link_params& p, const buffer_params& b, const port_place& place)
     : link::port<port_traits>(name, channel_of(p)),
+      m_owner(place.owner),
+      m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)),
       params(p),
       buffer(b),
       index(place.index),
       crosses_clusters(place.crosses_clusters),
-      format(place.format),
-      m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)),
-      m_owner(place.owner) {
+      format(place.format) {
     sent.set_flit(place.format.payload());
 }
 

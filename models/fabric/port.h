@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/large_pages.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "fabric/packet.h"
@@ -86,8 +87,15 @@ struct port_traits {
 
 using far_end = link::far_end<port_traits>;
 
-class port final : public link::port<port_traits> {
+class port final : public link::port<port_traits>, public on_large_pages {
+    // Each packet touches these: they lie behind what link::port has of that kind.
+    port_owner& m_owner;
+    std::array<std::uint64_t, virtual_channels> m_occupied{};
+    const std::uint32_t m_flit;
+
 public:
+    std::unique_ptr<ingress_stage> ingress;  ///< of what it receives; null: none
+
     const link_params params;
     const buffer_params buffer;
     const unsigned index;
@@ -108,7 +116,6 @@ public:
                         1};
 
     port_faults faults{*this};
-    std::unique_ptr<ingress_stage> ingress;  ///< of what it receives; null: none
 
     /// Where time goes: behind others at the transmitter; waiting for lanes or the packet's own tail; serialisation of
     /// the first flit; wire; the rest of the packet, where it ends.
@@ -162,10 +169,6 @@ private:
     void take_out(const packet_ptr& p);
     void ready() { m_owner.transmitter_ready(*this); }
     unsigned debug_access(packet&) { return 0; }
-
-    const std::uint32_t m_flit;
-    port_owner& m_owner;
-    std::array<std::uint64_t, virtual_channels> m_occupied{};
 };
 
 /// Joins two ports to a link. Each one's buffers become the other's credits.

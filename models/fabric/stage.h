@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "base/large_pages.h"
 #include "base/model.h"
 #include "fabric/stage_data.h"
 
@@ -31,7 +32,7 @@ protected:
 /// What waits to leave by one port, and the rule that says what leaves next. The owner of the port asks for it whenever
 /// the lanes are free. A rule may look into its queue, put packets together, cut them, let some overtake others, or let
 /// the lanes idle in the hope of better.
-class egress_stage : public model {
+class egress_stage : public model, public on_large_pages {
 public:
     explicit egress_stage(const sc_core::sc_module_name& name) : model(name) {}
 

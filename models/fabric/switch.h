@@ -16,6 +16,7 @@
 #include "base/clock_domain.h"
 #include "base/fault.h"
 #include "base/growing_ring.h"
+#include "base/large_pages.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -34,7 +35,7 @@ struct switch_params {
     void describe(parameter_visitor& v);
 };
 
-class fabric_switch final : public model, private port_owner {
+class fabric_switch final : public model, public on_large_pages, private port_owner {
 public:
     const switch_params params;
     const unsigned cluster;

@@ -12,6 +12,7 @@
 #include <boost/dynamic_bitset.hpp>
 
 #include "base/growing_ring.h"
+#include "base/large_pages.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -49,7 +50,7 @@ protected:
     ~terminal_client() = default;
 };
 
-class terminal : public model, private port_owner {
+class terminal : public model, public on_large_pages, private port_owner {
 public:
     const terminal_params params;
     const unsigned number;  ///< address on the fabric; GPU n of the node is n
