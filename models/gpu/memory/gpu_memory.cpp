@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/memory/gpu_memory.h"
 
+#include "gpu/memory/line_bytes.h"
+
 namespace fabricvp::gpu {
 
 void gpu_memory::write_line(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask) {
-    while (mask) {  // run by run
+    const unsigned marks = bytes.marks(line >> sparse_memory::page_bits);
+    if (!(marks & (sparse_memory::decoded | sparse_memory::reserved)))
+        return copy_bytes(bytes.data() + line, from, mask);
+    while (mask) {  // run by run, of which observers are told
         const unsigned first = static_cast<unsigned>(__builtin_ctzll(mask));
         const std::uint64_t rest = ~(mask >> first);
         const unsigned length = rest ? static_cast<unsigned>(__builtin_ctzll(rest)) : line_bytes;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "gpu/memory/l1_geometry.h"
+#include "gpu/memory/line_bytes.h"
 
 namespace fabricvp::gpu {
 
@@ -61,10 +62,7 @@ void l1_lines::update(std::uint64_t line, const std::uint8_t* data, std::uint64_
         m_lines[at].valid = 0xf;
         return;
     }
-    for (; mask; mask &= mask - 1) {
-        const auto i = static_cast<unsigned>(__builtin_ctzll(mask));
-        to[i] = data[i];
-    }
+    copy_bytes(to, data, mask);
 }
 
 void l1_lines::clear() {
