@@ -143,12 +143,11 @@ void l2_bank::retry() {
     }
 }
 
-bool l2_bank::under_way::available(ticks at) {
+void l2_bank::under_way::end_until(ticks at) {
     while (!m_ends.empty() && m_ends.front() <= at) {
         std::pop_heap(m_ends.begin(), m_ends.end(), std::greater<ticks>());
         m_ends.pop_back();
     }
-    return m_ends.size() < m_limit;
 }
 
 void l2_bank::under_way::add(ticks end) {
@@ -182,9 +181,9 @@ void l2_bank::evict(std::size_t victim, ticks at) {
     m_write_backs.add(m_dram.access(offset_of_index(m_tags.index_at(victim)), true, begin));
 }
 
-ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at) {
+/// Brings a line in where another one has to go.
+ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at, std::size_t victim) {
     const std::uint64_t offset = offset_of(request.line);
-    const std::size_t victim = m_tags.victim(index);
     evict(victim, at);
     ticks ready = at;
     if (needs_mshr(request)) {
@@ -221,8 +220,8 @@ bool l2_bank::serve(const line_request_ptr& request, const lookup& times) {
             }
         } else {
             ++misses;
-            done = fetch(r, index, times.go);
-            at = m_tags.find(index);
+            at = m_tags.victim(index);
+            done = fetch(r, index, times.go, at);
             if (span_recorder::on() && done > times.go) {
                 const ticks service_start = done - std::min(m_dram.last_service(), done - times.go);
                 if (service_start > times.go)

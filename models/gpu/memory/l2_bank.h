@@ -128,12 +128,17 @@ private:
     public:
         explicit under_way(std::size_t limit) : m_limit(limit) { m_ends.reserve(limit); }
         /// Forgets what has ended. \returns whether another one may begin at this time
-        bool available(ticks at);
+        bool available(ticks at) {
+            if (!m_ends.empty() && m_ends.front() <= at) end_until(at);
+            return m_ends.size() < m_limit;
+        }
         ticks first() const { return m_ends.front(); }
         void add(ticks end);
         void clear() { m_ends.clear(); }
 
     private:
+        void end_until(ticks at);
+
         std::size_t m_limit;
         std::vector<ticks> m_ends;  // a heap, earliest on top
     };
@@ -147,7 +152,7 @@ private:
     }
     static std::uint64_t key_in_tags(const line_request& request);
     std::uint32_t& stalled_of(std::uint64_t index) { return m_stalled_lines[index % m_stalled_lines.size()]; }
-    ticks fetch(const line_request& request, std::uint64_t index, ticks at);
+    ticks fetch(const line_request& request, std::uint64_t index, ticks at, std::size_t victim);
     void evict(std::size_t victim, ticks at);
     void perform(line_request& request, std::size_t at);
     /// Performs one operation after the other of an atomic that has several, by perform_one(offset in the line,
