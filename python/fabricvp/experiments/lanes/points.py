@@ -12,30 +12,43 @@ Overrides = tuple[tuple[str, str], ...]
 
 
 class Workload(NamedTuple):
-    """A workload. Sizes follow the rule in docs/experiments/lanes.md."""
+    """A workload. docs/experiments/lanes.md says where sizes are from."""
 
     published: str  #: its name there; empty: it is none of the study's
     size: int
     quick: int
     seconds: float  #: roughly, of a run at the default size: for the estimate of the time left
     gain: float | None = None  #: published speed-up by reversible lanes
+    application: str = ""  #: that runs, where the workload is called otherwise
+    option: str = ""  #: of the application; pages are then where it says from the beginning, and not at first touch
 
 
 #: by the name of the application
 WORKLOADS: dict[str, Workload] = {
-    "sp_like": Workload("Lonestar-SP", 1024, 512, 2, 1.8),
-    "euler3d_like": Workload("Rodinia-Euler-3D", 4096, 2048, 2, 1.0),
-    "amg_like": Workload("HPC-AMG", 16, 8, 1, 1.0),
-    "lulesh_like": Workload("HPC-Lulesh", 16, 8, 1, 1.0),
-    "comd_like": Workload("HPC-CoMD-Ta", 4, 2, 2),
-    "hpgmg_like": Workload("HPC-HPGMG-UVM", 32, 16, 2),
+    "sp_like": Workload("Lonestar-SP", 32768, 512, 240, 1.8),
+    "euler3d_like": Workload("Rodinia-Euler-3D", 262144, 2048, 200, 1.0),
+    "amg_like": Workload("HPC-AMG", 64, 8, 110, 1.0),
+    "lulesh_like": Workload("HPC-Lulesh", 64, 8, 150, 1.0),
+    "comd_like": Workload("HPC-CoMD-Ta", 16, 2, 80),
+    "hpgmg_like": Workload("HPC-HPGMG-UVM", 128, 16, 70),
     "pagerank": Workload("", 4096, 4096, 2),
     "spmv": Workload("", 8192, 2048, 3),
     "mis": Workload("", 32768, 8192, 3),
     "gups": Workload("", 1 << 19, 1 << 17, 2),
     "transpose": Workload("", 1024, 256, 3),
 }
-QUICK = ("sp_like", "hpgmg_like", "pagerank")
+
+#: The buffer of this number lies on socket 0 as a whole, all others in contiguous parts on all sockets.
+_ON_ONE_SOCKET = f"places={{}}:2:{1 << 30}"
+#: Workloads whose traffic is one-sided by nature. They are in no mean.
+ONE_SIDED: dict[str, Workload] = {
+    # Every socket multiplies rows of its own by the same weights, which lie on socket 0.
+    "broadcast": Workload("", 512, 256, 10, None, "mm", _ON_ONE_SOCKET.format(1)),
+    # Every socket filters samples of its own. What comes out goes to socket 0.
+    "gather": Workload("", 1 << 21, 1 << 18, 10, None, "fir", _ON_ONE_SOCKET.format(2)),
+}
+ALL = WORKLOADS | ONE_SIDED
+QUICK = ("sp_like", "hpgmg_like", "pagerank", "gather")
 SWEPT = (  #: is run with other sample and switch times even if its lanes do not turn, since the study speaks of it
     "comd_like"
 )
@@ -44,6 +57,9 @@ FIXED, DOUBLED = "fixed", "doubled"
 #: Mean speed-ups of the study.
 PUBLISHED_MEANS = {DOUBLED: 1.5, "milic2017": 1.15}
 POLICIES = ("milic2017", "symmetric", "predictive")
+#: Those that workloads run with. `symmetric` differs from `milic2017` only where both directions of a link are
+#: saturated for a whole sample after a reversal. At small sizes no workload had such a sample.
+RUN_POLICIES = ("milic2017", "predictive")
 SAMPLE_TIMES = (1, 2, 5, 20, 100)  #: thousands of cycles of 1 GHz, that is µs
 SWITCH_TIMES = (10, 100, 200, 500)  #: cycles of 1 GHz, that is ns
 SAMPLE, SWITCH = 5, 100  #: published
