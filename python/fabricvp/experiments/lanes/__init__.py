@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from ..gpu_workloads.options import add_only
     from ..netcrafter.points import PAGE_SIZES
-    from .points import WORKLOADS
+    from .points import ALL
 
-    add_only(parser, WORKLOADS)
+    add_only(parser, ALL)
     parser.add_argument(
         "--page-size",
         default=PAGE_SIZES[0],
         choices=PAGE_SIZES,
         help="pages of the workloads' buffers (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--small", action="store_true", help="sizes of which a run takes seconds, where others take minutes"
     )
     parser.add_argument("--no-sweeps", action="store_true", help="leave out other sample and switch times")
     parser.add_argument(

@@ -25,8 +25,9 @@ def percent(gain: float) -> str:
 
 def verdict(gains: pandas.DataFrame, found: dict[tuple[str, str], Measured], names: list[str]) -> list[str]:
     """Paragraphs."""
-    mean = {p: fmean(gains[p]) for p in (DOUBLED, *POLICIES)}
-    best = max(POLICIES, key=lambda p: mean[p])
+    policies = [p for p in POLICIES if p in gains]
+    mean = {p: fmean(gains[p]) for p in (DOUBLED, *policies)}
+    best = max(policies, key=lambda p: mean[p])
     first = (
         f"Over {len(names)} {'workload' if len(names) == 1 else 'workloads'} with settled pages the milic2017 policy"
         f" {_changes(gains['milic2017'])}. Links of twice the bandwidth change it by {percent(mean[DOUBLED])} on"
@@ -36,11 +37,11 @@ def verdict(gains: pandas.DataFrame, found: dict[tuple[str, str], Measured], nam
     second = (
         f"Links are less than half busy in {', '.join(idle)}: there is nothing to gain from lanes. " if idle else ""
     )
-    if max(mean[p] for p in POLICIES) - min(mean[p] for p in POLICIES) < SHOWN:
+    if max(mean[p] for p in policies) - min(mean[p] for p in policies) < SHOWN:
         return [first, second + f"The rules do not differ on average: all have {percent(mean[best])}."]
     second += (
         "Among the rules, "
-        + ", ".join(f"{p} has {percent(mean[p])}" for p in POLICIES)
+        + ", ".join(f"{p} has {percent(mean[p])}" for p in policies)
         + f", so {best} is the best on average"
     )
     second += "." if best == "predictive" else "; our own, predictive, is not."

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from .points import DOUBLED, SAMPLE_TIMES, SWITCH_TIMES, sample_point, switch_point
+from .saturation import gain_bound
 
 if TYPE_CHECKING:
     import pandas
@@ -35,6 +37,34 @@ def bars(gains: pandas.DataFrame) -> Figure:
     axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
     axes.set_ylabel("speed-up")
     axes.legend(ncols=len(gains.columns), fontsize="small")
+    return figure
+
+
+def against_share(gains: pandas.DataFrame, shares: dict[str, float], apart: Sequence[str]) -> Figure:
+    """A point for each workload and design: speed-up against the share of one-sided samples, below the bound."""
+    figure = Figure(figsize=(9, 4.6), layout="constrained")
+    axes = figure.subplots()
+    curve = numpy.linspace(0, 1, 101)
+    axes.plot(100 * curve, [gain_bound(s) for s in curve], color="black", linewidth=1, label="15 : 1 for that share")
+    for at in gains.columns:
+        for ring in (False, True):
+            here = [n for n in gains.index if (n in apart) == ring]
+            axes.scatter(
+                [100 * shares[n] for n in here],
+                [gains.loc[n, at] for n in here],
+                s=60 if ring else 24,
+                facecolors="none" if ring else COLORS[at],
+                edgecolors=COLORS[at],
+                label=None if ring else at,
+            )
+    for n in gains.index:
+        axes.annotate(
+            n, (100 * shares[n], gains.loc[n].max()), xytext=(3, 3), textcoords="offset points", fontsize="x-small"
+        )
+    axes.axhline(1, color="black", linewidth=0.5)
+    axes.set_xlabel("samples in which exactly one direction is saturated, % of those of the link that has most")
+    axes.set_ylabel("speed-up")
+    axes.legend(fontsize="small")
     return figure
 
 

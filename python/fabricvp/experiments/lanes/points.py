@@ -16,8 +16,9 @@ class Workload(NamedTuple):
 
     published: str  #: its name there; empty: it is none of the study's
     size: int
+    small: int  #: with --small
     quick: int
-    seconds: float  #: roughly, of a run at the default size: for the estimate of the time left
+    seconds: float  #: roughly, of a run at the default size on a free core: for the estimate of the time left
     gain: float | None = None  #: published speed-up by reversible lanes
     application: str = ""  #: that runs, where the workload is called otherwise
     option: str = ""  #: of the application; pages are then where it says from the beginning, and not at first touch
@@ -25,17 +26,17 @@ class Workload(NamedTuple):
 
 #: by the name of the application
 WORKLOADS: dict[str, Workload] = {
-    "sp_like": Workload("Lonestar-SP", 32768, 512, 240, 1.8),
-    "euler3d_like": Workload("Rodinia-Euler-3D", 262144, 2048, 200, 1.0),
-    "amg_like": Workload("HPC-AMG", 64, 8, 110, 1.0),
-    "lulesh_like": Workload("HPC-Lulesh", 64, 8, 150, 1.0),
-    "comd_like": Workload("HPC-CoMD-Ta", 16, 2, 80),
-    "hpgmg_like": Workload("HPC-HPGMG-UVM", 128, 16, 70),
-    "pagerank": Workload("", 4096, 4096, 2),
-    "spmv": Workload("", 8192, 2048, 3),
-    "mis": Workload("", 32768, 8192, 3),
-    "gups": Workload("", 1 << 19, 1 << 17, 2),
-    "transpose": Workload("", 1024, 256, 3),
+    "sp_like": Workload("Lonestar-SP", 32768, 4096, 512, 240, 1.8),
+    "euler3d_like": Workload("Rodinia-Euler-3D", 262144, 16384, 2048, 200, 1.0),
+    "amg_like": Workload("HPC-AMG", 64, 32, 8, 110, 1.0),
+    "lulesh_like": Workload("HPC-Lulesh", 64, 24, 8, 130, 1.0),
+    "comd_like": Workload("HPC-CoMD-Ta", 16, 8, 2, 30),
+    "hpgmg_like": Workload("HPC-HPGMG-UVM", 128, 64, 16, 50),
+    "pagerank": Workload("", 4096, 4096, 4096, 2),
+    "spmv": Workload("", 8192, 8192, 2048, 3),
+    "mis": Workload("", 32768, 32768, 8192, 3),
+    "gups": Workload("", 1 << 19, 1 << 19, 1 << 17, 2),
+    "transpose": Workload("", 1024, 1024, 256, 3),
 }
 
 #: The buffer of this number lies on socket 0 as a whole, all others in contiguous parts on all sockets.
@@ -43,9 +44,9 @@ _ON_ONE_SOCKET = f"places={{}}:2:{1 << 30}"
 #: Workloads whose traffic is one-sided by nature. They are in no mean.
 ONE_SIDED: dict[str, Workload] = {
     # Every socket multiplies rows of its own by the same weights, which lie on socket 0.
-    "broadcast": Workload("", 512, 256, 10, None, "mm", _ON_ONE_SOCKET.format(1)),
+    "broadcast": Workload("", 512, 384, 256, 7, None, "mm", _ON_ONE_SOCKET.format(1)),
     # Every socket filters samples of its own. What comes out goes to socket 0.
-    "gather": Workload("", 1 << 21, 1 << 18, 10, None, "fir", _ON_ONE_SOCKET.format(2)),
+    "gather": Workload("", 1 << 21, 1 << 20, 1 << 18, 5, None, "fir", _ON_ONE_SOCKET.format(2)),
 }
 ALL = WORKLOADS | ONE_SIDED
 QUICK = ("sp_like", "hpgmg_like", "pagerank", "gather")
@@ -74,7 +75,7 @@ def reversal(policy: str, sample_us: int = SAMPLE, switch_ns: int = SWITCH) -> O
 def points() -> dict[str, Overrides]:
     """Every design point by name, the fixed and the doubled links first."""
     found: dict[str, Overrides] = {FIXED: (), DOUBLED: (("node.fabric.links.*.lane_rate", "16 GB/s"),)}
-    found |= {policy: reversal(policy) for policy in POLICIES}
+    found |= {policy: reversal(policy) for policy in RUN_POLICIES}
     found |= {sample_point(t): reversal("milic2017", sample_us=t) for t in SAMPLE_TIMES if t != SAMPLE}
     found |= {switch_point(t): reversal("milic2017", switch_ns=t) for t in SWITCH_TIMES if t != SWITCH}
     return found
