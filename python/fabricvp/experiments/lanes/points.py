@@ -59,7 +59,7 @@ FIXED, DOUBLED = "fixed", "doubled"
 PUBLISHED_MEANS = {DOUBLED: 1.5, "milic2017": 1.15}
 POLICIES = ("milic2017", "symmetric", "predictive")
 #: Those that workloads run with. `symmetric` differs from `milic2017` only where both directions of a link are
-#: saturated for a whole sample after a reversal. At small sizes no workload had such a sample.
+#: saturated for a whole sample after a reversal, which none of the runs on the page had.
 RUN_POLICIES = ("milic2017", "predictive")
 SAMPLE_TIMES = (1, 2, 5, 20, 100)  #: thousands of cycles of 1 GHz, that is µs
 SWITCH_TIMES = (10, 100, 200, 500)  #: cycles of 1 GHz, that is ns

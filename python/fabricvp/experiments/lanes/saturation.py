@@ -36,12 +36,13 @@ def gain_bound(share: float) -> float:
 
 
 def samples_of(fixed: Measured) -> list[Samples]:
-    """By link and kernel, of the longest region of a run on fixed lanes. As the rule does, samples of 5 µs begin with
-    each launch on the link's GPU; what the next launch cuts is none, and neither is a sample without traffic."""
+    """By link and kernel, of the longest region of a run on fixed lanes. As the rule does, samples begin with each
+    launch on the link's GPU. They have 5 µs, or as many whole windows of the statistics as these hold. What the next
+    launch cuts is none, and neither is a sample without traffic."""
     if not fixed.window_s:
         return []
     found = []
-    windows = max(1, round(SAMPLE * 1e-6 / fixed.window_s))
+    windows = max(1, int(SAMPLE * 1e-6 / fixed.window_s + 1e-6))
     full = SATURATED * LANES * LANE * fixed.window_s * windows
     for gpu, starts in sorted(fixed.starts.items()):
         there = next(d for d in fixed.load if d.startswith(f"gpu{gpu} → "))
