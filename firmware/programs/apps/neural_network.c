@@ -36,9 +36,8 @@ static uint64_t add_parameters(struct neural_network* n, uint64_t count) {
     return at;
 }
 
-void neural_begin(struct neural_network* n, struct app* app, uint64_t room, uint32_t channels, uint32_t side,
-                  uint32_t classes) {
-    const uint32_t batch = (uint32_t)app->size;
+void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint64_t room, uint32_t channels,
+                  uint32_t side, uint32_t classes) {
     *n = (struct neural_network){.app = app, .batch = batch, .classes = classes, .room = room};
     n->parameters = app_buffer(app, room * 4);
     n->gradients = app_buffer(app, room * 4);

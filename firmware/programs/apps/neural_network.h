@@ -6,7 +6,7 @@
 
 #include "programs/apps/app.h"
 
-enum { NEURAL_STEPS = 8, NEURAL_TENSORS = 80, NEURAL_LAYERS = 80 };
+enum { NEURAL_STEPS = 8, NEURAL_TENSORS = 80, NEURAL_LAYERS = 80, NEURAL_LENET_ROOM = 1 << 19 };
 
 struct tensor { /* [channels][batch][height][width] */
     uint32_t channels, height, width;
@@ -36,9 +36,9 @@ struct neural_network {
     uint32_t* label;     /* in host memory */
 };
 
-/* \param room for parameters */
-void neural_begin(struct neural_network* n, struct app* app, uint64_t room, uint32_t channels, uint32_t side,
-                  uint32_t classes);
+/* \param room for parameters; those of LeNet-5 fit NEURAL_LENET_ROOM */
+void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint64_t room, uint32_t channels,
+                  uint32_t side, uint32_t classes);
 /* Other images than the first ones. */
 void neural_images(struct neural_network* n, uint32_t first);
 /* These return the tensor that the layer makes; tensor 0 is the input. A fully connected layer is a convolution whose

@@ -34,7 +34,7 @@ static bool train(struct neural_network* n, float rate) {
 
 bool app_lenet(struct app* app) {
     static struct neural_network n;
-    neural_begin(&n, app, 1 << 19, 1, 28, 10);
+    neural_begin(&n, app, (uint32_t)app->size, NEURAL_LENET_ROOM, 1, 28, 10);
     unsigned t = neural_pool(&n, neural_convolution(&n, 0, 6, 5, 1, 2, true));
     t = neural_pool(&n, neural_convolution(&n, t, 16, 5, 1, 0, true));
     t = neural_convolution(&n, t, 120, 5, 1, 0, true);
@@ -57,7 +57,7 @@ static uint64_t room_of(struct app* app) {
 bool app_vgg16(struct app* app) {
     static const uint16_t blocks[5][2] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}}; /* layers, channels */
     static struct neural_network n;
-    neural_begin(&n, app, room_of(app), 3, 32, 20);
+    neural_begin(&n, app, (uint32_t)app->size, room_of(app), 3, 32, 20);
     unsigned t = 0;
     for (unsigned b = 0; b < 5; ++b) {
         for (unsigned i = 0; i < blocks[b][0]; ++i)
@@ -72,7 +72,7 @@ bool app_vgg16(struct app* app) {
 /* The blocks of ResNet-18, behind a first layer for images of 32×32. */
 bool app_resnet18(struct app* app) {
     static struct neural_network n;
-    neural_begin(&n, app, room_of(app), 3, 32, 20);
+    neural_begin(&n, app, (uint32_t)app->size, room_of(app), 3, 32, 20);
     unsigned t = neural_norm(&n, neural_convolution(&n, 0, channels_of(app, 64), 3, 1, 1, false), true);
     for (unsigned stage = 0; stage < 4; ++stage)
         for (unsigned block = 0; block < 2; ++block) {

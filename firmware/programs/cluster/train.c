@@ -14,7 +14,7 @@ void train_start(struct iteration* t) {
         "im2col",      "gemm",   "bias_relu", "softmax",     "relu_backward",
         "channel_sum", "col2im", "sgd",       "network_copy"}; /* loaded before time counts */
     const uint32_t batch = (uint32_t)t->o->rows;
-    neural_begin(&network, &t->app, batch, 1, 28, 10);
+    neural_begin(&network, &t->app, batch, NEURAL_LENET_ROOM, 1, 28, 10);
     neural_images(&network, t->rank * batch);
     neural_convolution(&network, neural_convolution(&network, 0, (uint32_t)t->o->columns, 28, 1, 0, true), 10, 1, 1, 0,
                        false);
