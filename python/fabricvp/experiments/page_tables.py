@@ -299,7 +299,12 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     },
     "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates, "cpu": gpurdma.what_if_cpu},
     "fidelity": {"summary": fidelity.summary, "figures": fidelity.figures, "results": fidelity.results},
-    "lanes": {"synthetic": lanes.synthetic, "workloads": lanes.workloads, "sample_times": lanes.sample_times},
+    "lanes": {
+        "synthetic": lanes.synthetic,
+        "workloads": lanes.workloads,
+        "one_sided": lanes.one_sided,
+        "sample_times": lanes.sample_times,
+    },
     "locality": {"summary": locality.summary, "declared": locality.declared, "times": locality.times},
     "microbenchmarks": {**microbenchmarks.TABLES},
     "netcrafter": {"speed_ups": netcrafter.speed_ups},

@@ -9,6 +9,7 @@ from ..page_layout import EMPTY, Frames, PageTable, as_published, code, count_of
 from .points import (
     DOUBLED,
     FIXED,
+    ONE_SIDED,
     POLICIES,
     PUBLISHED_MEANS,
     RUN_POLICIES,
@@ -17,11 +18,13 @@ from .points import (
     SWITCH,
     SWITCH_TIMES,
     WORKLOADS,
+    Workload,
     sample_point,
     switch_point,
 )
 
 _three = fixed(3)
+_Row = tuple[str, tuple[str, ...]]  #: name of a workload, and its line
 
 
 def synthetic(frames: Frames) -> PageTable:
@@ -44,34 +47,55 @@ def synthetic(frames: Frames) -> PageTable:
 
 def workloads(frames: Frames) -> PageTable:
     """What workloads do to links, and their speed-ups."""
-    gains = frames["speedups"].set_index("workload")
+    known = {
+        name: EMPTY if w.gain is None else as_published(w.gain) + (" (doubled: 2)" if w.gain == 1 else "")
+        for name, w in WORKLOADS.items()
+    }
+    heads, rows = _measured(frames, "speedups", WORKLOADS)
+    gains = frames["speedups"]
+    mean, doubled = PUBLISHED_MEANS["milic2017"], PUBLISHED_MEANS[DOUBLED]
+    means = (_three(fmean(gains[at])) for at in (DOUBLED, *RUN_POLICIES))
+    return PageTable(
+        (*heads, "published speed-up"),
+        [
+            *((*row, known[name]) for name, row in rows),
+            ("mean", *(6 * (EMPTY,)), *means, f"{mean:g} (doubled: {doubled:g})"),
+        ],
+    )
+
+
+def one_sided(frames: Frames) -> PageTable:
+    """The same of workloads that are one-sided by nature."""
+    heads, rows = _measured(frames, "one_sided", ONE_SIDED)
+    return PageTable(heads, [row for _, row in rows])
+
+
+def _measured(frames: Frames, table: str, which: dict[str, Workload]) -> tuple[tuple[str, ...], list[_Row]]:
+    gains = frames[table].set_index("workload")
     sizes = {run.partition(", ")[0]: size for run, size in zip(frames["runs"]["run"], frames["runs"]["size"])}
-    columns = (DOUBLED, *RUN_POLICIES)
-    rows = []
+    rows: list[_Row] = []
     for _, line in frames["directions"].iterrows():
         name = str(line["workload"])
-        if name not in WORKLOADS:  # stands apart
+        if name not in which:
             continue
-        w, share = WORKLOADS[name], line["one_saturated_%"]
-        known = EMPTY if w.gain is None else as_published(w.gain) + (" (doubled: 2)" if w.gain == 1 else "")
+        share = line["one_saturated_%"]
         rows.append(
             (
-                code(name) + (f" ({w.published})" if w.published else ""),
-                count_of(int(sizes[name])),
-                f"{line['busier_%']:.0f} / {line['other_%']:.0f}",
-                f"{share:.0f} %" if share >= 0.5 else "0",
-                f"{line['kernel_samples']:.0f}",
-                f"{line['reversals']:.0f}",
-                *(_three(gains.loc[name, at]) for at in columns),
-                known,
+                name,
+                (
+                    code(name) + (f" ({which[name].published})" if which[name].published else ""),
+                    count_of(int(sizes[name])),
+                    f"{line['busier_%']:.0f} / {line['other_%']:.0f}",
+                    f"{share:.0f} %" if share >= 0.5 else "0",
+                    _three(line["bound"]),
+                    f"{line['kernel_samples']:.0f}",
+                    f"{line['reversals']:.0f}",
+                    *(_three(gains.loc[name, at]) for at in (DOUBLED, *RUN_POLICIES)),
+                ),
             )
         )
-    mean, doubled = PUBLISHED_MEANS["milic2017"], PUBLISHED_MEANS[DOUBLED]
-    rows.append(
-        ("mean", *(5 * (EMPTY,)), *(_three(fmean(gains[at])) for at in columns), f"{mean:g} (doubled: {doubled:g})")
-    )
-    heads = ("size", "busy", "one way", "samples", "reversals", "doubled", *map(code, RUN_POLICIES))
-    return PageTable(("workload", *heads, "published speed-up"), rows)
+    heads = ("size", "busy", "one way", "bound", "samples", "reversals", "doubled", *map(code, RUN_POLICIES))
+    return ("workload", *heads), rows
 
 
 def sample_times(frames: Frames) -> PageTable:
