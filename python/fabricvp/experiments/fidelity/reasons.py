@@ -32,9 +32,21 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     ("netcrafter-load", r"speed-up|slow-down", _RANDOM_READS),
     (
         "lanes",
+        r"acknowledged by a flit",
+        "the rule as published takes a lane too many and gives it back in every other sample; predictive rests at the"
+        " best split",
+    ),
+    ("lanes", r"SwitchTime", "few lanes are reversed, so the time that it takes counts for little"),
+    (
+        "lanes",
+        r"doubled bandwidth",
+        "settled pages are local pages: most of these programs leave their links idle at the sizes that were run",
+    ),
+    (
+        "lanes",
         r"",
         "links are rarely saturated in one direction alone with these programs and sizes, so lane reversal has little"
-        " to give; doubled links gain little for the same reason",
+        " to give",
     ),
     (
         "pcie-congestion",
