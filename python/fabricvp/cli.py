@@ -16,6 +16,7 @@ from .printable import printable
 #: Commands that are written in Python: name → (module:function(arguments) -> status, one line of help).
 PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
     "draw": ("fabricvp.draw_command:main", "Draws a machine, and what the links of a run carried."),
+    "explain": ("fabricvp.explain.command:main", "Tells where the time of a run's region went, in ten lines."),
     "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form."),
     "congestion-search": ("fabricvp.congestion_command:search_main", "The best order of a halo exchange."),
     "cite": (

@@ -25,6 +25,7 @@ RECORD = (
     f" transpose.recording && '{LAUNCHER}' "
 )
 REPLAY = RECORD + "replay transpose.recording netcrafter_quad "
+EXPLAINED = "run netcrafter_quad --app gups --size 65536 --console none --quiet"
 #: Commands that are run in another form: as the pages show them → (what is run, why).
 CHANGED = {
     "run uboot": ("run uboot --time 20ms", PROMPT),
@@ -48,6 +49,11 @@ CHANGED = {
         f"run netcrafter_quad --app spmv --size 2048 --quiet --out small && '{LAUNCHER}' run netcrafter_quad --app spmv"
         " --size 2048 --quiet --out large --set 'node.gpus.*.memory.l2.size=8 MiB'"
         f" && '{LAUNCHER}' diff small large --region kernels",
+        "the results have to be there",
+    ),
+    "explain results": (f"{EXPLAINED} --out results && '{LAUNCHER}' explain results", "the results have to be there"),
+    "explain faster --top 2": (
+        f"{EXPLAINED} --set 'node.fabric.links.4.lane_rate=4 GB/s' --out faster && '{LAUNCHER}' explain faster --top 2",
         "the results have to be there",
     ),
     "results list results": (
