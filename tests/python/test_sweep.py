@@ -221,13 +221,12 @@ def test_a_file_that_was_cut_is_no_result(tmp_path):
 STUDY = """
     import os, sys, fabricvp
 
-    def work(n, log):
-        with open(log, "a") as file:
+    def work(n):
+        with open(os.environ["LOG"], "a") as file:  # no argument: a file that grows would make other points
             file.write(f"{n} {os.getpid()}\\n")
         return n * n
 
-    frame = fabricvp.sweep(function=work, grid={"n": range(24), "log": [sys.argv[2]]},
-                           result_cache=sys.argv[1], jobs=3, progress=False)
+    frame = fabricvp.sweep(function=work, grid={"n": range(24)}, result_cache=sys.argv[1], jobs=3, progress=False)
     print(frame.to_csv(index=False, columns=["n", "outcome", "value"]))
 """
 
@@ -241,8 +240,9 @@ def test_no_point_is_lost_or_counted_twice_by_kills(tmp_path):
         stored = {str(point.point["n"]) for point in ResultCache(tmp_path / "cache").points()}
         runs = log.read_text().splitlines() if log.exists() else []
         process = subprocess.Popen(
-            [sys.executable, script, tmp_path / "cache", log], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, script, tmp_path / "cache"], env={**os.environ, "LOG": str(log)}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
         try:
             output, errors = process.communicate(timeout=draw.uniform(0.5, 3.0) if kills < 8 else 600)
             done = output
