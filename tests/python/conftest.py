@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -24,6 +25,10 @@ from fabricvp.experiments.gpu_workloads.workloads import WORKLOADS
 #: Every machine of these tests, in this process or another, raises where a unit says that it worked for longer than has
 #: passed.
 os.environ["FABRICVP_CHECK_STATISTICS"] = "1"
+
+# A job in the background of a shell ignores Ctrl-C, and so would what tests start there and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
