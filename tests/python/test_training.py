@@ -18,10 +18,14 @@ def printed_losses(text):
     return values
 
 
-@pytest.mark.parametrize("name, batch", [("lenet", 2), ("vgg16", 1), ("resnet18", 1)])
-def test_losses_agree_with_numpy(command, name, batch):
-    done = command("run", "gpu", "--app", name, "--size", batch, "--quiet", timeout=2400)
+@pytest.mark.parametrize(
+    "name, batch, width",
+    [("lenet", 2, None), ("vgg16", 1, 0.125), ("resnet18", 1, 0.125), ("vgg16", 1, 0.0625), ("resnet18", 1, 0.1)],
+)
+def test_losses_agree_with_numpy(command, name, batch, width):
+    option = ["--option", f"width={width}"] if width not in (None, 0.125) else []  # an eighth is the default
+    done = command("run", "gpu", "--app", name, "--size", batch, "--quiet", *option, timeout=2400)
     assert done.returncode == 0, done.stdout + done.stderr
-    expected = training_reference.losses(name, batch)
+    expected = training_reference.losses(name, batch, **({} if width is None else {"width": width}))
     assert printed_losses(done.stdout) == pytest.approx(expected, rel=TOLERANCE)
     assert expected[0] > expected[1] > expected[2]

@@ -199,24 +199,27 @@ def lenet():
     )
 
 
-def vgg16():
+def vgg16(width):
     layers, inputs = [], 3
-    for count, channels in ((2, 8), (2, 16), (3, 32), (3, 64), (3, 64)):
+    for count, published in ((2, 64), (2, 128), (3, 256), (3, 512), (3, 512)):
+        channels = round(published * width)
         for _ in range(count):
             layers += [Convolution(inputs, channels, 3, 1, 1), Relu()]
             inputs = channels
         layers.append(Pool())
-    return Chain(*layers, Convolution(64, 64, 1), Relu(), Convolution(64, 64, 1), Relu(), Convolution(64, 20, 1))
+    n = channels
+    return Chain(*layers, Convolution(n, n, 1), Relu(), Convolution(n, n, 1), Relu(), Convolution(n, 20, 1))
 
 
-def resnet18():
-    layers, inputs = [Convolution(3, 8, 3, 1, 1), Norm(8), Relu()], 8
+def resnet18(width):
+    inputs = round(64 * width)
+    layers = [Convolution(3, inputs, 3, 1, 1), Norm(inputs), Relu()]
     for stage in range(4):
         for block in range(2):
-            outputs = 8 << stage
+            outputs = round((64 << stage) * width)
             layers.append(Residual(inputs, outputs, 2 if stage and not block else 1))
             inputs = outputs
-    return Chain(*layers, Average(), Convolution(64, 20, 1))
+    return Chain(*layers, Average(), Convolution(inputs, 20, 1))
 
 
 NETWORKS = {
@@ -226,11 +229,11 @@ NETWORKS = {
 }
 
 
-def losses(name, batch, steps=2):
-    """Before each step, and after the last."""
+def losses(name, batch, steps=2, **width):
+    """Before each step, and after the last. ``width``: part of the published channels, of a network that has it."""
     make, channels, side, classes, rate = NETWORKS[name]
     images, labels = training_set(batch, channels, side, classes)
-    network = make()
+    network = make(**width)
     numbered = [layer for layer in network.each() if not isinstance(layer, Relu)]
     for number, layer in enumerate(numbered):
         layer.begin(number)
