@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import warnings
 
@@ -326,3 +327,97 @@ def test_functions_of_scripts_count_with_what_they_name():
     assert function_hash(make(1, text="def f(n, m=2):\n    return helper(n) + K\n")) != function_hash(
         make(1, text="def f(n, m=3):\n    return helper(n) + K\n")
     )
+
+
+def function_of(text, **names):
+    """The function f of a script."""
+    names |= {"__name__": "__main__"}
+    exec(text, names)
+    return names["f"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("class C:\n    N = 1", "class C:\n    N = 2"),
+        ("class C:\n    p = property(lambda self: 1)", "class C:\n    p = property(lambda self: 2)"),
+        ("class B:\n    n = 1\nclass C(B): pass", "class B:\n    n = 2\nclass C(B): pass"),
+        ("def g(): return 1\nC = {'g': g}", "def g(): return 2\nC = {'g': g}"),
+        ("class B:\n    def m(self): return 1\nC = B()", "class B:\n    def m(self): return 2\nC = B()"),
+        ("class B:\n    def m(self): return 1\nC = B().m", "class B:\n    def m(self): return 2\nC = B().m"),
+        ("import functools\nC = functools.partial(max, 1)", "import functools\nC = functools.partial(max, 2)"),
+        ("C, D = [1, [2]], 1", "C, D = [1, 2], 1"),
+        ("C, D = 1, 1", "C, D = 1, 2"),
+        ("C, D = {'a', 'b'}, 1", "C, D = {'a', 'c'}, 1"),
+    ],
+)
+def test_what_a_script_defines_belongs_to_the_key(one, other):
+    text = "\nD = globals().get('D')\nE = 2\ndef f():\n    return C, E, D\n"
+    assert function_hash(function_of(one + text)) == function_hash(function_of(one + text))
+    assert function_hash(function_of(one + text)) != function_hash(function_of(other + text))
+
+
+KEYS = """
+import dataclasses, enum, fabricvp
+from fabricvp.sweeps.key import key_of
+from fabricvp.sweeps.task import Task
+
+class Colour(enum.Enum):
+    RED = 1
+
+@dataclasses.dataclass
+class Setting:
+    names: set
+    again: object = None
+
+def even(n):
+    return n in {"one", "two", "three"} or odd(n)
+
+def odd(n):
+    return even(n) or SETTING or TABLE[n]()
+
+TABLE = {"x": lambda: Colour.RED, Setting: odd}
+SETTING = Setting({"one", "two", "three"})
+SETTING.again = SETTING  # contains itself
+print(key_of(Task(function=even, arguments={"a": {"one", "two", "three"}, "b": SETTING, "c": Colour.RED})))
+"""
+
+
+def test_the_key_is_the_same_in_every_process(tmp_path):
+    (tmp_path / "script.py").write_text(KEYS)
+    keys = {
+        subprocess.run(
+            [sys.executable, "script.py"], cwd=tmp_path, env={**os.environ, "PYTHONHASHSEED": str(seed)}, check=True,
+            capture_output=True,
+        ).stdout
+        for seed in range(4)
+    }  # fmt: skip
+    assert len(keys) == 1
+
+
+def test_what_no_process_can_be_given_is_an_input_error(tmp_path):
+    lock = threading.Lock()
+    for cache in (None, tmp_path / "cache"):
+        with pytest.raises(fabricvp.InputError, match="cannot be sent to another process .*lock") as caught:
+            fabricvp.sweep(function=lambda: lock, result_cache=cache, progress=False)
+        assert "\n" not in str(caught.value)
+
+
+def test_files_that_change_between_sweeps_of_a_process_make_other_points(cached_sweep, tmp_path, monkeypatch):
+    (tmp_path / "machine.yaml").write_text("base: bare\n")
+    (tmp_path / "changing.py").write_text("def work(n):\n    return n\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import changing
+
+    def run(executor):
+        cached_sweep(tmp_path / "machine.yaml", time="1 us", executor=executor)
+        cached_sweep(function=changing.work, grid={"n": [1]}, executor=executor)
+
+    run("processes")
+    run(NoExecutor())
+    (tmp_path / "machine.yaml").write_text("base: bare\nsimulation: {quantum: 2 us}\n")
+    with pytest.raises(AssertionError, match="1 points are run again"):
+        cached_sweep(tmp_path / "machine.yaml", time="1 us", executor=NoExecutor())
+    (tmp_path / "changing.py").write_text("def work(n):\n    return n + 1\n")
+    with pytest.raises(AssertionError, match="1 points are run again"):
+        cached_sweep(function=changing.work, grid={"n": [1]}, executor=NoExecutor())

@@ -17,7 +17,7 @@ from ..units import Time, seconds
 from .columns import DEFAULT_STATISTICS, frame_of
 from .dask_executor import Dask
 from .executors import Executor, Processes
-from .key import check_configuration, key_of
+from .key import begin_sweep, check_configuration, key_of
 from .points import ConstraintLike, Point, expand_points, name_of
 from .process import Limits
 from .progress import Progress
@@ -106,6 +106,7 @@ def sweep(
     Raises `InputError` for bad input, invalid values of any point among it, before anything runs; `KeyboardInterrupt`
     when interrupted, which ends all points that run."""
     require_main_guard("sweep()")
+    begin_sweep()
     app_arguments = {
         "app": app,
         "size": size,

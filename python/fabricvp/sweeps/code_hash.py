@@ -11,6 +11,7 @@ import dis
 import functools
 import hashlib
 import importlib.util
+import io
 import os
 import pickle
 import site
@@ -18,16 +19,21 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import cloudpickle
+
+from ..errors import InputError
 
 PACKAGE = __name__.partition(".")[0]
 #: Modules that machines in child processes run, which no import statement names.
 _IN_CHILDREN = (f"{PACKAGE}._child",)
 #: Modules of this package whose code changes no result: they draw, print, or arrange points.
-_NOT_MEASURING = tuple(f"{PACKAGE}.{name}" for name in ("drawing", "overview", "plot", "progress", "sweeps"))
+_NOT_MEASURING = tuple(f"{PACKAGE}.{name}." for name in ("drawing", "overview", "plot", "progress", "sweeps"))
+
+#: What a class has that its code does not tell, or that other members repeat.
+_NOT_OF_A_CLASS = ("__dict__", "__weakref__", "__module__", "__doc__", "_abc_impl")
 
 
 @functools.cache
@@ -53,7 +59,7 @@ def modules_hash(*names: str) -> str:
         name = waiting.pop()
         if name in found:
             continue
-        if name not in names and name.startswith(_NOT_MEASURING):
+        if name not in names and f"{name}.".startswith(_NOT_MEASURING):
             continue
         file = _source_file(name)
         if file is None:
@@ -71,9 +77,19 @@ def function_hash(function: Callable[..., Any] | None) -> str:
     with the functions, classes, modules and values that it names, else with its module."""
     if function is None:
         return ""
-    digest = hashlib.sha256()
-    _add(digest, function, set())
-    return digest.hexdigest()
+    return _Hashes().of(function).hex()
+
+
+def cannot_be_sent(error: Exception) -> InputError:
+    """What to raise where a function or an argument cannot be pickled."""
+    text = str(error).partition("\n")[0]
+    return InputError(f"function: it or an argument cannot be sent to another process ({text})")
+
+
+def clear_hashes() -> None:
+    """Reads code and simulator again: they may have changed since an earlier sweep of this process."""
+    modules_hash.cache_clear()
+    simulator_hash.cache_clear()
 
 
 def _source_file(name: str) -> Path | None:
@@ -122,52 +138,88 @@ def _with_parents(name: str) -> Iterator[str]:
     yield from (".".join(parts[: n + 1]) for n in range(len(parts)))
 
 
-def _add(digest: Any, value: Any, seen: set[int]) -> None:
-    """Adds a value that measuring code names."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    if isinstance(value, functools.partial):
-        for each in (value.func, value.args, sorted(value.keywords.items())):
-            _add(digest, each, seen)
-    elif isinstance(value, ModuleType):
-        digest.update(modules_hash(value.__name__).encode())
-    elif isinstance(value, (FunctionType, type)) and _has_module(value):
-        digest.update(f"{modules_hash(value.__module__)} {value.__qualname__}".encode())
-    elif isinstance(value, FunctionType):
-        _add_code(digest, value, value.__code__, seen)
-        _add(digest, value.__defaults__, seen)
-        _add(digest, value.__kwdefaults__, seen)
-        for cell in value.__closure__ or ():
-            _add(digest, cell.cell_contents, seen)
-    elif isinstance(value, type):
-        for name, member in sorted(vars(value).items()):
-            if isinstance(member, (FunctionType, staticmethod, classmethod)):
-                digest.update(name.encode())
-                _add(digest, getattr(member, "__func__", member), seen)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            _add(digest, each, seen)
-    elif value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        digest.update(f"{type(value).__name__} {value!r}".encode())
-    else:
-        digest.update(_pickled(value))
+class _Hashes:
+    """Hashes of values that measuring code names, the same in every process: functions, classes and modules count with
+    their code, sets by their members, everything else as it is pickled."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[Any, bytes]] = {}  # by identity, with the value itself: identities stay its own
+
+    def of(self, value: Any) -> bytes:
+        """Raises `InputError` for what cannot be pickled: it could not reach the process of a point either."""
+        try:
+            try:
+                return self._pickled(value, fast=True)
+            except (ValueError, RecursionError):  # it contains itself
+                return self._pickled(value, fast=False)
+        except (TypeError, ValueError, AttributeError, RecursionError, pickle.PicklingError) as error:
+            raise cannot_be_sent(error) from None
+
+    def of_code(self, value: Any) -> bytes | None:
+        """None for what is no function, class, module or set."""
+        if isinstance(value, (set, frozenset)):
+            return _combined(type(value).__name__, sorted(self.of(each) for each in value))
+        if not isinstance(value, (FunctionType, type, ModuleType)):
+            return None
+        if id(value) not in self._found:
+            self._found[id(value)] = (value, value.__name__.encode())  # for itself, as in a recursive function
+            self._found[id(value)] = (value, self._defined(value))
+        return self._found[id(value)][1]
+
+    def _defined(self, value: FunctionType | type | ModuleType) -> bytes:
+        if isinstance(value, ModuleType):
+            return _combined("module", modules_hash(value.__name__))
+        if _has_module(value):
+            return _combined("of a module", modules_hash(value.__module__), value.__qualname__)
+        if isinstance(value, type):
+            names = sorted(name for name in vars(value) if name not in _NOT_OF_A_CLASS)
+            parts = (type(value), value.__bases__, *(vars(value)[name] for name in names))
+            return _combined("class", names, [self.of(each) for each in parts])
+        return _combined(
+            "function",
+            self._compiled(value, value.__code__),
+            [self.of(each) for each in (value.__defaults__, value.__kwdefaults__)],
+            [self.of(each) for each in map(_contents, value.__closure__ or ())],
+        )
+
+    def _compiled(self, function: FunctionType, code: CodeType) -> list[Any]:
+        constants = [self._compiled(function, c) if isinstance(c, CodeType) else self.of(c) for c in code.co_consts]
+        parts: list[Any] = [code.co_code, code.co_exceptiontable, constants, code.co_names]
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") and instruction.argval in function.__globals__:
+                parts.append(self.of(function.__globals__[instruction.argval]))
+            elif instruction.opname == "IMPORT_NAME":
+                parts.append(modules_hash(*_with_parents(str(instruction.argval))))
+        return parts
+
+    def _pickled(self, value: Any, fast: bool) -> bytes:
+        file = io.BytesIO()
+        pickler = _Pickler(file, self)
+        pickler.fast = fast  # equal values in the same bytes, whether they are one object or several
+        pickler.dump(value)
+        return hashlib.sha256(file.getvalue()).digest()
 
 
-def _add_code(digest: Any, function: FunctionType, code: CodeType, seen: set[int]) -> None:
-    digest.update(code.co_code)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            _add_code(digest, function, constant, seen)
-        else:
-            digest.update(repr(constant).encode())
-    for name in code.co_names:
-        digest.update(name.encode())
-        if name in function.__globals__:
-            _add(digest, function.__globals__[name], seen)
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "IMPORT_NAME":
-            digest.update(modules_hash(*_with_parents(str(instruction.argval))).encode())
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it has no types
+    def __init__(self, file: io.BytesIO, hashes: _Hashes) -> None:
+        super().__init__(file, protocol=5)
+        self._hashes = hashes
+
+    def persistent_id(self, value: Any) -> bytes | None:
+        """Stands in the place of a value, unless it is None."""
+        return self._hashes.of_code(value)
+
+
+def _combined(*parts: Any) -> bytes:
+    return hashlib.sha256(repr(parts).encode()).digest()
+
+
+def _contents(cell: CellType) -> Any:
+    """What a closure has in one of its variables; nothing before it is assigned."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
 
 
 def _has_module(value: Any) -> bool:
@@ -180,10 +232,3 @@ def _has_module(value: Any) -> bool:
 
 def _is_library(module: ModuleType) -> bool:
     return getattr(module, "__spec__", None) is not None
-
-
-def _pickled(value: Any) -> bytes:
-    try:
-        return pickle.dumps(value)
-    except Exception:
-        return bytes(cloudpickle.dumps(value))

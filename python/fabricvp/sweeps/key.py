@@ -16,7 +16,7 @@ from .. import _fabricvp
 from ..data import resolve_config
 from ..overrides import flatten
 from ..plugins import load_plugins
-from .code_hash import PACKAGE, function_hash, modules_hash, simulator_hash
+from .code_hash import PACKAGE, clear_hashes, function_hash, modules_hash, simulator_hash
 from .task import Task
 
 #: Goes up when results with the same key mean something else.
@@ -41,6 +41,12 @@ def key_of(task: Task) -> str:
         "time": _described(task.time),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def begin_sweep() -> None:
+    """To be called before the keys of a sweep: files may have changed since an earlier one of this process."""
+    clear_hashes()
+    resolved.cache_clear()
 
 
 def check_configuration(task: Task) -> None:

@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import cloudpickle
 
+from .code_hash import cannot_be_sent
 from .task import PointOutcome, Record, Task
 
 #: Bytes of what a point's process wrote that are kept.
@@ -41,8 +42,12 @@ class Limits:
 
 
 def pack(task: Task) -> bytes:
-    """A task with what a process on any machine needs to know of this one."""
-    return pickle.dumps((sys.path, sys.argv, cloudpickle.dumps(task)))
+    """A task with what a process on any machine needs to know of this one. Raises `InputError` for a function or an
+    argument that cannot be pickled."""
+    try:
+        return pickle.dumps((sys.path, sys.argv, cloudpickle.dumps(task)))
+    except (TypeError, AttributeError, RecursionError, pickle.PicklingError) as error:
+        raise cannot_be_sent(error) from None
 
 
 def run_packed(packed: bytes, limits: Limits, cancelled: threading.Event | None = None) -> Record:
