@@ -64,10 +64,14 @@ def check_app(
     name: str, size: int | None, gpus: int | None, placement: str, dispatch: str, initrd: str, option: str
 ) -> None:
     """Raises `InputError` for an unknown name, policy or option or an option without effect, `ValueError` for numbers
-    below 1."""
+    below 1, `TypeError` for a value of another type."""
     if (size is not None and size < 1) or (gpus is not None and gpus < 1):
         raise ValueError(f"application {name} with size={size}, gpus={gpus}: 1 or more")
-    _fabricvp.check_app(name, size or 0, gpus or 0, placement, dispatch, initrd, option)
+    try:
+        _fabricvp.check_app(name, size or 0, gpus or 0, placement, dispatch, initrd, option)
+    except TypeError:  # its message has several lines
+        given = f"size={size!r}, gpus={gpus!r}, placement={placement!r}, dispatch={dispatch!r}, option={option!r}"
+        raise TypeError(f"application {name}: {given}: size and gpus take whole numbers, the others text") from None
 
 
 def parse_app_requests(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
@@ -83,6 +87,10 @@ def parse_app_requests(app: PerNode, **options: PerNode) -> list[dict[str, Any]]
             raise TypeError(f"{name}= is about an application: give app= too")
     app_requests = []
     for node, name in apps.items():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"app= is the name of an application, or a mapping from nodes to names: {name!r} is neither"
+            )
         own = {key: by_node(value).get(node) if isinstance(value, Mapping) else value for key, value in given.items()}
         app_request = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": "", "option": ""} | {
             k: v for k, v in own.items() if v is not None

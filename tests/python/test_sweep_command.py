@@ -128,11 +128,30 @@ def test_a_page_fills_while_points_arrive(tmp_path):
         ("config: bare\nfunction: none.py:f", "s.yaml:2: function: 'none.py:f' is not FILE.py:NAME"),
         ("config: bare\nprogram: none.elf", "s.yaml:2: program: there is no file"),
         ("a: &a [*a]", "s.yaml:1: "),
+        ("config: gpu\napp: [a, b]", "s.yaml:2: app= is the name of an application"),
+        ("config: gpu\napp: spmv\noption: 1", "s.yaml:3: application spmv: "),
+        ("config: gpu\napp: spmv\nsize: 99999999999999999999999", "s.yaml:3: application spmv: "),
+        ("config: bare\nrepeat:\n", "s.yaml:2: repeat: has no value"),
+        ("config: bare\nrepeat: 99999999999999999999999", "s.yaml:2: repeat: 99999999999999999999999 is neither"),
+        ("config: bare\nset:\n  a: 1\n  node.host.harts:", "s.yaml:4: set.node.host.harts: a NoneType"),
+        ("config: bare\nlimits:\n  time: 0 s", "s.yaml:3: limits.time: "),
+        ("config: bare\nprogram: |\n  a\n  b", "s.yaml:2: program: there is no file "),
+        ("config: bare\n\nappend: '\x00'", "s.yaml:3: not valid YAML: special characters"),
+        ("a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [{f'*a{n}, ' * 9}]\n" for n in range(9)), "s.yaml:"),
+        (
+            "config: bare\nrepeat: 2\nplots:\n- {name: a, x: simulation.seed, y: c}\n"
+            "- {name: a, x: simulation.seed, y: b}",
+            "s.yaml:5: plots.name: there are two plots 'a'",
+        ),
+        ("config: bare\nfunction: statistics.py:f", "s.yaml:2: function: 'statistics.py' cannot be imported"),
+        ("config: bare\nfunction: a-b.py:f", "s.yaml:2: function: 'a-b.py' cannot be imported"),
     ],
 )
 def test_bad_studies_are_one_line_with_file_line_and_key(text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(text)
+    for name in ("statistics.py", "a-b.py"):
+        (tmp_path / name).write_text("def f(platform):\n    pass\n")
     with pytest.raises(fabricvp.InputError) as caught:
         read_study("s.yaml")
     assert str(caught.value).startswith(message) and "\n" not in str(caught.value)

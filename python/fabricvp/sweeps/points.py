@@ -16,6 +16,7 @@ Point = dict[str, Any]
 ConstraintLike = str | Callable[[Point], bool]
 #: The parameter that repetitions differ in.
 SEED = "simulation.seed"
+MAX_REPETITIONS = 1_000_000
 
 
 def expand_points(
@@ -80,8 +81,8 @@ def _seeds(repeat: int | Sequence[int] | None) -> list[int] | None:
     """Seeds of the repetitions: 1 … n for a number, or as given. None: the machine's own."""
     if repeat is None:
         return None
-    if isinstance(repeat, bool) or (isinstance(repeat, int) and repeat < 1):
-        raise InputError(f"repeat: {repeat!r} is neither a number of repetitions, 1 or more, nor a list of seeds")
+    if isinstance(repeat, bool) or (isinstance(repeat, int) and not 1 <= repeat <= MAX_REPETITIONS):
+        raise InputError(f"repeat: {repeat!r} is neither a number of 1 … {MAX_REPETITIONS}, nor a list of seeds")
     if isinstance(repeat, int):
         return list(range(1, repeat + 1))
     seeds = _values("repeat", repeat)

@@ -63,6 +63,9 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     Raises `InputError` with file, line and key."""
     top = read_yaml(path)
     keys = top.keys_of(_KEYS)
+    for item in keys.values():
+        if item.value is None:
+            item.fail("has no value")
     folder = Path(path).resolve().parent
     common = Task(
         config=_config(keys.get("config"), folder),
@@ -84,7 +87,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         common,
         points,
         tuple(item.text() for item in keys["keep"].items()) if "keep" in keys else DEFAULT_STATISTICS,
-        [_plot(item, points) for item in keys["plots"].items()] if "plots" in keys else [],
+        _plots(keys["plots"].items(), points) if "plots" in keys else [],
         _limits(keys.get("limits")),
     )
 
@@ -107,7 +110,13 @@ def _file(item: Item | None, folder: Path) -> str:
 
 
 def _overrides(item: Item | None) -> dict[str, str]:
-    return {} if item is None else flatten({name: each.plain() for name, each in item.mapping().items()}, {})
+    found: dict[str, str] = {}
+    for name, each in item.mapping().items() if item is not None else ():
+        try:
+            found |= flatten({name: each.plain()}, {})
+        except InputError as error:
+            raise InputError(f"{each.where}: set.{error}") from None
+    return found
 
 
 def _time(item: Item | None) -> str | None:
@@ -130,6 +139,9 @@ def _function(item: Item | None, folder: Path) -> Callable[..., Any] | None:
     if not file or not path.is_file():
         item.fail(f"'{item.value}' is not FILE.py:NAME of a file beside the study")
     module_name = path.stem
+    loaded = getattr(sys.modules.get(module_name), "__file__", None if module_name in sys.modules else os.fspath(path))
+    if not module_name.isidentifier() or module_name in sys.stdlib_module_names or loaded != os.fspath(path):
+        item.fail(f"'{path.name}' cannot be imported: its name is no identifier, or that of another module")
     spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None and spec.loader is not None  # a file name has both
     sys.path.insert(0, os.fspath(path.parent))  # its processes import it, too
@@ -211,6 +223,16 @@ def _check(common: Task, points: Sequence[Point], keys: dict[str, Item], top: It
         raise InputError(f"{(keys.get('points') or top).where}: {error}") from None
 
 
+def _plots(items: list[Item], points: Sequence[Point]) -> list[PlotRequest]:
+    found: dict[str, PlotRequest] = {}
+    for item in items:
+        plot = _plot(item, points)
+        if plot.name in found:
+            item.mapping()["name"].fail(f"there are two plots '{plot.name}'")
+        found[plot.name] = plot
+    return list(found.values())
+
+
 def _plot(item: Item, points: Sequence[Point]) -> PlotRequest:
     keys = item.keys_of(_PLOT_KEYS)
     for needed in ("name", "x", "y"):
@@ -232,6 +254,10 @@ def _limits(item: Item | None) -> Limits:
     if item is None:
         return Limits()
     keys = item.keys_of(("time", "memory"))
-    time_s = _converted(keys["time"], lambda text: to_picoseconds(text) / 1e12) if "time" in keys else None
+    time_s = (
+        _converted(keys["time"], lambda text: limits_of(to_picoseconds(text) / 1e12, None).time_s)
+        if "time" in keys
+        else None
+    )
     memory = _converted(keys["memory"], lambda text: limits_of(None, text).memory) if "memory" in keys else None
     return Limits(time_s, memory)

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,8 +15,11 @@ from typing import Any, NoReturn
 import yaml
 
 from ..errors import InputError
+from ..printable import printable
 
 _LARGEST = 16 << 20
+#: Values of a file, those that aliases repeat included: a few lines of aliases of aliases would fill the memory.
+_MAX_VALUES = 1_000_000
 _NULLS = ("", "~", "null")
 _TRUTHS = {"true": True, "false": False}
 
@@ -30,7 +34,7 @@ class Item:
 
     def fail(self, text: str) -> NoReturn:
         """Raises `InputError` with file, line and key."""
-        raise InputError(f"{self.where}: {self.key}{': ' if self.key else ''}{text}")
+        raise InputError(printable(f"{self.where}: {self.key}{': ' if self.key else ''}{text}"))
 
     def mapping(self) -> dict[str, Item]:
         """The items of a mapping. Raises `InputError`."""
@@ -89,20 +93,25 @@ def read_yaml(path: str | os.PathLike[str]) -> Item:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{name}:{line}: not valid YAML: {error.problem}") from None
+    except yaml.reader.ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        raise InputError(f"{name}:{line}: not valid YAML: {error.reason}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{name}: not valid YAML: {str(error).partition(chr(10))[0]}") from None
     if node is None:
         raise InputError(f"{name}:1: is empty")
-    return _item(node, name, "", ())
+    return _item(node, name, "", (), itertools.count(1))
 
 
-def _item(node: yaml.Node, file: str, key: str, around: tuple[int, ...]) -> Item:
+def _item(node: yaml.Node, file: str, key: str, around: tuple[int, ...], number: Iterator[int]) -> Item:
     where = f"{file}:{node.start_mark.line + 1}"
+    if next(number) > _MAX_VALUES:
+        raise InputError(f"{where}: {key}: has more than {_MAX_VALUES} values with those of its aliases")
     if id(node) in around or len(around) > 100:
         raise InputError(f"{where}: {key}: contains itself, or has more than 100 levels")
     inner = (*around, id(node))
     if isinstance(node, yaml.SequenceNode):
-        return Item([_item(each, file, key, inner) for each in node.value], where, key)
+        return Item([_item(each, file, key, inner, number) for each in node.value], where, key)
     if isinstance(node, yaml.ScalarNode):
         return Item(node.value if node.style else _scalar(node.value), where, key)
     found: dict[str, Item] = {}
@@ -113,7 +122,7 @@ def _item(node: yaml.Node, file: str, key: str, around: tuple[int, ...]) -> Item
         name = name_node.value
         if name in found:
             raise InputError(f"{line}: {key}{'.' if key else ''}{name}: is there twice")
-        item = _item(value, file, f"{key}.{name}" if key else name, inner)
+        item = _item(value, file, f"{key}.{name}" if key else name, inner, number)
         found[name] = Item(item.value, line, item.key)
     return Item(found, where, key)
 
