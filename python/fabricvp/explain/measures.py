@@ -16,14 +16,10 @@ def l2_changes(b: Block) -> list[Change]:
     return b.change("service", 0.5) or b.change("banks", 2)
 
 
-def l1_slots(b: Block) -> float:
+def l1_limit(b: Block) -> str:
+    """The parameter that limits fetches of an L1: lines in flight, where 0 is no limit, or MSHRs."""
     lines = b.number("in_flight")
-    return min(b.number("mshrs"), lines) if lines else b.number("mshrs")
-
-
-def l1_changes(b: Block) -> list[Change]:
-    narrow = b.number("in_flight")
-    return b.change("in_flight" if narrow and narrow <= b.number("mshrs") else "mshrs", 2)
+    return "in_flight" if lines and lines <= b.number("mshrs") else "mshrs"
 
 
 def issue_changes(b: Block) -> list[Change]:

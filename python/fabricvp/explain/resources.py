@@ -22,8 +22,7 @@ from .measures import (
     host_time,
     idle,
     issue_changes,
-    l1_changes,
-    l1_slots,
+    l1_limit,
     l2_changes,
     one,
     overhead_time,
@@ -44,6 +43,34 @@ class Resource:
     level: int = 0  #: 0: a server; more: slots, held while those of lower levels work
     serves: tuple[str, ...] = ()  #: whose slots wait for it: those of GPUs, those of hosts
     waits_as: str = "gpu"  #: of slots: whose they are
+
+
+def _slots(
+    title: str,
+    block: str,
+    latency: str,
+    parameter: str | Callable[[Block], str],
+    queues: tuple[tuple[str, str], ...],
+    level: int,
+    serves: tuple[str, ...] = (),
+    waits_as: str = "gpu",
+) -> Resource:
+    """Slots that were held for the latencies of a histogram. ``parameter`` says how many there are."""
+
+    def name(b: Block) -> str:
+        return parameter if isinstance(parameter, str) else parameter(b)
+
+    return Resource(
+        title,
+        rf"{block}\.{latency}\.sum",
+        lambda b: b.count(f"{latency}.sum"),
+        lambda b: b.number(name(b)),
+        lambda b: b.change(name(b), 2),
+        queues,
+        level,
+        serves,
+        waits_as,
+    )
 
 
 _WAITING = (
@@ -102,53 +129,48 @@ RESOURCES: tuple[Resource, ...] = (
         (("lines_per_access.mean", "{} lines an access"),),
         serves=("gpu",),
     ),
-    Resource(
+    _slots(
         "page walkers",
-        r"(.+\.memory\.gmmu)\.walk_latency\.sum",
-        lambda b: b.count("walk_latency.sum"),
-        lambda b: b.number("walkers"),
-        lambda b: b.change("walkers", 2),
+        r"(.+\.memory\.gmmu)",
+        "walk_latency",
+        "walkers",
         (("walk_queueing.mean", "walks queued for {ps} on average"), ("walks", "{} walks")),
         level=1,
         serves=("gpu",),
     ),
-    Resource(
+    _slots(
         "L1 fetches in flight",
-        r"(.+\.memory\.unit\d+\.l1)\.miss_latency\.sum",
-        lambda b: b.count("miss_latency.sum"),
-        l1_slots,
-        l1_changes,
+        r"(.+\.memory\.unit\d+\.l1)",
+        "miss_latency",
+        l1_limit,
         (("in_flight_stalls", "{} stalls for a line in flight"), ("mshr_stalls", "{} loads waited for an MSHR")),
         level=2,
         serves=("gpu",),
     ),
-    Resource(
+    _slots(
         "L1 TLB misses in flight",
-        r"(.+\.memory\.unit\d+\.tlb)\.miss_latency\.sum",
-        lambda b: b.count("miss_latency.sum"),
-        lambda b: b.number("mshrs"),
-        lambda b: b.change("mshrs", 2),
+        r"(.+\.memory\.unit\d+\.tlb)",
+        "miss_latency",
+        "mshrs",
         (("mshr_stalls", "{} stalls for an MSHR"), ("miss_latency.mean", "a miss took {ps}")),
         level=2,
         serves=("gpu",),
     ),
-    Resource(
+    _slots(
         "PCIe reads in flight",
-        r"(.+\.dma)\.read_latency\.sum",
-        lambda b: b.count("read_latency.sum"),
-        lambda b: b.number("tags"),
-        lambda b: b.change("tags", 2),
+        r"(.+\.dma)",
+        "read_latency",
+        "tags",
         (("read_latency.mean", "a read took {ps}"),),
         level=1,
         serves=("gpu", "host"),
         waits_as="host",
     ),
-    Resource(
+    _slots(
         "memory instructions in flight",
-        r"(.+\.memory\.unit\d+)\.load_latency\.sum",
-        lambda b: b.count("load_latency.sum"),
-        lambda b: b.number("queue"),
-        lambda b: b.change("queue", 2),
+        r"(.+\.memory\.unit\d+)",
+        "load_latency",
+        "queue",
         (("load_latency.mean", "a load took {ps}"),),
         level=3,
     ),
