@@ -4,9 +4,16 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
+from fabricvp import _fabricvp
 from fabricvp.explain import explain
+from fabricvp.explain.block import Block
+from fabricvp.explain.resources import RESOURCES
+from fabricvp.explain.run import Window, read_run
+
+CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 
 #: Machine, application, size, what is planted; the resource and its block, as the first line must name them, and the
 #: parameter that it must advise.
@@ -107,6 +114,75 @@ def test_planted_bottleneck_comes_first_and_the_advice_helps(command, tmp_path, 
     after = run(command, tmp_path / "after", machine, [*settings, *advised])
     assert after.title == before.title
     assert after.seconds < 0.97 * before.seconds, (before.seconds, after.seconds)
+
+
+def changes_of_all_blocks(folder):
+    """What would be advised for each block that could be the busiest, by the block and its resource."""
+    run = read_run(folder)
+    window = Window("all", "all", 1e-3, dict.fromkeys(run.windows[-1].statistics, 1e9))
+    for resource in RESOURCES:
+        for path in window.statistics:
+            if match := re.fullmatch(resource.pattern, path):
+                yield match[1], resource.title, resource.changes(Block(match[1], window, run.machine))
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_advice_for_shipped_machines_is_what_set_takes(command, tmp_path, config):
+    """Against the configuration as it is shipped: keys of `--set` are of it, not of config.resolved.yaml."""
+    done = command("run", config, "--time", "1 us", "--console", "none", "--quiet", "--out", tmp_path / "r")
+    if "make linux" in done.stderr or "opensbi" in done.stderr or "u-boot" in done.stderr:
+        pytest.skip(done.stderr)
+    assert (tmp_path / "r" / "stats.json").is_file(), done.stderr
+    check_advice(tmp_path / "r", config)
+
+
+def check_advice(folder, config):
+    """`--set` takes all advice, and only an overhead of zero has none. \returns the blocks with advice"""
+    advised = {}
+    for block, resource, changes in changes_of_all_blocks(folder):
+        assert changes or resource == "launch overhead", block
+        advised[tuple((each.parameter.key, each.value) for each in changes)] = block
+    for settings, block in advised.items():
+        try:
+            _fabricvp.resolved_parameters(config.read_text(), str(config), list(settings))
+        except _fabricvp.InputError as error:
+            pytest.fail(f"{block}: {error}")
+
+
+#: Parameters of `gpu` at the end of their ranges, each with the resource that has no advice then.
+LIMITS = {
+    "memory.hbm.channels=256": "HBM channels",
+    "memory.gmmu.walkers=1024": "page walkers",
+    "memory.unit.l1.mshrs=1024": "L1 fetches in flight",
+    "memory.unit.tlb.mshrs=1024": "L1 TLB misses in flight",
+    "dma.tags=1024": "PCIe reads in flight",
+    "compute_unit.lds.banks=64": "local data share",
+    "memory.unit.queue=4096": "memory instructions in flight",
+}
+
+
+def test_nothing_is_advised_beyond_the_range_of_a_parameter(command, tmp_path):
+    sets = [text for limit in LIMITS for text in ("--set", f"node.gpus.*.{limit}")]
+    done = command("run", "gpu", "--time", "1 us", "--console", "none", "--quiet", "--out", tmp_path / "r", *sets)
+    assert done.returncode in (0, 1), done.stderr
+    advised = {}
+    for block, resource, changes in changes_of_all_blocks(tmp_path / "r"):
+        if ".gpu0" in block:
+            advised.setdefault(resource, []).extend(changes)
+    assert [resource for resource in LIMITS.values() if advised[resource]] == []
+    assert advised["L2 bank"]
+
+
+def test_a_file_that_is_no_machine_gives_no_advice(results):
+    """One of another version, for instance: shares that need no parameter remain."""
+    for text in (
+        "nodes: 7\n",
+        "nodes: [7]\n",
+        "nodes: [{gpus: [{name: gpu0, clock: e}], host: {hart: {clock: '-'}}}]\n",
+    ):
+        (results / "config.resolved.yaml").write_text(text)
+        found = explain(results).findings
+        assert found and not any(each.changes for each in found)
 
 
 def test_shares_are_of_the_region(results):

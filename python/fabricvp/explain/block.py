@@ -61,9 +61,9 @@ class Block:
         return 1e12 / clock if clock else 0.0
 
     def change(self, name: str, factor: float, of: str = "{path}") -> list[Change]:
-        """A parameter times a factor, if the block has it and it can change so."""
+        """A parameter times a factor, if the block has it and the machine can be built with that."""
         block, _, last = name.rpartition(".")
         at = self.full(of)
         found = self.machine.find(f"{at}.{block}" if block else at, last)
         value = changed(found.value, factor) if found else None
-        return [Change(found, value)] if found and value else []
+        return self.machine.accepted([Change(found, value)]) if found and value else []

@@ -4,14 +4,18 @@ config.resolved.yaml and `node.gpus.*.memory.hbm` of `--set`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .. import _fabricvp
+from ..errors import InputError
 from .quantities import changed, order, quantity
 
 #: Lists whose items an advice changes together: programs spread over all of them.
 _ALIKE = ("gpus", "hcas")
+_NODE = re.compile(r"node[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,14 @@ class Link:
 
 
 class Machine:
-    """What a run's config.resolved.yaml and topology.json say."""
+    """What a run's config.resolved.yaml and topology.json say. ``text`` is the file's, ``config`` what it holds."""
 
-    def __init__(self, config: dict[str, Any], topology: dict[str, Any]) -> None:
+    def __init__(self, text: str, config: dict[str, Any], topology: dict[str, Any]) -> None:
+        self._text = text
         self._config = config
-        self._nodes: list[dict[str, Any]] = config.get("nodes") or []
+        nodes = config.get("nodes")
+        self._nodes: list[Any] = nodes if isinstance(nodes, list) else []
+        self._resolved: dict[tuple[tuple[str, str], ...], bool] = {}
         self._links = {port: link for link in _links(topology) for port in link.ports}
 
     def find(self, block: str, name: str) -> Parameter | None:
@@ -62,11 +69,8 @@ class Machine:
         parts = block.split(".")
         at: Any = self._config
         key: list[str] = []
-        if parts[0].startswith("node") and parts[0][4:].isdigit():
-            number = int(parts.pop(0)[4:])
-            if number >= len(self._nodes):
-                return None
-            at, key = self._nodes[number], ["node"]
+        if _NODE.fullmatch(parts[0]):
+            at, key = self._node(parts.pop(0)), ["node"]
         for part in parts:
             step = _step(at, part)
             if step is None:
@@ -78,12 +82,33 @@ class Machine:
             return None
         return Parameter(self._settable(key, name, value, block), _text(value))
 
+    def _node(self, name: str) -> dict[str, Any]:
+        """A node's configuration; empty if there is none of that name."""
+        number = int(name[4:]) if _NODE.fullmatch(name) else len(self._nodes)
+        node = self._nodes[number] if number < len(self._nodes) else None
+        return node if isinstance(node, dict) else {}
+
     def _settable(self, key: list[str], name: str, value: Any, block: str) -> str:
         """`node.…` if all nodes have that value there, else this one's."""
         if key[:1] != ["node"]:
             return ".".join([*key, name])
         alike = all(_value(node, key[1:], name) == value for node in self._nodes)
         return ".".join(["node" if alike else block.partition(".")[0], *key[1:], name])
+
+    def accepted(self, changes: list[Change]) -> list[Change]:
+        """The changes, if the machine can be built with them; none if a value is out of its range, for instance."""
+        settings = tuple((each.parameter.key, each.value) for each in changes)
+        return changes if not self._resolves(()) or self._resolves(settings) else []
+
+    def _resolves(self, settings: tuple[tuple[str, str], ...]) -> bool:
+        """A run with plug-ins, or of another version, may not resolve at all: then nothing can be checked."""
+        if settings not in self._resolved:
+            try:
+                _fabricvp.resolved_parameters(self._text, "config.resolved.yaml", list(settings))
+                self._resolved[settings] = True
+            except InputError:
+                self._resolved[settings] = False
+        return self._resolved[settings]
 
     def link_changes(self, port: str) -> list[Change]:
         """What makes the link of a port faster. A link is as fast as its slowest part: those that limit it change
@@ -95,26 +120,26 @@ class Machine:
         cable = self._cable(link)
         if cable:
             ends.append(cable)
-        if link.kind == "pcie":
-            widths = [each for p in link.ports for each in [self.find(p, "width")] if each]
-            if min((each.number for each in widths), default=0) < 16:
-                return _faster(widths, 2)
-            return _next_generation(ends)
-        return _faster(ends, 2)
+        if link.kind != "pcie":
+            return self.accepted(_faster(ends, 2))
+        widths = [each for p in link.ports for each in [self.find(p, "width")] if each]
+        if min((each.number for each in widths), default=0) < 16:
+            return self.accepted(_faster(widths, 2))
+        return self.accepted(_next_generation(ends))
 
     def _cable(self, link: Link) -> Parameter | None:
         """The item of `links` that is this link's."""
         if link.kind == "pcie":
             return None
-        holder = self._nodes[int(link.node[4:])] if link.node else self._config
+        holder: Any = self._node(link.node) if link.node else self._config
         for number, each in enumerate((holder.get(link.kind) or {}).get("links") or []):
             if frozenset((each.get("from"), each.get("to"))) == link.ends and _SPEED[link.kind] in each:
-                key = f"{'node.' if link.node else ''}{link.kind}.links.{number}.{_SPEED[link.kind]}"
-                return Parameter(key, _text(each[_SPEED[link.kind]]))
+                name = _SPEED[link.kind]
+                key = [*(["node"] if link.node else []), link.kind, "links", str(number)]
+                return Parameter(self._settable(key, name, each[name], link.node), _text(each[name]))
         return None
 
 
-_NEWEST_GENERATION = 6  #: of PCI Express
 _SPEED = {"pcie": "generation", "fabric": "lane_rate", "network": "rate", "ethernet": "rate"}
 
 
@@ -130,8 +155,7 @@ def _faster(parameters: list[Parameter], factor: float) -> list[Change]:
 
 
 def _next_generation(parameters: list[Parameter]) -> list[Change]:
-    newer = [Change(each, str(int(each.number) + 1)) for each in _limiting(parameters)]
-    return [each for each in newer if each.parameter.number < _NEWEST_GENERATION]
+    return [Change(each, str(int(each.number) + 1)) for each in _limiting(parameters)]
 
 
 def _links(topology: dict[str, Any]) -> Iterator[Link]:

@@ -24,7 +24,7 @@ _SCALES = {
 }
 #: Values in order of speed, of which a change takes the next: rates of InfiniBand lanes.
 _STEPS = ("SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR")
-_NUMBER = re.compile(r"([0-9.eE+-]+) ?([A-Za-z/]*)")
+_NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?) ?([A-Za-z/]*)")
 
 
 def quantity(text: str) -> float:

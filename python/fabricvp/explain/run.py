@@ -70,7 +70,7 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
     whole = read_results(path, interrupted=True)
     values = whole[whole.columns[0]].dropna().to_dict()
     windows.append(Window(WHOLE_RUN, "the whole run", values.get("sim.time_s", 0.0), values))
-    return Run(path, Machine(_read_yaml(path), _read_topology(path)), windows)
+    return Run(path, Machine(*_read_configuration(path), _read_topology(path)), windows)
 
 
 def _regions(folder: str) -> pandas.DataFrame:
@@ -82,18 +82,20 @@ def _regions(folder: str) -> pandas.DataFrame:
         raise InputError(f"{os.path.join(folder, 'regions.json')}: holds no regions of interest") from None
 
 
-def _read_yaml(folder: str) -> dict[str, Any]:
+def _read_configuration(folder: str) -> tuple[str, dict[str, Any]]:
+    """config.resolved.yaml as text, and what it holds."""
     import yaml
 
     path = os.path.join(folder, "config.resolved.yaml")
     try:
         with open(path, encoding="utf-8") as file:
-            found = yaml.load(file, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+            text = file.read()
+        found = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, yaml.YAMLError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
     if not isinstance(found, dict):
         raise InputError(f"{path}: holds no configuration")
-    return found
+    return text, found
 
 
 def _read_topology(folder: str) -> dict[str, Any]:
