@@ -31,24 +31,23 @@ void power_off(unsigned status) {
     _exit((int)status);
 }
 
+static void __attribute__((noreturn)) end_with(unsigned status, const char* format, va_list arguments) {
+    fputs("fabricvp: ", stderr);
+    print_message(format, arguments);
+    fputc('\n', stderr);
+    power_off(status);
+}
+
 void panic(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("fabricvp: ", stderr);
-    print_message(format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    power_off(1);
+    end_with(1, format, arguments);
 }
 
 void usage_error(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("fabricvp: ", stderr);
-    print_message(format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    power_off(2);
+    end_with(2, format, arguments);
 }
 
 /* ---- time ---- */

@@ -45,6 +45,14 @@ def _reported(convert: Callable[[str], Any]) -> Callable[[str], Any]:
     return converted
 
 
+def pair(option: str, text: str, form: str = "KEY=VALUE") -> tuple[str, str]:
+    """The value of an option such as `--set KEY=VALUE`, in two. Raises `InputError`."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise InputError(f"{option} '{text}': must be {form}")
+    return name, value
+
+
 def number(text: str, what: str, low: float, high: float) -> float:
     """A number of a range. Raises `InputError`."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _fabricvp
-from .arguments import ArgumentParser
+from .arguments import ArgumentParser, pair
 from .drawing import draw_run, graphviz_text, machine_svg, read_topology, save
 from .errors import InputError
 from .overview import overview_svg
@@ -75,11 +75,6 @@ def main(argv: list[str]) -> int:
 
 
 def _configured_topology(config: str, settings: list[str]) -> dict[str, Any]:
-    overrides = []
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise InputError(f"--set '{setting}': must be KEY=VALUE")
-        overrides.append((key, value))
+    overrides = [pair("--set", setting) for setting in settings]
     topology: dict[str, Any] = json.loads(_fabricvp.topology(_fabricvp.Session.from_config(config, overrides)))
     return topology

@@ -4,6 +4,7 @@ prints what it prints as it comes, and ends with its exit status."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 import stat
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import ArgumentParser
+from .arguments import ArgumentParser, pair
 from .compiler.languages import SUFFIXES
 from .compiler.linux_program import require_linux_program
 from .errors import InputError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 #: How far the machine runs before its console is looked at again.
 SLICE = "5 ms"
-_BEGIN, _END = b"\1fabricvp begins\n", re.compile(rb"\x01fabricvp ends (\d+)\n")
 _NAME = re.compile(r"[A-Za-z0-9_.+-]+")
 
 
@@ -53,27 +53,43 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--time", metavar="TIME", help="simulated time, boot included, after which the run ends")
     parser.add_argument("--out", metavar="DIR", help="folder of results")
     given = parser.parse_args(arguments[:split])
-    files = {Path(name).name: _contents(name) for name in [given.program, *given.file]}
-    require_linux_program(files[Path(given.program).name], given.program)
-    start = _start_script(
-        Path(given.program).name, arguments[split + 1 :], [_pair("--env", text) for text in given.env]
-    )
-    overrides = dict(_pair("--set", text) for text in given.set)
-    with Platform.from_config(given.machine, overrides=overrides) as platform, tempfile.TemporaryDirectory() as scratch:
-        initrd = Path(scratch, "initramfs.cpio")
-        initrd.write_bytes(_initramfs(platform, given.machine) + _archive(start, files))
-        platform.load_images(initrd=initrd)
-        status = _run(platform, given.time)
+    files = _files([given.program, *given.file])
+    name = Path(given.program).name
+    require_linux_program(files[name], given.program)
+    environment = [_variable(text) for text in given.env]
+    output = _Output(_nonce(name, arguments[split + 1 :], environment, files))
+    start = _start_script(name, arguments[split + 1 :], environment, output)
+    overrides = dict(pair("--set", text) for text in given.set)
+    if given.out:
+        from .experiments.writing import prepare_folder
+
+        prepare_folder(given.out)
+    with Platform.from_config(given.machine, overrides=overrides) as platform:
+        with tempfile.TemporaryDirectory() as scratch:
+            initrd = Path(scratch, "initramfs.cpio")
+            initrd.write_bytes(_initramfs(platform, given.machine) + _archive(start, files))
+            platform.load_images(initrd=initrd)
+        status = _run(platform, output, given.time)
         if given.out:
             platform.write_results(given.out)
         return status
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals or (option == "--env" and not name.isidentifier()):
-        raise InputError(f"{option} '{text}': must be NAME=VALUE")
+def _variable(text: str) -> tuple[str, str]:
+    name, value = pair("--env", text, "NAME=VALUE")
+    if not name.isidentifier():
+        raise InputError(f"--env '{text}': must be NAME=VALUE, where a name has letters, digits and _")
     return name, value
+
+
+def _files(names: list[str]) -> dict[str, bytes]:
+    """Contents by the names that they have on Linux."""
+    files: dict[str, bytes] = {}
+    for name in names:
+        if Path(name).name in files:
+            raise InputError(f"--file {name}: the program or another file has that name on Linux, too")
+        files[Path(name).name] = _contents(name)
+    return files
 
 
 def _contents(name: str) -> bytes:
@@ -97,17 +113,25 @@ def _initramfs(platform: Platform, machine: str) -> bytes:
     return data
 
 
-def _start_script(name: str, arguments: list[str], environment: list[tuple[str, str]]) -> bytes:
+def _nonce(name: str, arguments: list[str], environment: list[tuple[str, str]], files: dict[str, bytes]) -> str:
+    """What tells the marks of this run from a program's output: the same for the same inputs, as all results are."""
+    digest = hashlib.sha256(repr((name, arguments, environment)).encode("utf-8", "surrogateescape"))
+    for file, data in files.items():
+        digest.update(f"{file} {len(data)}\0".encode() + data)
+    return digest.hexdigest()[:16]
+
+
+def _start_script(name: str, arguments: list[str], environment: list[tuple[str, str]], output: _Output) -> bytes:
+    variables = ["env", *(f"{key}={value}" for key, value in environment)] if environment else []
     lines = [
         "#!/bin/busybox sh",
+        "trap 'poweroff -f' EXIT",
         "stty -onlcr",
         "gpus",
         "cd /job",
-        *(f"export {key}={shlex.quote(value)}" for key, value in environment),
-        "printf '\\001fabricvp begins\\n'",
-        shlex.join([f"./{name}", *arguments]) + " </dev/null",
-        "printf '\\001fabricvp ends %d\\n' $?",
-        "poweroff -f",
+        f"printf '\\001{output.begin}\\n'",
+        shlex.join([*variables, f"./{name}", *arguments]) + " </dev/null",
+        f"printf '\\001{output.end}%d\\n' $?",
     ]
     return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
 
@@ -128,39 +152,46 @@ def _record(number: int, name: str, mode: int, data: bytes) -> bytes:
 
 
 class _Output:
-    """Takes the program's output out of the console's, and prints it."""
+    """Takes the program's output out of the console's, and prints it. Lines that begin with the byte 1 and ``begin``
+    or ``end`` stand around it; a program that prints such lines of another run changes nothing."""
 
-    def __init__(self) -> None:
-        self.position = 0
+    def __init__(self, nonce: str) -> None:
+        self.begin, self.end = f"fabricvp {nonce} begins", f"fabricvp {nonce} ends "
         self.status: int | None = None
+        self._position = 0
         self._begun = False
+        self._ending = re.compile(b"\1" + self.end.encode() + rb"(\d+)\n")
 
-    def take(self, console: bytes) -> None:
-        """Prints what is new. ``console`` is all output since the start."""
-        if not self._begun and (at := console.find(_BEGIN)) >= 0:
-            self._begun, self.position = True, at + len(_BEGIN)
+    def take(self, console: bytes, more: bool) -> None:
+        """Prints what is new. ``console`` is all output since the start, of which ``more`` may come."""
+        begin = f"\1{self.begin}\n".encode()
+        if not self._begun and (at := console.find(begin)) >= 0:
+            self._begun, self._position = True, at + len(begin)
         if not self._begun or self.status is not None:
             return
-        end = _END.search(console, self.position)
-        mark = console.find(b"\1", max(self.position, len(console) - 32))
-        upto = end.start() if end else mark if mark >= 0 else len(console)
-        sys.stdout.buffer.write(console[self.position : upto])
+        end = self._ending.search(console, self._position)
+        upto = end.start() if end else len(console)
+        if more and not end:  # what may be the first part of the end's line waits
+            held = console.rfind(b"\1", max(self._position, len(console) - len(self.end) - 5))
+            upto = held if held >= 0 else upto
+        sys.stdout.buffer.write(console[self._position : upto])
         sys.stdout.buffer.flush()
-        self.position = upto
+        self._position = upto
         if end:
             self.status = int(end[1])
 
 
-def _run(platform: Platform, limit: str | None) -> int:
+def _run(platform: Platform, output: _Output, limit: str | None) -> int:
     from . import _fabricvp
     from .results import Outcome
 
-    output, console = _Output(), platform.nodes[0].console
+    console = platform.nodes[0].console
     end = _fabricvp.parse_time(limit) if limit else _fabricvp.NEVER
     sys.stdout.flush()
     for result in _slices(platform, end):
-        output.take(console.output_bytes)
-        if result != Outcome.TIME_LIMIT or platform.now_ps >= end:
+        over = result != Outcome.TIME_LIMIT or platform.now_ps >= end
+        output.take(console.output_bytes, more=not over)
+        if over:
             break
     if output.status is not None:
         return output.status

@@ -113,10 +113,16 @@ int main(int argc, char** argv) {
         std::cout << line << std::endl;
         return 0;
     }
+    if (what == "marks") {
+        printf("\1fabricvp ends 0\n\1fabricvp 0123456789abcdef ends 0\nno line's end\1");
+        return 201;
+    }
     int* p;
     expect("malloc", hipMalloc(&p, 1 << 16));
     expect("memset", hipMemset(p, 0, 1 << 16));
     if (what == "calls") calls(p);
+    if (what == "panic")
+        for (int i = 0; i < 17; ++i) (void)__hipPushCallConfiguration(dim3(1), dim3(1), 0, nullptr);
     if (what == "module") module(argv[2], p);
     if (what == "wild") {
         wild<<<1, 64>>>((int*)0x1234000);

@@ -75,6 +75,30 @@ def test_files_variables_and_the_end_of_time(command, programs, tmp_path):
     done = command(*run, "--time", "600 ms", "--", "forever", timeout=6000)
     assert done.returncode == 1 and done.stdout == "it waits\n", done.stdout + done.stderr
     assert "600 ms were over before the program" in done.stderr and done.stderr.count("\n") == 1
+    # A program that prints what ends the output of another run; and one whose shell must not see its environment.
+    done = command(*run, "--env", "PATH=/nowhere", "--env", "é=1", "--", "marks", timeout=6000)
+    marks = "\1fabricvp ends 0\n\1fabricvp 0123456789abcdef ends 0\nno line's end\1"
+    assert (done.returncode, done.stdout, done.stderr) == (201, marks, "")
+    done = command(*run, "--", "touch", timeout=6000)
+    assert done.returncode == 139 and "Segmentation fault" in done.stdout, done.stdout + done.stderr
+
+
+def test_output_appears_as_it_comes_and_only_its_own_mark_ends_it(capfdbinary):
+    """Whatever stretches of it the console has when it is looked at."""
+    output = linux_run._Output("0123456789abcdef")
+    begin, end = (f"\1{mark}".encode() for mark in (output.begin, output.end))
+    program = b"a\1b\1fabricvp ends 0\n\1fabricvp 0123456789abcdee ends 0\nc" + end + b"x\n\1"
+    console = b"boot" + begin + b"\n" + program + end + b"77\n[ 1.0] reboot"
+    for length in range(len(console)):
+        assert output.status is None or length > len(console) - 16
+        output.take(console[:length], more=True)
+    assert output.status == 77
+    assert capfdbinary.readouterr().out == program
+    cut = linux_run._Output("0123456789abcdef")
+    cut.take(b"boot" + begin + b"\n" + b"a" + end, more=True)
+    assert capfdbinary.readouterr().out == b"a"
+    cut.take(b"boot" + begin + b"\n" + b"a" + end, more=False)
+    assert capfdbinary.readouterr().out == end
 
 
 @WITH_CROSS_TOOLS
@@ -110,6 +134,10 @@ def test_processes_after_each_other(programs, tmp_path):
         assert "(wild.kernel+0x" in said and "lane 0" in said and "address 0x1234000" in said, said
         assert "wild: a kernel used an address that is not there" in said and "then: no error" in said, said
         assert "ended 0" in said
+        # What the run-time cannot go on with ends the program in a line.
+        said = shell("./misuse panic; echo ended $?")
+        assert "fabricvp: more than 16 launches in each other's arguments\n" in said.replace("\r", ""), said
+        assert "ended 1" in said, said
         # One of the host to device memory.
         assert "ended 139" in shell("./misuse touch; echo ended $?")
         # A kernel that does not end: no other process has the GPU meanwhile, and one that is killed harms none.
@@ -167,7 +195,11 @@ def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
         (["linux_gpu", "--program", "plain"], "plain: a program without the run-time"),
         (["gpu", "--program", "whole"], "gpu: a machine that boots no Linux: linux_gpu does"),
         (["linux_gpu", "--program", "whole", "--env", "1"], "--env '1': must be NAME=VALUE"),
+        (["linux_gpu", "--program", "whole", "--env", "a b=1"], "--env 'a b=1': must be NAME=VALUE"),
+        (["linux_gpu", "--program", "whole", "--set", "1"], "--set '1': must be KEY=VALUE"),
         (["linux_gpu", "--program", "whole", "--file", "a b"], "a b: names on Linux have letters"),
+        (["linux_gpu", "--program", "whole", "--file", "o/whole"], "--file o/whole: the program or another file has"),
+        (["linux_gpu", "--program", "whole", "--out", "text/o"], "text/o: cannot be written to (Not a directory)"),
     ):
         done = command("run", *arguments)
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
