@@ -25,7 +25,10 @@ namespace {
 
 volatile std::sig_atomic_t g_signal = 0;
 
-extern "C" void note_signal(int signal) { g_signal = signal; }
+/// A child's end only ends the wait: it must not hide a signal that came just before.
+extern "C" void note_signal(int signal) {
+    if (signal != SIGCHLD) g_signal = signal;
+}
 
 /// Signals that end a run reach this process between two looks only.
 class signal_gate {
@@ -56,7 +59,7 @@ public:
         sigaction(SIGHUP, &m_hang_up, nullptr);
         sigprocmask(SIG_SETMASK, &m_before, nullptr);
     }
-    /// Waits for one. \returns which
+    /// Waits for one. \returns which; 0: a child has ended
     int wait() const {
         g_signal = 0;
         sigset_t open = m_before;
@@ -71,8 +74,9 @@ private:
     }, m_terminate{}, m_hang_up{}, m_child{};
 };
 
+/// In a child. An exception ends it (SIGABRT): further up stands what its parent does, which has the other children.
 [[noreturn]] void run_rank(shared_segment& segment, unsigned rank, pid_t parent, const signal_gate& gate,
-                           const rank_work& work) {
+                           const rank_work& work) noexcept {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);  // it died before
     prctl(PR_SET_NAME, fmt::format("rank{}", rank).c_str());
@@ -146,7 +150,7 @@ forked_run fork_ranks(unsigned count, const rank_work& work) {
             ranks.kill_all(SIGKILL);
         }
         if (!ranks.some_left()) break;
-        if (const int signal = gate.wait(); signal && signal != SIGCHLD) {
+        if (const int signal = gate.wait()) {
             passed_on = signal;
             ranks.kill_all(signal);
         }

@@ -16,8 +16,8 @@ struct forked_run {
 using rank_work = std::function<int(process_communicator&, const std::function<void()>& results_written)>;
 
 /// Runs `work` as `count` ranks, children of this process that exchange messages by shared memory, and waits for their
-/// end. A rank that dies, or ends without finish(), ends the others at once, which is told of in one line. Signals
-/// that end a run (SIGINT, SIGTERM) are passed on. If this process dies, so do the ranks.
+/// end. A rank that dies (an exception is SIGABRT), or ends without finish(), ends the others at once, which is told
+/// of in one line. Signals that end a run (SIGINT, SIGTERM) are passed on. If this process dies, so do the ranks.
 /// \throws input_error where processes or memory cannot be had
 forked_run fork_ranks(unsigned count, const rank_work& work);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of ranks by rings in shared memory. Threads stand in for processes where only the messages matter.
+#include <csignal>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -161,4 +163,21 @@ TEST_CASE("a process that ends before all have parted ends the others") {
         for (;;) ::pause();
     };
     CHECK(fork_ranks(3, die).status == 1);
+}
+
+TEST_CASE("a rank that throws ends the others, and goes no further") {
+    const auto test = ::getpid();
+    const auto refuse = [](process_communicator& c, const auto&) -> int {
+        std::signal(SIGABRT, SIG_DFL);  // Catch2's handler would report a failure
+        if (c.rank() == 1) throw std::runtime_error("not this one");
+        for (;;) ::pause();
+    };
+    try {
+        const auto run = fork_ranks(3, refuse);
+        CHECK(run.status == 128 + SIGABRT);
+        CHECK_FALSE(run.results_written);
+    } catch (const std::runtime_error&) {
+        if (::getpid() != test) ::_exit(3);  // a second process would run the other tests
+        FAIL("it came out of the rank's process");
+    }
 }
