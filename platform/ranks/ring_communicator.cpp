@@ -35,8 +35,8 @@ std::size_t fitting_ring(unsigned count) {
 }
 
 boost::interprocess::mapped_region reserve(unsigned count, std::size_t ring_bytes) {
-    const auto size =
-        count * sizeof(shared_segment::rank_state) + std::size_t{count} * count * ring_end::bytes_needed(ring_bytes);
+    const auto size = sizeof(shared_segment::arrivals) + count * sizeof(shared_segment::rank_state) +
+                      std::size_t{count} * count * ring_end::bytes_needed(ring_bytes);
     try {
         return boost::interprocess::anonymous_shared_memory(size);
     } catch (const boost::interprocess::interprocess_exception& e) {
@@ -140,6 +140,7 @@ void ring_communicator::wake(shared_segment::rank_state& state, std::uint32_t ex
 void ring_communicator::arrive() {
     if (m_peers.size() < 2) return;
     if (m_segment.all().sent.fetch_add(1) + 1 < m_exchanges * count()) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // as in wake_sleepers(): its counterpart is in sleep()
     for (const auto& p : m_peers) wake(m_segment.state(p.rank), shared_segment::for_all);
 }
 
