@@ -21,7 +21,7 @@ using namespace fabricvp::ranks;
 
 int run(process_communicator& communicator, unsigned exchanges) {
     constexpr unsigned batch = 200;
-    constexpr std::size_t header_bytes = 24;  // window_synchronizer's
+    constexpr std::size_t header_bytes = 32;  // window_synchronizer's
     std::vector<bytes> to(communicator.count(), bytes(header_bytes)), from(communicator.count());
     std::vector<double> times;
     for (unsigned done = 0; done < exchanges; done += batch) {
