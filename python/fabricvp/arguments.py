@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -51,6 +52,33 @@ def pair(option: str, text: str, form: str = "KEY=VALUE") -> tuple[str, str]:
     if not name or not equals:
         raise InputError(f"{option} '{text}': must be {form}")
     return name, value
+
+
+def add_jobs(parser: ArgumentParser, what: str) -> None:
+    """Adds `--jobs`: how many of ``what`` run at a time."""
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=_jobs,
+        default=len(os.sched_getaffinity(0)),
+        help=f"{what} at a time (default: %(default)s); results do not depend on it",
+    )
+
+
+def add_result_cache(parser: ArgumentParser) -> None:
+    """Adds `--result-cache`."""
+    parser.add_argument(
+        "--result-cache",
+        metavar="DIR",
+        help="folder where measured points are stored as they end, and found again by the same version of all that they"
+        " come from (default: DIR/result_cache of --out)",
+    )
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 1024:
+        raise InputError(f"'{text}' is not a number of 1 … 1024")
+    return int(text)
 
 
 def number(text: str, what: str, low: float, high: float) -> float:

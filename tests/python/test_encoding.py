@@ -80,7 +80,7 @@ def test_arrays_and_frames_come_back():
 
 
 def test_what_cannot_be_read_back_is_not_written():
-    for value in (object(), lambda: None, [Outer], {"a": open}):
+    for value in (object(), lambda: None, [Outer], {"a": open}, numpy.array([{}]), numpy.zeros(2, "i4,f8")):
         with pytest.raises(TypeError, match="cannot be kept in a result cache"):
             encode(value)
 

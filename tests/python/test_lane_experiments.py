@@ -63,7 +63,9 @@ def test_lanes(experiment, tmp_path):
         f"{acknowledged}, predictive: gain"
     ] == pytest.approx(1.625, rel=0.01)
     assert rows["both directions saturated, milic2017: gain"] == 1
-    assert rows["pagerank: speed-up by doubled bandwidth"] > 1.3  # 1.65, and 1.10 if the switch's input holds links back
+    assert (
+        rows["pagerank: speed-up by doubled bandwidth"] > 1.3
+    )  # 1.65, and 1.10 if the switch's input holds links back
     synthetic = pandas.read_csv(tmp_path / "found" / "synthetic.csv").set_index(["traffic", "policy"])
     assert (
         synthetic.loc[(acknowledged, "milic2017"), "reversals"]

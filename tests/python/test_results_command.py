@@ -12,6 +12,7 @@ import pytest
 from fabricvp.sweeps import store, summarise
 from fabricvp.sweeps.comparison import compare, paired_p
 from fabricvp.sweeps.process import Limits
+from fabricvp.sweeps.results_command import _chance
 from fabricvp.sweeps.store import ResultCache
 from fabricvp.sweeps.task import PointOutcome, Record
 
@@ -107,6 +108,8 @@ def test_compare_pairs_seeds():
     assert found["p"][32] > 0.5
     assert math.isnan(paired_p([1.0], [2.0])) and paired_p([1, 2], [2, 3]) == 0.0
     assert len(compare(before, table({8: [2.0, 2.0]}, seeds=(3, 4)), ["time"])) == 1  # one seed of one size
+    table_of_signs = compare(table({8: [1.0, 2.0]}, seeds=(1, 2)), table({8: [2.0, 1.0]}, seeds=(1, 2)), ["*"])
+    assert _chance(table_of_signs["p"][0], 2) == "p = 1 of 2 seeds" and _chance(0.0, 2) == "the same for all 2 seeds"
     for other, message in (
         (table({64: [1.0]}), "no point has been measured by both"),
         (table({8: [1.0]}, outcome="failed"), "no point has been measured by both"),

@@ -12,13 +12,16 @@ import time
 import warnings
 
 import fabricvp
+import numpy
 import pytest
+from fabricvp.sweeps import summarise
 from fabricvp.sweeps.code_hash import function_hash, modules_hash
 from fabricvp.sweeps.constraints import Constraint
+from fabricvp.sweeps.key import key_of
 from fabricvp.sweeps.points import expand_points
 from fabricvp.sweeps.process import Limits
 from fabricvp.sweeps.store import ResultCache, says_enough
-from fabricvp.sweeps.task import PointOutcome, Record
+from fabricvp.sweeps.task import PointOutcome, Record, Task
 
 GRID = {"size": [1024, 2048], "node.gpus.0.compute_units": [2, 4]}
 
@@ -421,3 +424,50 @@ def test_files_that_change_between_sweeps_of_a_process_make_other_points(cached_
     (tmp_path / "changing.py").write_text("def work(n):\n    return n + 1\n")
     with pytest.raises(AssertionError, match="1 points are run again"):
         cached_sweep(function=changing.work, grid={"n": [1]}, executor=NoExecutor())
+
+
+def test_points_may_differ_in_their_parameters(cached_sweep):
+    """All parameters stand before the outcome, so that summaries and comparisons know them."""
+    points = [{"n": 1}, {"n": numpy.int64(2), "m": 3}, {"n": 1, "m": 4}]
+    frame = cached_sweep(function=lambda n, m=0: n + m, points=points, repeat=None)
+    assert [*frame.columns][:3] == ["n", "m", "outcome"] and [*frame["value"]] == [1, 5, 5]
+    assert [*summarise(frame)["mean"]] == [1, 5, 5]
+    plain = [{name: int(value) for name, value in point.items()} for point in points]
+    cached_sweep(function=lambda n, m=0: n + m, points=plain, executor=NoExecutor())
+
+
+def test_a_function_cannot_overwrite_columns(cached_sweep):
+    frame = cached_sweep(function=lambda n: {n: 5}, grid={"n": ["n", "outcome", "log", "m"]})
+    assert [*frame["outcome"]] == ["failed"] * 3 + ["ok"] and [*frame["n"]] == ["n", "outcome", "log", "m"]
+    assert frame["error"][1] == "ValueError: outcome: is a column of the table already: give the value another name"
+
+
+def test_files_of_any_name_belong_to_the_key(tmp_path):
+    for name in ("firmware.bin", "my firmware", "firmware"):
+        machine, file = tmp_path / f"{name}.yaml", tmp_path / name
+        machine.write_text(f"base: bare\nnode: {{images: {{firmware: '{name}'}}}}\n")
+        keys = set()
+        for contents in (b"1", b"2", b"2"):
+            file.write_bytes(contents)
+            keys.add(key_of(Task(config=str(machine))))
+        assert len(keys) == 2, name
+
+
+def test_two_names_of_a_parameter_are_an_input_error():
+    with pytest.raises(fabricvp.InputError, match="simulation.seed: is a parameter of the point twice"):
+        fabricvp.sweep("bare", grid={"simulation__seed": [1]}, repeat=2, progress=False)
+
+
+def test_files_among_arguments_count_with_their_contents(cached_sweep, tmp_path):
+    file = tmp_path / "input"
+    file.write_text("1")
+
+    def run(executor, **grid):
+        cached_sweep(function=lambda **given: len(given), grid=grid, executor=executor)
+
+    run("processes", file=[str(file)], folder=[str(tmp_path)])
+    (tmp_path / "log").write_text("a folder counts by its name")
+    run(NoExecutor(), file=[str(file)], folder=[str(tmp_path)])
+    file.write_text("2")
+    with pytest.raises(AssertionError, match="1 points are run again"):
+        run(NoExecutor(), file=[str(file)], folder=[str(tmp_path)])

@@ -163,10 +163,11 @@ def test_wrong_command_lines_end_with_status_2(study, command, tmp_path):
         ([study], "give --out DIR, or --dry-run"),
         ([study, "--out", "found", "--jobs", "0"], "'0' is not a number of 1 … 1024"),
         ([study, "--out", os.devnull], "cannot be written to"),
+        ([study, "--out", "made", "--result-cache", os.devnull], "cannot be written to"),
     ):
         done = command("sweep", *arguments)
         assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
-        assert not (tmp_path / "found").exists()
+        assert not (tmp_path / "found").exists() and not [*tmp_path.rglob("index.html")]
     assert "example: fabricvp sweep study.yaml --out results" in command("sweep", "--help").stdout
 
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
 
-from ..arguments import ArgumentParser
+from ..arguments import ArgumentParser, add_jobs, add_result_cache
 from ..errors import InputError
 from ..sweeps.progress import Progress
 from . import registry
@@ -37,21 +36,8 @@ def main(given: list[str]) -> int:
     parser.add_argument("name", metavar="NAME", help="the experiment")
     parser.add_argument("--quick", action="store_true", help="a small sample, within 5 minutes")
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=_jobs,
-        default=len(os.sched_getaffinity(0)),
-        help="processes at a time (default: %(default)s); results do not depend on it",
-    )
-    parser.add_argument(
-        "--result-cache",
-        metavar="DIR",
-        help=(
-            "folder of the result cache, where measured points are stored as they come, and found again by the same"
-            " version of all that they come from (default: DIR/result_cache of --out)"
-        ),
-    )
+    add_jobs(parser, "processes")
+    add_result_cache(parser)
     parser.add_argument(
         "--node",
         metavar="NODE",
@@ -87,12 +73,6 @@ def main(given: list[str]) -> int:
     _summary(run.report)
     print(f"written to {folder / 'index.html'}")
     return 0 if run.report.ok else 1
-
-
-def _jobs(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise InputError(f"'{text}' is not a number of 1 … 1024")
-    return int(text)
 
 
 def _summary(report: Report) -> None:

@@ -30,6 +30,7 @@ def frame_of(
     import pandas
 
     rows = []
+    names = dict.fromkeys(name for point in points for name in point)  # of all: points may differ in their parameters
     for point, record in zip(points, records):
         about = {name: getattr(record, name) for name in ABOUT} | {"outcome": str(record.outcome)}
         rows.append({**point, **about, **record.values, **chosen(record, statistics)})
@@ -37,7 +38,8 @@ def frame_of(
     for pattern in statistics if warn else ():
         if measured and pattern not in DEFAULT_STATISTICS and not any(chosen(r, [pattern]) for r in measured):
             warnings.warn(f"no statistic matches '{pattern}': {_why(measured[0], pattern)}", stacklevel=3)
-    return pandas.DataFrame(rows)
+    names |= dict.fromkeys(ABOUT) | dict.fromkeys(name for row in rows for name in row)
+    return pandas.DataFrame(rows, columns=list(names))
 
 
 def chosen(record: Record, patterns: Sequence[str]) -> dict[str, float]:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import ArgumentParser
+from ..arguments import ArgumentParser, add_jobs, add_result_cache
 from ..errors import InputError
 from .api import EXECUTORS, check_points, executor_of, run_points
 from .key import key_of
@@ -36,18 +35,8 @@ def main(given: list[str]) -> int:
     )
     parser.add_argument("study", metavar="STUDY", help="a YAML file: config, app, grid, repeat, keep, plots …")
     parser.add_argument("--out", metavar="DIR", help="folder for the results")
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=_jobs,
-        default=len(os.sched_getaffinity(0)),
-        help="points at a time (default: %(default)s); results do not depend on it",
-    )
-    parser.add_argument(
-        "--result-cache",
-        metavar="DIR",
-        help="folder where points are stored as they end, and found again (default: DIR/result_cache of --out)",
-    )
+    add_jobs(parser, "points")
+    add_result_cache(parser)
     parser.add_argument(
         "--executor",
         choices=EXECUTORS,
@@ -77,6 +66,8 @@ def _run(study: Study, options: argparse.Namespace, command: str) -> int:
     from .report import write_page, write_table
 
     folder = prepare_folder(options.out)
+    executor = executor_of("dask" if options.scheduler else options.executor, options.jobs, options.scheduler)
+    cache = ResultCache(options.result_cache or folder / "result_cache")
     begin = last = time.monotonic()
     arrived: dict[int, Record] = {}
 
@@ -98,8 +89,8 @@ def _run(study: Study, options: argparse.Namespace, command: str) -> int:
         study.common,
         study.points,
         limits=study.limits,
-        executor=executor_of("dask" if options.scheduler else options.executor, options.jobs, options.scheduler),
-        result_cache=ResultCache(options.result_cache or folder / "result_cache"),
+        executor=executor,
+        result_cache=cache,
         progress=Progress(),
         study=study.name,
         on_record=on_record,
@@ -141,9 +132,3 @@ def _estimate(study: Study, store: ResultCache | None, known: list[float], left:
     return (
         f": about {each * left / min(jobs, left):.0f} s with {jobs} at a time, by {len(times)} that took {each:.1f} s"
     )
-
-
-def _jobs(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise InputError(f"'{text}' is not a number of 1 … 1024")
-    return int(text)

@@ -46,6 +46,8 @@ def encode(value: Any) -> Any:
 def _encode_array(value: Any) -> Any:
     module = type(value).__module__.partition(".")[0]
     if module == "numpy" and hasattr(value, "dtype"):
+        if value.dtype.hasobject or value.dtype.names:
+            raise TypeError(f"an array of {value.dtype} cannot be kept in a result cache")
         if value.shape == ():
             return encode(value.item())
         data = base64.b64encode(value.tobytes()).decode()

@@ -74,10 +74,12 @@ def _configuration(task: Task) -> list[Any]:
 
 
 def _files_in(text: str, folder: Path) -> Iterator[str]:
-    """Hashes of the files that values of a resolved configuration name."""
-    for value in sorted(set(re.findall(r"^[ \-]*[\w.]+: \"?([^\s\"]*[/.][^\s\"]*)\"?$", text, re.MULTILINE))):
-        if (folder / value).is_file():
-            yield _hash_of(folder / value)
+    """Hashes of the files that values of a resolved configuration name: scalars, or items of lists in brackets."""
+    values = {line.rpartition(": ")[2] for line in text.splitlines()}
+    values |= {item for value in values if value.startswith("[") for item in value[1:-1].split(", ")}
+    for name in sorted(value.strip('"') for value in values):
+        if name and os.path.isfile(folder / name):
+            yield _hash_of(folder / name)
 
 
 def _named_file(name: str) -> str:

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..platform import Platform
 from ..results import Outcome, RunResult, region_columns
 from ..units import PICOSECONDS
+from .columns import ABOUT
 from .task import PointOutcome, Record, Task
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ def measure(task: Task) -> Record:
 def _measured(task: Task) -> Record:
     if task.config is None and task.text is None:
         assert task.function is not None  # the sweep has checked
-        return Record(PointOutcome.OK, values=_as_values(task.function(**task.arguments)))
+        return Record(PointOutcome.OK, values=_as_values(task.function(**task.arguments), task))
     platform = _build(task)
     record = Record(PointOutcome.OK)
     if task.function is not None:
-        record.values = _as_values(task.function(platform, **task.arguments))
+        record.values = _as_values(task.function(platform, **task.arguments), task)
     else:
         _judge(record, platform.run(task.time), platform)
     record.statistics = dict(platform.statistics.snapshot())
@@ -82,8 +83,9 @@ def _print_console(text: str, outcome: NodeOutcome) -> None:
         print(f"console ({outcome.detail or outcome.state}), its end:\n{text[-CONSOLE_TAIL:]}")
 
 
-def _as_values(given: Any) -> dict[str, Any]:
-    """Columns of what a function gave. Raises `TypeError` for what is no value of a table."""
+def _as_values(given: Any, task: Task) -> dict[str, Any]:
+    """Columns of what a function gave. Raises `TypeError` for what is no value of a table, `ValueError` for a column
+    that the table has already."""
     if given is None:
         return {}
     if dataclasses.is_dataclass(given) and not isinstance(given, type):
@@ -92,6 +94,8 @@ def _as_values(given: Any) -> dict[str, Any]:
         given = {"value": given}
     values = {str(name): value.item() if hasattr(value, "item") else value for name, value in given.items()}
     for name, value in values.items():
+        if name in task.arguments or name in ABOUT:
+            raise ValueError(f"{name}: is a column of the table already: give the value another name")
         if value is not None and not isinstance(value, (bool, int, float, str)):
             raise TypeError(f"{name}: a {type(value).__name__} is no value of a table: give numbers, texts or truths")
     return values

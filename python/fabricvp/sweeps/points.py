@@ -57,12 +57,9 @@ def _given(points: Iterable[Mapping[str, Any]] | None) -> list[Point]:
         return [{}]
     if hasattr(points, "to_dict"):  # a data frame
         points = points.to_dict("records")
-    given = [dict(point) for point in points]
+    given = [{name: _values(name, [value])[0] for name, value in point.items()} for point in points]
     if not given:
         raise InputError("points: there are none")
-    for point in given:
-        for name, value in point.items():
-            _values(name, [value])
     return given
 
 

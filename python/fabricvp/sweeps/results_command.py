@@ -120,7 +120,7 @@ def _diff(given: list[str]) -> int:
 def _chance(p: float, seeds: int) -> str:
     if p != p:
         return "one seed"
-    return f"p = {p:.2g} of {seeds} seeds" if 0 < p < 1 else f"the same for all {seeds} seeds"
+    return f"p = {p:.2g} of {seeds} seeds" if p else f"the same for all {seeds} seeds"
 
 
 def _gc(given: list[str]) -> int:

@@ -8,10 +8,9 @@ or of another that shares the folder, see all of it or nothing."""
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
-import threading
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,6 @@ from .process import Limits
 from .task import PointOutcome, Record
 
 _METADATA = b"fabricvp"
-_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class ResultCache:
             }
         ).replace_schema_metadata({_METADATA: json.dumps(about)})
         path = self._path(key)
-        part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.{next(_numbers)}.part")
+        part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")  # computers that share the folder share numbers
         try:
             path.parent.mkdir(exist_ok=True)
             with part.open("wb") as file:

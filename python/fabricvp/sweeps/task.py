@@ -78,7 +78,10 @@ def task_of(common: Task, point: Mapping[str, Any]) -> Task:
         elif accepted is not None and "**" in accepted and "." not in name and "__" not in name:
             arguments[name] = value
         else:
-            paths[name.replace("__", ".")] = value
+            path = name.replace("__", ".")
+            if path in paths:
+                raise InputError(f"{path}: is a parameter of the point twice, with dots and with underscores")
+            paths[path] = value
     config = own.get("config", common.config)
     if config is None and common.text is None and (paths or set(own) - {"config"}):
         if common.function is None:

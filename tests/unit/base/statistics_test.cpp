@@ -3,6 +3,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/busy_time.h"
@@ -50,6 +51,26 @@ TEST_CASE("statistics stay in path order, whichever come and go") {
     CHECK(names() == "ackx");
     some.clear();
     CHECK(names() == "a");
+}
+
+TEST_CASE("what lags catches up before statistics are read, and before they begin anew") {
+    struct late : lagging {
+        explicit late(counter& to) : to(to) { calendar::current().attach(*this); }
+        ~late() { calendar::current().detach(*this); }
+        void catch_up() override { to += std::exchange(owed, 0u); }
+        counter& to;
+        std::uint64_t owed = 0;
+    };
+    auto& top = results_bench();
+    counter done{top.left, "done", "1", ""};
+    late l(done);
+    l.owed = 3;
+    CHECK(snapshot_statistics().at("top.left.done") == 3);
+    l.owed = 4;
+    restart_statistics();
+    CHECK(done.value() == 0);
+    CHECK(done.total() == 7);
+    CHECK(snapshot_statistics().at("top.left.done") == 0);
 }
 
 TEST_CASE("a region of interest counts from zero, totals go on") {
