@@ -164,14 +164,13 @@ CHANGED = {
         ),
         LONG,
     ),
-    "experiment lanes --quick --out results": (
-        "experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results",
-        LONG,
-    ),
-    "experiment lanes --out results": (
-        "experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results",
-        LONG,
-    ),
+    **{
+        f"experiment lanes {options}--out results": (
+            "experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results",
+            LONG,
+        )
+        for options in ("", "--quick ", "--small ")
+    },
     "experiment what-if --quick --out results": (
         "experiment what-if --quick --only transpose --ratios 8 --out results",
         LONG,
