@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import fabricvp
 import pandas
 import pytest
 from fabricvp.experiments import read_tables
+from fabricvp.sweeps import Range, Search
 from fabricvp.sweeps.study import read_study
 
 STUDY = """\
@@ -177,3 +179,86 @@ def test_scalars_are_those_of_yaml_1_2(tmp_path):
     (tmp_path / "s.yaml").write_text(f"function: functions.py:f\ngrid: {{n: {values}}}\n")
     found = [point["n"] for point in read_study(tmp_path / "s.yaml").points]
     assert found == [1, 16, 1.5, 1000.0, True, "true", "on", "12:30", 10, "2 GHz"]
+
+
+SEARCH = """\
+config: gpu
+app: spmv
+repeat: 2
+keep: ["kernels:time_s"]
+search:
+  space: {node.gpus.0.compute_units: [1, 2, 4], size: {from: 64, to: 512, log: true}}
+  objective: kernels:time_s
+  budget: 5
+  batch: 2
+"""
+
+
+def test_a_search(command, tmp_path):
+    """The same points as the sampler of Python chooses; the best one is named."""
+    pytest.importorskip("optuna")
+    (tmp_path / "study.yaml").write_text(SEARCH)
+    dry = command("sweep", "study.yaml", "--dry-run")
+    assert dry.stdout == "at most 5 points, with all seeds, chosen by what earlier ones gave\n", dry.stderr
+    done = command("sweep", "study.yaml", "--out", "found")
+    assert done.returncode == 0, done.stderr
+    space = {"node.gpus.0.compute_units": [1, 2, 4], "size": Range(64, 512, log=True)}
+    search = Search(space, "kernels:time_s", 5, batch=2)
+    same = fabricvp.sweep(
+        "gpu",
+        app="spmv",
+        sampler=search,
+        repeat=2,
+        statistics="kernels:time_s",
+        progress=False,
+        result_cache=tmp_path / "found/result_cache",
+    )
+    frame = pandas.read_parquet(tmp_path / "found/points.parquet")
+    pandas.testing.assert_frame_equal(frame, same)
+    best = same.groupby([*space])["kernels:time_s"].mean()
+    sentence, counts = done.stdout.splitlines()[-2:]
+    units, size = best.idxmin()
+    assert sentence == (
+        f"The smallest kernels:time_s is {best.min():.6g}: node.gpus.0.compute_units = {units}, size = {size}."
+    )
+    assert counts == "10 points, 10 ok; written to found/index.html"
+    assert sentence in (tmp_path / "found/index.html").read_text()
+    table = read_tables(tmp_path / "found")["sampler"]
+    assert [*table["kernels:time_s"]] == sorted(best) and len(table) == 5
+
+
+def test_what_matters(command, tmp_path):
+    pytest.importorskip("SALib")
+    study = SEARCH.partition("search:")[0] + (
+        "sensitivity:\n  of: kernels:time_s\n  samples: 2\n"
+        "  space: {size: [64, 512], node.host.harts: [1, 2]}\nplots: [{name: t, x: size, y: 'kernels:time_s'}]\n"
+    )
+    (tmp_path / "study.yaml").write_text(study)
+    dry = command("sweep", "study.yaml", "--dry-run")
+    assert dry.returncode == 0 and "points, " in dry.stdout and dry.stdout.count("size=") >= 6
+    done = command("sweep", "study.yaml", "--out", "found")
+    assert done.returncode == 0, done.stderr
+    assert "size matters most for kernels:time_s.\n" in done.stdout
+    effects = read_tables(tmp_path / "found")["sampler"].set_index("parameter")["effect"]
+    assert effects["size"] > 10 * effects["node.host.harts"] and (tmp_path / "found/t.png").exists()
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("budget: 5", "budget: 0", "study.yaml:5: search: budget 0 and batch 2: 1 or more"),
+        ("budget: 5", "budget: many", "study.yaml:8: search.budget: must be a whole number"),
+        ("  objective: kernels:time_s\n", "", "study.yaml:5: search: needs objective"),
+        ("from: 64, ", "", "study.yaml:6: search.space.size: a range needs from"),
+        ("from: 64", "from: few", "study.yaml:6: search.space.size: 'few' is not a number: give a list of values"),
+        ("log: true", "log: 1", "study.yaml:6: search.space.size.log: must be true or false"),
+        ("[1, 2, 4]", "[1, 2, 4000000]", "study.yaml:6: "),
+        ("repeat: 2", "grid: {size: [1]}", "study.yaml:3: grid: there is search, which chooses the points"),
+        ("batch", "bach", "unknown key 'bach' in search, did you mean 'batch'?"),
+    ],
+)
+def test_wrong_searches_name_their_line(tmp_path, monkeypatch, old, new, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text(SEARCH.replace(old, new, 1))
+    with pytest.raises(fabricvp.InputError, match=re.escape(message)):
+        read_study("study.yaml")

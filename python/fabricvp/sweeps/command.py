@@ -12,14 +12,17 @@ from ..arguments import ArgumentParser, add_jobs, add_result_cache
 from ..errors import InputError
 from .api import EXECUTORS, check_points, executor_of, run_points
 from .key import key_of
-from .points import name_of
+from .points import Point, name_of
 from .progress import Progress
 from .store import ResultCache, says_enough
 from .study import Study, read_study
+from .study_sampler import outcome_of
 from .task import PointOutcome, Record
 
 if TYPE_CHECKING:
     import argparse
+
+    import pandas
 
 #: Seconds between pages of a running sweep.
 _PAGE_PERIOD = 5.0
@@ -69,40 +72,59 @@ def _run(study: Study, options: argparse.Namespace, command: str) -> int:
     executor = executor_of("dask" if options.scheduler else options.executor, options.jobs, options.scheduler)
     cache = ResultCache(options.result_cache or folder / "result_cache")
     begin = last = time.monotonic()
+    points: list[Point] = []
+    before = 0  # points of earlier batches
     arrived: dict[int, Record] = {}
 
-    def show() -> None:
+    def table(warn: bool = False) -> pandas.DataFrame:
         order = sorted(arrived)
-        records = [arrived[index] for index in order]
-        frame = frame_of([study.points[index] for index in order], records, study.statistics, warn=False)
-        write_page(folder, study, frame, records, command, time.monotonic() - begin)
+        return frame_of([points[index] for index in order], [arrived[index] for index in order], study.statistics, warn)
 
-    def on_record(index: int, record: Record) -> None:
+    def show(frame: pandas.DataFrame, finished: bool = False) -> None:
+        records = [arrived[index] for index in sorted(arrived)]
+        write_page(folder, study, frame, records, command, time.monotonic() - begin, finished)
+
+    def on_record(place: int, record: Record) -> None:
         nonlocal last
-        arrived[index] = record
-        if time.monotonic() - last >= _PAGE_PERIOD and len(arrived) < len(study.points):
-            show()
+        arrived[before + place] = record
+        if time.monotonic() - last >= _PAGE_PERIOD:
+            show(table())
             last = time.monotonic()
 
-    show()
-    records = run_points(
-        study.common,
-        study.points,
-        limits=study.limits,
-        executor=executor,
-        result_cache=cache,
-        progress=Progress(),
-        study=study.name,
-        on_record=on_record,
-    )
-    frame = frame_of(study.points, records, study.statistics)
+    show(table())
+    while batch := _next_points(study, table()):
+        before = len(points)
+        points += batch
+        run_points(
+            study.common,
+            batch,
+            limits=study.limits,
+            executor=executor,
+            result_cache=cache,
+            progress=Progress(),
+            study=study.name,
+            on_record=on_record,
+        )
+    frame = table(warn=True)
     write_table(folder, frame, options.csv)
-    write_page(folder, study, frame, records, command, time.monotonic() - begin)
-    bad = [i for i, record in enumerate(records) if record.outcome != PointOutcome.OK]
+    show(frame, finished=True)
+    bad = [index for index in sorted(arrived) if arrived[index].outcome != PointOutcome.OK]
     for index in bad[:10]:
-        print(f"{records[index].outcome}: {name_of(study.points[index])}: {records[index].error}")
-    print(f"{len(records)} points, {len(records) - len(bad)} ok; written to {folder / 'index.html'}")
+        print(f"{arrived[index].outcome}: {name_of(points[index])}: {arrived[index].error}")
+    if study.sampler is not None:
+        print(outcome_of(study.sampler, frame)[0])
+    print(f"{len(points)} points, {len(points) - len(bad)} ok; written to {folder / 'index.html'}")
     return 1 if bad else 0
+
+
+def _next_points(study: Study, frame: pandas.DataFrame) -> list[Point]:
+    """All points at first; those of a sampler by what earlier ones gave."""
+    if study.sampler is None:
+        return [] if len(frame) else study.points
+    while chosen := study.sampler.sampler.next_points(frame):
+        if points := study.expand(chosen):
+            return points
+    return []
 
 
 def _dry_run(study: Study, options: argparse.Namespace) -> int:
@@ -110,14 +132,20 @@ def _dry_run(study: Study, options: argparse.Namespace) -> int:
     cache = options.result_cache or (Path(options.out) / "result_cache" if options.out else None)
     store = ResultCache(cache) if cache is not None and Path(cache).is_dir() else None
     known: list[float] = []
-    for point, task in zip(study.points, check_points(study.common, study.points)):
+    points = study.points
+    if study.sampler is not None:
+        if not study.sampler.known_points:
+            print(f"at most {study.sampler.budget} points, with all seeds, chosen by what earlier ones gave")
+            return 0
+        points = study.expand(study.sampler.known_points)
+    for point, task in zip(points, check_points(study.common, points)):
         found = store.find(key_of(task)) if store is not None else None
         cached = found is not None and says_enough(found, study.limits)
         if found is not None and cached:
             known.append(found.record.wall_s)
         print(f"{name_of(point)}{' (in the result cache)' if cached else ''}")
-    left = len(study.points) - len(known)
-    print(f"{len(study.points)} points, {left} to run{_estimate(study, store, known, left, options.jobs)}")
+    left = len(points) - len(known)
+    print(f"{len(points)} points, {left} to run{_estimate(study, store, known, left, options.jobs)}")
     return 0
 
 

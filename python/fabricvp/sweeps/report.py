@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..errors import InputError
-from ..experiments.frame import Plot, Report
+from ..experiments.frame import Plot, Report, Table
 from ..experiments.writing import drawn, page, put, table_values
 from .study import PlotRequest, Study
+from .study_sampler import outcome_of
 from .task import PointOutcome, Record
 
 if TYPE_CHECKING:
@@ -41,13 +42,23 @@ def write_table(folder: Path, frame: pandas.DataFrame, csv: bool = False) -> Non
 
 
 def write_page(
-    folder: Path, study: Study, frame: pandas.DataFrame, records: Sequence[Record], command: str, wall_s: float
+    folder: Path,
+    study: Study,
+    frame: pandas.DataFrame,
+    records: Sequence[Record],
+    command: str,
+    wall_s: float,
+    finished: bool,
 ) -> None:
     """Writes index.html of the points so far; with plots, once all are there, and result.json last. Raises
     `InputError`."""
-    finished = len(records) == len(study.points)
     report = Report()
     report.conclude(_summary(study, records))
+    if finished and study.sampler is not None:
+        words, table = outcome_of(study.sampler, frame)
+        report.conclude(words)
+        if len(table):
+            report.table("sampler", table, "What the sampler found.", SHOWN)
     images: dict[str, bytes] = {}
     if finished:
         for request in study.plots:
@@ -73,14 +84,15 @@ def _result(study: Study, report: Report, records: Sequence[Record], command: st
         "wall_s": wall_s,
         "points": len(records),
         "outcomes": {name: outcomes.count(name) for name in map(str, PointOutcome) if name in outcomes},
-        "tables": {"points": table_values(report.sections[-1])},
+        "tables": {s.name: table_values(s) for s in report.sections if isinstance(s, Table)},
     }
     return (json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def _summary(study: Study, records: Sequence[Record]) -> str:
     bad = [record for record in records if record.outcome != PointOutcome.OK]
-    text = f"{len(records)} of {len(study.points)} points have been measured"
+    of = f" of {len(study.points)}" if study.sampler is None else ""
+    text = f"{len(records)}{of} points have been measured"
     return f"{text}; {len(bad)} did not end well: see the column outcome." if bad else f"{text}."
 
 

@@ -122,12 +122,17 @@ class Sensitivity:
         self._points = [{n: value_at(self._space[n], u) for n, u in zip(names, row)} for row in self._sample]
         self._given = False
 
+    @property
+    def points(self) -> list[Point]:
+        """All points, each once."""
+        return list({repr(point): point for point in self._points}.values())
+
     def next_points(self, frame: pandas.DataFrame) -> list[Point]:
-        """As `Sampler.next_points()`: all points, each once."""
+        """As `Sampler.next_points()`: all points at once."""
         if self._given:
             return []
         self._given = True
-        return list({repr(point): point for point in self._points}.values())
+        return self.points
 
     def analyse(self, frame: pandas.DataFrame, column: str) -> pandas.DataFrame:
         """A row for each parameter. Morris: ``effect`` is the mean absolute elementary effect (mu*, Campolongo 2007) in

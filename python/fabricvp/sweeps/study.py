@@ -20,13 +20,15 @@ from .columns import DEFAULT_STATISTICS
 from .constraints import Constraint
 from .points import Point, expand_points
 from .process import Limits
+from .study_sampler import KINDS as SAMPLERS
+from .study_sampler import StudySampler
 from .task import APP_ARGUMENTS, Task
 from .yaml_items import Item, read_yaml
 
 KINDS = ("lines", "bars", "scatter")
 _KEYS = (
     *("title", "question", "config", "app", *APP_ARGUMENTS, "program", "append", "function", "plugins", "set", "time"),
-    *("grid", "points", "constraints", "repeat", "keep", "plots", "limits"),
+    *("grid", "points", *SAMPLERS, "constraints", "repeat", "keep", "plots", "limits"),
 )
 _PLOT_KEYS = ("name", "x", "y", "by", "kind", "log", "caption")
 
@@ -52,7 +54,9 @@ class Study:
     title: str
     question: str
     common: Task
-    points: list[Point]
+    points: list[Point]  #: with a sampler none: it chooses them
+    expand: Callable[[list[Point]], list[Point]]  #: points of a sampler with all seeds, less those of constraints
+    sampler: StudySampler | None = None
     statistics: tuple[str, ...] = DEFAULT_STATISTICS
     plots: list[PlotRequest] = field(default_factory=list)
     limits: Limits = Limits()
@@ -77,17 +81,20 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         time=_time(keys.get("time")),
         function=_function(keys.get("function"), folder),
     )
-    points = _points(keys, folder, top)
-    _check(common, points, keys, top)
+    sampler = _sampler(keys, folder)
+    points, expand = _points(keys, folder, top, sampler)
+    _check(common, sampler.probes if sampler else points, keys, top)
     name = Path(path).name.removesuffix(".yaml")
     return Study(
         name,
         keys["title"].text() if "title" in keys else name,
         keys["question"].text() if "question" in keys else "",
         common,
-        points,
+        [] if sampler else points,
+        expand,
+        sampler,
         tuple(item.text() for item in keys["keep"].items()) if "keep" in keys else DEFAULT_STATISTICS,
-        _plots(keys["plots"].items(), points) if "plots" in keys else [],
+        _plots(keys["plots"].items(), sampler.probes if sampler else points) if "plots" in keys else [],
         _limits(keys.get("limits")),
     )
 
@@ -156,8 +163,21 @@ def _function(item: Item | None, folder: Path) -> Callable[..., Any] | None:
     return function
 
 
-def _points(keys: dict[str, Item], folder: Path, top: Item) -> list[Point]:
-    given = None
+def _sampler(keys: dict[str, Item], folder: Path) -> StudySampler | None:
+    kind = next((kind for kind in SAMPLERS if kind in keys), None)
+    if kind is None:
+        return None
+    for other in ("grid", "points", *SAMPLERS[SAMPLERS.index(kind) + 1 :]):
+        if other in keys:
+            keys[other].fail(f"there is {kind}, which chooses the points")
+    return StudySampler(keys[kind], kind, lambda name, item: _value(name, item, folder))
+
+
+def _points(
+    keys: dict[str, Item], folder: Path, top: Item, sampler: StudySampler | None
+) -> tuple[list[Point], Callable[[list[Point]], list[Point]]]:
+    """All points, and what makes them of a sampler's."""
+    given = sampler.probes if sampler else None
     if "points" in keys:
         given = [_point(item.mapping(), folder) for item in keys["points"].items()]
     grid: dict[str, list[Any]] = {}
@@ -169,8 +189,12 @@ def _points(keys: dict[str, Item], folder: Path, top: Item) -> list[Point]:
     constraints = [_constraint(item) for item in keys["constraints"].items()] if "constraints" in keys else []
     repeat = keys["repeat"].plain() if "repeat" in keys else None
     blamed = keys.get("points") or keys.get("grid") or keys.get("repeat") or top
+
+    def expand(chosen: list[Point]) -> list[Point]:
+        return expand_points(None, chosen, constraints, repeat, may_be_empty=True)
+
     try:
-        return expand_points(grid, given, constraints, repeat)
+        return expand_points(grid, given, constraints, repeat, may_be_empty=sampler is not None), expand
     except InputError as error:
         if str(error).startswith(top.where.rpartition(":")[0]):  # a constraint has told its line
             raise
@@ -202,11 +226,17 @@ def _constraint(item: Item) -> Callable[[Point], bool]:
     return test
 
 
+def _groups(keys: dict[str, Item]) -> list[dict[str, Item]]:
+    """What maps parameters to values."""
+    found = [keys[name].mapping() for name in ("grid", "set") if name in keys]
+    return found + [keys[kind].mapping()["space"].mapping() for kind in SAMPLERS if kind in keys]
+
+
 def _line_of(name: str, keys: dict[str, Item], otherwise: Item) -> str:
     """Where a parameter stands."""
-    for group in ("grid", "set"):
-        if group in keys and name in keys[group].mapping():
-            return keys[group].mapping()[name].where
+    for parameters in _groups(keys):
+        if name in parameters:
+            return parameters[name].where
     return keys[name].where if name in keys else otherwise.where
 
 
@@ -215,8 +245,8 @@ def _check(common: Task, points: Sequence[Point], keys: dict[str, Item], top: It
     try:
         check_points(common, points)
     except (InputError, TypeError, ValueError) as error:
-        names = [name for group in ("set", "grid") if group in keys for name in keys[group].mapping()]
-        names += [name for name in keys if name not in ("set", "grid", "points")]
+        names = [name for parameters in _groups(keys) for name in parameters]
+        names += [name for name in keys if name not in ("set", "grid", "points", *SAMPLERS)]
         named = [name for name in names if name in str(error)]
         if named:
             raise InputError(f"{_line_of(max(named, key=len), keys, top)}: {error}") from None

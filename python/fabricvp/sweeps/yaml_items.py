@@ -54,6 +54,18 @@ class Item:
             self.fail("must be a single value")
         return str(self.value)
 
+    def truth(self) -> bool:
+        """`true` or `false`. Raises `InputError`."""
+        if not isinstance(self.value, bool):
+            self.fail("must be true or false")
+        return self.value
+
+    def whole(self) -> int:
+        """A whole number. Raises `InputError`."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            self.fail("must be a whole number")
+        return self.value
+
     def choice(self, allowed: Sequence[str]) -> str:
         """One of some texts. Raises `InputError`."""
         if self.text() not in allowed:
