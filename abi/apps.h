@@ -62,6 +62,7 @@
     O(gups, atomics, 0, 1, 0, "1: atomic exclusive-ors; 0: load, exclusive-or, store") \
     O(spmv, density, 1e-6, 1, 0.01, "part of the generated matrix that is not zero")   \
     O(pagerank, density, 1e-6, 1, 0.001, "part of the matrix of transitions that is not zero") \
+    O(euler3d_like, block, 64, 4194304, 4096, "cells that lie together and are numbered at random among themselves") \
     O(vgg16, width, 0.0625, 1, 0.125, "part of the published network's channels")          \
     O(resnet18, width, 0.0625, 1, 0.125, "part of the published network's channels")
 /* clang-format on */

@@ -53,6 +53,7 @@ enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2, GPU
     R(GPU_MEMORY_BUS_BITS, 0x078, 4, 1, 0) /* of all channels */                                                       \
     R(GPU_FLUSH_PAGE, 0x080, 8, 1, 0)      /* bus address in host memory. Releases of system scope read 4 bytes here   \
                                             * behind their writes to the host and to devices; 0: they do not wait */   \
+    R(GPU_MIGRATION_SIZE, 0x088, 4, 1, 0)  /* bytes that first touch moves at a time: a power of two to 2 MiB */       \
     R(GPU_QUEUE_HART, 0x200, 4, 64, 4) /* its hart; reset: n % GPU_CP_HARTS. Write while the queue is free */ \
     R(GPU_INTERRUPT, 0x03c, 4, 1, 0) /* vectors raised, write 1 to clear; INTA while any is set, unless MSI-X is on */
 /* clang-format on */

@@ -40,6 +40,8 @@ gpu_host_interface::gpu_host_interface(const sc_core::sc_module_name& name, cons
                   {constant("bytes", 64, "of device memory")}),
       page_size(registers, "page_size", GPU_PAGE_SIZE, 4, core.params.memory.page_size,
                 {constant("bytes", 32, "of pages for programs' buffers")}),
+      migration_size(registers, "migration_size", GPU_MIGRATION_SIZE, 4, core.params.memory.migration_size,
+                     {constant("bytes", 32, "that first touch moves at a time")}),
       compute_units(registers, "compute_units", GPU_COMPUTE_UNITS, 4, core.params.compute_units,
                     {constant("count", 32, "compute units")}),
       wavefront_slots(registers, "wavefront_slots", GPU_WAVEFRONT_SLOTS, 4, core.params.wavefront_slots(),

@@ -52,9 +52,10 @@ public:
     const gpu_host_interface_params params;
 
     register_bank registers{GPU_SRAM_WINDOW};
-    device_register id, index, memory_size, page_size, compute_units, wavefront_slots, clock_hz, sram_size, cp_harts,
-        lds_bytes, register_bytes, slot_lanes, l2_bytes, memory_clock_hz, memory_bus_bits, cp_control, cp_status,
-        cp_entry, cp_firmware, host_request, peers, page_request, page_retry, flush_page, queue_hart, interrupt;
+    device_register id, index, memory_size, page_size, migration_size, compute_units, wavefront_slots, clock_hz,
+        sram_size, cp_harts, lds_bytes, register_bytes, slot_lanes, l2_bytes, memory_clock_hz, memory_bus_bits,
+        cp_control, cp_status, cp_entry, cp_firmware, host_request, peers, page_request, page_retry, flush_page,
+        queue_hart, interrupt;
 
     counter bytes_received{*this, "bytes_received", "B", "bytes written into this GPU's memory through the window"};
     counter bytes_sent{*this, "bytes_sent", "B", "bytes read from this GPU's memory through the window"};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiments on reversible lanes, on small samples."""
 
+import fabricvp
 import pandas
 import pytest
 from fabricvp.experiments.gpu_workloads.measure import Measured, Point
@@ -41,6 +42,16 @@ def test_the_share_is_that_of_the_link_with_most_one_sided_samples():
 def test_the_bound_goes_from_nothing_to_fifteen_lanes_of_eight():
     assert gain_bound(0) == 1 and gain_bound(1) == pytest.approx(15 / 8)
     assert gain_bound(0.5) == pytest.approx(1 / (0.5 + 0.5 * 8 / 15))
+
+
+def test_the_numbering_of_a_mesh_decides_what_crosses():
+    sent = {}
+    for block in (64, 4194304):
+        with fabricvp.spawn("numa_quad", app="euler3d_like", size=4096, option=f"block={block}") as p:
+            p.run(time="5 s")
+            assert p.app_ok
+            sent[block] = p.statistics["node0.fabric.gpu0.packets_sent"]
+    assert sent[4194304] > 2 * sent[64]
 
 
 @pytest.mark.timeout(600)

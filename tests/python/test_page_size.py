@@ -34,3 +34,26 @@ def test_large_pages_lie_where_policies_put_them(placement):
 def test_other_sizes_are_refused():
     with pytest.raises(fabricvp.InputError, match="page_size is 65536 bytes: give 4 KiB or 2 MiB"):
         fabricvp.Platform.from_config("gpu", overrides={"node.gpu0.memory.page_size": "64 KiB"})
+
+
+def test_first_touch_moves_blocks():
+    """Sixteen small pages at a time: fewer walks come to a page that has not moved."""
+    faults = {}
+    for size in ("4 KiB", "64 KiB"):
+        with fabricvp.spawn(
+            "netcrafter_quad",
+            app="transpose",
+            size=512,
+            placement="first_touch",
+            overrides={"node.gpus.*.memory.migration_size": size},
+        ) as p:
+            p.run(time="2 s")
+            assert p.app_ok
+            faults[size] = sum(g.statistics["memory.gmmu.demand_faults"] for g in p.nodes[0].gpus)
+    pages = 2 * 512 * 512 * 4 // 4096
+    assert faults["4 KiB"] >= pages and faults["64 KiB"] < faults["4 KiB"] / 2
+
+
+def test_what_moves_at_a_time_is_a_power_of_two():
+    with pytest.raises(fabricvp.InputError, match="migration_size is 12288 bytes: give a power of two"):
+        fabricvp.Platform.from_config("gpu", overrides={"node.gpu0.memory.migration_size": "12 KiB"})

@@ -10,6 +10,7 @@ struct gpu_range {
     gpu_address at;
     uint64_t bytes;
     uint64_t page, pages; /* bytes of a page; what does not fill a large one has small ones, and counts as one */
+    uint64_t block;       /* bytes that first touch moves at a time: a page or more */
     uint8_t* owner;       /* of each page, once they have settled */
     struct gpu_range* next;
 };
@@ -64,6 +65,16 @@ static uint64_t page_of(const struct gpu_node* node, uint64_t bytes) {
     return bytes / GPU_LARGE_PAGE < gpus ? GPU_PAGE : GPU_LARGE_PAGE;
 }
 
+/* What first touch moves at a time; as little as any GPU asks for. */
+static uint64_t migration_size(const struct gpu_node* node) {
+    uint64_t bytes = GPU_LARGE_PAGE;
+    for (unsigned g = node->first; g < node->count; ++g) {
+        const uint64_t own = mmio_read32(node->gpu[g].registers + GPU_MIGRATION_SIZE);
+        if (own < bytes) bytes = own;
+    }
+    return bytes;
+}
+
 enum gpu_locality gpu_locality_of_row(unsigned row) {
     static const enum gpu_locality localities[] = {GPU_UNCLASSIFIED, GPU_STRIDED,    GPU_BY_ROWS,
                                                    GPU_BY_ROWS,      GPU_BY_COLUMNS, GPU_BY_COLUMNS};
@@ -104,20 +115,38 @@ gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_plac
         case GPU_PLACE_FIRST_TOUCH_RECORDED: return allocate_recorded(node, bytes);
         default: break;
     }
+    if (policy != GPU_PLACE_FIRST_TOUCH) return gpu_allocate_pages(node, bytes, page, gpu_place_contiguous, NULL);
+    const uint64_t wanted = migration_size(node), block = wanted > page ? wanted : page;
+    gpu_align(node, block); /* so that no block has parts of two buffers */
     const gpu_address at = gpu_allocate_pages(node, bytes, page, gpu_place_contiguous, NULL);
-    if (policy == GPU_PLACE_FIRST_TOUCH) {
-        struct gpu_range* s = heap_allocate(sizeof *s);
-        if (!s) panic("no host memory");
-        *s = (struct gpu_range){at, bytes, page, (bytes + page - 1) / page, NULL, node->first_touch};
-        node->first_touch = s;
-    }
+    struct gpu_range* s = heap_allocate(sizeof *s);
+    if (!s) panic("no host memory");
+    *s = (struct gpu_range){at, bytes, page, (bytes + page - 1) / page, block, NULL, node->first_touch};
+    node->first_touch = s;
     return at;
+}
+
+/* The page behind the one at `at`: what does not fill a large one has small ones. */
+static uint64_t next_page(const struct gpu_range* s, uint64_t at) {
+    return at + (s->bytes - at < s->page ? GPU_PAGE : s->page);
 }
 
 void gpu_unmap_first_touch(struct gpu_node* node) {
     for (const struct gpu_range* s = node->first_touch; s; s = s->next)
-        for (uint64_t at = 0; at < s->bytes; at += s->bytes - at < s->page ? GPU_PAGE : s->page)
-            gpu_unmap_page(node, s->at + at);
+        for (uint64_t at = 0; at < s->bytes; at = next_page(s, at)) gpu_unmap_page(node, s->at + at);
+}
+
+/* The block of `touched`, in a buffer with first-touch placement, goes to GPU `gpu`. */
+static void migrate_block(struct gpu_node* node, gpu_address touched, unsigned gpu) {
+    const struct gpu_range* s = node->first_touch;
+    while (s && (touched < s->at || touched - s->at >= s->bytes)) s = s->next;
+    if (!s) {
+        gpu_migrate_page(node, touched, gpu);
+        return;
+    }
+    const uint64_t begin = (touched - s->at) & ~(s->block - 1);
+    for (uint64_t at = begin; at < s->bytes && at < begin + s->block; at = next_page(s, at))
+        gpu_migrate_page(node, s->at + at, gpu);
 }
 
 void gpu_record_first_touch(struct gpu_node* node) {
@@ -138,7 +167,7 @@ void gpu_handle_page_requests(struct gpu_node* node) {
         const uintptr_t registers = node->gpu[g].registers;
         bool handled = false;
         for (uint64_t asked; (asked = mmio_read64(registers + GPU_PAGE_REQUEST)) & 1; handled = true)
-            gpu_migrate_page(node, (asked & 0x0fffffffffffffff) & ~(uint64_t)(GPU_PAGE - 1), g);
+            migrate_block(node, (asked & 0x0fffffffffffffff) & ~(uint64_t)(GPU_PAGE - 1), g);
         if (handled) mmio_write32(registers + GPU_PAGE_RETRY, 1);
     }
 }

@@ -51,7 +51,8 @@ void gpu_unmap_first_touch(struct gpu_node* node);
  * the same order and as large, get their pages from there at once; what comes after them is cut into contiguous chunks.
  */
 void gpu_record_first_touch(struct gpu_node* node);
-/* Maps the pages that GPUs have asked for, to each what it touched first. To be called while kernels run. */
+/* Maps the pages that GPUs have asked for, to each the block (GPU_MIGRATION_SIZE) that it touched first. To be called
+ * while kernels run. */
 void gpu_handle_page_requests(struct gpu_node* node);
 
 #endif

@@ -4,18 +4,19 @@
 #include "gpu/kernels/random.h"
 #include "programs/apps/app.h"
 
-enum { STAGES = 3, BLOCK = 4096, SMALLEST = 64, GROUP = 192 };
+enum { STAGES = 3, SMALLEST = 64, GROUP = 192 };
 
 /* A sheet of cells, walls at two sides, undisturbed flow at the others; cells are numbered at random within blocks, as
- * a mesh generator that works from part to part leaves them. */
+ * a mesh generator that works from part to part leaves them, or a solver that sorts them by bins. A block of all cells:
+ * as a generator that inserts points at random leaves them. */
 struct mesh {
-    uint32_t cells, width;
+    uint32_t cells, width, block; /* block: a power of two */
     int32_t* neighbour;
     float *normal, *area, *value;
 };
 
-static uint32_t number_of(uint32_t place, uint32_t cells) {
-    const uint32_t block = cells < BLOCK ? cells : BLOCK, mask = block - 1;
+static uint32_t number_of(const struct mesh* m, uint32_t place) {
+    const uint32_t mask = m->block - 1;
     uint32_t v = place & mask;
     for (unsigned round = 0; round < 3; ++round) {
         v = (v * 0x9e3779b1u + 0x7f4a7c15u) & mask;
@@ -35,13 +36,13 @@ static void make_mesh(struct app* app, struct mesh* m) {
     m->area = app_host(app, 4ull * n);
     m->value = app_host(app, 4ull * EULER_VALUES * n);
     for (uint32_t place = 0; place < n; ++place) {
-        const uint32_t x = place % w, y = place / w, cell = number_of(place, n);
+        const uint32_t x = place % w, y = place / w, cell = number_of(m, place);
         const int64_t beside[EULER_FACES] = {
             x ? (int64_t)place - 1 : EULER_WALL, x + 1 < w ? (int64_t)place + 1 : EULER_WALL,
             y ? (int64_t)place - w : EULER_FAR, y + 1 < h ? (int64_t)place + w : EULER_FAR};
         for (unsigned face = 0; face < EULER_FACES; ++face) {
             m->neighbour[(uint64_t)face * n + cell] =
-                beside[face] < 0 ? (int32_t)beside[face] : (int32_t)number_of((uint32_t)beside[face], n);
+                beside[face] < 0 ? (int32_t)beside[face] : (int32_t)number_of(m, (uint32_t)beside[face]);
             /* Both cells at a face see the same normal, with opposite signs. */
             const uint64_t seed =
                 face < 2 ? 2 * ((uint64_t)y * (w + 1) + x + face % 2) : 2 * ((uint64_t)(y + face % 2) * w + x) + 1;
@@ -116,11 +117,13 @@ static void stage(const struct mesh* m, struct cell* cells, const float* old, fl
 }
 
 bool app_euler3d_like(struct app* app) {
-    struct mesh m = {.cells = SMALLEST, .width = 8};
+    struct mesh m = {.cells = SMALLEST, .width = 8, .block = SMALLEST};
     while (m.cells < app->size) {
         m.cells *= 2;
         if (m.cells / m.width >= 2 * m.width) m.width *= 2;
     }
+    const double block = app_option(app, "block");
+    while (m.block < m.cells && m.block < block) m.block *= 2;
     make_mesh(app, &m);
     const uint64_t n = m.cells, bytes = 4ull * EULER_VALUES * n;
     struct euler_arguments a = {.neighbour = app_uploaded(app, m.neighbour, 4ull * EULER_FACES * n),

@@ -22,6 +22,11 @@ void gpu_memory_system_params::describe(parameter_visitor& v) {
             "pages of applications' buffers, 4 KiB or 2 MiB, as the machine's software would have them");
     if (page_size != std::uint64_t{1} << small_page_bits && page_size != std::uint64_t{1} << large_page_bits)
         reject(v, {"page_size", fmt::format("page_size is {} bytes: give 4 KiB or 2 MiB", page_size.bytes)});
+    v.field("migration_size", migration_size, between{1 << small_page_bits, 1 << large_page_bits},
+            "what first touch moves at a time, a power of two, aligned; never less than a page");
+    if (migration_size & (migration_size - 1))
+        reject(v, {"migration_size",
+                   fmt::format("migration_size is {} bytes: give a power of two", migration_size.bytes)});
     v.group("unit", unit, "a compute unit's way to memory");
     v.group("scalar_cache", scalar_cache, "cache for constants, shared by several compute units");
     v.group("l2_tlb", l2_tlb, "TLB of the whole GPU");

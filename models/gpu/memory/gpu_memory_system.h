@@ -18,6 +18,7 @@ namespace fabricvp::gpu {
 struct gpu_memory_system_params {
     byte_size capacity{std::uint64_t{4} << 30};
     byte_size page_size{4096};  ///< of applications' buffers; walkers and TLBs know both sizes
+    byte_size migration_size{4096};
     vector_memory_unit_params unit;
     vector_cache_params scalar_cache;
     l2_tlb_params l2_tlb;

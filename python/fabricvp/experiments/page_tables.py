@@ -302,7 +302,8 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "lanes": {
         "synthetic": lanes.synthetic,
         "workloads": lanes.workloads,
-        "one_sided": lanes.one_sided,
+        "apart": lanes.apart,
+        "blocks": lanes.blocks,
         "sample_times": lanes.sample_times,
     },
     "locality": {"summary": locality.summary, "declared": locality.declared, "times": locality.times},

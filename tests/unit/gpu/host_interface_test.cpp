@@ -124,6 +124,7 @@ TEST_CASE("registers tell what the GPU is") {
     CHECK(b.get<std::uint32_t>(GPU_INDEX) == 3);
     CHECK(b.get<std::uint64_t>(GPU_MEMORY_SIZE) == capacity);
     CHECK(b.get<std::uint32_t>(GPU_PAGE_SIZE) == 4096);
+    CHECK(b.get<std::uint32_t>(GPU_MIGRATION_SIZE) == 4096);
     CHECK(b.get<std::uint32_t>(GPU_COMPUTE_UNITS) == 2);
     CHECK(b.get<std::uint32_t>(GPU_WAVEFRONT_SLOTS) == small().wavefront_slots());
     CHECK(b.get<std::uint32_t>(GPU_SLOT_LANES) == 64);

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from ..gpu_workloads.options import add_only
     from ..netcrafter.points import PAGE_SIZES
-    from .points import ALL
+    from .points import ALL, MIGRATION_SIZES
 
     add_only(parser, ALL)
     parser.add_argument(
@@ -23,6 +23,15 @@ def _options(parser: argparse.ArgumentParser) -> None:
         default=PAGE_SIZES[0],
         choices=PAGE_SIZES,
         help="pages of the workloads' buffers (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--migration-sizes",
+        nargs="*",
+        default=MIGRATION_SIZES[:1],
+        choices=MIGRATION_SIZES,
+        metavar="SIZE",
+        help="run with first touch that moves blocks of these sizes, too (default: '64 KiB'; allowed:"
+        f" {', '.join(MIGRATION_SIZES)}); none with --quick",
     )
     parser.add_argument(
         "--small", action="store_true", help="sizes of which a run takes seconds, where others take minutes"

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from ..page_layout import EMPTY, Frames, PageTable, as_published, code, count_of, fixed
 from .points import (
+    APART,
     DOUBLED,
     FIXED,
-    ONE_SIDED,
     POLICIES,
     PUBLISHED_MEANS,
     RUN_POLICIES,
     SAMPLE,
     SAMPLE_TIMES,
+    SHORT_SAMPLES,
     SWITCH,
     SWITCH_TIMES,
     WORKLOADS,
@@ -22,6 +24,9 @@ from .points import (
     sample_point,
     switch_point,
 )
+
+if TYPE_CHECKING:
+    import pandas
 
 _three = fixed(3)
 _Row = tuple[str, tuple[str, ...]]  #: name of a workload, and its line
@@ -64,10 +69,41 @@ def workloads(frames: Frames) -> PageTable:
     )
 
 
-def one_sided(frames: Frames) -> PageTable:
-    """The same of workloads that are one-sided by nature."""
-    heads, rows = _measured(frames, "one_sided", ONE_SIDED)
-    return PageTable(heads, [row for _, row in rows])
+def apart(frames: Frames) -> PageTable:
+    """The same of workloads that are in no mean: one-sided by nature, or with a mesh of another numbering."""
+    heads, rows = _measured(frames, "apart", APART)
+    gains = frames["apart"].set_index("workload")
+    short = {sample_point(t): f"sample {t},000" for t in SHORT_SAMPLES if sample_point(t) in gains}
+    return PageTable(
+        (*heads, *short.values()), [(*row, *(_three(gains.loc[name, at]) for at in short)) for name, row in rows]
+    )
+
+
+def blocks(frames: Frames) -> PageTable:
+    """What workloads do to links, and their speed-ups, by what first touch moves at a time."""
+    frame = frames["blocks"]
+    sizes = list(dict.fromkeys(frame["block"]))
+    by = frame.set_index(["workload", "block"])
+    rows: list[tuple[str, ...]] = []
+    for name in dict.fromkeys(frame["workload"]):
+        rows.append((code(str(name)), *(cell for size in sizes for cell in _block_cells(by.loc[(name, size)]))))
+    means: list[str] = []
+    for size in sizes:
+        part = frame[frame["block"] == size]
+        means += [EMPTY, EMPTY, _three(fmean(part["doubled"])), _three(fmean(part["milic2017"]))]
+    rows.append(("mean", *means))
+    heads = ("busy", "one way", "doubled", code("milic2017"))
+    return PageTable(("workload", *(f"{size}: {head}" for size in sizes for head in heads)), rows)
+
+
+def _block_cells(line: pandas.Series) -> tuple[str, ...]:
+    share = line["one_saturated_%"]
+    return (
+        f"{line['busier_%']:.0f} / {line['other_%']:.0f}",
+        f"{share:.0f} %" if share >= 0.5 else "0",
+        _three(line["doubled"]),
+        _three(line["milic2017"]),
+    )
 
 
 def _measured(frames: Frames, table: str, which: dict[str, Workload]) -> tuple[tuple[str, ...], list[_Row]]:

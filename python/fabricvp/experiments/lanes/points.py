@@ -21,7 +21,8 @@ class Workload(NamedTuple):
     seconds: float  #: roughly, of a run at the default size on a free core: for the estimate of the time left
     gain: float | None = None  #: published speed-up by reversible lanes
     application: str = ""  #: that runs, where the workload is called otherwise
-    option: str = ""  #: of the application; pages are then where it says from the beginning, and not at first touch
+    option: str = ""  #: of the application
+    placed: bool = False  #: pages are where the option says from the beginning, and not at first touch
 
 
 #: by the name of the application
@@ -44,11 +45,17 @@ _ON_ONE_SOCKET = f"places={{}}:2:{1 << 30}"
 #: Workloads whose traffic is one-sided by nature. They are in no mean.
 ONE_SIDED: dict[str, Workload] = {
     # Every socket multiplies rows of its own by the same weights, which lie on socket 0.
-    "broadcast": Workload("", 512, 384, 256, 7, None, "mm", _ON_ONE_SOCKET.format(1)),
+    "broadcast": Workload("", 512, 384, 256, 7, None, "mm", _ON_ONE_SOCKET.format(1), True),
     # Every socket filters samples of its own. What comes out goes to socket 0.
-    "gather": Workload("", 1 << 21, 1 << 20, 1 << 18, 5, None, "fir", _ON_ONE_SOCKET.format(2)),
+    "gather": Workload("", 1 << 21, 1 << 20, 1 << 18, 5, None, "fir", _ON_ONE_SOCKET.format(2), True),
 }
-ALL = WORKLOADS | ONE_SIDED
+#: Workloads that are in no mean either.
+OTHERS: dict[str, Workload] = {
+    # Cells are numbered at random throughout, as a generator leaves them that inserts points anywhere.
+    "scattered": Workload("", 262144, 16384, 2048, 200, None, "euler3d_like", "block=4194304")
+}
+APART = ONE_SIDED | OTHERS
+ALL = WORKLOADS | APART
 QUICK = ("sp_like", "hpgmg_like", "pagerank", "gather")
 SWEPT = (  #: is run with other sample and switch times even if its lanes do not turn, since the study speaks of it
     "comd_like"
@@ -64,6 +71,8 @@ RUN_POLICIES = ("milic2017", "predictive")
 SAMPLE_TIMES = (1, 2, 5, 20, 100)  #: thousands of cycles of 1 GHz, that is µs
 SWITCH_TIMES = (10, 100, 200, 500)  #: cycles of 1 GHz, that is ns
 SAMPLE, SWITCH = 5, 100  #: published
+SHORT_SAMPLES = (1, 2)  #: those of SAMPLE_TIMES that workloads of APART run with, too
+MIGRATION_SIZES = ("64 KiB", "2 MiB")  #: what first touch may move at a time, other than a page
 
 
 def reversal(policy: str, sample_us: int = SAMPLE, switch_ns: int = SWITCH) -> Overrides:
@@ -79,6 +88,11 @@ def points() -> dict[str, Overrides]:
     found |= {sample_point(t): reversal("milic2017", sample_us=t) for t in SAMPLE_TIMES if t != SAMPLE}
     found |= {switch_point(t): reversal("milic2017", switch_ns=t) for t in SWITCH_TIMES if t != SWITCH}
     return found
+
+
+def migrating(size: str) -> Overrides:
+    """Parameters of a machine whose first touch moves blocks of that size."""
+    return (("node.gpus.*.memory.migration_size", size),)
 
 
 def sample_point(sample_us: int) -> str:
