@@ -156,6 +156,7 @@ statistics_snapshot platform::implementation::own_statistics() const {
     values["sim.instructions"] = static_cast<double>(hardware->instructions());
     add_polls(values, *hardware);
     if (synchronizer) add_rank(values);
+    if (plan) add_plan(values);
     return values;
 }
 

@@ -134,6 +134,10 @@ public:
     /// Brings what all processes of the run have measured and recorded to the first one, whose statistics() and
     /// write_results() are then about the whole machine. All of them call it, after run_until().
     void gather();
+    /// Measures from now on what each of `count` ranks would have to do in its windows, for statistics() as those of a
+    /// run with ranks. The machine is all here; results are the same. Before the first run_until(). \throws input_error
+    /// where the machine cannot be cut so
+    void plan_ranks(unsigned count);
     /// Whether this process has the node.
     bool has(std::size_t node) const;
     /// What started this run, for run.json.

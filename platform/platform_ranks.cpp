@@ -137,6 +137,39 @@ void platform::implementation::agree_on_end(ticks limit, bool quiet) {
     }
 }
 
+void platform::implementation::add_parallel_work(statistics_snapshot& values, const ranks::parallel_work& work) {
+    values["sim.parallel.work_s"] = work.seconds();
+    values["sim.parallel.critical_path_s"] = work.critical_path_seconds();
+    values["sim.parallel.bound"] = work.bound();
+    values["sim.parallel.work_events"] = static_cast<double>(work.events());
+    values["sim.parallel.critical_path_events"] = static_cast<double>(work.critical_path_events());
+    values["sim.parallel.bound_by_events"] = work.bound_by_events();
+    values["sim.parallel.windows"] = static_cast<double>(work.windows());
+    values["sim.parallel.active_ranks"] = work.active_ranks();
+}
+
+/// What ranks would have to do, in a process that has the whole machine.
+void platform::implementation::add_plan(statistics_snapshot& values) const {
+    const auto measured = plan->measured();
+    add_parallel_work(values, measured.work());
+    values["sim.parallel.planned_ranks"] = measured.ranks();
+    for (unsigned r = 0; r < measured.ranks(); ++r) {
+        const auto rank = fmt::format("sim.rank{}.", r);
+        values[rank + "work_s"] = measured.work_of(r).seconds;
+        values[rank + "work_events"] = static_cast<double>(measured.work_of(r).events);
+        for (unsigned other = 0; other < measured.ranks(); ++other)
+            if (other != r) values[fmt::format("{}waited_for.rank{}_s", rank, other)] = measured.waited(r, other);
+    }
+}
+
+void platform::plan_ranks(unsigned count) {
+    m->planned_parts = std::make_unique<ranks::partition>(m->params, count);
+    if (count > 1)
+        for (std::size_t i = 0; i < m->contexts.size(); ++i)
+            if (m->contexts[i].has_software()) m->planned_parts->check_scope(i, m->params.nodes[i].host.marker.scope);
+    m->plan = std::make_unique<ranks::rank_plan>(*m->planned_parts, m->lookahead);
+}
+
 /// What this rank has cost; rank 0 has what all know.
 void platform::implementation::add_rank(statistics_snapshot& values) const {
     rusage used{};
@@ -149,12 +182,10 @@ void platform::implementation::add_rank(statistics_snapshot& values) const {
     values[rank + "waited_s"] = communicator->waited();
     for (unsigned r = 0; r < communicator->count(); ++r)
         if (r != communicator->rank())
-            values[fmt::format("{}waited_for.rank{}_s", rank, r)] = synchronizer->work().waited_for(r);
-    if (communicator->rank() == 0) {
-        values["sim.parallel.work_s"] = synchronizer->work().total();
-        values["sim.parallel.critical_path_s"] = synchronizer->work().critical_path();
-        values["sim.parallel.bound"] = synchronizer->work().bound();
-    }
+            values[fmt::format("{}waited_for.rank{}_s", rank, r)] = synchronizer->waited_for(r);
+    if (communicator->rank() == 0) add_parallel_work(values, synchronizer->work());
+    values[rank + "work_s"] = synchronizer->own_seconds();
+    values[rank + "work_events"] = static_cast<double>(synchronizer->own_events());
     values[rank + "user_s"] = seconds(used.ru_utime);
     values[rank + "system_s"] = seconds(used.ru_stime);
     values[rank + "memory_bytes"] = static_cast<double>(used.ru_maxrss) * 1024;

@@ -25,6 +25,7 @@
 #include "platform/ranks/communicator.h"
 #include "platform/ranks/partition.h"
 #include "platform/ranks/rank_part.h"
+#include "platform/ranks/rank_plan.h"
 #include "platform/ranks/window_synchronizer.h"
 #include "platform/results/results.h"
 #include "platform/results/run_folder.h"
@@ -78,6 +79,8 @@ struct platform::implementation {
     std::unique_ptr<run_folder> results;  ///< of open_results()
     std::unique_ptr<input_wait_detector> input_wait;
     std::unique_ptr<ranks::window_synchronizer> synchronizer;  ///< keeps in step with the others
+    std::unique_ptr<ranks::partition> planned_parts;           ///< of plan_ranks()
+    std::unique_ptr<ranks::rank_plan> plan;                    ///< what they would have to do
     std::vector<ranks::rank_part> rank_parts;  ///< what all ranks have measured, once it is here; by rank
     std::unique_ptr<gpu::replay::recorder> recorder;
     std::string recorder_path;
@@ -143,6 +146,8 @@ struct platform::implementation {
     void apply_control_messages(const std::string& control_messages);
     statistics_snapshot own_statistics() const;
     void add_rank(statistics_snapshot& values) const;
+    void add_plan(statistics_snapshot& values) const;
+    static void add_parallel_work(statistics_snapshot& values, const ranks::parallel_work& work);
     ranks::rank_part own_rank_part(bool whole = true);
 
     /// Ends the run; the first reason counts.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/event_wheel.h"
+#include "base/work_observer.h"
 
 namespace fabricvp {
 
@@ -65,6 +66,7 @@ void calendar::schedule(calendar_event& event, ticks when) {
     }
     event.m_when = when;
     m_wheel->insert(event);
+    if (work_observer::current && !event.m_owner) work_observer::current->scheduled(event);
     if (!m_in_callback) wake_at_once();
 }
 
@@ -121,6 +123,7 @@ void calendar::drain() {
 ticks calendar::execute(ticks horizon, ticks kernel_time) {
     m_horizon_stale = false;
     m_in_callback = true;
+    auto* const observer = work_observer::current;
     try {
         while (!m_wheel->empty()) {
             calendar_event* event = m_wheel->take(horizon);
@@ -129,6 +132,7 @@ ticks calendar::execute(ticks horizon, ticks kernel_time) {
             m_wheel->rank = event->m_rank;
             event->m_when = never;
             ++m_executed;
+            if (observer) observer->begins(*event, m_now);
             event->m_call(event->m_object);
             if (m_stop_requested) break;
             if (m_horizon_stale) {
@@ -141,6 +145,7 @@ ticks calendar::execute(ticks horizon, ticks kernel_time) {
         m_stop_requested = true;
     }
     m_in_callback = false;
+    if (observer) observer->ends();
     if (m_stop_requested)
         m_wheel->reached = {m_now, m_wheel->rank + 1};
     else

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/work_observer.h"
 #include "link/far_end.h"
 
 namespace fabricvp::network {
@@ -204,6 +205,8 @@ void port::send_from(unsigned lane) {
 ticks port::arrival_time(packet& p, ticks) { return m_owner.packet_announced(*this, p); }
 
 void port::deliver(const packet_ptr& p) {
+    // One event hands over what arrives at one time, whosever ports that are.
+    if (work_observer::current) work_observer::current->goes_on_in(*this, now());
     if (!p) return process_signals();
     if (!m_up) return drop(*p, drop_reason::link_down);
     p->link_epoch = m_epoch;

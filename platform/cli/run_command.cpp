@@ -146,6 +146,8 @@ options::options_description run_options() {
         "run the machine as N processes, cut at links of its network; mpirun -n N fabricvp run … does so as well")(
         "transport", options::value<std::string>()->value_name("KIND"),
         "how processes of --ranks exchange messages: shared_memory (default), or mpi, by mpirun")(
+        "plan-ranks", options::value<std::string>()->value_name("N"),
+        "measure in one process what N ranks would have to do, and what they could gain: sim.parallel.* in stats.json")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
@@ -166,6 +168,9 @@ int run(const options::variables_map& given) {
         if (!given.count("script")) throw input_error("--junit needs --script, whose lines are its test cases");
         junit = check_writable(text_option(given, "junit"));
     }
+    if (given.count("plan-ranks"))
+        p->plan_ranks(static_cast<unsigned>(
+            number_option(text_option(given, "plan-ranks"), 1, machine_params::max_nodes, "--plan-ranks")));
     start_capture(*p, given);
     if (given.count("spans") && !given.count("out"))
         throw input_error("--spans needs --out, the folder where stats.json goes");
@@ -239,6 +244,19 @@ void report_kernels(const statistics_snapshot& values) {
                    100 * scratch / transactions);
 }
 
+/// What planned ranks could gain.
+void report_plan(const statistics_snapshot& values) {
+    const auto planned = values.find("sim.parallel.planned_ranks");
+    if (planned == values.end()) return;
+    const auto of = [&](const char* name) { return values.at(std::string("sim.parallel.") + name); };
+    const double windows = of("windows");
+    fmt::print(stderr,
+               "fabricvp: {:.0f} planned rank{} can be {:.2f} times as fast as one process at most ({:.2f} by events): "
+               "{:.0f} windows of {:.0f} events, {:.1f} ranks at work in each\n",
+               planned->second, planned->second == 1 ? "" : "s", of("bound"), of("bound_by_events"), windows,
+               windows > 0 ? of("work_events") / windows : 0, of("active_ranks"));
+}
+
 }  // namespace
 
 void configure_consoles(platform& p, const options::variables_map& given) {
@@ -296,6 +314,7 @@ void report(const platform& p, const run_result& result, const std::string& fail
         text += fmt::format(", {:.0f} instructions, {:.1f} MIPS", instructions, mips);
     fmt::print(stderr, "{}\n", text);
     report_kernels(values);
+    report_plan(values);
 }
 
 command run_command() {

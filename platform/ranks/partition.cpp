@@ -21,7 +21,7 @@ partition::partition(const machine_params& p, unsigned ranks) : m_ranks(ranks) {
         throw input_error(
             fmt::format("{} ranks: this machine has {} part{} (nodes or generators): one for each rank is the most",
                         ranks, parts, parts == 1 ? "" : "s"));
-    if (p.network.links.empty())
+    if (ranks > 1 && p.network.links.empty())
         throw input_error(
             fmt::format("{} ranks: this machine has no network between its nodes that it could be cut at", ranks));
     for (std::size_t i = 0; i < p.nodes.size(); ++i) m_nodes.push_back(block_owner(i, p.nodes.size()));

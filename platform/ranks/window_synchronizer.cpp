@@ -2,22 +2,16 @@
 #include "platform/ranks/window_synchronizer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
 namespace fabricvp::ranks {
 
-namespace {
-
-using wall_clock = std::chrono::steady_clock;
-
-}  // namespace
-
 /// What stands before link state and messages.
 struct window_synchronizer::header {
     ticks next, now;
-    double window_s;                 ///< wall time of its latest window
+    double window_s;  ///< processor time of its latest window
+    std::uint64_t window_events;
     std::uint64_t control_messages;  ///< bytes
 };
 
@@ -29,7 +23,7 @@ window_synchronizer::window_synchronizer(communicator& comm, calendar& timeline,
       m_posted(comm.count()),
       m_to(comm.count()),
       m_from(comm.count()),
-      m_work(comm.count()) {}
+      m_waited_for(comm.count()) {}
 
 void window_synchronizer::post(unsigned rank, const network::link_message& m) {
     network::append(m_posted[rank], m);
@@ -48,7 +42,8 @@ ticks window_synchronizer::next_here() const {
 }
 
 void window_synchronizer::send(const std::string& control_messages) {
-    const header own{std::min(next_here(), m_posted_due), m_timeline.now(), m_window_s, control_messages.size()};
+    const header own{std::min(next_here(), m_posted_due), m_timeline.now(), m_window_s, m_window_events,
+                     control_messages.size()};
     const auto* head = reinterpret_cast<const std::uint8_t*>(&own);
     for (unsigned r = 0; r < m_comm.count(); ++r) {
         if (r == m_comm.rank()) continue;
@@ -69,14 +64,14 @@ bool window_synchronizer::run() {
         send(m_hooks.control_messages());
         const auto waited = m_comm.waited();
         m_comm.all_to_all(m_to, m_from);
-        m_work.add_wait(m_comm.last_sender(), m_comm.waited() - waited);
-        m_work.add(m_window_s);
+        m_waited_for[m_comm.last_sender()] += m_comm.waited() - waited;
+        m_work.add(m_window_s, m_window_events);
         for (unsigned r = 0; r < m_comm.count(); ++r) {
             if (r == m_comm.rank()) continue;
             const auto& received = m_from[r];
             header its;
             std::memcpy(&its, received.data(), sizeof its);
-            m_work.add(its.window_s);
+            m_work.add(its.window_s, its.window_events);
             next = std::min(next, its.next);
             latest = std::max(latest, its.now);
             auto at = sizeof its + its.control_messages;
@@ -87,13 +82,15 @@ bool window_synchronizer::run() {
         }
         m_work.end_window();
         m_window_s = 0;
+        m_window_events = 0;
         const auto limit = m_hooks.limit();
         if (const auto first = std::min(own, next); first == never || first > limit) {
             advance_to(first == never ? latest : limit);
             return first != never;
         }
         ++m_count;
-        const auto began = wall_clock::now();
+        m_timer.lap();
+        const auto executed = m_timeline.executed();
         const auto after = [&](ticks t, ticks time) { return t > never - time ? never : t + time - 1; };
         const auto end = std::min(after(next, m_lookahead), after(own, 2 * m_lookahead));
         do {
@@ -103,7 +100,10 @@ bool window_synchronizer::run() {
             if (m_timeline.stop_requested()) m_hooks.stopped();
         } while (m_timeline.stop_requested() && m_timeline.now() < std::min(end, m_hooks.limit()));
         m_timeline.cancel(m_wake);
-        m_window_s = std::chrono::duration<double>(wall_clock::now() - began).count();
+        m_window_s = m_timer.lap();
+        m_window_events = m_timeline.executed() - executed;
+        m_own_seconds += m_window_s;
+        m_own_events += m_window_events;
     }
 }
 

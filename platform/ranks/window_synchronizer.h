@@ -18,6 +18,7 @@
 #include "network/link_message.h"
 #include "platform/ranks/communicator.h"
 #include "platform/ranks/parallel_work.h"
+#include "platform/ranks/processor_timer.h"
 
 namespace fabricvp::ranks {
 
@@ -53,7 +54,13 @@ public:
     std::vector<std::string> all(const std::string& own);
 
     std::uint64_t count() const { return m_count; }  ///< windows so far
+    /// Of all ranks, as each of them knows.
     const parallel_work& work() const { return m_work; }
+    /// Seconds in which this rank has exchanged messages, and another one was the last to come.
+    double waited_for(unsigned rank) const { return m_waited_for[rank]; }
+    /// Processor seconds of this rank's windows, and events in them.
+    double own_seconds() const { return m_own_seconds; }
+    std::uint64_t own_events() const { return m_own_events; }
 
 private:
     struct header;
@@ -70,7 +77,12 @@ private:
     std::vector<bytes> m_to, m_from;
     std::uint64_t m_count = 0;
     parallel_work m_work;
+    std::vector<double> m_waited_for;  ///< by rank
+    processor_timer m_timer;
     double m_window_s = 0;  ///< that the latest window took here
+    std::uint64_t m_window_events = 0;
+    double m_own_seconds = 0;
+    std::uint64_t m_own_events = 0;
     calendar_event m_wake{method<&window_synchronizer::wake>, this};
 };
 

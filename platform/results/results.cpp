@@ -52,16 +52,24 @@ statistic_notes verdict_notes(const std::string& path) {
 /// Of one rank of a run (sim.rank0.windows).
 statistic_notes rank_notes(const std::string& path) {
     static const std::map<std::string, statistic_notes> together = {
-        {"sim.parallel.work_s", {"s", "wall-clock time of all ranks' windows, without waiting"}},
-        {"sim.parallel.critical_path_s", {"s", "wall-clock time of each window's busiest rank"}},
+        {"sim.parallel.work_s", {"s", "processor time of all ranks' windows, without waiting"}},
+        {"sim.parallel.critical_path_s", {"s", "processor time of each window's busiest rank"}},
         {"sim.parallel.bound", {"1", "work over critical path: how many times as fast ranks can be as one process"}},
+        {"sim.parallel.work_events", {"1", "events of all ranks' windows"}},
+        {"sim.parallel.critical_path_events", {"1", "events of the rank that had most of them in a window"}},
+        {"sim.parallel.bound_by_events", {"1", "the bound if all events took the same time"}},
+        {"sim.parallel.windows", {"1", "windows of simulated time, after each of which ranks exchange messages"}},
+        {"sim.parallel.active_ranks", {"1", "mean number of ranks that had events in a window"}},
+        {"sim.parallel.planned_ranks", {"1", "ranks that were planned, in a run of one process"}},
     };
     if (const auto found = together.find(path); found != together.end()) return found->second;
     if (path.compare(0, 8, "sim.rank") != 0) return {};
     if (path.find(".waited_for.rank") != path.npos)
-        return {"s", "wall-clock time of exchanges in which that rank's message was the last to come"};
+        return {"s", "wall-clock time of exchanges in which that rank was the last to come; planned: had most to do"};
     static const std::map<std::string, statistic_notes> notes = {
         {"windows", {"1", "windows of simulated time that it ran without hearing from the others"}},
+        {"work_s", {"s", "processor time of its windows, without waiting"}},
+        {"work_events", {"1", "events of its windows"}},
         {"waited_s", {"s", "wall-clock time in which it exchanged messages, and waited for others"}},
         {"user_s", {"s", "processor time of the process"}},
         {"system_s", {"s", "processor time of the process in the operating system"}},

@@ -45,6 +45,18 @@ class Rejected(CommandTest):
         self.assert_rejected("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "0")
         self.assert_rejected("must be a number from 1 to 1024", CONFIGS / "rdma_pair.yaml", "--ranks", "two")
 
+    def test_numbers_of_a_plan(self):
+        pair = CONFIGS / "rdma_pair.yaml"
+        for bad in ("0", "two", ""):
+            self.assert_rejected("--plan-ranks", pair, "--plan-ranks", bad)
+        self.assert_rejected("3 ranks: this machine has 2 parts", pair, "--plan-ranks", "3")
+        self.assert_rejected("no network between its nodes", CONFIGS / "two_nodes.yaml", "--plan-ranks", "2")
+        self.assert_rejected("--plan-ranks does not go with ranks", pair, "--ranks", "2", "--plan-ranks", "2")
+        self.assert_rejected(
+            "marks can only reach their own node",
+            *(pair, "--plan-ranks", "2", "--set", "node1.host.marker.scope=network"),
+        )
+
     def test_transports(self):
         pair = CONFIGS / "rdma_pair.yaml"
         self.assert_rejected(
@@ -233,6 +245,48 @@ faults:
         names = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
         self.assertEqual(names, {"rank 0": 1, "rank 1": 2})
         self.assertEqual({e["pid"] for e in events}, {1, 2})
+
+    def parallel(self, folder):
+        statistics = json.loads((self.folder / folder / "stats.json").read_text())
+        return {key: value for key, value in statistics.items() if key.startswith(("sim.parallel.", "sim.rank"))}
+
+    def test_a_plan_is_what_ranks_do(self):
+        machine = self.long_cables("compnet_4", "switch0", nodes=4, propagation="500 ns")
+        jacobi = "work=jacobi scheme=compnet rows=64 columns=64 groups=8 iterations=2 reference=0"
+        self.succeed("run", machine, "--append", jacobi, "--quiet", "--out", "alone")
+        for count in (1, 2, 4):
+            plan, real = f"plan{count}", f"real{count}"
+            self.succeed(*("run", machine, "--append", jacobi, "--quiet", "--plan-ranks", str(count), "--out", plan))
+            self.assertEqual(self.statistics("alone"), self.statistics(plan))
+            planned = self.parallel(plan)
+            self.assertEqual(planned["sim.parallel.planned_ranks"], count)
+            self.assertAlmostEqual(
+                planned["sim.parallel.bound"], planned["sim.parallel.work_s"] / planned["sim.parallel.critical_path_s"]
+            )
+            for unit in ("s", "events"):
+                self.assertAlmostEqual(
+                    planned[f"sim.parallel.work_{unit}"], sum(planned[f"sim.rank{r}.work_{unit}"] for r in range(count))
+                )
+            if count == 1:
+                self.assertEqual(planned["sim.parallel.bound_by_events"], 1)
+                continue
+            self.assertGreater(planned["sim.rank0.waited_for.rank1_s"], 0)
+            self.succeed("run", machine, "--append", jacobi, "--quiet", "--ranks", str(count), "--out", real)
+            found = self.parallel(real)
+            # Other nodes' events end slices of harts, and ranks have windows that end with a slice of the run.
+            for what in ("bound_by_events", "critical_path_events", "work_events", "windows", "active_ranks"):
+                self.assertAlmostEqual(
+                    planned[f"sim.parallel.{what}"] / found[f"sim.parallel.{what}"], 1, delta=0.1, msg=what
+                )
+            for r in range(count):
+                self.assertAlmostEqual(
+                    planned[f"sim.rank{r}.work_events"] / found[f"sim.rank{r}.work_events"], 1, delta=0.1
+                )
+
+    def test_a_plan_of_one_node(self):
+        result = self.run_command("run", CONFIGS / "hello.yaml", "--plan-ranks", "1", "--out", "out")
+        self.assertEqual(result.returncode, 0, result.errors)
+        self.assertIn("1 planned rank can be 1.00 times as fast", result.errors)
 
     def test_what_a_guest_says_of_itself(self):
         """A node that fails ends the run with status 1, whatever rank it is in."""

@@ -61,19 +61,21 @@ TEST_CASE("machines that cannot be cut so are refused") {
 }
 
 TEST_CASE("the busiest rank of each window bounds what ranks gain") {
-    parallel_work w(3);
+    parallel_work w;
     CHECK(w.bound() == 0);
-    for (const auto seconds : {4., 1., 1.}) w.add(seconds);
+    CHECK(w.active_ranks() == 0);
+    for (const auto& [seconds, events] : {std::pair(4., 10u), {1., 20u}, {1., 0u}}) w.add(seconds, events);
     w.end_window();
-    for (const auto seconds : {0., 2., 0.}) w.add(seconds);
+    for (const auto& [seconds, events] : {std::pair(0., 0u), {2., 5u}, {0., 0u}}) w.add(seconds, events);
     w.end_window();
-    w.add_wait(2, 0.5);
-    w.add_wait(2, 0.25);
-    CHECK(w.total() == 8);
-    CHECK(w.critical_path() == 6);
+    CHECK(w.windows() == 2);
+    CHECK(w.seconds() == 8);
+    CHECK(w.critical_path_seconds() == 6);
     CHECK(w.bound() == 8. / 6);
-    CHECK(w.waited_for(2) == 0.75);
-    CHECK(w.waited_for(1) == 0);
+    CHECK(w.events() == 35);
+    CHECK(w.critical_path_events() == 25);
+    CHECK(w.bound_by_events() == 35. / 25);
+    CHECK(w.active_ranks() == 1.5);
 }
 
 TEST_CASE("what ranks have measured comes together") {
