@@ -240,17 +240,6 @@ void platform::write_results(const std::string& folder) {
     if (alone) m->rank_parts.clear();
 }
 
-void platform::run_script(std::size_t node, const std::string& text, const std::string& name) {
-    auto& a = m->contexts.at(node);
-    a.script = std::make_unique<console_script>(text, name);
-    a.script->type = [&a](std::string_view typed) { a.serial->type(typed); };
-    a.serial->mute_input();
-    a.serial->on_output([this, &a](char c) {
-        a.script->on_byte(c, now());
-        if (a.script->done()) m->hardware->timeline.stop();
-    });
-}
-
 void platform::end_when_guests_wait() { m->input_wait = std::make_unique<input_wait_detector>(*m->hardware); }
 
 void platform::reset() { m->restart(); }

@@ -102,7 +102,8 @@ public:
     console& serial(std::size_t node);
     /// Lets a script (console/console_script.h) speak with a node from now on. When all scripts have ended, the run
     /// ends with run_outcome::event, unless they let the guest finish; a line whose text does not come ends it with
-    /// guest_failure. \param name of the file, for messages \throws input_error
+    /// guest_failure. Where a network links nodes, regular expressions, time-outs and ends of scripts count at
+    /// multiples of 100 us. \param name of the file, for messages \throws input_error
     void run_script(std::size_t node, const std::string& text, const std::string& name);
     /// Results of all scripts in JUnit's format: a test suite a node, a test case for each line that types or waits,
     /// and one for the end of the run. Times are simulated. \param failure why the run failed; empty: it did not

@@ -152,8 +152,8 @@ std::string platform::implementation::failure_message() const {
         if (const auto app = app_of(a.images); !app.empty())
             return fmt::format("node{}: application {} has not ended", i, app);
     }
-    for (const auto& a : contexts)
-        if (a.script && !a.script->done()) return a.script->current_line() + ": the script was not done";
+    for (const auto& [node, script] : script_reports())
+        if (!script.current_line.empty()) return script.current_line + ": the script was not done";
     return {};
 }
 
@@ -161,21 +161,22 @@ std::string platform::script_results(const std::string& failure) const {
     const auto seconds = [](ticks time) { return static_cast<double>(time) / ticks_per_second; };
     std::vector<junit_suite> suites;
     bool explained = false;
-    for (std::size_t i = 0; i < m->contexts.size(); ++i) {
-        const auto& a = m->contexts[i];
-        if (!a.script) continue;
-        junit_suite suite{fmt::format("node{}: {}", i, a.script->name()), {}, a.serial->output()};
-        for (const auto& line : a.script->report()) {
+    for (const auto& [i, script] : m->script_reports()) {
+        std::string output = m->contexts[i].serial->output();
+        for (const auto& p : m->rank_parts)
+            if (const auto part = p.nodes.find(i); part != p.nodes.end()) output = part->second.console;
+        junit_suite suite{fmt::format("node{}: {}", i, script.name), {}, std::move(output)};
+        for (const auto& line : script.lines) {
             junit_case c{fmt::format("{}: {}", line.line, line.source), 0, {}, {}};
-            if (line.progress == console_script::progress::done)
+            if (line.progress == script_progress::done)
                 c.seconds = seconds(line.end - line.begin);
-            else if (line.progress == console_script::progress::waits)
+            else if (line.progress == script_progress::waits)
                 c.skipped = "the script did not come here";
             else {
                 c.seconds = seconds(now() - line.begin);
-                c.failure = !a.script->failure().empty() ? a.script->failure()
-                            : !failure.empty()           ? failure
-                                                         : "the run ended before";
+                c.failure = !script.failure.empty() ? script.failure
+                            : !failure.empty()      ? failure
+                                                    : "the run ended before";
                 explained = true;
             }
             suite.cases.push_back(std::move(c));
@@ -186,17 +187,55 @@ std::string platform::script_results(const std::string& failure) const {
     return junit_xml(suites);
 }
 
-void platform::implementation::serve_scripts() {
-    bool all_done = true, some = false, finishes = false;
-    for (auto& a : contexts) {
-        if (!a.script) continue;
-        a.script->poll(hardware->timeline.now());
-        if (!a.script->failure().empty()) return end(run_outcome::guest_failure, a.script->failure(), 1);
-        some = true;
-        all_done = all_done && a.script->done();
-        finishes = finishes || a.script->finishes();
+void platform::run_script(std::size_t node, const std::string& text, const std::string& name) {
+    auto& a = m->contexts.at(node);
+    auto script = std::make_unique<console_script>(text, name);
+    m->has_scripts = true;
+    if (!has(node)) return;
+    a.script = std::move(script);
+    a.script->type = [&a](std::string_view typed) { a.serial->type(typed); };
+    a.serial->mute_input();
+    a.serial->on_output([this, &a](char c) {
+        a.script->on_byte(c, now());
+        if (a.script->done() && !m->lookahead) m->hardware->timeline.stop();
+    });
+}
+
+std::map<std::size_t, platform::implementation::script_state> platform::implementation::look_at_scripts() {
+    std::map<std::size_t, script_state> all;
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+        const auto& script = contexts[i].script;
+        if (!script) continue;
+        script->poll(hardware->timeline.now());
+        all[i] = {script->deadline() != never, script->done(), script->finishes(), script->failure()};
     }
-    if (some && all_done && !finishes) end(run_outcome::event, "the script is done");
+    return all;
+}
+
+void platform::implementation::conclude_scripts(const std::map<std::size_t, script_state>& all) {
+    bool all_done = true, finishes = false;
+    scripts_pending = false;
+    for (const auto& [node, script] : all) {
+        if (!script.failure.empty()) return end(run_outcome::guest_failure, script.failure, 1);
+        all_done = all_done && script.done;
+        finishes = finishes || script.finishes;
+        scripts_pending = scripts_pending || script.waits;
+    }
+    if (!all.empty() && all_done && !finishes) end(run_outcome::event, "the script is done");
+}
+
+void platform::implementation::serve_scripts() {
+    if (has_scripts && (!lookahead || hardware->timeline.now() >= slice_end)) conclude_scripts(look_at_scripts());
+}
+
+std::map<std::size_t, script_report> platform::implementation::script_reports() const {
+    std::map<std::size_t, script_report> all;
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        if (const auto& s = contexts[i].script) all[i] = s->report();
+    for (const auto& p : rank_parts)
+        for (const auto& [i, part] : p.nodes)
+            if (part.script) all[i] = *part.script;
+    return all;
 }
 
 bool platform::implementation::owes_result(std::size_t i) const {

@@ -81,7 +81,9 @@ void platform::implementation::run_with_ranks(ticks limit) {
     if (all_ended()) return end_by_nodes();
     while (!ending) {
         serve_consoles();
+        if (has_scripts) agree_on_scripts();
         for (auto& service : services) service();
+        if (ending) return;
         if (timeline.now() >= limit) return end_by_limit();
         slice_end = std::min(limit, next_slice_end(timeline.now()));
         const bool quiet = !synchronizer->run();
@@ -94,6 +96,17 @@ void platform::implementation::run_with_ranks(ticks limit) {
     }
 }
 
+/// As serve_scripts(), of all ranks' scripts.
+void platform::implementation::agree_on_scripts() {
+    json own = json::array();
+    for (const auto& [node, s] : look_at_scripts()) own.push_back({node, s.waits, s.done, s.finishes, s.failure});
+    std::map<std::size_t, script_state> all;
+    for (const auto& reported : synchronizer->all(own.dump(-1, ' ', false, json::error_handler_t::replace)))
+        for (const auto& s : json::parse(reported))
+            all[s.at(0).get<std::size_t>()] = {s.at(1), s.at(2), s.at(3), s.at(4)};
+    conclude_scripts(all);
+}
+
 /// All ranks say how things stand with them, so that all come to the same conclusion.
 void platform::implementation::agree_on_end(ticks limit, bool quiet) {
     const auto now = hardware->timeline.now();
@@ -104,7 +117,7 @@ void platform::implementation::agree_on_end(ticks limit, bool quiet) {
     } else if (const auto stuck = guard->check(now)) {
         own["stuck"] = *stuck;
     }
-    if (input_wait && limit == never) {
+    if (input_wait && limit == never && !scripts_pending) {
         const auto guests = input_wait->look(now);
         own["guests"] = {guests.some, guests.all};
     }
@@ -128,9 +141,9 @@ void platform::implementation::agree_on_end(ticks limit, bool quiet) {
     if (quiet && !moves && end_at == never) {
         if (stuck)
             end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
-        else if (limit == never)
+        else if (limit == never && !scripts_pending)
             end(run_outcome::idle, "nothing can happen any more: " + harts);
-        else
+        else if (limit != never)
             synchronizer->advance_to(limit);
     } else if (some && all_wait) {
         end(run_outcome::interrupted, input_wait_message);
@@ -204,6 +217,7 @@ ranks::rank_part platform::implementation::own_rank_part(bool whole) {
         part.input = contexts[i].serial->recorded_input();
         part.regions = node.host.marker.regions();
     }
+    for (auto& [i, script] : script_reports()) p.nodes[i].script = std::move(script);
     p.topology = topology_text(topology_of(*hardware));
     if (whole && recording) p.trace = read_file(recording->finished(), std::size_t{1} << 34);
     return p;

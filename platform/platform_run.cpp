@@ -37,6 +37,7 @@ run_result platform::implementation::run(ticks limit) {
         }
     };
     end_at = never;
+    slice_end = hardware->timeline.now();
     try {
         synchronizer ? run_with_ranks(limit) : run_slices(limit);
     } catch (...) {
@@ -94,7 +95,7 @@ bool platform::implementation::step(ticks limit) {
     slice_end = std::min({limit, next_slice_end(now), end_at});
     for (const auto& a : contexts) {
         slice_end = std::min(slice_end, a.serial->next_input());
-        if (a.script) slice_end = std::min(slice_end, std::max(a.script->deadline(), now + 1));
+        if (a.script && !lookahead) slice_end = std::min(slice_end, std::max(a.script->deadline(), now + 1));
     }
 
     const bool quiet = timeline.next_event_time() == never && !sc_core::sc_pending_activity();
@@ -154,9 +155,9 @@ void platform::implementation::check_tohost() {
 
 /// Recordings and scripts, which live in simulated time.
 bool platform::implementation::scheduled_input_pending() const {
-    return std::any_of(contexts.begin(), contexts.end(), [](const auto& a) {
-        return a.serial->next_input() != never || (a.script && a.script->deadline() != never);
-    });
+    return scripts_pending || std::any_of(contexts.begin(), contexts.end(), [this](const auto& a) {
+               return a.serial->next_input() != never || (a.script && !lookahead && a.script->deadline() != never);
+           });
 }
 
 bool platform::implementation::external_input_possible() const {

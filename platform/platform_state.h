@@ -94,7 +94,9 @@ struct platform::implementation {
     ticks lookahead = 0;
     /// When the nodes that have ended end the run: where a network links nodes, that is known to all of them by then.
     ticks end_at = never;
-    ticks slice_end = never;                   ///< of the slice that ranks run together
+    ticks slice_end = never;                   ///< of the present slice
+    bool has_scripts = false;                  ///< in some rank
+    bool scripts_pending = false;              ///< when scripts were last looked at, some waited
     std::vector<std::size_t> unreported_ends;  ///< nodes that have ended, which other ranks do not know
     std::vector<std::pair<std::size_t, ticks>>
         forwarded_faults;  ///< faults of other ranks whose marks have come here, and when they happen
@@ -134,13 +136,23 @@ struct platform::implementation {
     std::string failure_message() const;
     bool owes_result(std::size_t node) const;
     run_record record(bool complete) const;
-    /// Lets scripts look at their consoles, and ends the run with them.
+    /// Lets scripts look at their consoles, and ends the run with them. Where a network links nodes only at the ends of
+    /// slices, which all ranks have.
     void serve_scripts();
+    struct script_state {
+        bool waits, done, finishes;
+        std::string failure;
+    };
+    std::map<std::size_t, script_state> look_at_scripts();
+    void conclude_scripts(const std::map<std::size_t, script_state>& all);
+    /// How far scripts have come, by node; of all ranks, once that is here.
+    std::map<std::size_t, script_report> script_reports() const;
 
     /// platform_ranks.cpp: what this process has of the machine, and how it runs with the others
     machine_partition local_partition();
     void create_synchronizer();
     void run_with_ranks(ticks limit);
+    void agree_on_scripts();
     void agree_on_end(ticks limit, bool quiet);
     std::string control_messages();
     void apply_control_messages(const std::string& control_messages);

@@ -163,11 +163,7 @@ int run(const options::variables_map& given) {
     for (const auto& [node, file] : by_node(given, "replay", *p))
         p->serial(node).replay(read_file(file, 1 << 26), file);
     for (const auto& [node, file] : by_node(given, "script", *p)) p->run_script(node, read_file(file, 1 << 20), file);
-    held_file junit;  // while the run lasts
-    if (given.count("junit")) {
-        if (!given.count("script")) throw input_error("--junit needs --script, whose lines are its test cases");
-        junit = check_writable(text_option(given, "junit"));
-    }
+    const held_file junit = check_junit(given);
     if (given.count("plan-ranks"))
         p->plan_ranks(static_cast<unsigned>(
             number_option(text_option(given, "plan-ranks"), 1, machine_params::max_nodes, "--plan-ranks")));
@@ -210,10 +206,7 @@ int run(const options::variables_map& given) {
     }
     const auto failure_message = p->failure_message();
     const int exit = exit_status(*p, result, failure_message);
-    if (given.count("junit"))
-        write_file(text_option(given, "junit"), p->script_results(exit == status::ok         ? ""
-                                                                  : !failure_message.empty() ? failure_message
-                                                                                             : result.detail));
+    write_junit(*p, given, exit == status::ok ? "" : failure_message.empty() ? result.detail : failure_message);
     conclude(*p, result, failure_message, exit, quiet);
     return exit;
 }
@@ -277,6 +270,16 @@ std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::co
     if (given.count("quiet")) set_log_threshold(log_level::error);
     start_trace(*p, given);
     return p;
+}
+
+held_file check_junit(const options::variables_map& given) {
+    if (!given.count("junit")) return {};
+    if (!given.count("script")) throw input_error("--junit needs --script, whose lines are its test cases");
+    return check_writable(text_option(given, "junit"));
+}
+
+void write_junit(const platform& p, const options::variables_map& given, const std::string& failure) {
+    if (given.count("junit")) write_file(text_option(given, "junit"), p.script_results(failure));
 }
 
 void conclude(const platform& p, const run_result& result, const std::string& failure_message, int exit, bool quiet) {

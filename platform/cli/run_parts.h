@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/cli/command.h"
+#include "platform/common/files.h"
 
 namespace fabricvp::cli {
 
@@ -15,6 +16,10 @@ namespace fabricvp::cli {
 std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
                                   std::vector<kernel_output>& outputs);
 void configure_consoles(platform& p, const options::variables_map& given);
+/// The file of --junit, to be held while the run lasts. \throws input_error
+held_file check_junit(const options::variables_map& given);
+/// Writes it, if it is given. \param failure why the run failed; empty: it did not
+void write_junit(const platform& p, const options::variables_map& given, const std::string& failure);
 /// The last line of a run.
 void conclude(const platform& p, const run_result& result, const std::string& failure_message, int exit, bool quiet);
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "platform/cli/run_parts.h"
 #include "platform/cli/signals.h"
+#include "platform/common/files.h"
 #include "platform/common/input_error.h"
 #include "platform/console/console.h"
 #include "platform/params/machine_params.h"
@@ -25,8 +26,8 @@ namespace {
 
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
-    for (const char* option : {"plan-ranks", "gdb", "gdb-nowait", "script", "junit", "replay", "record", "spans",
-                               "capture", "capture-filter", "log-bus"})
+    for (const char* option :
+         {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
         if (given.count(option))
             throw input_error(
                 fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
@@ -74,6 +75,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     std::vector<kernel_output> outputs;
     ticks limit = never;
     std::string error;
+    held_file junit;  // while the run lasts
     try {
         check_with_ranks(given);
         limit = time_limit(given);
@@ -81,6 +83,9 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
         configure_consoles(*p, given);
         for (const auto& [node, where] : by_node(given, "console", *p))
             if (p->has(node)) p->serial(node).attach(where);
+        for (const auto& [node, file] : by_node(given, "script", *p))
+            p->run_script(node, read_file(file, 1 << 20), file);
+        if (first) junit = check_junit(given);
         if (first && given.count("out")) p->open_results(text_option(given, "out"));
     } catch (const input_error& e) {
         error = e.what();
@@ -118,6 +123,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     try {
         if (given.count("out")) write_results(*p, given["out"].as<std::string>());
         write_kernel_outputs(*p, outputs);
+        write_junit(*p, given, exit == status::ok ? "" : failure_message.empty() ? result.detail : failure_message);
     } catch (const input_error&) {
         communicator.finish();
         throw;

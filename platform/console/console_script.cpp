@@ -207,19 +207,21 @@ void console_script::pass(ticks now) {
     advance(now);
 }
 
-std::vector<console_script::line_report> console_script::report() const {
-    std::vector<line_report> lines;
+script_report console_script::report() const {
+    script_report r{m_name, m_failure, current_line(), {}};
     for (const auto& s : m_steps) {
-        const auto how = s.end != never ? progress::done : s.begin != never ? progress::under_way : progress::waits;
-        if (lines.empty() || lines.back().line != s.line) {
-            lines.push_back({s.line, s.source, how, s.begin, s.end});
+        const auto how = s.end != never     ? script_progress::done
+                         : s.begin != never ? script_progress::under_way
+                                            : script_progress::waits;
+        if (r.lines.empty() || r.lines.back().line != s.line) {
+            r.lines.push_back({s.line, s.source, how, s.begin, s.end});
             continue;
         }
-        auto& l = lines.back();  // what a command types, and its prompt
-        if (l.progress == progress::done && how != progress::waits) l.progress = how;
+        auto& l = r.lines.back();  // what a command types, and its prompt
+        if (l.progress == script_progress::done && how != script_progress::waits) l.progress = how;
         l.end = s.end;
     }
-    return lines;
+    return r;
 }
 
 void console_script::on_byte(char c, ticks now) {

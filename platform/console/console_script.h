@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "platform/common/script_report.h"
 
 namespace re2 {
 class RE2;
@@ -51,17 +52,8 @@ public:
     bool finishes() const { return m_finish; }
     /// When the present line's time is over; `never` if none is under way.
     ticks deadline() const { return waiting() ? m_deadline : never; }
-    /// How far a line has come.
-    enum class progress { waits, under_way, done };
-    struct line_report {
-        std::size_t line;
-        std::string source;  ///< as it is written
-        enum progress progress;
-        ticks begin, end;  ///< where it has begun and is done
-    };
     /// Each line that types or waits, in order.
-    std::vector<line_report> report() const;
-    const std::string& name() const { return m_name; }
+    script_report report() const;
     /// What went wrong, with file and line; empty so far.
     const std::string& failure() const { return m_failure; }
     /// The line that is under way, for messages about a guest that ended meanwhile; empty if done.

@@ -16,7 +16,22 @@ using json = nlohmann::json;
 
 json text(const std::string& s) { return json::binary({s.begin(), s.end()}); }
 
+json to_json(const script_report& s) {
+    json lines = json::array();
+    for (const auto& l : s.lines)
+        lines.push_back({l.line, text(l.source), static_cast<int>(l.progress), l.begin, l.end});
+    return {text(s.name), text(s.failure), text(s.current_line), std::move(lines)};
+}
+
 std::string text_of(const json& j) { return {j.get_binary().begin(), j.get_binary().end()}; }
+
+script_report script_of(const json& j) {
+    script_report s{text_of(j.at(0)), text_of(j.at(1)), text_of(j.at(2)), {}};
+    for (const auto& l : j.at(3))
+        s.lines.push_back(
+            {l.at(0), text_of(l.at(1)), static_cast<script_progress>(l.at(2).get<int>()), l.at(3), l.at(4)});
+    return s;
+}
 
 }  // namespace
 
@@ -28,7 +43,8 @@ std::string to_bytes(const rank_part& p) {
     for (const auto& [number, n] : p.nodes) {
         json regions = json::array();
         for (const auto& r : n.regions) regions.push_back({text(r.label), r.from, r.to, r.values});
-        nodes.push_back({number, text(n.console), text(n.input), std::move(regions)});
+        nodes.push_back(
+            {number, text(n.console), text(n.input), std::move(regions), n.script ? to_json(*n.script) : json()});
     }
     const auto bytes = json::to_cbor(j);
     return {bytes.begin(), bytes.end()};
@@ -47,6 +63,7 @@ rank_part parse_rank_part(const std::string& bytes) try {
         to.input = text_of(n.at(2));
         for (const auto& r : n.at(3))
             to.regions.push_back({text_of(r.at(0)), r.at(1), r.at(2), r.at(3).get<statistics_snapshot>()});
+        if (!n.at(4).is_null()) to.script = script_of(n.at(4));
     }
     return p;
 } catch (const json::exception& e) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "host/marker.h"
+#include "platform/common/script_report.h"
 #include "platform/results/results.h"
 
 namespace fabricvp::ranks {
@@ -15,6 +17,7 @@ struct rank_part {
     struct node_part {
         std::string console, input;  ///< what was printed, and typed
         std::vector<host::marker::region> regions;
+        std::optional<script_report> script;
     };
     statistics_snapshot values;
     std::map<std::string, statistic_notes> notes;  ///< of the values

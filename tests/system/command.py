@@ -51,6 +51,11 @@ def load_byte(address):
     return li(5, address) + _word(5 << 15 | 4 << 12 | 6 << 7 | 0x03)
 
 
+#: Echoes what is typed, and goes on behind at a "q": li t2,'q'; lbu t1,5(uart); andi t1,t1,1; beqz t1,-8;
+#: lbu t1,0(uart); beq t1,t2,+12; sb t1,0(uart); j -24
+UNTIL_Q = li(5, UART) + b"".join(
+    _word(w) for w in (0x07100393, 0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00730663, 0x00628023, 0xFE9FF06F)
+)
 FOREVER = _word(0x6F)  # j .
 WAIT = _word(0x10500073) + _word(0xFFDFF06F)  # wfi; j -4
 HART0_ONLY = _word(0x00050663) + WAIT  # beqz a0, behind; the others wait

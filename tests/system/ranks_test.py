@@ -288,6 +288,46 @@ faults:
         self.assertEqual(result.returncode, 0, result.errors)
         self.assertIn("1 planned rank can be 1.00 times as fast", result.errors)
 
+    def test_scripts(self):
+        """Scripts speak with guests of all ranks, see what they see in one process, and end the run at one time."""
+        asking = self.write(
+            "asks.elf",
+            command.elf(
+                command.HART0_ONLY
+                + command.print_text("say q> ")
+                + command.UNTIL_Q
+                + command.print_text("bye")
+                + command.finish()
+            ),
+        )
+        machine = [self.long_cables("rdma_pair"), "--set", f"node.images.firmware={asking}"]
+        script = self.write("both.script", "timeout 3 ms\nexpect /say [a-z]>/\ntype ab\nexpect ab\n")
+        finishing = self.write("finish.script", 'expect "q> "\ntype q\nfinish\n')
+        never = self.write("never.script", 'timeout 350 us\nexpect "q> "\nexpect never\n')
+        both = ["--script", str(script), "--script", f"node1={script}", "--junit", "junit.xml"]
+
+        self.compare([2], *machine, *both)
+        self.assertIn("the script is done", (self.folder / "ranks2/run.json").read_text())
+        self.assertTrue((self.folder / "ranks2/console.node1.input").read_text())
+        suites = (self.folder / "junit.xml").read_text()
+        for node in (0, 1):
+            self.assertIn(f'name="node{node}: {script}" tests="', suites)
+        self.assertNotIn("<failure", suites)
+
+        self.compare([2], *machine, "--script", str(finishing), "--script", f"node1={finishing}")
+        self.assertIn("node0 powered off; node1 powered off", (self.folder / "ranks2/run.json").read_text())
+
+        self.compare([2], *machine, "--script", str(script), "--script", f"node1={never}", status=1)
+        result = self.run_command(
+            "run", *machine, "--ranks", "2", "--script", f"node1={never}", "--junit", "junit.xml", "--quiet"
+        )
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("never.script:3: 'expect never': not seen within 0.00035 s", result.errors)
+        self.assertEqual((self.folder / "junit.xml").read_text().count("<failure"), 1)
+        result = self.run_command("run", *machine, "--ranks", "2", "--script", f"node1={never}", "--time", "100us")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("'expect never': the script was not done; the time limit was reached", result.errors)
+
     def test_what_a_guest_says_of_itself(self):
         """A node that fails ends the run with status 1, whatever rank it is in."""
         failing = self.write("fails.elf", command.elf(command.HART0_ONLY + command.finish(3)))

@@ -5,15 +5,11 @@ import json
 import subprocess
 
 import command
-from command import FOREVER, UART, WAIT, CommandTest, _word, elf, finish, li, print_text
+from command import FOREVER, UART, UNTIL_Q, WAIT, CommandTest, _word, elf, finish, li, print_text
 
 # lbu t1,5(uart); andi t1,t1,1; beqz t1,-8; lbu t1,0(uart); sb t1,0(uart); j -20
 ECHO = li(5, UART) + b"".join(
     _word(w) for w in (0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00628023, 0xFEDFF06F)
-)
-# The same, but for "q" it goes on behind: li t2,'q'; beq t1,t2,+12 before the echo.
-UNTIL_Q = li(5, UART) + b"".join(
-    _word(w) for w in (0x07100393, 0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00730663, 0x00628023, 0xFE9FF06F)
 )
 
 

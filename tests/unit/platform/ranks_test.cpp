@@ -85,7 +85,9 @@ TEST_CASE("what ranks have measured comes together") {
     b.values = {
         {"network.packets.sent", 4}, {"network.sweeps", 2}, {"node1.x", 1e300}, {"sim.events", 7}, {"sim.time_s", 1.5}};
     a.notes["node0.x"] = {"1", "a number"};
-    b.nodes[1] = {"console\n\xff", "typed", {{"region", 10, 20, {{"node1.x", 7}}}}};
+    b.nodes[1] = {"console\n\xff", "typed", {{"region", 10, 20, {{"node1.x", 7}}}}, {}};
+    b.nodes[1].script = {
+        "a.script", "not seen", "a.script:1", {{1, "expect \xff", script_progress::under_way, 7, never}}};
     a.topology = "{}";
     a.trace =
         "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{"
@@ -107,6 +109,15 @@ TEST_CASE("what ranks have measured comes together") {
     CHECK(node.regions[0].label == "region");
     CHECK(node.regions[0].to == 20);
     CHECK(node.regions[0].values.at("node1.x") == 7);
+    REQUIRE(node.script);
+    CHECK(node.script->name == "a.script");
+    CHECK(node.script->failure == "not seen");
+    CHECK(node.script->current_line == "a.script:1");
+    REQUIRE(node.script->lines.size() == 1);
+    CHECK(node.script->lines[0].source == "expect \xff");
+    CHECK(node.script->lines[0].progress == script_progress::under_way);
+    CHECK(node.script->lines[0].begin == 7);
+    CHECK(node.script->lines[0].end == never);
     CHECK(merged_trace(all) ==
           "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{"
           "\"name\":\"rank 0\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3},\n"
