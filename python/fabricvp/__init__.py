@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .platform import Platform
     from .program import Program
     from .progress import show_progress
+    from .ranked_run import RankedRun, run_ranks
     from .remote import RemotePlatform
     from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
     from .spawning import spawn
@@ -56,6 +57,7 @@ _NAMES = {
     "platform": ("Platform",),
     "program": ("Program",),
     "progress": ("show_progress",),
+    "ranked_run": ("RankedRun", "run_ranks"),
     "remote": ("RemotePlatform",),
     "guest_results": ("ResultLine", "result_lines"),
     "results": ("Match", "NodeOutcome", "NodeState", "Outcome", "RunResult", "read_results"),

@@ -16,6 +16,8 @@ def flatten(overrides: Mapping[str, Any] | None, keywords: Mapping[str, Any]) ->
     (node__host__harts=4). Values may be mappings again (node={"host": {"harts": 4}}), and lists of plain values.
     Raises `InputError` for values that a configuration cannot hold.
     """
+    if "ranks" in keywords:
+        raise InputError("ranks: fabricvp.run_ranks() runs a machine as several processes; a platform is one")
     result: dict[str, str] = {}
     for name, value in keywords.items():
         _add(result, name.replace("__", "."), value)
