@@ -155,7 +155,7 @@ void platform::implementation::check_tohost() {
 
 /// Recordings and scripts, which live in simulated time.
 bool platform::implementation::scheduled_input_pending() const {
-    return scripts_pending || std::any_of(contexts.begin(), contexts.end(), [this](const auto& a) {
+    return (lookahead && scripts_pending) || std::any_of(contexts.begin(), contexts.end(), [this](const auto& a) {
                return a.serial->next_input() != never || (a.script && !lookahead && a.script->deadline() != never);
            });
 }

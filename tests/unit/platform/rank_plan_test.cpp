@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows that planned ranks would have, of what one process has executed.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "platform/ranks/processor_timer.h"
 #include "platform/ranks/window_plan.h"
 
 using namespace fabricvp;
@@ -110,4 +113,24 @@ TEST_CASE("planned windows are those of ranks that know what is to come") {
         INFO("round " << round);
         compare(all, ranks, lookahead);
     }
+}
+
+TEST_CASE("a lap counts the time in which the thread has had a core") {
+    const auto used = [] {
+        timespec t{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+    };
+    processor_timer timer;
+    timer.lap();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(timer.lap() < 0.1);
+    const auto before = used();
+    while (used() < before + 0.05) {
+    }
+    CHECK(timer.lap() == Approx(used() - before).margin(0.01));
+    double sum = 0;
+    const auto again = used();
+    while (used() < again + 0.05) sum += timer.lap();  // laps much shorter than a switch of processes
+    CHECK(sum == Approx(used() - again).margin(0.025));
 }
