@@ -16,7 +16,7 @@ declare -A about=(
     [systemc3]="all C++ tests on SystemC 3.0"
     [linux]="Linux to a shell, on one hart and on four"
     [install]="pip install and find_package from an installed tree"
-    [browser]="the page of make demo, and the documentation's site and its search, in a headless browser"
+    [browser]="the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
     [tidy]="clang-tidy on all C++ sources"
     [bare]="make demo and make test from a clone on a bare Debian 12"
 )
@@ -46,7 +46,7 @@ part_linux() { scripts/setup.sh build linux && scripts/linux.sh && scripts/build
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
 part_browser() {
     scripts/setup.sh build test docs && scripts/build.sh "$jobs" && .venv/bin/python scripts/docs/build.py &&
-        .venv/bin/python -m pytest tests/python/test_demo.py tests/python/test_site.py
+        .venv/bin/python -m pytest tests/python/test_demo.py tests/python/test_site.py tests/python/test_reproduce.py
 }
 part_tidy() { scripts/setup.sh build test check && scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/check.sh --all tidy; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }

@@ -34,6 +34,10 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
         "Names the folder that firmware and kernels outside of the tree are built with.",
     ),
     "experiment": ("fabricvp.experiments.command:main", "Measures something and puts it beside what was published."),
+    "reproduce": (
+        "fabricvp.reproduce.command:main",
+        "Runs all experiments of published systems, and sets every published figure beside ours on one page.",
+    ),
     "sweep": ("fabricvp.sweeps.command:main", "Measures all points of a study that a YAML file describes."),
     "results": (
         "fabricvp.sweeps.results_command:main",
@@ -48,7 +52,7 @@ _LINUX_RUN = ("fabricvp.linux_run:main", "")
 
 #: Bytes of address space without which libraries do not start: what aborts there cannot be caught. Simulators say by
 #: themselves what their machines lack; numpy's threads want more than they do.
-MIN_ADDRESS_SPACE = {"experiment": 256 << 20, "sweep": 256 << 20, "results": 256 << 20}
+MIN_ADDRESS_SPACE = {"experiment": 256 << 20, "reproduce": 256 << 20, "sweep": 256 << 20, "results": 256 << 20}
 DEFAULT_MIN_ADDRESS_SPACE = 48 << 20
 
 

@@ -3,14 +3,13 @@
 
 import base64
 import re
-import shutil
-import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
 import pandas
 import pytest
+from browser import needs_browser, opened
 from conftest import REPOSITORY
 from fabricvp.experiments.frame import SvgFigure
 
@@ -99,29 +98,12 @@ def test_the_page_is_whole(demo):
     assert text.count(">holds<") == len(report.checks) and "BROKEN" not in text
 
 
+@needs_browser
 def test_a_browser_shows_the_page(demo, tmp_path):
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not browser:
-        pytest.skip("there is no chromium here (Debian: chromium; `scripts/setup.sh deep` installs it)")
     # The page's own pictures tell whether they were drawn, by their natural width.
     script = "<script>document.title=[...document.images].map(i=>i.naturalWidth).join(' ')</script></body>"
     (tmp_path / "page.html").write_text((demo[0] / "index.html").read_text().replace("</body>", script))
-    shown = subprocess.run(
-        [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--virtual-time-budget=10000",
-            "--dump-dom",
-            f"file://{tmp_path / 'page.html'}",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=True,
-    ).stdout
+    shown, _ = opened(tmp_path / "page.html", tmp_path)
     widths = re.search("<title>([0-9 ]*)</title>", shown)
     assert widths, shown[:500]
     assert len(widths[1].split()) >= 4 and all(int(w) > 0 for w in widths[1].split())

@@ -149,6 +149,12 @@ CHANGED = {
         "experiment scale --quick --devices 4 16 --patterns uniform --out results",
         LONG,
     ),
+    "reproduce all --quick --out results": ("reproduce pcie-congestion --quick --out results", LONG),
+    "reproduce --report results": (
+        "experiment gpurdma-pingpong --quick --out results/gpurdma-pingpong"
+        f" && '{LAUNCHER}' reproduce --report results",
+        "the results have to be there",
+    ),
     "experiment gpu-workloads --quick --out results": (
         "experiment gpu-workloads --quick --only reduction --no-spans --out results",
         LONG,

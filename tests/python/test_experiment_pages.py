@@ -21,7 +21,7 @@ from fabricvp.experiments.pcie_congestion import plots as congestion_plots
 from fabricvp.experiments.registry import EXPERIMENTS, find
 from fabricvp.experiments.what_if import plots as what_if_plots
 from fabricvp.experiments.what_if.points import DESIGNS
-from fabricvp.experiments.writing import write
+from fabricvp.experiments.writing import Cost, write
 from matplotlib.colors import to_hex
 
 
@@ -39,7 +39,7 @@ def test_a_page_has_the_title_of_its_machine_and_headings_that_wrap(tmp_path):
     report.table("wide", pandas.DataFrame({"page_table_%_of_slow_packets": [1.5]}), "a table")
     trial = Experiment("trial", "Four GPUs", "What?", lambda run: None, machine="quad", other_title="GPUs of {machine}")
     for machine, title in (("quad", "Four GPUs"), ("pair.yaml", "GPUs of pair.yaml")):
-        write(tmp_path, trial, report, "fabricvp experiment trial", 1.0, {"machine": machine})
+        write(tmp_path, trial, report, "fabricvp experiment trial", Cost(1.0, 1.0), {"machine": machine})
         page = (tmp_path / "index.html").read_text()
         assert f"<title>{title}</title>" in page and f"<h1>{title}</h1>" in page
     assert "<th>page table % of slow packets</th>" in page

@@ -22,7 +22,8 @@ from fabricvp.experiments.machines import Machine, hash_of_all
 from fabricvp.experiments.points import run_points
 from fabricvp.experiments.result_cache import ResultCache
 from fabricvp.experiments.scale.measure import Load, run_load
-from fabricvp.experiments.writing import write
+from fabricvp.experiments.writing import Cost, write
+from fabricvp.sweeps.code_hash import simulator_hash
 from fabricvp.sweeps.progress import LineProgress, Progress
 
 
@@ -73,23 +74,24 @@ def test_a_report_is_written_whole(tmp_path):
     (figure := Figure()).subplots().plot([1, 2])
     report.plot("line", figure, "a line")
     report.svg_figure("drawing", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a drawing")
-    write(
-        tmp_path,
-        Experiment("trial", "A trial", "Does it work?", lambda run: None),
-        report,
-        "fabricvp experiment trial",
-        1.0,
-        {"quick": True},
-    )
+    trial = Experiment("trial", "A trial", "Does it work?", lambda run: None)
+    write(tmp_path, trial, report, "fabricvp experiment trial", Cost(1.0, 2.0), {"quick": True})
     result = json.loads((tmp_path / "result.json").read_text())
     assert result == {
         "experiment": "trial",
         "version": fabricvp.__version__,
+        "simulator_sha256": simulator_hash(),
+        "code_sha256": trial.code_hash,
         "command": "fabricvp experiment trial",
         "options": {"quick": True},
         "seed": 7,
         "config_sha256": hash_of_all([Machine("m", "ab", 7)]),
         "machines": [{"name": "m", "sha256": "ab", "seed": 7}],
+        "title": "A trial",
+        "question": "Does it work?",
+        "cost": {"wall_s": 1.0, "core_s": 2.0},
+        "verdict": ["It <works>."],
+        "plots": [{"name": "line", "caption": "a line"}, {"name": "drawing", "caption": "a drawing"}],
         "rows": [
             {"figure": "speed", "unit": "GB/s", "measured": 12.5, "published": 11.6, "source": "a paper"},
             {
@@ -176,9 +178,9 @@ def test_progress_in_lines(capsys):
     stage(1)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "points 1/3: a took 10.0 s; 10 s, about 30 s left",
-        "points 1/3: still b for 45 s, c for 35 s; 45 s, about 135 s left",
-        "points 2/3: b took 50.0 s; 50 s, about 50 s left",
+        "points 1/3: a took 10.0 s; 10 s, about 25 s left",
+        "points 1/3: still b for 45 s, c for 35 s; 45 s, about 5 s left",
+        "points 2/3: b took 50.0 s; 50 s, about 30 s left",
     ]
 
 

@@ -3,15 +3,14 @@
 
 import re
 import shutil
-import subprocess
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
+from browser import needs_browser, opened
 from conftest import REPOSITORY
 
 SITE = REPOSITORY / "build/site"
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
 pytestmark = pytest.mark.skipif(
     not (SITE / "index.html").exists(), reason="the site is not built (`make docs` builds it)"
@@ -61,7 +60,7 @@ def test_generated_pages_hold_what_programs_say(page, text):
     assert text.partition("::")[2] in found if "::" in text else text.rpartition(".")[2] in found
 
 
-@pytest.mark.skipif(not BROWSER, reason="there is no chromium here (Debian: chromium; `scripts/setup.sh deep`)")
+@needs_browser
 def test_search_works_from_files(tmp_path):
     """A browser opens the site's first page from its file, and looks for "doorbell"."""
     site = tmp_path / "site"
@@ -78,24 +77,8 @@ addEventListener("load", () => {
 });
 </script></body>"""
     page.write_text(page.read_text().replace("</body>", script))
-    shown = subprocess.run(
-        [
-            BROWSER,
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--virtual-time-budget=20000",
-            "--dump-dom",
-            page.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert shown.returncode == 0, shown.stderr[-2000:]
-    links = re.findall(r'<a href="([^"]+)" class="md-search-result__link"', shown.stdout)
-    assert len(links) > 3, shown.stdout[-3000:]
+    shown, _ = opened(page, tmp_path)
+    links = re.findall(r'<a href="([^"]+)" class="md-search-result__link"', shown)
+    assert len(links) > 3, shown[-3000:]
     found = [site / urlsplit(link.removeprefix(site.as_uri() + "/")).path for link in links]
     assert any(file.name == "hca.html" for file in found) and all(file.exists() for file in found), links

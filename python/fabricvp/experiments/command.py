@@ -12,14 +12,14 @@ from ..errors import InputError
 from ..sweeps.progress import Progress
 from . import registry
 from .frame import Report, Run
-from .points import PointFailed
+from .points import PointFailed, core_seconds
 from .result_cache import ResultCache
-from .writing import number, prepare_folder, write
+from .writing import Cost, number, prepare_folder, write
 
 
 def main(given: list[str]) -> int:
     """`fabricvp experiment NAME …`: 0 if every invariant holds, 1 if not, 2 for bad input."""
-    listing = "\n".join(f"  {name:<18} {text}" for name, (_, text) in registry.EXPERIMENTS.items())
+    listing = "\n".join(f"  {name:<22} {known.summary}" for name, known in registry.EXPERIMENTS.items())
     named = given[0] if given and not given[0].startswith("-") else None
     experiment = registry.find(named) if named else None
     parser = ArgumentParser(
@@ -56,7 +56,7 @@ def main(given: list[str]) -> int:
         Progress(),
         result_cache=ResultCache(options.result_cache or folder / "result_cache"),
     )
-    begin = time.monotonic()
+    begin, core_begin = time.monotonic(), core_seconds()
     try:
         experiment.run(run)
     except PointFailed as error:
@@ -67,7 +67,7 @@ def main(given: list[str]) -> int:
         experiment,
         run.report,
         shlex.join(["fabricvp", "experiment", *given]),
-        time.monotonic() - begin,
+        Cost(time.monotonic() - begin, core_seconds() - core_begin + run.found_core_s),
         {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs", "result_cache")},
     )
     _summary(run.report)

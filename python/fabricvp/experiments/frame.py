@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._renamed import renamed_attributes, renamed_members
+from ..sweeps.code_hash import modules_hash
 from ..sweeps.progress import Progress
 from .machines import Machine
 from .points import run_points
@@ -175,6 +176,7 @@ class Run:
     result_cache: ResultCache | None = (
         None  #: where points are found that have been measured before, and kept as they come
     )
+    found_core_s: float = 0.0  #: core seconds that points have taken which were found there
 
     def map(
         self,
@@ -193,14 +195,15 @@ class Run:
         store = None if fresh else self.result_cache
         known = {i: found for i, p in enumerate(points) if store and (found := store.find(function, p))}
         left = [i for i in range(len(points)) if i not in known]
-        simulated = {i: machines for i, (_, machines) in known.items()}
-        results = {i: value for i, (value, _) in known.items()}
+        simulated = {i: machines for i, (_, machines, _) in known.items()}
+        results = {i: value for i, (value, _, _) in known.items()}
+        self.found_core_s += sum(core_s for _, _, core_s in known.values())
         self.progress.found(label, len(known), len(points))
 
-        def on_result(index: int, value: Any, machines: list[Machine]) -> None:
+        def on_result(index: int, value: Any, machines: list[Machine], core_s: float) -> None:
             results[left[index]], simulated[left[index]] = value, machines
             if store:
-                store.put(function, points[left[index]], value, machines)
+                store.put(function, points[left[index]], value, machines, core_s)
 
         costs = [cost(points[i]) for i in left]
         with self.progress.stage(label, costs, [name(points[i]) for i in left] if name else ()) as stage:
@@ -209,14 +212,19 @@ class Run:
         return [results[i] for i in range(len(points))]
 
 
-def study_of(package: str, module: str = "study") -> Callable[[Run], None]:
-    """`study(run)` of that module of the package, which is imported when it runs, since what studies need takes time to
-    import."""
+@dataclass(frozen=True)
+class Study:
+    """`study(run)` of a module, which is imported when it runs, since what studies need takes time to import."""
 
-    def run(run: Run) -> None:
-        importlib.import_module(f".{module}", package).study(run)
+    module: str
 
-    return run
+    def __call__(self, run: Run) -> None:
+        importlib.import_module(self.module).study(run)
+
+
+def study_of(package: str, module: str = "study") -> Study:
+    """The study of that module of the package."""
+    return Study(f"{package}.{module}")
 
 
 @dataclass(frozen=True)
@@ -235,6 +243,11 @@ class Experiment:
         """The title of a run with these options."""
         machine = options.get("machine") or self.machine
         return self.title if machine == self.machine else self.other_title.format(machine=machine)
+
+    @property
+    def code_hash(self) -> str:
+        """Of the code that measures and reports, with all that it imports."""
+        return modules_hash(self.run.module if isinstance(self.run, Study) else self.run.__module__)
 
 
 __getattr__ = renamed_attributes(__name__, {"Picture": "SvgFigure"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
+import resource
 import signal
 import traceback
 from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ def run_points(
     alive: Callable[[list[int]], None] = lambda running: None,
     costs: Sequence[float] | None = None,
     machines: Callable[[list[Machine]], None] = lambda recorded_machines: None,
-    on_result: Callable[[int, Any, list[Machine]], None] = lambda index, value, recorded_machines: None,
+    on_result: Callable[[int, Any, list[Machine], float], None] = lambda index, value, recorded_machines, core_s: None,
 ) -> list[Any]:
     """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
 
@@ -37,9 +38,9 @@ def run_points(
 
     Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
     ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end,
-    and ``alive(indices)`` about once a second with those that run; ``on_result(index, result, machines)`` before
-    ``done()``. ``machines()`` is told in the end what the points have simulated, in the order of the points. Raises
-    `InputError` as the function does, `PointFailed` for everything else; other points are ended then."""
+    and ``alive(indices)`` about once a second with those that run; ``on_result(index, result, machines, core seconds)``
+    before ``done()``. ``machines()`` is told in the end what the points have simulated, in the order of the points.
+    Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended then."""
     context = multiprocessing.get_context("spawn")
     results: list[Any] = [None] * len(points)
     simulated: list[list[Machine]] = [[] for _ in points]
@@ -57,8 +58,8 @@ def run_points(
             alive([index for index, _ in running.values()])
             for receiver in wait(list(running), timeout=1.0):
                 index, process = running.pop(receiver)
-                results[index], simulated[index] = _result(receiver, process, index)
-                on_result(index, results[index], simulated[index])
+                results[index], simulated[index], core_s = _result(receiver, process, index)
+                on_result(index, results[index], simulated[index], core_s)
                 done(index)
     finally:
         for _, process in running.values():
@@ -68,9 +69,15 @@ def run_points(
     return results
 
 
+def core_seconds() -> float:
+    """Those that this process has taken since it began, with its child processes that have ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
 def _result(
     receiver: Connection, process: multiprocessing.process.BaseProcess, index: int
-) -> tuple[Any, list[Machine]]:
+) -> tuple[Any, list[Machine], float]:
     try:
         succeeded, value = receiver.recv()
     except EOFError:
@@ -91,7 +98,7 @@ def _work(sender: Connection, function: Callable[[Any], Any], point: Any) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its experiment
     try:
-        result: tuple[bool, Any] = (True, (function(point), recorded_machines()))
+        result: tuple[bool, Any] = (True, (function(point), recorded_machines(), core_seconds()))
     except InputError as error:
         result = (False, (str(error), ""))
     except BaseException:

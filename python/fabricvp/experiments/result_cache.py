@@ -30,23 +30,26 @@ class ResultCache:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._store = store.ResultCache(folder)
 
-    def find(self, function: Callable[[Any], Any], point: Any) -> tuple[Any, list[Machine]] | None:
-        """What the point gave, and the machines that it simulated; None if it is not there, or cannot be read."""
+    def find(self, function: Callable[[Any], Any], point: Any) -> tuple[Any, list[Machine], float] | None:
+        """What the point gave, the machines that it simulated, and the core seconds that it took; None if it is not
+        there, or cannot be read."""
         stored = self._store.find(_key(function, point))
         if stored is None:
             return None
         packages = {PACKAGE, function.__module__.partition(".")[0]}
         try:
             values = stored.record.values
-            return decode(values["value"], packages), decode(values["machines"], packages)
+            return decode(values["value"], packages), decode(values["machines"], packages), float(values["core_s"])
         except (KeyError, TypeError, ValueError):
             return None
 
-    def put(self, function: Callable[[Any], Any], point: Any, value: Any, machines: list[Machine]) -> None:
+    def put(
+        self, function: Callable[[Any], Any], point: Any, value: Any, machines: list[Machine], core_s: float
+    ) -> None:
         """Writes it at once; readers see all of it or nothing. Raises `InputError` if it cannot be written, or if the
         value is of a class that no file can hold (see ../sweeps/encoding.py)."""
         try:
-            values = {"value": encode(value), "machines": encode(machines)}
+            values = {"value": encode(value), "machines": encode(machines), "core_s": core_s}
         except TypeError as error:
             raise InputError(f"{function.__module__}.{function.__qualname__}: {error}") from None
         record = Record(PointOutcome.OK, values=values)

@@ -14,12 +14,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from .. import __version__
 from ..errors import InputError
+from ..sweeps.code_hash import simulator_hash
 from .frame import Experiment, Plot, Report, Row, SvgFigure, Table, Text
 from .machines import hash_of_all
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What a result took."""
+
+    wall_s: float  #: of the run that ended with it
+    core_s: float  #: with the points that runs before it had measured
 
 
 def prepare_folder(folder: str) -> Path:
@@ -40,7 +49,7 @@ def write(
     experiment: Experiment,
     report: Report,
     command: str,
-    wall_s: float,
+    cost: Cost,
     options: Mapping[str, Any] | None = None,
 ) -> None:
     """Writes everything; result.json last. ``options`` are all of the experiment, those that were not given included.
@@ -59,9 +68,16 @@ def write(
                 images[section.name] = section.svg.encode()
                 put(folder / f"{section.name}.svg", images[section.name])
         put(folder / "table.csv", _rows_as_csv(report))
-        put(folder / "index.html", page(title, experiment.question, report, images, command, wall_s).encode())
+        put(folder / "index.html", page(title, experiment.question, report, images, command, cost.wall_s).encode())
         result = {
             **_origin(experiment, report, command, dict(options or {})),
+            "title": title,
+            "question": experiment.question,
+            "cost": dataclasses.asdict(cost),
+            "verdict": report.verdict,
+            "plots": [
+                {"name": s.name, "caption": s.caption} for s in report.sections if isinstance(s, (Plot, SvgFigure))
+            ],
             "rows": [_row(r) for r in report.rows],
             "checks": [dataclasses.asdict(c) for c in report.checks],
             "tables": {s.name: table_values(s) for s in report.sections if isinstance(s, Table)},
@@ -77,6 +93,8 @@ def _origin(experiment: Experiment, report: Report, command: str, options: dict[
     return {
         "experiment": experiment.name,
         "version": __version__,
+        "simulator_sha256": simulator_hash(),
+        "code_sha256": experiment.code_hash,
         "command": command,
         "options": options,
         "seed": options.get("seed", seeds[0] if len(seeds) == 1 else seeds or None),
@@ -163,22 +181,33 @@ def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else value
 
 
+def template(name: str, folder: Path | None = None) -> Template:
+    """A template of this folder, or of another one that uses those here."""
+    folders = [Path(__file__).parent, *([folder] if folder else [])]
+    pages = Environment(loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined)
+    pages.filters["figure"] = lambda value: number(_plain(value))
+    pages.tests["numeric"] = lambda value: _is_numeric(_plain(value))
+    return pages.get_template(name)
+
+
+def inlined(image: bytes) -> str:
+    """A picture for the address of an `img`."""
+    return base64.b64encode(image).decode()
+
+
 def page(
     title: str, question: str, report: Report, images: dict[str, bytes], command: str, wall_s: float, refresh_s: int = 0
 ) -> str:
     """index.html, from page.html.jinja beside this file. Browsers load it again every ``refresh_s`` seconds, unless
     that is 0."""
-    pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined)
-    pages.filters["figure"] = lambda value: number(_plain(value))
-    pages.tests["numeric"] = lambda value: _is_numeric(_plain(value))
     kinds = {Text: "text", Table: "table", SvgFigure: "drawing", Plot: "plot"}
-    return pages.get_template("page.html.jinja").render(
+    return template("page.html.jinja").render(
         title=title,
         question=question,
         report=report,
         plots=[section for section in report.sections if isinstance(section, Plot)],
         sections=[(kinds[type(section)], section) for section in report.sections],
-        images={name: base64.b64encode(image).decode() for name, image in images.items()},
+        images={name: inlined(image) for name, image in images.items()},
         command=command,
         wall_s=wall_s,
         refresh_s=refresh_s,

@@ -1,26 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which experiments show which published system, and what makes figures miss. Reasons are findings of the experiments'
-pages: a miss that no finding explains is shown as such."""
+"""What makes figures miss. Reasons are findings of the experiments' pages: a miss that no finding explains is shown as
+such."""
 
 from __future__ import annotations
 
 import re
-
-#: System: experiments that have published figures of it. Of compnet-locking, -scaling and -training none are known.
-SYSTEMS: dict[str, tuple[str, ...]] = {
-    "NetCrafter (ISCA 2025)": ("netcrafter", "netcrafter-load", "netcrafter-sensitivity"),
-    "Asymmetric links (MICRO 2017)": ("lanes",),
-    "PCIe congestion model (SC 2016)": ("pcie-congestion",),
-    "GPUrdma (ROSS 2016)": (
-        "gpurdma-placement",
-        "gpurdma-throughput",
-        "gpurdma-pingpong",
-        "gpurdma-matvec",
-        "gpurdma-modern",
-        "rdma",
-    ),
-    "ComP-Net (PACT 2018)": ("compnet-latency", "compnet-jacobi", "compnet-reduction"),
-}
 
 _RANDOM_READS = (
     "workloads that read single words at random (pagerank, syr2k) fill the slow link, which slows them down more than"

@@ -13,8 +13,9 @@ import pandas
 from ...docs_command import origin_of, read_result, read_store
 from ...errors import InputError
 from ..frame import Run
+from ..registry import SYSTEMS
 from . import TREE
-from .reasons import SYSTEMS, reason_of
+from .reasons import reason_of
 
 #: What figures depend on; a result from before the last commit to it is older than the code.
 CODE = ("models", "platform", "firmware", "abi", "configs")
@@ -36,23 +37,26 @@ def study(run: Run) -> None:
     for folder in run.options.results:
         found.update(read(Path(folder)))
     changed = code_date()
-    frame = pandas.DataFrame([line for system in SYSTEMS for line in _lines(system, found)])
+    frame = pandas.DataFrame(
+        [line for s in SYSTEMS.values() for name in s.published for line in lines_of(s.title, name, found.get(name))]
+    )
     if frame.empty:
         raise InputError(f"{' '.join(run.options.results)}: no result there has figures beside published ones")
-    for system in SYSTEMS:
-        part = frame[frame["system"] == system]
+    for system in SYSTEMS.values():
+        part = frame[frame["system"] == system.title]
         if len(part):
             shown = part.drop(columns="system").reset_index(drop=True)
-            run.report.table(name_of(system), shown, f"{system}: published figures and ours", shown=len(part))
-    state = pandas.DataFrame([_state(s, e, found.get(e), changed) for s, names in SYSTEMS.items() for e in names])
+            caption = f"{system.title}: published figures and ours"
+            run.report.table(name_of(system.title), shown, caption, shown=len(part))
+    state = pandas.DataFrame([_state(s.title, e, found.get(e), changed) for s in SYSTEMS.values() for e in s.published])
     run.report.table("results", state, "Results at hand", shown=len(state))
     run.report.table("figures", frame, "All of them", shown=0)
-    summary = pandas.DataFrame([_summary(system, frame) for system in SYSTEMS])
+    summary = pandas.DataFrame([summary_of(s.title, frame) for s in SYSTEMS.values()])
     run.report.table("summary", summary, f"Within {AGREES:.0%} agrees, within {NEAR:.0%} is near", shown=len(summary))
     for line in frame.itertuples():
         run.report.row(f"{line.experiment}: {line.figure}", line.unit, line.measured, line.published, line.source)
     counts = frame["verdict"].value_counts()
-    words = ", ".join(f"{counts.get(v, 0)} {text}" for v, text in _VERDICTS.items())
+    words = ", ".join(f"{counts.get(v, 0)} {text}" for v, text in VERDICTS.items())
     missing = state[state["state"] != "at hand"]
     run.report.conclude(
         f"Of {len(frame)} published figures {words}.",
@@ -63,7 +67,7 @@ def study(run: Run) -> None:
     )
 
 
-_VERDICTS = {"agrees": "agree", "near": "are near", "misses": "miss"}
+VERDICTS = {"agrees": "agree", "near": "are near", "misses": "miss"}
 
 
 def name_of(system: str) -> str:
@@ -109,26 +113,26 @@ def verdict_of(ratio: float) -> str:
     return "agrees" if abs(ratio - 1) <= AGREES else "near" if abs(ratio - 1) <= NEAR else "misses"
 
 
-def _lines(system: str, found: dict[str, Found]) -> list[dict[str, Any]]:
+def lines_of(system: str, experiment: str, found: Found | None) -> list[dict[str, Any]]:
+    """Each published figure of an experiment with ours, the verdict, and what makes it miss."""
     lines = []
-    for experiment in SYSTEMS[system]:
-        for row in found[experiment].rows if experiment in found else []:
-            ratio = row["measured"] / row["published"] if row["published"] else float("nan")
-            verdict = verdict_of(ratio)
-            lines.append(
-                {
-                    "system": system,
-                    "experiment": experiment,
-                    "figure": row["figure"],
-                    "unit": row["unit"],
-                    "published": row["published"],
-                    "measured": row["measured"],
-                    "ratio": round(ratio, 3),
-                    "verdict": verdict,
-                    "why": reason_of(experiment, row["figure"]) if verdict == "misses" else "",
-                    "source": row["source"],
-                }
-            )
+    for row in found.rows if found else []:
+        ratio = row["measured"] / row["published"] if row["published"] else float("nan")
+        verdict = verdict_of(ratio)
+        lines.append(
+            {
+                "system": system,
+                "experiment": experiment,
+                "figure": row["figure"],
+                "unit": row["unit"],
+                "published": row["published"],
+                "measured": row["measured"],
+                "ratio": round(ratio, 3),
+                "verdict": verdict,
+                "why": reason_of(experiment, row["figure"]) if verdict == "misses" else "",
+                "source": row["source"],
+            }
+        )
     return lines
 
 
@@ -143,14 +147,15 @@ def _state(system: str, experiment: str, found: Found | None, changed: str) -> d
     }
 
 
-def _summary(system: str, frame: pandas.DataFrame) -> dict[str, Any]:
+def summary_of(system: str, frame: pandas.DataFrame) -> dict[str, Any]:
+    """How many of a system's figures come out."""
     part = frame[frame["system"] == system]
     counts = part["verdict"].value_counts()
     ratios = part["ratio"].dropna()
     return {
         "system": system,
         "figures": len(part),
-        **{verdict: int(counts.get(verdict, 0)) for verdict in _VERDICTS},
+        **{verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS},
         "median_ratio": round(float(ratios.median()), 2) if len(ratios) else None,
     }
 
