@@ -19,6 +19,7 @@ from fabricvp.drawing import busiest_traffic, carried_bytes, fabric_svg, read_to
 from fabricvp.experiments import Experiment, Report, machines
 from fabricvp.experiments.points import core_seconds
 from fabricvp.experiments.writing import Cost, write
+from fabricvp.plot import use_palette
 from matplotlib.figure import Figure
 
 PROMPT = "=> "
@@ -251,6 +252,7 @@ def _draw_traffic(report: Report, folder: Path) -> None:
 
 def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | None = None) -> Report:
     """Boots and runs the machine, and leaves `LEFT` in the folder."""
+    use_palette()
     started, core_started, options = time.monotonic(), core_seconds(), {**OPTIONS, **(options or {})}
     found = congestion.search("cluster", "all", size=float(options["bytes"]))
     options |= {"best": _digits(found.best_order), "worst": _digits(found.worst_order)}

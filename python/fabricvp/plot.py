@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+#: Colours that readers with any colour vision can tell apart (Petroff, arXiv:2107.02270), in the order in which plots
+#: take them.
+PALETTE = ("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd")
+
+
+def use_palette() -> None:
+    """Plots that this process draws from now on take their colours from `PALETTE`."""
+    import matplotlib
+    from cycler import cycler
+
+    matplotlib.rcParams["axes.prop_cycle"] = cycler(color=PALETTE)
+
+
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax

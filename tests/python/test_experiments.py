@@ -226,7 +226,8 @@ def test_bad_input_is_one_line(command, arguments, says):
 def test_help_lists_the_experiments(command):
     done = command("experiment", "--help")
     assert done.returncode == 0 and "pcie-congestion" in done.stdout and "example: fabricvp experiment" in done.stdout
-    assert "--graphs" in command("experiment", "pcie-congestion", "--help").stdout
+    shown = command("experiment", "pcie-congestion", "--help").stdout
+    assert "--graphs" in shown and " of a core, with --quick " in shown
 
 
 @pytest.mark.timeout(400)

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+import itertools
+
 import guests
 import matplotlib
+import numpy
 import pytest
 from fabricvp import plot
+from fabricvp.experiments import compnet
+from fabricvp.experiments.gpu_workloads import plots as gpu_workloads
 
 matplotlib.use("Agg")
 
@@ -42,3 +47,40 @@ def test_series():
     assert axes.lines[0].get_ydata().tolist() == [1e7, 3e7, 2e7]
     with pytest.raises(KeyError):
         plot.series(Statistics(), ["nothing"])
+
+
+#: What linear RGB becomes for an eye without one kind of cone (Machado, Oliveira, Fernandes, 2009, severity 1).
+VISIONS = {
+    "any": numpy.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+XYZ = numpy.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(colour, vision):
+    """A colour in CIELAB, where distances are as one sees them."""
+    rgb = numpy.array(matplotlib.colors.to_rgb(colour))
+    linear = numpy.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    x, y, z = XYZ @ numpy.clip(numpy.array(VISIONS[vision]) @ linear, 0, 1) / [0.9505, 1, 1.089]
+    x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in (x, y, z))
+    return numpy.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def distance(colours):
+    """The smallest between two of them, for any vision."""
+    return min(numpy.linalg.norm(lab(a, v) - lab(b, v)) for a, b in itertools.combinations(colours, 2) for v in VISIONS)
+
+
+@pytest.mark.parametrize("colours", [plot.PALETTE, gpu_workloads._PART_COLOURS, compnet.COLORS.values()])
+def test_colours_can_be_told_apart(colours):
+    assert distance(colours) > 15 > distance(matplotlib.rcParamsDefault["axes.prop_cycle"].by_key()["color"])
+
+
+def test_plots_take_colours_from_the_palette():
+    with matplotlib.rc_context():
+        plot.use_palette()
+        axes = matplotlib.figure.Figure().subplots()
+        lines = [axes.plot([1, 2])[0].get_color() for _ in plot.PALETTE]
+    assert tuple(lines) == plot.PALETTE

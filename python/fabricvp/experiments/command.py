@@ -9,7 +9,8 @@ import time
 
 from ..arguments import ArgumentParser, add_jobs, add_result_cache
 from ..errors import InputError
-from ..sweeps.progress import Progress
+from ..plot import use_palette
+from ..sweeps.progress import Progress, duration
 from . import registry
 from .frame import Report, Run
 from .points import PointFailed, core_seconds
@@ -25,8 +26,8 @@ def main(given: list[str]) -> int:
     parser = ArgumentParser(
         "experiment",
         (
-            f"{experiment.question}"
-            if experiment
+            f"{experiment.question}\n\n{_budget(named)}"
+            if experiment and named
             else "Runs an experiment; writes result.json, table.csv, plots and index.html.\n\nexperiments:\n"
             + listing
             + "\n\n`fabricvp experiment NAME --help` shows what one of them takes."
@@ -56,6 +57,7 @@ def main(given: list[str]) -> int:
         Progress(),
         result_cache=ResultCache(options.result_cache or folder / "result_cache"),
     )
+    use_palette()
     begin, core_begin = time.monotonic(), core_seconds()
     try:
         experiment.run(run)
@@ -73,6 +75,11 @@ def main(given: list[str]) -> int:
     _summary(run.report)
     print(f"written to {folder / 'index.html'}")
     return 0 if run.report.ok else 1
+
+
+def _budget(name: str) -> str:
+    budget = registry.EXPERIMENTS[name].budget
+    return f"It takes about {duration(budget.full_s)} of a core, with --quick {duration(budget.quick_s)}."
 
 
 def _summary(report: Report) -> None:

@@ -11,6 +11,7 @@ from .._renamed import renamed_attributes
 from ..conditions import Marker
 from ..errors import InputError
 from ..platform import Platform
+from ..plot import PALETTE
 from ..results import Outcome
 from .machines import record_machine
 
@@ -31,13 +32,13 @@ BACKENDS = {
     "GPU-native": "gpu_native",
 }
 COLORS = {
-    "CPU only": "#666666",
-    "HDN": "#7d5ba6",
-    "GHN": "#4a6fa5",
-    APU: "#5fb0d3",
-    "ComP-Net": "#b3541e",
-    "GPU-native": "#1b7f5c",
-    "GDS": "#c9a227",
+    "CPU only": PALETTE[8],
+    "HDN": PALETTE[4],
+    "GHN": PALETTE[0],
+    APU: PALETTE[9],
+    "ComP-Net": PALETTE[2],
+    "GPU-native": PALETTE[5],
+    "GDS": PALETTE[1],
 }
 #: Statistics of a node's `energy`, and what tables call them.
 PARTS = {

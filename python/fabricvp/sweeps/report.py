@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import InputError
 from ..experiments.frame import Plot, Report, Table
 from ..experiments.writing import drawn, page, put, table_values
+from ..plot import use_palette
 from .study import PlotRequest, Study
 from .study_sampler import outcome_of
 from .task import PointOutcome, Record
@@ -107,6 +108,7 @@ def _plots(request: PlotRequest, frame: pandas.DataFrame) -> list[Plot]:
     shown = frame[(frame["outcome"] == "ok") & frame[request.y].notna()]
     if shown.empty:
         return []
+    use_palette()
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     groups = shown.groupby(request.by, sort=False) if request.by else [("", shown)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
+from ...plot import PALETTE
 from .attribution import REACHES, Attribution
 from .measure import CLASSES, NEEDED, PADDINGS, PLACES, Measured
 from .roles import PARTS
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     import pandas
 
 #: of the parts of a load's latency, in their order
-_PART_COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5", "C6", "gold", "olive", "C9", "grey", "silver", "black")
-_COLOURS = {"local": "tab:green", "same_cluster": "tab:blue", "other_cluster": "tab:red"}
+_PART_COLOURS = (*PALETTE, "#000000", "#6600ff", "#333366")
+_COLOURS = {"local": PALETTE[3], "same_cluster": PALETTE[0], "other_cluster": PALETTE[2]}
 
 
 def draw(

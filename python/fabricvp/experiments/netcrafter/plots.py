@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy
 from matplotlib.figure import Figure
 
+from ...plot import PALETTE
 from .points import IDEAL
 
 if TYPE_CHECKING:
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
     from ..gpu_workloads.measure import Measured
 
 #: What a part of NetCrafter gains and what it saves have one colour on the page.
-_MECHANISMS = {"stitching": "tab:blue", "ends": "tab:cyan", "trimming": "tab:orange"}
+_MECHANISMS = {"stitching": PALETTE[0], "ends": PALETTE[9], "trimming": PALETTE[1]}
 _POINTS = {
-    IDEAL: "tab:gray",
-    "sector-cache": "tab:brown",
+    IDEAL: PALETTE[8],
+    "sector-cache": PALETTE[5],
     "stitching": _MECHANISMS["stitching"],
-    "pooling": "tab:purple",
-    "selective-pooling": "tab:pink",
+    "pooling": PALETTE[4],
+    "selective-pooling": PALETTE[3],
     "trimming": _MECHANISMS["trimming"],
-    "sequencing": "tab:green",
-    "data-first": "tab:olive",
-    "all": "tab:red",
+    "sequencing": PALETTE[6],
+    "data-first": PALETTE[7],
+    "all": PALETTE[2],
 }
 
 
