@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import ArgumentParser, add_jobs, add_result_cache
@@ -134,7 +135,9 @@ def _run_one(name: str, folder: Path, options: argparse.Namespace, alive: Callab
     out = prepare_folder(str(folder / name))
     begin, core_begin = time.monotonic(), core_seconds()
     places = ["--out", str(out), "--jobs", str(options.jobs), "--result-cache", _result_cache(folder, options)]
-    status = run_experiment([*arguments_of(name, options.quick), *places], out / LOG, alive)
+    status = run_experiment(
+        [*arguments_of(name, options.quick), *places], out / LOG, lambda line: alive(shorten(line, 60, placeholder="…"))
+    )
     result = finished(out, name, options.quick)
     cost = Cost(time.monotonic() - begin, core_seconds() - core_begin)
     return _outcome(status, out, result or {"cost": dataclasses.asdict(cost)})

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 #: Seconds between lines while no part ends, and between lines where parts are so many that each would be too much.
 HEARTBEAT, PAUSE, MANY = 30.0, 5.0, 200
@@ -43,7 +44,7 @@ class Progress:
         if not self._shown:
             yield Stage()
         elif sys.stderr.isatty():
-            with _bar(label, costs) as bar:
+            with _bar(label, costs, unit_s) as bar:
                 yield bar
         else:
             yield LineProgress(label, costs, names, unit_s=unit_s)
@@ -57,6 +58,40 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
+class _Estimate:
+    """How much time is left: by the parts that have finished; more, if those that run take longer than these let one
+    expect. ``unit_s`` is a first guess of the seconds that a unit of cost takes."""
+
+    def __init__(self, costs: Sequence[float], begin: float, unit_s: float) -> None:
+        self._costs, self._begin, self._unit_s = costs, begin, unit_s
+        self._done, self._parallel = 0.0, 1
+        self.since: dict[int, float] = {}  #: when the parts began that run
+
+    def alive(self, running: Sequence[int], now: float) -> None:
+        """These run."""
+        self._parallel = max(self._parallel, len(running))
+        for index in running:
+            self.since.setdefault(index, now)
+
+    def finished(self, index: int, now: float) -> float:
+        """One has ended; gives the seconds that it took."""
+        self._done += self._costs[index]
+        self._unit_s = (now - self._begin) / self._done if self._done else 0.0
+        return now - self.since.pop(index, self._begin)
+
+    def left(self, now: float) -> str:
+        """For people; nothing where there is no way to tell."""
+        ran = [(self._costs[i], now - since) for i, since in self.since.items()]
+        begun = self._done + sum(cost for cost, _ in ran)
+        remaining = sum(self._costs) - self._done
+        if not self._unit_s or remaining <= 0:
+            return ""
+        unit_s = max(self._unit_s, (now - self._begin) / begun if begun else 0.0)
+        left_s = unit_s * remaining
+        left_s -= sum(min(for_s / self._parallel, unit_s * cost) for cost, for_s in ran)
+        return f"about {duration(max(0.0, left_s))} left"
+
+
 class LineProgress(Stage):
     """Lines of text. ``now`` is a clock in seconds."""
 
@@ -68,88 +103,72 @@ class LineProgress(Stage):
         now: Callable[[], float] = time.monotonic,
         unit_s: float = 0.0,
     ) -> None:
-        self._label, self._costs, self._names, self._now = label, costs, names, now
+        self._label, self._number, self._names, self._now = label, len(costs), names, now
         self._begin = self._last_line = now()
-        self._since: dict[int, float] = {}
-        self._finished, self._cost, self._parallel = 0, 0.0, 1
-        self._unit_s = unit_s
+        self._estimate = _Estimate(costs, self._begin, unit_s)
+        self._finished = 0
 
     def __call__(self, index: int) -> None:
         now = self._now()
         self._finished += 1
-        self._cost += self._costs[index]
-        self._unit_s = (now - self._begin) / self._cost if self._cost else 0.0
-        took = now - self._since.pop(index, self._begin)
-        last = self._finished == len(self._costs)
-        if len(self._costs) <= MANY or last or now - self._last_line >= PAUSE:
+        took = self._estimate.finished(index, now)
+        last = self._finished == self._number
+        if self._number <= MANY or last or now - self._last_line >= PAUSE:
             self._print_line(now, f"{self._name(index)} took {took:.1f} s" if self._names else "")
 
     def alive(self, running: Sequence[int], detail: str = "") -> None:
         now = self._now()
-        self._parallel = max(self._parallel, len(running))
-        for index in running:
-            self._since.setdefault(index, now)
+        self._estimate.alive(running, now)
         if running and now - self._last_line >= HEARTBEAT:
-            self._print_line(
-                now,
-                "still "
-                + ", ".join(f"{self._name(i)} for {now - self._since[i]:.0f} s" for i in running)
-                + (f" ({detail})" if detail else ""),
-            )
+            since = self._estimate.since
+            parts = ", ".join(f"{self._name(i)} for {now - since[i]:.0f} s" for i in running)
+            self._print_line(now, f"still {parts}" + (f" ({detail})" if detail else ""))
 
     def _name(self, index: int) -> str:
         return self._names[index] if index < len(self._names) else f"part {index + 1}"
 
     def _print_line(self, now: float, what: str) -> None:
         self._last_line = now
-        elapsed = duration(now - self._begin)
-        text = f"{self._label} {self._finished}/{len(self._costs)}: {what + '; ' if what else ''}{elapsed}"
-        if self._unit_s > 0 and self._finished < len(self._costs):
-            text += f", about {duration(self._left_s(now))} left"
-        print(text, file=sys.stderr, flush=True)
-
-    def _left_s(self, now: float) -> float:
-        """By the parts that have finished; more, if those that run take longer than these let one expect."""
-        ran = [(self._costs[i], now - since) for i, since in self._since.items()]
-        begun = self._cost + sum(cost for cost, _ in ran)
-        unit_s = max(self._unit_s, (now - self._begin) / begun if begun else 0.0)
-        left_s = unit_s * (sum(self._costs) - self._cost)
-        return max(0.0, left_s - sum(min(for_s / self._parallel, unit_s * cost) for cost, for_s in ran))
+        text = f"{self._label} {self._finished}/{self._number}: {what + '; ' if what else ''}"
+        left = self._estimate.left(now) if self._finished < self._number else ""
+        print(text + ", ".join(filter(None, (duration(now - self._begin), left))), file=sys.stderr, flush=True)
 
 
 class _Bar(Stage):
-    def __init__(self, advance: Callable[[int], None], describe: Callable[[str], None]) -> None:
-        self._advance, self._describe = advance, describe
+    """``update`` changes fields of a bar."""
+
+    def __init__(self, label: str, costs: Sequence[float], unit_s: float, update: Callable[..., None]) -> None:
+        self._label, self._costs, self._update = label, costs, update
+        self._estimate = _Estimate(costs, time.monotonic(), unit_s)
+        self._finished = 0
 
     def __call__(self, index: int) -> None:
-        self._advance(index)
+        now = time.monotonic()
+        self._estimate.finished(index, now)
+        self._finished += 1
+        parts = f"{self._finished}/{len(self._costs)}"
+        self._update(advance=self._costs[index], parts=parts, left=self._estimate.left(now))
 
     def alive(self, running: Sequence[int], detail: str = "") -> None:
-        if detail:
-            self._describe(detail)
+        now = time.monotonic()
+        self._estimate.alive(running, now)
+        description = f"{self._label}: {detail}" if detail else self._label
+        self._update(description=description, left=self._estimate.left(now))
 
 
 @contextmanager
-def _bar(label: str, costs: Sequence[float]) -> Iterator[Stage]:
+def _bar(label: str, costs: Sequence[float], unit_s: float) -> Iterator[Stage]:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[parts]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
-    finished = 0
     with Bars(*columns, console=Console(stderr=True)) as bars:
-        task = bars.add_task(label, total=sum(costs) or 1, parts=f"0/{len(costs)}")
-
-        def done(index: int) -> None:
-            nonlocal finished
-            finished += 1
-            bars.update(task, advance=costs[index], parts=f"{finished}/{len(costs)}")
-
-        yield _Bar(done, lambda detail: bars.update(task, description=f"{label}: {detail}"))
+        task = bars.add_task(label, total=sum(costs) or 1, parts=f"0/{len(costs)}", left="")
+        yield _Bar(label, costs, unit_s, partial(bars.update, task))
