@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Budget:
-    """Core seconds that an experiment takes with its default options, where stock SystemC executes 8 million timed
+    """Core seconds that an experiment may take with its default options, where stock SystemC executes 8 million timed
     events a second (docs/explanation/speed.md)."""
 
     full_s: float
@@ -51,132 +51,135 @@ class System:
         return self.published + self.further
 
 
+#: Quick budgets of experiments of `SYSTEMS`, and full ones of netcrafter, netcrafter-sensitivity, what-if, locality,
+#: replay, gpurdma-matvec and gpurdma-placement, are measured times and a quarter more. Others follow from sizes and
+#: numbers of points.
 EXPERIMENTS: dict[str, Registered] = {
     "pcie-congestion": Registered(
         "fabricvp.experiments.pcie_congestion",
         "the PCIe congestion model against the simulated tree; COSMO schedules",
-        Budget(600, 60),
+        Budget(900, 15),
     ),
     "netcrafter": Registered(
         "fabricvp.experiments.netcrafter",
         "NetCrafter on the slow link between clusters: its parts alone and together",
-        Budget(600, 60),
+        Budget(670, 65),
     ),
     "netcrafter-load": Registered(
         "fabricvp.experiments.netcrafter_load",
         "NetCrafter's gains against what the slow link costs, at five sizes of each workload, as MGPUSim has the GPUs",
-        Budget(600, 60),
+        Budget(14400, 45),
     ),
     "netcrafter-sensitivity": Registered(
         "fabricvp.experiments.netcrafter_sensitivity",
         "what NetCrafter's gains depend on: window, flit, rates, TLBs, policies, size",
-        Budget(600, 60),
+        Budget(2450, 125),
     ),
     "locality": Registered(
         "fabricvp.experiments.locality",
         "where LADM's analysis puts pages and work-groups of each application, beside what the application declares",
-        Budget(600, 60),
+        Budget(310, 10),
     ),
     "replay": Registered(
         "fabricvp.experiments.replay",
         "recordings played over another fabric: how far from the software itself, and how much faster",
-        Budget(600, 60),
+        Budget(1200, 30),
     ),
     "scale": Registered(
-        "fabricvp.experiments.scale", "what simulating a fabric costs as it grows: 4 to 1,024 devices", Budget(600, 60)
+        "fabricvp.experiments.scale", "what simulating a fabric costs as it grows: 4 to 1,024 devices", Budget(1200, 60)
     ),
     "lanes": Registered(
         "fabricvp.experiments.lanes",
         "reversible lanes between four sockets, beside links of twice the bandwidth",
-        Budget(600, 60),
+        Budget(7200, 60),
     ),
     "what-if": Registered(
         "fabricvp.experiments.what_if",
         "NetCrafter and reversible lanes on the slow link, alone and together, at several bandwidths",
-        Budget(600, 60),
+        Budget(840, 30),
     ),
     "rdma": Registered(
         "fabricvp.experiments.rdma",
         "RDMA between two nodes: latency, bandwidth, message rate beside published hardware",
-        Budget(600, 60),
+        Budget(200, 15),
     ),
     "gpurdma-ordering": Registered(
         "fabricvp.experiments.gpurdma_ordering",
         "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost",
-        Budget(600, 60),
+        Budget(400, 30),
     ),
     "fidelity": Registered(
         "fabricvp.experiments.fidelity",
         "every published figure of the five systems beside ours, from results at hand",
-        Budget(600, 60),
+        Budget(5, 5),
     ),
     "compnet-latency": Registered(
         "fabricvp.experiments.compnet_latency",
         "intra-kernel networking by the command processor, by the host, by the lanes: round trips",
-        Budget(600, 60),
+        Budget(400, 40),
     ),
     "compnet-jacobi": Registered(
         "fabricvp.experiments.compnet_jacobi",
         "Jacobi's method over two nodes, with the network performed by every backend",
-        Budget(600, 60),
+        Budget(400, 25),
     ),
     "compnet-locking": Registered(
         "fabricvp.experiments.compnet_locking",
         "lines of the command processor's queues locked in the L2, beside work-groups that stream",
-        Budget(600, 60),
+        Budget(300, 25),
     ),
     "crossed": Registered(
         "fabricvp.experiments.crossed",
         "two nodes of four GPUs: NetCrafter, reversible lanes, who performs the network, where its queues lie",
-        Budget(600, 60),
+        Budget(1200, 60),
     ),
     "compnet-reduction": Registered(
         "fabricvp.experiments.compnet_reduction",
         "all-reduces over 2 to 16 nodes by every backend: time and energy",
-        Budget(600, 60),
+        Budget(600, 25),
     ),
     "compnet-training": Registered(
         "fabricvp.experiments.compnet_training",
         "training of six workloads, projected from measured all-reduces of their tensors",
-        Budget(600, 60),
+        Budget(600, 50),
     ),
     "compnet-scaling": Registered(
         "fabricvp.experiments.compnet_scaling",
         "how many harts of the command processor a GPU needs, by its work-groups that communicate",
-        Budget(600, 60),
+        Budget(300, 20),
     ),
     "gpurdma-placement": Registered(
         "fabricvp.experiments.gpurdma.placement",
         "RDMA by kernels: what a message costs by where queues lie",
-        Budget(600, 60),
+        Budget(50, 35),
     ),
     "gpurdma-throughput": Registered(
         "fabricvp.experiments.gpurdma.throughput",
         "RDMA by kernels: message rate and bandwidth by how they post",
-        Budget(600, 60),
+        Budget(200, 25),
     ),
     "gpurdma-pingpong": Registered(
         "fabricvp.experiments.gpurdma.pingpong",
         "RDMA by kernels: notifications and large transfers there and back",
-        Budget(600, 60),
+        Budget(100, 10),
     ),
     "gpurdma-matvec": Registered(
-        "fabricvp.experiments.gpurdma.matvec", "RDMA by kernels: a service of matrix-vector products", Budget(600, 60)
+        "fabricvp.experiments.gpurdma.matvec", "RDMA by kernels: a service of matrix-vector products", Budget(400, 20)
     ),
     "gpurdma-what-if": Registered(
         "fabricvp.experiments.gpurdma.what_if",
         "RDMA by kernels: where queues should live, by PCIe tree and generation",
-        Budget(600, 60),
+        Budget(300, 40),
     ),
     "gpurdma-modern": Registered(
         "fabricvp.experiments.gpurdma.modern",
         "RDMA by kernels on a GPU like an H200 and an adapter like a ConnectX-7",
-        Budget(600, 60),
+        Budget(500, 40),
     ),
     "gpu-workloads": Registered(
         "fabricvp.experiments.gpu_workloads",
         "workloads on four GPUs in two clusters, beside an all-fast fabric",
-        Budget(600, 60),
+        Budget(1200, 60),
     ),
     "microbenchmarks": Registered(
         "fabricvp.experiments.microbenchmarks",
