@@ -52,8 +52,8 @@ class System:
 
 
 #: Quick budgets of experiments of `SYSTEMS`, and full ones of netcrafter, netcrafter-sensitivity, what-if, locality,
-#: replay, gpurdma-matvec and gpurdma-placement, are measured times and a quarter more. Others follow from sizes and
-#: numbers of points.
+#: replay, rdma, gpurdma-matvec, -placement and -pingpong, are measured times and a quarter more. Others follow from
+#: sizes and numbers of points.
 EXPERIMENTS: dict[str, Registered] = {
     "pcie-congestion": Registered(
         "fabricvp.experiments.pcie_congestion",
@@ -101,7 +101,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "rdma": Registered(
         "fabricvp.experiments.rdma",
         "RDMA between two nodes: latency, bandwidth, message rate beside published hardware",
-        Budget(200, 15),
+        Budget(35, 15),
     ),
     "gpurdma-ordering": Registered(
         "fabricvp.experiments.gpurdma_ordering",
@@ -161,7 +161,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "gpurdma-pingpong": Registered(
         "fabricvp.experiments.gpurdma.pingpong",
         "RDMA by kernels: notifications and large transfers there and back",
-        Budget(100, 10),
+        Budget(32, 10),
     ),
     "gpurdma-matvec": Registered(
         "fabricvp.experiments.gpurdma.matvec", "RDMA by kernels: a service of matrix-vector products", Budget(400, 20)
