@@ -13,6 +13,7 @@
 
 #include "bindings/session.h"
 #include "platform/machine.h"
+#include "platform/node_disks.h"
 #include "platform/pcie_traffic.h"
 
 namespace py = pybind11;
@@ -47,11 +48,37 @@ std::vector<std::string> endpoint_names(session& s, std::size_t node) {
     return names;
 }
 
+std::vector<std::pair<std::string, std::uint64_t>> disks(session& s, std::size_t node) {
+    std::vector<std::pair<std::string, std::uint64_t>> found;
+    for (const auto& [name, disk] : node_disks(*s.machine().hardware().nodes.at(node)))
+        found.emplace_back(name, disk->size());
+    return found;
+}
+
+virtio::disk_image& disk_at(session& s, std::size_t node, std::size_t index) {
+    return *node_disks(*s.machine().hardware().nodes.at(node)).at(index).second;
+}
+
+py::object read_disk(session& s, std::size_t node, std::size_t index, std::uint64_t offset, std::size_t size) {
+    std::string data(size, '\0');
+    const bool done = disk_at(s, node, index).read(offset, reinterpret_cast<std::uint8_t*>(data.data()), size);
+    return done ? py::object(py::bytes(data)) : py::none();
+}
+
+bool write_disk(session& s, std::size_t node, std::size_t index, std::uint64_t offset, const py::buffer& data) {
+    const auto view = data.request();
+    return disk_at(s, node, index)
+        .write(offset, static_cast<const std::uint8_t*>(view.ptr), static_cast<std::size_t>(view.size * view.itemsize));
+}
+
 }  // namespace
 
 void bind_pcie(py::module_& m) {
     m.def("pcie_transfer", &transfer);
     m.def("pcie_endpoints", &endpoint_names);
+    m.def("disks", &disks);
+    m.def("read_disk", &read_disk);
+    m.def("write_disk", &write_disk);
 }
 
 }  // namespace fabricvp::python

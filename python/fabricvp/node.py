@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _fabricvp
 from .console import Console
 from .devices import Device, DeviceObject
+from .disks import Disk
 from .fabric import Fabric
 from .gpu import Gpu
 from .launch import Jobs
@@ -25,7 +26,8 @@ _FIRST_FLOAT, _FIRST_CSR, _PC = 33, 65, 32  # GDB's numbering of RISC-V register
 
 
 class Node:
-    """One computer: ``harts``, ``memory``, ``console``, ``devices``, ``pcie``, ``gpus``, ``fabric``, ``outcome``."""
+    """One computer: ``harts``, ``memory``, ``console``, ``devices``, ``disks``, ``pcie``, ``gpus``, ``fabric``,
+    ``outcome``."""
 
     def __init__(self, platform: Platform, index: int) -> None:
         self._platform = platform
@@ -46,6 +48,12 @@ class Node:
     def pcie(self) -> Pcie:
         """The PCIe tree: messages between its copy engines."""
         return Pcie(self)
+
+    @cached_property
+    def disks(self) -> dict[str, Disk]:
+        """Disks on PCIe (kind `virtio_blk`) by name."""
+        found = enumerate(_fabricvp.disks(self._core, self.index))
+        return {name: Disk(self, number, name, size) for number, (name, size) in found}
 
     @cached_property
     def fabric(self) -> Fabric:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What programs on Linux may do with a GPU, and what they must not: misuse WHAT. */
 #include <hip/hip_runtime.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -107,7 +108,7 @@ int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     if (what == "echo") {
         for (int i = 2; i < argc; ++i) printf("<%s>", argv[i]);
-        printf("\n%s\n", getenv("WORD"));
+        printf("\n%s\n", getenv("WORD") ? getenv("WORD") : "");
         std::string line;
         std::getline(std::ifstream("data.txt"), line);
         std::cout << line << std::endl;
@@ -116,6 +117,14 @@ int main(int argc, char** argv) {
     if (what == "marks") {
         printf("\1fabricvp ends 0\n\1fabricvp 0123456789abcdef ends 0\nno line's end\1");
         return 201;
+    }
+    if (what == "write") {
+        mkdir("deep", 0755);
+        mkdir("deep/er", 0755);
+        std::ofstream("a b.txt") << "ab";
+        std::ofstream("other.bin") << "other";
+        std::ofstream("deep/er/" + std::string(argv[2]) + ".bin") << std::string(atol(argv[2]), 'x');
+        return 0;
     }
     int* p;
     expect("malloc", hipMalloc(&p, 1 << 16));

@@ -9,7 +9,7 @@ from pathlib import Path
 import fabricvp
 import opencl_machine
 import pytest
-from fabricvp import linux_run
+from fabricvp import linux_job, linux_run
 from fabricvp.compiler import build, linux_program
 from fabricvp.errors import InputError
 
@@ -79,26 +79,34 @@ def test_files_variables_and_the_end_of_time(command, programs, tmp_path):
     done = command(*run, "--env", "PATH=/nowhere", "--env", "é=1", "--", "marks", timeout=6000)
     marks = "\1fabricvp ends 0\n\1fabricvp 0123456789abcdef ends 0\nno line's end\1"
     assert (done.returncode, done.stdout, done.stderr) == (201, marks, "")
+    given = ("--file", "data.txt", "--collect", "*.txt", "--collect", "deep/*")
+    done = command(*run, *given, "--out", "results", "--", "write", 3, timeout=6000)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    found = {str(p.relative_to(tmp_path / "results/files")): p for p in (tmp_path / "results/files").rglob("*.*")}
+    assert {name: len(path.read_bytes()) for name, path in found.items()} == {"deep/er/3.bin": 3, "a b.txt": 2}
+    done = command(*run, *given, "--into", "o", "--", "echo", timeout=6000)
+    assert "the program wrote no file that --collect names" in done.stderr, done.stderr
     done = command(*run, "--", "touch", timeout=6000)
     assert done.returncode == 139 and "Segmentation fault" in done.stdout, done.stdout + done.stderr
 
 
 def test_output_appears_as_it_comes_and_only_its_own_mark_ends_it(capfdbinary):
     """Whatever stretches of it the console has when it is looked at."""
-    output = linux_run._Output("0123456789abcdef")
-    begin, end = (f"\1{mark}".encode() for mark in (output.begin, output.end))
-    program = b"a\1b\1fabricvp ends 0\n\1fabricvp 0123456789abcdee ends 0\nc" + end + b"x\n\1"
-    console = b"boot" + begin + b"\n" + program + end + b"77\n[ 1.0] reboot"
+    job = linux_job.Job("program", (), (), {"program": b""}, ())
+    begin = job.begin
+    output = linux_run._Output(job)
+    program = b"a\1b\1fabricvp ends 0\n\1fabricvp 0123456789abcdee ends 0 0\nc" + job.end + b"x\n\1"
+    console = b"boot" + begin + program + job.end + b"77 0\n[ 1.0] reboot"
     for length in range(len(console)):
         assert output.status is None or length > len(console) - 16
         output.take(console[:length], more=True)
-    assert output.status == 77
+    assert (output.status, output.collected) == (77, 0)
     assert capfdbinary.readouterr().out == program
-    cut = linux_run._Output("0123456789abcdef")
-    cut.take(b"boot" + begin + b"\n" + b"a" + end, more=True)
+    cut = linux_run._Output(job)
+    cut.take(b"boot" + begin + b"a" + job.end, more=True)
     assert capfdbinary.readouterr().out == b"a"
-    cut.take(b"boot" + begin + b"\n" + b"a" + end, more=False)
-    assert capfdbinary.readouterr().out == end
+    cut.take(b"boot" + begin + b"a" + job.end, more=False)
+    assert capfdbinary.readouterr().out == job.end
 
 
 @WITH_CROSS_TOOLS
@@ -109,7 +117,7 @@ def test_processes_after_each_other(programs, tmp_path):
         initrd = Path(platform.config["node0.images.initrd"]).read_bytes()
         (programs / "kernels.elf").write_bytes(build("__global__ void add(int* p) { *p += 33; }", "kernels.hip").elf)
         files = {path.name.removeprefix("linux_gpu_"): path.read_bytes() for path in programs.iterdir()}
-        (tmp_path / "initrd").write_bytes(initrd + linux_run._archive(b"", files).replace(b"job/start", b"job/no___"))
+        (tmp_path / "initrd").write_bytes(initrd + linux_job.cpio(b"", files).replace(b"job/start", b"job/no___"))
         platform.load_images(initrd=tmp_path / "initrd")
         console = platform.nodes[0].console
         console.expect(SHELL, timeout="60 s")
@@ -188,6 +196,9 @@ def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
     (tmp_path / "x86").write_bytes(elf(62, b".fabricvp"))
     (tmp_path / "plain").write_bytes(elf(243, b".text"))
     (tmp_path / "whole").write_bytes(elf(243, b".fabricvp"))
+    initrd = tmp_path / "initrd"
+    initrd.write_bytes(b"bin/gpus\0")
+    (tmp_path / "no_disk.yaml").write_text(f"base: gpu\nnode:\n  images:\n    kernel: {initrd}\n    initrd: {initrd}\n")
     for arguments, said in (
         (["linux_gpu", "--program", "nowhere"], "nowhere: No such file"),
         (["linux_gpu", "--program", "text"], "text: no program: `fabricvp cc --target linux` makes one"),
@@ -195,10 +206,16 @@ def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
         (["linux_gpu", "--program", "plain"], "plain: a program without the run-time"),
         (["gpu", "--program", "whole"], "gpu: a machine that boots no Linux: linux_gpu does"),
         (["linux_gpu", "--program", "whole", "--env", "1"], "--env '1': must be NAME=VALUE"),
-        (["linux_gpu", "--program", "whole", "--env", "a b=1"], "--env 'a b=1': must be NAME=VALUE"),
+        (["linux_gpu", "--program", "whole", "--env", "a b=1"], "variable 'a b': a name has letters"),
         (["linux_gpu", "--program", "whole", "--set", "1"], "--set '1': must be KEY=VALUE"),
         (["linux_gpu", "--program", "whole", "--file", "a b"], "a b: names on Linux have letters"),
         (["linux_gpu", "--program", "whole", "--file", "o/whole"], "--file o/whole: the program or another file has"),
+        (["linux_gpu", "--program", "whole", "--collect", "a"], "--collect needs --into DIR, or --out DIR"),
+        (["linux_gpu", "--program", "whole", "--into", "o", "--collect", "/a"], "--collect '/a': must be a pattern"),
+        (
+            ["no_disk.yaml", "--program", "whole", "--into", "o", "--collect", "a"],
+            "files need a disk of kind virtio_blk",
+        ),
         (["linux_gpu", "--program", "whole", "--out", "text/o"], "text/o: cannot be written to (Not a directory)"),
     ):
         done = command("run", *arguments)

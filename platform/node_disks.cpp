@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/node_disks.h"
+
+#include "virtio/virtio_blk.h"
+
+namespace fabricvp {
+
+std::vector<std::pair<std::string, virtio::disk_image*>> node_disks(node& n) {
+    std::vector<std::pair<std::string, virtio::disk_image*>> disks;
+    if (!n.pcie) return disks;
+    for (const auto& e : n.pcie->endpoints)
+        if (auto* const disk = dynamic_cast<virtio::virtio_blk*>(e.get()))
+            disks.emplace_back(disk->basename(), &disk->disk);
+    return disks;
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of `fabricvp cc --target linux` with what it is started with, as Linux on a machine gets it: a script that
+starts it, in an archive with its files. Marks on the console stand around the program's output."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import shlex
+import stat
+import tarfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .compiler.linux_program import require_linux_program
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .platform import Platform
+    from .remote import RemotePlatform
+
+#: The disk that files travel on, and how much of it is read at a time.
+EXCHANGE = "exchange"
+BLOCK = 64 << 10
+_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
+#: Lets the shell variable `disk` name it on Linux.
+FIND_DISK = [
+    "insmod /lib/modules/virtio_blk.ko",
+    f'for d in /sys/block/vd*; do [ "$(cat $d/serial)" = {EXCHANGE} ] && disk=/dev/${{d##*/}}; done',
+]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program, its arguments, environment and files, and patterns of files that are to come back."""
+
+    name: str
+    arguments: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    files: Mapping[str, bytes]  #: by the names that they have on Linux, the program among them
+    collect: tuple[str, ...]
+
+    @cached_property
+    def nonce(self) -> str:
+        """What tells the marks of this run from a program's output: the same for the same inputs, as all results."""
+        digest = hashlib.sha256(repr((self.name, self.arguments, self.environment)).encode("utf-8", "surrogateescape"))
+        for file, data in self.files.items():
+            digest.update(f"{file} {len(data)}\0".encode() + data)
+        return digest.hexdigest()[:16]
+
+    @property
+    def begin(self) -> bytes:
+        """The line before the program's output."""
+        return f"\1fabricvp {self.nonce} begins\n".encode()
+
+    @property
+    def end(self) -> bytes:
+        """How the line behind its output begins; exit status and `COLLECTED` or another digit follow."""
+        return f"\1fabricvp {self.nonce} ends ".encode()
+
+    def script(self) -> list[str]:
+        """Lines for the shell, in the working folder: runs the program, then collects files, with marks around."""
+        variables = ["env", *(f"{key}={value}" for key, value in self.environment)] if self.environment else []
+        old = ["find . -type f -exec touch -d @0 {} +"] if self.collect else []
+        return [
+            *old,
+            f"printf '\\001{self.begin.decode()[1:-1]}\\n'",
+            shlex.join([*variables, f"./{self.name}", *self.arguments]) + " </dev/null",
+            "ended=$? collected=0",
+            *self._collecting(),
+            f"printf '\\001{self.end.decode()[1:]}%d %d\\n' $ended $collected",
+        ]
+
+    def _collecting(self) -> list[str]:
+        if not self.collect:
+            return []
+        wanted = " -o ".join(f"-path {shlex.quote('./' + pattern)}" for pattern in self.collect)
+        return [
+            f"files=$(find . -type f -newer start \\( {wanted} \\) 2>/dev/null | sort)",
+            f'[ -z "$files" ] || collected={NOT_COLLECTED}',
+            f"(set -f; IFS='\n'; exec tar c -f $disk $files) 2>/dev/null && collected={COLLECTED}",
+        ]
+
+
+#: What the end's mark says of files to collect, if there are any: they are on the disk, or do not fit.
+COLLECTED, NOT_COLLECTED = 1, 2
+
+
+def make_job(
+    program: str | os.PathLike[str],
+    arguments: Iterable[str],
+    files: Iterable[str | os.PathLike[str]],
+    environment: Iterable[tuple[str, str]],
+    collect: Iterable[str],
+) -> Job:
+    """Raises `InputError` for a program that cannot run on Linux here, files that cannot be read, and names."""
+    contents = _files([os.fspath(program), *(os.fspath(file) for file in files)])
+    name = Path(program).name
+    require_linux_program(contents[name], os.fspath(program))
+    for key, _ in environment:
+        if not key.isidentifier():
+            raise InputError(f"variable '{key}': a name has letters, digits and _")
+    for pattern in collect:
+        if not pattern or pattern[0] == "/" or not pattern.isprintable():
+            raise InputError(f"--collect '{pattern}': must be a pattern of names in the program's working folder")
+    return Job(name, tuple(arguments), tuple(environment), contents, tuple(collect))
+
+
+def _files(names: list[str]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for name in names:
+        if Path(name).name in files:
+            raise InputError(f"--file {name}: the program or another file has that name on Linux, too")
+        files[Path(name).name] = _contents(name)
+    return files
+
+
+def _contents(name: str) -> bytes:
+    if not _NAME.fullmatch(Path(name).name) or Path(name).name == "start":
+        raise InputError(f"{name}: names on Linux have letters, digits and _ . + - here, and are not 'start'")
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}") from None
+
+
+def initramfs(platform: Platform | RemotePlatform, machine: str, exchange: bool) -> bytes:
+    """The machine's. Raises `InputError` if it runs no programs, or has no disk for an exchange of files."""
+    if len(platform.nodes) != 1:
+        raise InputError(f"{machine}: {len(platform.nodes)} nodes: programs run on machines of one")
+    images = {p.path.rpartition(".")[2]: p.text for p in platform.config.parameters() if ".images." in p.path}
+    if not images.get("initrd"):
+        raise InputError(f"{machine}: a machine that boots no Linux: linux_gpu does")
+    data = Path(images["initrd"]).read_bytes()
+    if b"bin/gpus\0" not in data:
+        raise InputError(f"{images['initrd']}: its initramfs hands no GPU to programs: renew it by `make linux`")
+    if exchange and EXCHANGE not in platform.nodes[0].disks:
+        raise InputError(f"{machine}: files need a disk of kind virtio_blk with the name '{EXCHANGE}', as of linux_gpu")
+    return data
+
+
+# ---- archives for the guest ----
+
+
+def cpio(start: bytes, files: Mapping[str, bytes]) -> bytes:
+    """What the kernel unpacks over the initramfs (cpio, newc): the folder /job with a script and files."""
+    entries = [("job", stat.S_IFDIR | 0o755, b""), ("job/start", stat.S_IFREG | 0o755, start)]
+    entries += [(f"job/{name}", stat.S_IFREG | 0o755, data) for name, data in files.items()]
+    archive = b"".join(_record(100_000 + number, *entry) for number, entry in enumerate(entries))
+    archive += _record(0, "TRAILER!!!", 0, b"")
+    return archive + b"\0" * (-len(archive) % 512)
+
+
+def _record(number: int, name: str, mode: int, data: bytes) -> bytes:
+    fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0"
+    return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
+
+
+def shell_text(lines: Iterable[str]) -> bytes:
+    return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+
+
+def tar(job: Job) -> bytes:
+    """The script `start` and the files, in whole blocks of the disk."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.GNU_FORMAT) as made:
+        for name, data in {"start": shell_text(job.script()), **job.files}.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(data), 0o755
+            made.addfile(member, io.BytesIO(data))
+    data = archive.getvalue()
+    return data + b"\0" * (-len(data) % BLOCK)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine with Linux that runs program after program."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import linux_job
+from .errors import InputError
+from .linux_files import collected
+from .linux_job import Job, make_job
+from .remote import RemotePlatform
+from .spawning import spawn
+from .units import Time
+
+_READY = "\1fabricvp is ready\n"
+#: Each line on the console says how many blocks the archive of a job has.
+_SERVE = [
+    "#!/bin/busybox sh",
+    "trap 'poweroff -f' EXIT",
+    "stty -onlcr -echo",
+    "gpus",
+    *linux_job.FIND_DISK,
+    f"printf '{_READY.encode('unicode_escape').decode()}'",
+    "while read -r blocks; do",
+    "    cd /; rm -rf /job/run; mkdir /job/run; cd /job/run",
+    f"    dd if=$disk bs={linux_job.BLOCK} count=$blocks iflag=direct 2>/dev/null | tar x",
+    "    . ./start",
+    "done",
+]
+
+
+@dataclass(frozen=True)
+class LinuxResult:
+    """How a program on Linux ended."""
+
+    returncode: int  #: its exit status, 128 + N after signal N
+    stdout: str  #: standard output and error; bytes that are no UTF-8 are replaced
+    files: dict[str, bytes] = field(default_factory=dict)  #: that ``collect`` names, by name
+
+
+class Linux:
+    """A machine on which Linux waits for programs; from `linux()`. ``platform`` is the machine.
+
+    It is in a process of its own, which ends with `close()`, the ``with`` block or this process."""
+
+    def __init__(self, platform: RemotePlatform) -> None:
+        self.platform = platform
+
+    def run(
+        self,
+        program: str | os.PathLike[str],
+        *arguments: str,
+        files: Iterable[str | os.PathLike[str]] = (),
+        environment: Mapping[str, str] | None = None,
+        collect: Iterable[str] = (),
+        time: Time | None = None,
+        fork: bool = False,
+    ) -> LinuxResult:
+        """Runs a program of `fabricvp cc --target linux` to its end, in a new folder with ``files`` beside it.
+
+        ``collect`` are patterns of names of files that it writes there: `*` stands for any characters, `/` included.
+        All of them fit together onto the machine's disk `exchange`. With ``fork`` the program runs on a branch of the
+        machine, and leaves this one as it was.
+
+        Raises `InputError` for what cannot run or be read, `ExpectTimeout` when ``time`` (simulated) passes before the
+        program's end, after which this machine is of no more use, and `GuestStopped` when the machine ends before."""
+        job = make_job(program, arguments, files, [*(environment or {}).items()], collect)
+        if not fork:
+            return self._run(job, time)
+        with self.fork() as branch:
+            return branch._run(job, time)
+
+    def _run(self, job: Job, time: Time | None) -> LinuxResult:
+        node = self.platform.nodes[0]
+        disk, archive = node.disks[linux_job.EXCHANGE], linux_job.tar(job)
+        if len(archive) > disk.size:
+            raise InputError(f"{job.name}: the disk for it and its files has {disk.size} bytes; they take more")
+        disk.write(0, archive)
+        node.console.type(f"{len(archive) // linux_job.BLOCK}\n")
+        ending = re.compile(re.escape(job.end.decode()) + r"(\d+) (\d)\n")
+        match = node.console.expect(ending, timeout=time)
+        _, _, output = match.before.partition(job.begin.decode())
+        status, state = (int(group or 0) for group in match.groups)
+        stdout = output.encode(errors="surrogateescape").decode(errors="replace")
+        return LinuxResult(status, stdout, collected(disk, state))
+
+    def fork(self) -> Linux:
+        """A branch of the machine as it stands, which runs programs of its own."""
+        return Linux(self.platform.fork())
+
+    def close(self) -> None:
+        """Ends the machine. May be called again."""
+        self.platform.close()
+
+    def __enter__(self) -> Linux:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Linux on {self.platform!r}>"
+
+
+def linux(
+    machine: str | os.PathLike[str] = "linux_gpu", *, overrides: Mapping[str, Any] | None = None, **keywords: Any
+) -> Linux:
+    """Boots Linux on a machine in a process of its own, and gives it ready for programs.
+
+    ``machine``, ``overrides`` and keywords are those of `spawn()`. Raises `InputError` for a machine that boots no
+    Linux or has no disk with the name `exchange`, as `linux_gpu` and `linux_quad` have."""
+    platform = spawn(machine, overrides=overrides, **keywords)
+    try:
+        base = linux_job.initramfs(platform, os.fspath(machine), exchange=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            initrd = Path(scratch, "initramfs.cpio")
+            initrd.write_bytes(base + linux_job.cpio(linux_job.shell_text(_SERVE), {}))
+            platform.load_images(initrd=initrd)
+        platform.nodes[0].console.expect(_READY, timeout="60 s")
+    except BaseException:
+        platform.close()
+        raise
+    return Linux(platform)

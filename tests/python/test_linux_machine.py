@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines with Linux from Python: program after program on one that is booted, and on branches of it; files that come
+back, and what a guest may put into them."""
+
+import io
+import tarfile
+from pathlib import Path
+
+import fabricvp
+import opencl_machine
+import pytest
+from fabricvp import AddressError, ExpectTimeout, InputError, linux_files
+from fabricvp.compiler import linux_program
+from test_linux_gpu import EXAMPLES, MISUSE, WITH_CROSS_TOOLS, WITH_IMAGES
+
+opencl_machine.require_compiler()
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("programs")
+    for source in (EXAMPLES / "saxpy.hip", MISUSE):
+        options = linux_program.Options.of()
+        (folder / source.stem).write_bytes(linux_program.build_linux(source.read_text(), str(source), options))
+    return folder
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_programs_on_one_machine_and_on_branches(programs, tmp_path):
+    saxpy, misuse = programs / "saxpy", programs / "linux_gpu_misuse"
+    (tmp_path / "data.txt").write_text("in a file\n")
+    with fabricvp.linux() as linux:
+        result = linux.run(saxpy, "1000", "2.5")
+        assert (result.returncode, result.files) == (0, {}), result
+        assert result.stdout.startswith("1000 elements, 0 wrong, y[999] = 4495.5, "), result
+        assert linux.run(saxpy).returncode == 2
+        result = linux.run(misuse, "echo", "two words", files=[tmp_path / "data.txt"], environment={"WORD": "a b"})
+        assert result.stdout == "<two words>\na b\nin a file\n"
+        # Files that it wrote, not those that it was given; each run has a folder of its own.
+        result = linux.run(misuse, "write", "100000", files=[tmp_path / "data.txt"], collect=["*.bin", "*.txt"])
+        assert {name: len(data) for name, data in result.files.items()} == {
+            "a b.txt": 2,
+            "deep/er/100000.bin": 100_000,
+            "other.bin": 5,
+        }
+        assert linux.run(misuse, "echo", collect=["*"]).files == {}
+        with pytest.raises(InputError, match="more than 67108864 bytes"):
+            linux.run(misuse, "write", "80000000", collect=["*"])
+        # A branch leaves this machine as it was; two of them are two machines.
+        before = linux.platform.now
+        assert "it waits" in linux.fork().run(misuse, "leave").stdout
+        with linux.fork() as one, linux.fork() as other:
+            with pytest.raises(ExpectTimeout):
+                one.run(misuse, "forever", time="20 ms")
+            assert other.run(misuse, "write", "7", collect=["deep/*"]).files == {"deep/er/7.bin": b"xxxxxxx"}
+        assert linux.run(saxpy, "1000", "2.5", fork=True).returncode == 0 and linux.platform.now == before
+        # What a program leaves does not keep the next from the GPU.
+        assert linux.run(misuse, "touch").returncode == 139
+        assert linux.run(saxpy, "1000", "2.5").returncode == 0
+        with pytest.raises(InputError, match="no program"):
+            linux.run(tmp_path / "data.txt")
+        with pytest.raises(InputError, match="variable 'a b'"):
+            linux.run(saxpy, environment={"a b": ""})
+
+
+def test_machines_that_cannot(tmp_path):
+    with pytest.raises(InputError, match="gpu: a machine that boots no Linux"):
+        fabricvp.linux("gpu")
+
+
+@pytest.mark.timeout(600)
+def test_disks(tmp_path):
+    image = tmp_path / "image"
+    image.write_bytes(b"i" * 1024)
+    text = f"""
+node:
+  pcie:
+    endpoints:
+      - {{name: blank, below: root, kind: virtio_blk, capacity: 1 MiB}}
+      - {{name: kept, below: root, kind: virtio_blk, image: {image}}}
+      - {{name: file, below: root, kind: virtio_blk, image: {tmp_path}/other, mode: writable}}
+"""
+    (tmp_path / "other").write_bytes(b"o" * 512)
+    with fabricvp.spawn(text=text) as platform:
+        disks = platform.nodes[0].disks
+        assert {name: disk.size for name, disk in disks.items()} == {"blank": 1 << 20, "kept": 1024, "file": 512}
+        disks["blank"].write(4090, b"across pages")
+        with platform.fork() as branch:
+            branch.nodes[0].disks["blank"].write(4090, b"ACROSS")
+            assert branch.nodes[0].disks["blank"].read(4089, 8) == b"\0ACROSS "
+        assert disks["blank"].read(4089, 14) == b"\0across pages\0"
+        disks["kept"].write(1, b"xyz")
+        assert disks["kept"].read(0, 5) == b"ixyzi" and image.read_bytes() == b"i" * 1024
+        disks["file"].write(0, bytearray(b"xyz"))
+        assert (tmp_path / "other").read_bytes() == b"xyz" + b"o" * 509
+        for offset, size in ((1000, 25), (-1, 1), (2000, 0)):
+            with pytest.raises(AddressError, match="has 1024 bytes"):
+                disks["kept"].read(offset, size)
+
+
+class Disk:
+    """Stands for a disk with an archive on it."""
+
+    def __init__(self, data: bytes):
+        self.data, self.size = data, len(data)
+
+    def read(self, offset: int, size: int) -> bytes:
+        return self.data[offset : offset + size]
+
+
+def archive(*members) -> Disk:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for name, data, *kind in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            if kind:
+                member.type, member.linkname, member.size = kind[0], "/etc/passwd", 0
+            tar.addfile(member, io.BytesIO(data))
+    return Disk(made.getvalue())
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../out", "a/../../out", "a//b", "..", "a\nb", "a\x1bb", "a\\b"])
+def test_names_that_lead_elsewhere_are_refused(name):
+    with pytest.raises(InputError, match="has a name that is none here"):
+        linux_files.collected(archive(("fine", b"1"), (name, b"2")), 1)
+
+
+def test_what_guests_may_put_into_the_archive(tmp_path):
+    disk = archive(("./a/b", b"1"), ("link", b"", tarfile.SYMTYPE), ("hard", b"", tarfile.LNKTYPE), ("c", b"22"))
+    assert linux_files.collected(disk, 1) == {"a/b": b"1", "c": b"22"}
+    assert linux_files.collected(disk, 0) == {}
+    with pytest.raises(InputError, match="ends inside of|malformed"):
+        linux_files.collected(Disk(archive(("a", b"1" * 5000)).data[:3000]), 1)
+    with pytest.raises(InputError, match="malformed"):
+        linux_files.collected(Disk(b"no archive" * 1000), 1)
+    linux_files.place(tmp_path / "o", {"a/b": b"1", "c": b"22"})
+    assert (tmp_path / "o/a/b").read_bytes() == b"1"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "o/out").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "o/file").symlink_to(tmp_path / "elsewhere/file")
+    for name in ("out/x", "file"):
+        with pytest.raises(InputError, match="a link leads out of"):
+            linux_files.place(tmp_path / "o", {name: b"1"})
+    assert not list((tmp_path / "elsewhere").iterdir())
+    with pytest.raises(InputError, match="cannot be written"):
+        linux_files.place(tmp_path / "o", {"c/d": b"1"})
+    assert Path(tmp_path / "o/c").read_bytes() == b"22"
