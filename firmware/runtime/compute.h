@@ -45,10 +45,15 @@ struct compute_memory {
     gpu_address at;
     uint64_t bytes, mapped; /* asked for; whole pages */
     struct compute_device* device;
+    bool owned; /* by a program, which frees it */
     struct compute_memory* next;
 };
 /* \returns NULL if there is no space on the device or for the note on the host */
 struct compute_memory* compute_allocate(struct compute_device* device, uint64_t bytes);
+/* Keeps track of memory that is no allocation, so that copies find it; compute_untrack() ends it. \returns NULL without
+ * space */
+struct compute_memory* compute_track(struct compute_device* device, gpu_address at, uint64_t bytes);
+void compute_untrack(struct compute_memory* memory);
 /* Waits until nothing of its device and of those that reach it runs. */
 void compute_free(struct compute_memory* memory);
 /* The allocation that has all of these bytes, NULL if none has. */
@@ -65,8 +70,8 @@ struct compute_program {
     uint8_t* copy; /* of the file, unless it was linked in */
     struct program_record* record;
     gpu_address image;
-    struct compute_memory* block;
-    struct compute_kernel* kernels; /* that were asked for */
+    struct compute_memory *block, *constants; /* NULL: it has none */
+    struct compute_kernel* kernels;           /* that were asked for */
 };
 struct compute_kernel {
     struct handle handle;
@@ -87,7 +92,9 @@ struct compute_program* compute_load(struct compute_device* device, const void* 
 void compute_unload(struct compute_program* program);
 /* By the name in the source or the one that compilers give it, NULL if there is none. `kind` is that of its handle. */
 struct compute_kernel* compute_find_kernel(struct compute_program* program, const char* name, const char* kind);
-const struct program_variable* compute_find_variable(const struct compute_program* program, const char* name);
+/* Where a variable or constant of the program lies, by the name in the source or the one that compilers give it; 0:
+ * there is none. */
+gpu_address compute_find_variable(const struct compute_program* program, const char* name, uint64_t* bytes);
 
 struct compute_grid {
     uint64_t items[3];

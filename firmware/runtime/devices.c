@@ -60,18 +60,29 @@ struct compute_memory* compute_allocate(struct compute_device* d, uint64_t bytes
     const uint64_t mapped = (bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1);
     const gpu_address at =
         large ? gpu_allocate_large(d->node, d->index, mapped) : gpu_allocate_on(d->node, d->index, mapped);
-    *m = (struct compute_memory){at, bytes, mapped, d, allocations};
+    *m = (struct compute_memory){at, bytes, mapped, d, false, allocations};
     return allocations = m;
+}
+
+struct compute_memory* compute_track(struct compute_device* d, gpu_address at, uint64_t bytes) {
+    struct compute_memory* m = heap_allocate(sizeof *m);
+    if (!m) return NULL;
+    *m = (struct compute_memory){at, bytes, bytes, d, true, allocations};
+    return allocations = m;
+}
+
+void compute_untrack(struct compute_memory* m) {
+    struct compute_memory** at = &allocations;
+    while (*at != m) at = &(*at)->next;
+    *at = m->next;
+    heap_free(m);
 }
 
 void compute_free(struct compute_memory* m) {
     for (unsigned i = 0; i < count; ++i)
         if (compute_reaches(&devices[i], m->device)) compute_wait_device(&devices[i]);
-    struct compute_memory** at = &allocations;
-    while (*at != m) at = &(*at)->next;
-    *at = m->next;
     gpu_free(m->device->node, m->at, m->mapped);
-    heap_free(m);
+    compute_untrack(m);
 }
 
 struct compute_memory* compute_find(gpu_address at, uint64_t bytes) {

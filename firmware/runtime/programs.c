@@ -100,6 +100,7 @@ static bool make_block(struct compute_program* p) {
         memcpy(contents, first, first_bytes < b->filled ? first_bytes : b->filled);
     const uint64_t state[2] = {begin - b->heap, COMPUTE_HEAP_BYTES};
     if (heap) memcpy(contents + b->heap, state, sizeof state);
+    p->block->owned = true;
     const bool copied = gpu_copy_to(p->device->node, p->block->at, contents, b->bytes) == 0;
     heap_free(contents);
     return copied;
@@ -116,6 +117,15 @@ static bool has_space_for_code(const struct compute_program* p) {
     return true;
 }
 
+/* Constants of the source lie in the image, and the host may change them. */
+static bool track_constants(struct compute_program* p) {
+    struct elf_segment s;
+    uint64_t end = 0;
+    for (unsigned i = 0; elf_next_segment(p->elf, p->elf_bytes, &i, &s);) end = s.address + s.memory_bytes;
+    p->constants = compute_track(p->device, p->image, end - GPU_CODE_BASE);
+    return p->constants;
+}
+
 static bool is_linked(const void* elf) {
     for (const struct image* i = images; i->name; ++i)
         if (i->start == elf) return true;
@@ -129,7 +139,7 @@ struct compute_program* compute_load(struct compute_device* d, const void* elf, 
     if (!is_linked(elf)) p->elf = p->copy = heap_allocate(bytes); /* callers may free theirs */
     if (p->copy) memcpy(p->copy, elf, bytes);
     if (p->record && p->elf && has_space_for_code(p)) p->image = gpu_load_image(d->node, p->elf, bytes);
-    if (p->image && make_block(p)) return p;
+    if (p->image && track_constants(p) && make_block(p)) return p;
     compute_unload(p);
     return NULL;
 }
@@ -143,6 +153,7 @@ void compute_unload(struct compute_program* p) {
         handle_destroy(k);
     }
     if (p->block) compute_free(p->block);
+    if (p->constants) compute_untrack(p->constants);
     if (p->image) gpu_unload_image(p->device->node, p->image);
     heap_free(p->record);
     heap_free(p->copy);
@@ -171,12 +182,20 @@ struct compute_kernel* compute_find_kernel(struct compute_program* p, const char
     return p->kernels = k;
 }
 
-const struct program_variable* compute_find_variable(const struct compute_program* p, const char* name) {
+gpu_address compute_find_variable(const struct compute_program* p, const char* name, uint64_t* bytes) {
     const struct program_record* r = p->record;
     const struct program_variable* v = (const void*)((const uint8_t*)r + r->variables);
     for (uint32_t i = 0; i < r->variable_count; ++i)
-        if (strcmp(compute_text(r, v[i].name), name) == 0) return &v[i];
-    return NULL;
+        if (strcmp(compute_text(r, v[i].name), name) == 0) {
+            *bytes = v[i].bytes;
+            return p->block->at + v[i].offset;
+        }
+    bool is_thread;
+    uint64_t value;
+    if (!elf_variable(p->elf, p->elf_bytes, name, &is_thread, &value, bytes)) return 0;
+    const struct compute_memory* all = is_thread ? p->block : p->constants;
+    const uint64_t offset = is_thread ? value : value - GPU_CODE_BASE;
+    return all && offset <= all->bytes && *bytes <= all->bytes - offset ? all->at + offset : 0;
 }
 
 uint64_t compute_resident_groups(const struct compute_kernel* k, uint64_t items, uint64_t local_bytes) {

@@ -59,11 +59,11 @@ def assert_all_right(done, checks):
 @pytest.mark.parametrize(
     "language, machine, checks, says",
     [
-        ("hip", "gpu", 75, "1 GPUs"),
-        ("hip", "netcrafter_quad", 79, "reaches the memory of GPU 1"),
-        ("hip", "two_apart.yaml", 78, "does not reach the memory of GPU 1"),
-        ("hip", "apu", 75, "1 GPUs"),
-        ("hip", "small.yaml", 75, "49152 bytes of shared memory"),
+        ("hip", "gpu", 77, "1 GPUs"),
+        ("hip", "netcrafter_quad", 81, "reaches the memory of GPU 1"),
+        ("hip", "two_apart.yaml", 80, "does not reach the memory of GPU 1"),
+        ("hip", "apu", 77, "1 GPUs"),
+        ("hip", "small.yaml", 77, "49152 bytes of shared memory"),
         ("opencl", "small.yaml", 65, "49152 bytes of local memory, 1048576 of L2"),
         ("opencl", "gpu", 65, "1 GPUs"),
         ("opencl", "netcrafter_quad", 66, "4 GPUs"),

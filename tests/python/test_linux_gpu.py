@@ -43,7 +43,7 @@ def programs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
     for source in (EXAMPLES / "saxpy.hip", MISUSE):
         options = linux_program.Options.of()
-        (folder / source.stem).write_bytes(linux_program.build_linux(source.read_text(), str(source), options))
+        (folder / source.stem).write_bytes(linux_program.build_linux({str(source): source.read_text()}, options))
     return folder
 
 
@@ -176,14 +176,23 @@ def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
     )
     (tmp_path / "wrong.hip").write_text("#include <hip/hip_runtime.h>\nint main() { return hipMaloc(); }\n")
     (tmp_path / "k.cl").write_text("kernel void k() {}\n")
+    (tmp_path / "host.cpp").write_text("int f() { return nothing; }\n")
+    (tmp_path / "apart.hip").write_text(
+        "extern __device__ int elsewhere;\n__global__ void k(int* p) { *p = elsewhere; }\nint main() {}\n"
+    )
     for source, said in (
         ("unknown.hip", "undefined: hipGraphCreate"),
         ("wrong.hip", "wrong.hip:2:21: error: use of undeclared identifier 'hipMaloc'"),
         ("k.cl", "programs for Linux are in HIP (.hip) or CUDA (.cu)"),
+        ("wrong.hip ./wrong.hip", "./wrong.hip: given twice"),
+        ("host.cpp unknown.hip", "host.cpp:1:18: error: use of undeclared identifier 'nothing'"),
+        ("apart.hip", "undefined: elsewhere"),
     ):
-        done = command("cc", source, "--target", "linux")
+        done = command("cc", *source.split(), "--target", "linux")
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert not (tmp_path / "unknown").exists()
+    done = command("cc", "wrong.hip", "unknown.hip")
+    assert done.returncode == 2 and "unknown.hip: several files are for --target linux" in done.stderr, done.stderr
 
 
 def test_what_cannot_run_is_said_in_a_line(command, tmp_path):

@@ -15,13 +15,16 @@ from test_linux_gpu import EXAMPLES, MISUSE, WITH_CROSS_TOOLS, WITH_IMAGES
 
 opencl_machine.require_compiler()
 
+HERE = Path(__file__).parent
+SEVERAL = ("main.cpp", "scale.hip", "shift.cu", "devices.c")
+
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
     for source in (EXAMPLES / "saxpy.hip", MISUSE):
         options = linux_program.Options.of()
-        (folder / source.stem).write_bytes(linux_program.build_linux(source.read_text(), str(source), options))
+        (folder / source.stem).write_bytes(linux_program.build_linux({str(source): source.read_text()}, options))
     return folder
 
 
@@ -63,6 +66,24 @@ def test_programs_on_one_machine_and_on_branches(programs, tmp_path):
             linux.run(tmp_path / "data.txt")
         with pytest.raises(InputError, match="variable 'a b'"):
             linux.run(saxpy, environment={"a b": ""})
+
+
+def built(folder: Path, name: str, *sources: Path) -> Path:
+    """A program of sources, by the command's own function."""
+    texts = {str(source): source.read_text() for source in sources}
+    (folder / name).write_bytes(linux_program.build_linux(texts, linux_program.Options.of()))
+    return folder / name
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_programs_with_what_hosts_do(tmp_path):
+    several = built(tmp_path, "several", *(HERE / "linux_gpu_several" / name for name in SEVERAL))
+    symbols = built(tmp_path, "symbols", HERE / "linux_gpu_symbols.hip")
+    with fabricvp.linux() as linux:
+        assert linux.run(several).stdout == "45 45, 4 blocks, 1\n"
+        assert linux.run(symbols).stdout == "0 wrong\n"
 
 
 def test_machines_that_cannot(tmp_path):

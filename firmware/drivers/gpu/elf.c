@@ -2,7 +2,8 @@
 #include "drivers/gpu/elf.h"
 
 enum { HEADER_BYTES = 64, PROGRAM_HEADER_BYTES = 56, LOADABLE = 1 };
-enum { SECTION_HEADER_BYTES = 64, SYMBOL_BYTES = 24, SYMBOL_TABLE = 2, NO_BITS = 8, FUNCTION = 2 };
+enum { SECTION_HEADER_BYTES = 64, SYMBOL_BYTES = 24, SYMBOL_TABLE = 2, NO_BITS = 8 };
+enum { OBJECT = 1, FUNCTION = 2, THREAD = 6 }; /* kinds of symbols */
 
 static uint64_t word(const void* at, unsigned bytes) {
     uint64_t value = 0;
@@ -93,6 +94,22 @@ uint64_t elf_symbol(const void* file, uint64_t bytes, const char* name) {
     for (uint64_t i = 0; i < s.count; ++i)
         if (strcmp(name_of(&s, s.table + i * SYMBOL_BYTES), name) == 0) return word(s.table + i * SYMBOL_BYTES + 8, 8);
     return 0;
+}
+
+bool elf_variable(const void* file, uint64_t bytes, const char* name, bool* is_thread, uint64_t* value,
+                  uint64_t* size) {
+    struct symbols s;
+    if (!find_symbols(file, bytes, &s)) return false;
+    for (uint64_t i = 0; i < s.count; ++i) {
+        const uint8_t* symbol = s.table + i * SYMBOL_BYTES;
+        const unsigned kind = symbol[4] & 0xf;
+        if ((kind != OBJECT && kind != THREAD) || strcmp(name_of(&s, symbol), name) != 0) continue;
+        *is_thread = kind == THREAD;
+        *value = word(symbol + 8, 8);
+        *size = word(symbol + 16, 8);
+        return true;
+    }
+    return false;
 }
 
 bool elf_section(const void* file, uint64_t bytes, const char* name, const uint8_t** data, uint64_t* data_bytes) {

@@ -36,6 +36,7 @@ hipError_t hipPeekAtLastError(void) { return last; }
     E(hipErrorOutOfMemory, "out of memory")                                                         \
     E(hipErrorNotInitialized, "not initialized")                                                    \
     E(hipErrorInvalidConfiguration, "a grid or block that cannot be launched")                      \
+    E(hipErrorInvalidSymbol, "no variable of this program")                                         \
     E(hipErrorInvalidMemcpyDirection, "a copy in a direction that there is not")                    \
     E(hipErrorInvalidDeviceFunction, "no kernel of this program")                                   \
     E(hipErrorNoDevice, "there is no GPU")                                                          \

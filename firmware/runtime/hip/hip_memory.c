@@ -19,7 +19,7 @@ hipError_t hipMalloc(void** memory, size_t bytes) {
 hipError_t hipFree(void* memory) {
     if (!memory) return hipSuccess;
     struct compute_memory* m = compute_find(address_of(memory), 0);
-    if (!m || m->at != address_of(memory)) return hip_result(hipErrorInvalidValue);
+    if (!m || m->at != address_of(memory) || m->owned) return hip_result(hipErrorInvalidValue);
     compute_free(m);
     return hipSuccess;
 }

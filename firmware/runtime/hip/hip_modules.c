@@ -58,10 +58,11 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
 hipError_t hipModuleGetGlobal(hipDeviceptr_t* memory, size_t* bytes, hipModule_t module, const char* name) {
     if (!name) return hip_result(hipErrorInvalidValue);
     if (!handle_is(module, hip_module_kind)) return hip_result(hipErrorInvalidHandle);
-    const struct program_variable* v = compute_find_variable(module->program, name);
-    if (!v) return hip_result(hipErrorNotFound);
-    if (memory) *memory = (hipDeviceptr_t)(module->program->block->at + v->offset);
-    if (bytes) *bytes = v->bytes;
+    uint64_t size;
+    const gpu_address at = compute_find_variable(module->program, name, &size);
+    if (!at) return hip_result(hipErrorNotFound);
+    if (memory) *memory = (hipDeviceptr_t)at;
+    if (bytes) *bytes = size;
     return hipSuccess;
 }
 

@@ -24,8 +24,15 @@ struct registered_kernel {
     hipFunction_t functions[MAX_GPUS];
     struct registered_kernel* next;
 };
+struct registered_variable {
+    const void* host;
+    struct registered* binary;
+    const char* name;
+    struct registered_variable* next;
+};
 static struct registered* binaries;
 static struct registered_kernel* kernels;
+static struct registered_variable* variables;
 
 struct configuration {
     dim3 grid, block;
@@ -55,6 +62,16 @@ void __hipRegisterFunction(void** binary, const void* host, char* device_name, c
     kernels = k;
 }
 
+/* Variables that compilers extend over files are none of ours; the size is known to the image. */
+void __hipRegisterVar(void** binary, void* host, char* device_name, const char* name, int external, size_t bytes,
+                      int constant, int global) {
+    (void)device_name, (void)external, (void)bytes, (void)constant, (void)global;
+    struct registered_variable* v = heap_allocate(sizeof *v);
+    if (!v) panic("no memory to register variable '%s'", name);
+    *v = (struct registered_variable){host, (struct registered*)binary, name, variables};
+    variables = v;
+}
+
 /* At exit: devices end with the process. */
 void __hipUnregisterFatBinary(void** binary) { (void)binary; }
 
@@ -74,17 +91,26 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_byt
     return hipSuccess;
 }
 
-/* The function of a registered kernel on the current device, loaded when it is first wanted. */
-static hipError_t function_of(const void* host, hipFunction_t* function) {
-    struct registered_kernel* k = kernels;
-    while (k && k->host != host) k = k->next;
-    if (!k) return hip_result(hipErrorInvalidDeviceFunction);
+/* The module of a binary on the current device, loaded when it is first wanted. */
+static hipError_t module_of(struct registered* binary, hipModule_t* module) {
     const struct compute_device* d = hip_device();
     if (!d) return hip_result(hipErrorNoDevice);
-    hipModule_t* module = &k->binary->modules[d->index];
-    hipError_t error = *module ? hipSuccess : hipModuleLoadData(module, k->binary->image);
-    if (!error && !k->functions[d->index]) error = hipModuleGetFunction(&k->functions[d->index], *module, k->name);
-    *function = k->functions[d->index];
+    hipModule_t* own = &binary->modules[d->index];
+    const hipError_t error = *own ? hipSuccess : hipModuleLoadData(own, binary->image);
+    *module = *own;
+    return error;
+}
+
+static hipError_t function_of(const void* host, hipFunction_t* function) {
+    struct registered_kernel* k = kernels;
+    hipModule_t module = NULL;
+    while (k && k->host != host) k = k->next;
+    if (!k) return hip_result(hipErrorInvalidDeviceFunction);
+    hipError_t error = module_of(k->binary, &module);
+    if (error) return error;
+    hipFunction_t* own = &k->functions[hip_device()->index];
+    if (!*own) error = hipModuleGetFunction(own, module, k->name);
+    *function = *own;
     return error;
 }
 
@@ -96,4 +122,60 @@ hipError_t hipLaunchKernel(const void* host, dim3 grid, dim3 block, void** argum
     if (error) return error;
     return hipModuleLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared_bytes,
                                  stream, arguments, NULL);
+}
+
+/* ---- variables and constants, by the address of what stands for them on the host ---- */
+
+static hipError_t find(const void* symbol, void** memory, size_t* bytes) {
+    const struct registered_variable* v = variables;
+    hipModule_t module = NULL;
+    while (v && v->host != symbol) v = v->next;
+    if (!v) return hip_result(hipErrorInvalidSymbol);
+    const hipError_t error = module_of(v->binary, &module);
+    return error ? error : hipModuleGetGlobal(memory, bytes, module, v->name);
+}
+
+hipError_t hipGetSymbolAddress(void** memory, const void* symbol) {
+    return memory ? find(symbol, memory, NULL) : hip_result(hipErrorInvalidValue);
+}
+
+hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
+    return bytes ? find(symbol, NULL, bytes) : hip_result(hipErrorInvalidValue);
+}
+
+/* `bytes` from `offset` on in the variable. */
+static hipError_t part(const void* symbol, size_t bytes, size_t offset, uint8_t** at) {
+    void* memory = NULL;
+    size_t size = 0;
+    const hipError_t error = find(symbol, &memory, &size);
+    if (error) return error;
+    if (offset > size || bytes > size - offset) return hip_result(hipErrorInvalidValue);
+    *at = (uint8_t*)memory + offset;
+    return hipSuccess;
+}
+
+hipError_t hipMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, hipMemcpyKind kind) {
+    uint8_t* at = NULL;
+    const hipError_t error = part(symbol, bytes, offset, &at);
+    return error ? error : hipMemcpy(at, from, bytes, kind);
+}
+
+hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset, hipMemcpyKind kind,
+                                  hipStream_t stream) {
+    uint8_t* at = NULL;
+    const hipError_t error = part(symbol, bytes, offset, &at);
+    return error ? error : hipMemcpyAsync(at, from, bytes, kind, stream);
+}
+
+hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, hipMemcpyKind kind) {
+    uint8_t* at = NULL;
+    const hipError_t error = part(symbol, bytes, offset, &at);
+    return error ? error : hipMemcpy(to, at, bytes, kind);
+}
+
+hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset, hipMemcpyKind kind,
+                                    hipStream_t stream) {
+    uint8_t* at = NULL;
+    const hipError_t error = part(symbol, bytes, offset, &at);
+    return error ? error : hipMemcpyAsync(to, at, bytes, kind, stream);
 }

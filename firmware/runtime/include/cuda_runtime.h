@@ -17,6 +17,7 @@ typedef hipEvent_t cudaEvent_t;
 #define cudaErrorMemoryAllocation hipErrorOutOfMemory
 #define cudaErrorInitializationError hipErrorNotInitialized
 #define cudaErrorInvalidConfiguration hipErrorInvalidConfiguration
+#define cudaErrorInvalidSymbol hipErrorInvalidSymbol
 #define cudaErrorInvalidMemcpyDirection hipErrorInvalidMemcpyDirection
 #define cudaErrorInvalidDeviceFunction hipErrorInvalidDeviceFunction
 #define cudaErrorNoDevice hipErrorNoDevice
@@ -58,6 +59,12 @@ typedef hipEvent_t cudaEvent_t;
 #define cudaMemcpy hipMemcpy
 #define cudaMemcpyAsync hipMemcpyAsync
 #define cudaMemcpyPeer hipMemcpyPeer
+#define cudaGetSymbolAddress hipGetSymbolAddress
+#define cudaGetSymbolSize hipGetSymbolSize
+#define cudaMemcpyToSymbol hipMemcpyToSymbol
+#define cudaMemcpyToSymbolAsync hipMemcpyToSymbolAsync
+#define cudaMemcpyFromSymbol hipMemcpyFromSymbol
+#define cudaMemcpyFromSymbolAsync hipMemcpyFromSymbolAsync
 #define cudaMemset hipMemset
 #define cudaMemsetAsync hipMemsetAsync
 #define cudaLaunchKernel hipLaunchKernel

@@ -21,9 +21,11 @@ def main(argv: list[str]) -> int:
         "Compiles kernels in OpenCL C, HIP or CUDA for the lanes of GPUs (clang 14 or 19 does the work), and whole\n"
         "programs in HIP or CUDA for Linux on the simulated host.",
         "fabricvp cc spmv.cl -o spmv.elf -D SINGLE_PRECISION=1 --report\n  fabricvp cc matmul.cl --placement-report\n"
-        "  fabricvp cc saxpy.hip -o saxpy --target linux",
+        "  fabricvp cc kernels.hip main.cpp -o program --target linux",
     )
-    parser.add_argument("source", metavar="FILE", help="source: .cl, .hip or .cu")
+    parser.add_argument(
+        "source", metavar="FILE", nargs="+", help="source: .cl, .hip or .cu; for Linux several, .cpp and .c among them"
+    )
     parser.add_argument(
         "-o", dest="output", metavar="OUT", help="ELF file (default: FILE with .elf; for Linux, without suffix)"
     )
@@ -71,19 +73,19 @@ def main(argv: list[str]) -> int:
         " and where LADM's table puts pages and work-groups; also of kernels in C (.c)",
     )
     options = parser.parse_args(argv)
-    path = Path(options.source)
-    try:
-        source = path.read_text(errors="surrogateescape")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    sources = _read(options.source)
     settings = Options.of(
         options.defines, options.includes, options.flags, options.optimize, options.wavefront, options.recursion
     )
+    if options.target == "linux" and not options.placement_report:
+        return _linux(sources, settings, options)
+    if len(sources) > 1:
+        raise InputError(f"{options.source[1]}: several files are for --target linux")
+    ((name, source),) = sources.items()
+    path = Path(name)
     if options.placement_report:
         print(placement_report(locality_of_source(source, str(path), settings)))
         return 0
-    if options.target == "linux":
-        return _linux(path, source, settings, options)
     image = build(source, str(path), settings)
     output = Path(options.output) if options.output else path.with_suffix(".elf")
     _write(output, image.elf)
@@ -95,12 +97,24 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _linux(path: Path, source: str, settings: Options, options: argparse.Namespace) -> int:
+def _read(names: list[str]) -> dict[str, str]:
+    sources: dict[str, str] = {}
+    for name in names:
+        if str(Path(name)) in sources:
+            raise InputError(f"{name}: given twice")
+        try:
+            sources[str(Path(name))] = Path(name).read_text(errors="surrogateescape")
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}") from None
+    return sources
+
+
+def _linux(sources: dict[str, str], settings: Options, options: argparse.Namespace) -> int:
     for option in ("report", "depfile"):
         if getattr(options, option):
             raise InputError(f"--{option} tells of kernels: leave out --target linux")
-    output = Path(options.output) if options.output else path.with_suffix("")
-    _write(output, build_linux(source, str(path), settings))
+    output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix("")
+    _write(output, build_linux(sources, settings))
     output.chmod(0o755)
     return 0
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fabricvp cc --target linux`: a program in one source, for Linux on the simulated host. Clang makes the host half,
-which carries the image of the kernels; the run-time is compiled from the sources beside it and linked in."""
+"""`fabricvp cc --target linux`: a program for Linux on the simulated host. Clang makes the host half of each source,
+which carries the image of its kernels; the run-time is compiled from the sources beside it and linked in."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,51 +38,82 @@ _LEFT_OUT = {"interrupts.c", "linked_images.c"}
 _NO_HIP = ("-U__HIP__", "-U__HIPCC__", "-D__CUDACC__=1")
 
 
-def build_linux(source: str, name: str, options: Options) -> bytes:
-    """The program of a source in HIP or CUDA, an ELF file for riscv64. ``name`` stands for the source in messages, and
-    headers are searched beside it. Raises `InputError` with the compiler's first message, or what is not installed."""
-    language = language_of(name)
-    if language == "opencl":
-        raise InputError(f"{name}: programs for Linux are in HIP (.hip) or CUDA (.cu)")
-    if language == "cuda":  # as nvcc has it, a source need not include it
-        options = replace(options, flags=(*options.flags, "-include", "cuda_runtime.h"))
+#: Sources without device code, and how clang reads them.
+_HOST_SUFFIXES = {".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".c": "c"}
+
+
+def build_linux(sources: Mapping[str, str], options: Options) -> bytes:
+    """The program of sources in HIP, CUDA, C++ and C, by their names: an ELF file for riscv64. Names stand for sources
+    in messages, and headers are searched beside them. Device code of one source knows nothing of another's. Raises
+    `InputError` with the compiler's first message, or what is not installed."""
+    for name in sources:
+        if Path(name).suffix not in {".hip", ".cu", *_HOST_SUFFIXES}:
+            raise InputError(f"{name}: programs for Linux are in HIP (.hip) or CUDA (.cu), with C++ and C beside it")
     toolchain.version()
     _require_cross_tools()
-    runtime = sdk_folder() / "runtime" / "include"
-    try:
-        device = build(source, name, replace(options, includes=(*options.includes, str(runtime)))).elf
-    except NoKernel:
-        device = b""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        (folder / "kernels.elf").write_bytes(device)
         (folder / "runtime.o").write_bytes(_runtime())
-        kernels = ("-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(folder / "kernels.elf"))
-        toolchain.run(
-            [*_host_command(name, options), "-o", str(folder / "host.o"), *(kernels if device else ()), "-"],
-            f'# 1 "{name}"\n{source}',
-        )
-        _link(folder)
+        objects = [folder / f"{number}.o" for number in range(len(sources))]
+        for output, (name, source) in zip(objects, sources.items()):
+            _compile(source, name, options, output)
+        _link(folder, objects)
         return (folder / "program").read_bytes()
 
 
+def _compile(source: str, name: str, options: Options, output: Path) -> None:
+    """The host half of a source, with the image of its kernels if it has some."""
+    command, kernels = _host_command(name, options), []
+    if Path(name).suffix not in _HOST_SUFFIXES:
+        runtime = sdk_folder() / "runtime" / "include"
+        own = _as_nvcc(name, options)
+        command = _device_command(name, own)
+        with contextlib.suppress(NoKernel):
+            image = output.with_suffix(".elf")
+            image.write_bytes(build(source, name, replace(own, includes=(*own.includes, str(runtime)))).elf)
+            kernels = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(image)]
+    toolchain.run([*command, "-o", str(output), *kernels, "-"], f'# 1 "{name}"\n{source}')
+
+
+def _as_nvcc(name: str, options: Options) -> Options:
+    """Sources in CUDA need not include this header."""
+    if language_of(name) != "cuda":
+        return options
+    return replace(options, flags=(*options.flags, "-include", "cuda_runtime.h"))
+
+
 def _host_command(name: str, options: Options) -> list[str]:
+    language = _HOST_SUFFIXES.get(Path(name).suffix, "c++")
+    named = any(flag.startswith("-std=") for flag in options.flags)
+    standard = [] if named else ["-std=gnu17" if language == "c" else "-std=c++17"]
+    return [toolchain.clang(), "-x", language, *standard, *_common(name, options, []), *options.flags]
+
+
+def _device_command(name: str, options: Options) -> list[str]:
     sdk, language = sdk_folder(), language_of(name)
     lanes = options.wavefront or WAVEFRONTS[language]
-    cplusplus = _newest(SYSROOT / "include" / "c++")
     standard = [] if any(flag.startswith("-std=") for flag in options.flags) else ["-std=c++17"]
-    folders = [*options.includes, str(Path(name).parent), str(sdk / "runtime" / "include")]
-    system = [sdk / "gpu" / "hip" / "include", sdk, cplusplus, cplusplus / "riscv64-linux-gnu", *_c_headers()]
     return [
         toolchain.clang(),
-        *("-x", "hip", "--cuda-host-only", "-nogpuinc", "-nogpulib", "-nostdinc", "-nostdinc++", "-fdeclspec"),
-        *(*_TARGET, *standard, f"-O{options.optimize}", "-c"),
+        *("-x", "hip", "--cuda-host-only", "-nogpuinc", "-nogpulib", "-fdeclspec", *standard),
         *("-include", str(sdk / "gpu" / "hip" / "device.h"), f"-DWAVEFRONT_LANES={lanes}"),
         *(_NO_HIP if language == "cuda" else ()),
+        *_common(name, options, [sdk / "gpu" / "hip" / "include", sdk]),
+        *options.flags,
+    ]
+
+
+def _common(name: str, options: Options, first: list[Path]) -> list[str]:
+    """Target, macros and folders; ``first`` are those that stand before the system's."""
+    cplusplus = _newest(SYSROOT / "include" / "c++")
+    folders = [*options.includes, str(Path(name).parent), str(sdk_folder() / "runtime" / "include")]
+    c = Path(name).suffix == ".c"
+    system = [*first, *([] if c else [cplusplus, cplusplus / "riscv64-linux-gnu"]), *_c_headers()]
+    return [
+        *(*_TARGET, f"-O{options.optimize}", "-c", "-nostdinc", *([] if c else ["-nostdinc++"])),
         *(f"-D{define}" for define in options.defines),
         *(word for folder in folders for word in ("-I", folder)),
         *(word for folder in system for word in ("-isystem", str(folder))),
-        *options.flags,
     ]
 
 
@@ -108,11 +141,11 @@ def _require_cross_tools() -> None:
         raise InputError(f"programs for Linux need Debian's {', '.join(missing)}")
 
 
-def _link(folder: Path) -> None:
+def _link(folder: Path, objects: list[Path]) -> None:
     c, gcc = SYSROOT / "lib", _newest(GCC)
     toolchain.run(
         [f"{BINUTILS}ld", "-static", "-o", str(folder / "program"), str(c / "crt1.o"), str(c / "crti.o"),
-         str(gcc / "crtbeginT.o"), str(folder / "host.o"), str(folder / "runtime.o"), f"-L{gcc}", f"-L{c}",
+         str(gcc / "crtbeginT.o"), *map(str, objects), str(folder / "runtime.o"), f"-L{gcc}", f"-L{c}",
          "--start-group", "-lstdc++", "-lm", "-lgcc", "-lgcc_eh", "-lc", "--end-group", str(gcc / "crtend.o"),
          str(c / "crtn.o")]
     )  # fmt: skip

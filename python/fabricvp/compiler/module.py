@@ -198,7 +198,9 @@ def lowered(
         if line.startswith("@") and (found := _GLOBAL.match(line)):
             line = _variable(module, found) or line
         if line.startswith("@") and _CONSTANT in line:
-            line = line.replace("externally_initialized global ", "constant ").replace(f", {_CONSTANT}", "")
+            # The host may give it other contents, so what it begins with is not put into the code.
+            line = re.sub(r"\b(internal )?(externally_initialized) global ", r"hidden \2 constant ", line)
+            line = line.replace(f", {_CONSTANT}", "")
         if line.startswith(("$", "@llvm.global.annotations", "@llvm.used", "@llvm.compiler.used")):
             continue  # functions become internal, and belong to no group; variables stay
         if line.startswith(("@", "define ")):
@@ -243,6 +245,12 @@ def lowered(
     if recursion:
         text = re.sub(r"^(attributes #\d+ = \{.*?) norecurse\b", r"\1", text, flags=re.MULTILINE)
     return _attributes(text, inlined)
+
+
+def host_variables(module: Module) -> list[str]:
+    """Variables and constants of program scope, which the host may know where kernels do not use them."""
+    constants = (found for line in module.lines if _CONSTANT in line and (found := _GLOBAL.match(line)))
+    return [*module.variables, *(unquoted(found["name"]) for found in constants)]
 
 
 def _variable(module: Module, found: re.Match[str]) -> str:

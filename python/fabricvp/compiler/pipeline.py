@@ -24,7 +24,7 @@ from .cache import folder as cache_folder
 from .debug import DebugInformation
 from .elf import Elf
 from .kernels import Kernel, body_of, descriptors, entries, kernels_of, place_locals
-from .module import Module, lowered
+from .module import Module, host_variables, lowered
 from .stack import StackDepths, spills
 
 MAX_RECURSION = 100_000
@@ -232,8 +232,9 @@ def _compile(language: str, source: str, front: Sequence[str], options: Options,
         _object(folder, optimize, families_of(text) if language == "opencl" else [])
         (folder / "kernels.S").write_text(descriptors(kernels, addresses))
         gpu = toolchain.gpu_folder()
+        kept = [f"-Wl,--undefined={name}" for name in host_variables(module)]
         toolchain.run(
-            [toolchain.gcc(), "-march=rv64imafd_zicsr_zba_zbb", "-mabi=lp64d", "-mcmodel=medany", "-O2",
+            [toolchain.gcc(), *kept, "-march=rv64imafd_zicsr_zba_zbb", "-mabi=lp64d", "-mcmodel=medany", "-O2",
              "-ffreestanding",
              "-nostdlib", "-static", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,--no-warn-rwx-segments",
              "-ffunction-sections", "-T", str(gpu / "gpu.ld"), str(folder / "kernels.S"), str(folder / "code.o"),

@@ -192,6 +192,14 @@ static void launches(void) {
     HIP(hipModuleGetGlobal(&variable, &bytes, module, "table"));
     HIP(hipMemcpyDtoH(table, variable, bytes));
     check("arrays, too", bytes == 24 && table[0] == 1 && table[1] == 2 + 3 * 0.5 && table[2] == 3);
+    const int weight = 33;
+    int weights[2] = {0};
+    HIP(hipModuleGetGlobal(&variable, &bytes, module, "weights"));
+    HIP(hipMemcpyHtoD((char*)variable + 4, &weight, 4));
+    HIP(launch(function("weigh"), 1, 2, NULL, one));
+    HIP(hipMemcpy(weights, dc, sizeof weights, hipMemcpyDeviceToHost));
+    check("constants that the host has changed", bytes == 8 && weights[0] == 10 && weights[1] == 33);
+    expect("what belongs to a module is not freed", hipFree(variable), hipErrorInvalidValue);
     expect("a variable that is not there", hipModuleGetGlobal(&variable, &bytes, module, "none"), hipErrorNotFound);
     int *p42, v42 = 0;
     HIP(launch(function("allocate"), 1, 1, NULL, one));

@@ -9,6 +9,7 @@ struct pair {
 };
 __device__ int counter = 5;
 __device__ double table[3] = {1, 2, 3};
+__constant__ int weights[2] = {10, 20};
 
 extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -50,4 +51,5 @@ extern "C" __global__ void allocate(int** out) {
     if (p) *p = 42;
     *out = p;
 }
+extern "C" __global__ void weigh(int* x) { x[threadIdx.x] = weights[threadIdx.x]; }
 __global__ void mangled(int* x) { x[0] = 7; }

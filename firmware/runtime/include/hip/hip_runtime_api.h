@@ -20,6 +20,7 @@ typedef enum hipError_t {
     hipErrorOutOfMemory = 2,
     hipErrorNotInitialized = 3,
     hipErrorInvalidConfiguration = 9,
+    hipErrorInvalidSymbol = 13,
     hipErrorInvalidMemcpyDirection = 21,
     hipErrorInvalidDeviceFunction = 98,
     hipErrorNoDevice = 100,
@@ -65,6 +66,9 @@ typedef int hipDevice_t;
 #ifndef FABRICVP_GPU_HIP_DEVICE_H /* device code has one with a constructor */
 typedef struct dim3 {
     uint32_t x, y, z;
+#ifdef __cplusplus
+    constexpr dim3(uint32_t nx = 1, uint32_t ny = 1, uint32_t nz = 1) : x(nx), y(ny), z(nz) {}
+#endif
 } dim3;
 #endif
 
@@ -146,11 +150,24 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, un
 /* Of programs in one source (docs/howto/linux_gpu.md): a kernel by the address of its host function. */
 hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                            hipStream_t stream);
+/* A variable or constant of device code by what stands for it on the host; of each device its own. */
+hipError_t hipGetSymbolAddress(void** memory, const void* symbol);
+hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol);
+hipError_t hipMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset FABRICVP_DEFAULT(0),
+                             hipMemcpyKind kind FABRICVP_DEFAULT(hipMemcpyHostToDevice));
+hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset, hipMemcpyKind kind,
+                                  hipStream_t stream FABRICVP_DEFAULT(NULL));
+hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset FABRICVP_DEFAULT(0),
+                               hipMemcpyKind kind FABRICVP_DEFAULT(hipMemcpyDeviceToHost));
+hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset, hipMemcpyKind kind,
+                                    hipStream_t stream FABRICVP_DEFAULT(NULL));
 /* What compilers make calls of: the code of a program before main(), and <<<...>>>. */
 void** __hipRegisterFatBinary(const void* data);
 void __hipRegisterFunction(void** binary, const void* host, char* device_name, const char* name, unsigned int threads,
                            void* thread, void* block, dim3* block_size, dim3* grid_size, int* warp_size);
 void __hipUnregisterFatBinary(void** binary);
+void __hipRegisterVar(void** binary, void* host, char* device_name, const char* name, int external, size_t bytes,
+                      int constant, int global);
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes FABRICVP_DEFAULT(0),
                                       hipStream_t stream FABRICVP_DEFAULT(NULL));
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream);

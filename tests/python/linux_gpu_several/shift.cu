@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of device code are those of the other file, and mean others. */
+#include "several.h"
+
+__device__ int blocks;
+__constant__ int distance = 5;
+
+static __global__ void work(int* numbers) { numbers[blockIdx.x * blockDim.x + threadIdx.x] += distance; }
+
+int shift(int* numbers, int count) {
+    work<<<dim3(count / 64), 64>>>(numbers);
+    return cudaGetLastError();
+}
