@@ -32,7 +32,17 @@ struct compute_event* compute_launch(struct compute_stream* s, const struct comp
     c->grid.cooperative = grid->cooperative;
     c->grid.lds_bytes = k->info->lds_bytes + (uint32_t)grid->local_bytes;
     memcpy(c->arguments, arguments, k->info->argument_bytes);
+    k->program->printing |= k->program->record->block.output != PROGRAM_RECORD_NONE && k->program->block;
     if (k->info->block != PROGRAM_RECORD_NONE) memcpy(c->arguments + k->info->block, &k->program->block->at, 8);
+    return compute_add(c, after);
+}
+
+struct compute_event* compute_call(struct compute_stream* s, void (*function)(void* context, unsigned fault),
+                                   void* context, struct compute_after after) {
+    struct compute_command* c = make(COMPUTE_CALL, s, after, 0);
+    if (!c) return NULL;
+    c->function = function;
+    c->context = context;
     return compute_add(c, after);
 }
 

@@ -4,7 +4,15 @@
 
 #include "runtime/compute.h"
 
-enum compute_kind { COMPUTE_KERNEL, COMPUTE_MARK, COMPUTE_WRITE, COMPUTE_READ, COMPUTE_COPY, COMPUTE_FILL };
+enum compute_kind {
+    COMPUTE_KERNEL,
+    COMPUTE_MARK,
+    COMPUTE_WRITE,
+    COMPUTE_READ,
+    COMPUTE_COPY,
+    COMPUTE_FILL,
+    COMPUTE_CALL
+};
 
 struct compute_command {
     enum compute_kind kind;
@@ -25,6 +33,9 @@ struct compute_command {
     struct compute_memory *to_memory, *from_memory;
     uint8_t pattern[COMPUTE_MAX_PATTERN];
     uint64_t pattern_bytes;
+    /* Of a call of the host. */
+    void (*function)(void* context, unsigned fault);
+    void* context;
 };
 
 /* Takes a command, to which memory for `after` was given, into its stream. */

@@ -23,12 +23,14 @@ static inline bool compute_is_device_address(uint64_t at) {
 enum { COMPUTE_LINE_BYTES = 64, COMPUTE_WAVEFRONT = 64, COMPUTE_HEAP_BYTES = 8 << 20 };
 
 struct compute_stream;
+struct compute_program;
 
 struct compute_device {
     struct gpu_node* node; /* of all GPUs that reach each other's memory, or of this one alone */
     struct gpu* gpu;
     unsigned index;
     struct compute_stream* streams;
+    struct compute_program* programs;
 };
 
 /* Starts all GPUs when it is called first. \returns how many there are */
@@ -72,6 +74,8 @@ struct compute_program {
     gpu_address image;
     struct compute_memory *block, *constants; /* NULL: it has none */
     struct compute_kernel* kernels;           /* that were asked for */
+    bool printing;                            /* a kernel was launched that may print */
+    struct compute_program* next;
 };
 struct compute_kernel {
     struct handle handle;
@@ -87,6 +91,8 @@ struct program_record* compute_record(const void* elf, uint64_t bytes);
 /* How long a file is; 0: it is no ELF file. */
 uint64_t compute_elf_bytes(const void* elf);
 const char* compute_text(const struct program_record* record, uint32_t offset);
+/* Writes what kernels of the device have printed, if none of them runs. */
+void compute_print(const struct compute_device* device);
 /* \returns NULL without a record, or without space on the device or the host */
 struct compute_program* compute_load(struct compute_device* device, const void* elf, uint64_t bytes);
 void compute_unload(struct compute_program* program);
@@ -165,6 +171,10 @@ struct compute_event* compute_read(struct compute_stream* stream, void* to, gpu_
                                    struct compute_after after);
 struct compute_event* compute_copy(struct compute_stream* stream, gpu_address to, gpu_address from, uint64_t bytes,
                                    struct compute_after after);
+/* Calls a function of the host in the stream's order, in a call of the run-time, which it must not call itself.
+ * `fault`: of the first command that failed since compute_take_fault(). */
+struct compute_event* compute_call(struct compute_stream* stream, void (*function)(void* context, unsigned fault),
+                                   void* context, struct compute_after after);
 enum { COMPUTE_MAX_PATTERN = 128 };
 /* `pattern` again and again; its size is a power of two. */
 struct compute_event* compute_fill(struct compute_stream* stream, gpu_address to, uint64_t bytes, const void* pattern,

@@ -22,7 +22,7 @@ static void start(void) {
             gpu_isolate(node, &all, i);
             node->next = COMPUTE_DEVICE_ADDRESSES + (i + 1) * COMPUTE_NODE_ADDRESSES;
         }
-        devices[i] = (struct compute_device){node, &node->gpu[i], i, NULL};
+        devices[i] = (struct compute_device){node, &node->gpu[i], i, NULL, NULL};
         gpu_use_interrupts(devices[i].gpu, PCI_MSIX);
     }
     count = all.count;

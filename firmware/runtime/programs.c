@@ -139,6 +139,8 @@ struct compute_program* compute_load(struct compute_device* d, const void* elf, 
     if (!is_linked(elf)) p->elf = p->copy = heap_allocate(bytes); /* callers may free theirs */
     if (p->copy) memcpy(p->copy, elf, bytes);
     if (p->record && p->elf && has_space_for_code(p)) p->image = gpu_load_image(d->node, p->elf, bytes);
+    p->next = d->programs;
+    d->programs = p;
     if (p->image && track_constants(p) && make_block(p)) return p;
     compute_unload(p);
     return NULL;
@@ -147,6 +149,9 @@ struct compute_program* compute_load(struct compute_device* d, const void* elf, 
 void compute_unload(struct compute_program* p) {
     for (unsigned i = 0; i < compute_device_count(); ++i)
         if (compute_reaches(compute_device(i), p->device)) compute_wait_device(compute_device(i));
+    struct compute_program** at = &p->device->programs;
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
     while (p->kernels) {
         struct compute_kernel* k = p->kernels;
         p->kernels = k->next;

@@ -101,6 +101,7 @@ static unsigned transfer(const struct compute_command* c) {
     switch (c->kind) {
         case COMPUTE_WRITE: return gpu_copy_to(to, c->to, (const void*)c->from, c->bytes);
         case COMPUTE_READ: return gpu_copy_from(from, (void*)c->to, c->from, c->bytes);
+        case COMPUTE_CALL: return 0; /* as it ends */
         case COMPUTE_COPY: return to == from ? gpu_copy(to, c->to, c->from, c->bytes) : copy_between(to, from, c);
         default: return fill(c);
     }
@@ -118,6 +119,7 @@ static void end(struct compute_command* c, unsigned fault) {
     if (!s->first) s->last = NULL;
     for (unsigned i = 0; i < c->after_count; ++i) compute_release(c->after[i]);
     compute_release(c->event);
+    if (c->kind == COMPUTE_CALL) c->function(c->context, s->fault);
     heap_free(c);
 }
 
@@ -246,12 +248,18 @@ static void sleep(void) {
     if (!ended) look_for_stopped();
 }
 
+static void print_all(void) {
+    for (unsigned i = 0; i < compute_device_count(); ++i) compute_print(compute_device(i));
+}
+
 void compute_wait(struct compute_event* e) {
     for (compute_progress(); !e->ended; compute_progress()) sleep();
+    print_all();
 }
 
 void compute_wait_stream(struct compute_stream* s) {
     for (compute_progress(); s->first; compute_progress()) sleep();
+    print_all();
 }
 
 void compute_wait_device(struct compute_device* d) {

@@ -2,6 +2,7 @@
 """Host programs in C that use HIP and OpenCL on bare metal: every call with its errors, on machines with one GPU, with
 several that reach each other, and with two that do not; the examples; what they are built with."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ opencl_machine.require_compiler()
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAMS = REPOSITORY / "tests" / "firmware" / "runtime"
 EXAMPLES = REPOSITORY / "examples" / "host_programs"
+API = REPOSITORY / "firmware" / "runtime" / "include" / "hip" / "hip_runtime_api.h"
 MAKEFILE = f"""PYTHON = {sys.executable}
 include $(shell $(PYTHON) -m fabricvp sdk)/fabricvp.mk
 hip_kernels.elf: hip_kernels.hip
@@ -59,11 +61,11 @@ def assert_all_right(done, checks):
 @pytest.mark.parametrize(
     "language, machine, checks, says",
     [
-        ("hip", "gpu", 77, "1 GPUs"),
-        ("hip", "netcrafter_quad", 81, "reaches the memory of GPU 1"),
-        ("hip", "two_apart.yaml", 80, "does not reach the memory of GPU 1"),
-        ("hip", "apu", 77, "1 GPUs"),
-        ("hip", "small.yaml", 77, "49152 bytes of shared memory"),
+        ("hip", "gpu", 83, "1 GPUs"),
+        ("hip", "netcrafter_quad", 87, "reaches the memory of GPU 1"),
+        ("hip", "two_apart.yaml", 86, "does not reach the memory of GPU 1"),
+        ("hip", "apu", 83, "1 GPUs"),
+        ("hip", "small.yaml", 83, "49152 bytes of shared memory"),
         ("opencl", "small.yaml", 65, "49152 bytes of local memory, 1048576 of L2"),
         ("opencl", "gpu", 65, "1 GPUs"),
         ("opencl", "netcrafter_quad", 66, "4 GPUs"),
@@ -74,8 +76,17 @@ def test_every_call(programs, command, language, machine, checks, says):
     done = command("run", machine, "--firmware", f"{language}_calls.elf", cwd=programs, stdin=subprocess.DEVNULL)
     assert_all_right(done, checks)
     assert says in done.stdout
+    assert ("kernel says 2 1.00 so\n" in done.stdout.replace("\r", "")) == (language == "hip")
     # A wild pointer names kernel, lane and address.
     assert "(wild.kernel+0x" in done.stdout and "address 0x0" in done.stdout
+
+
+def test_the_page_names_every_call_of_hip():
+    declared = re.findall(r"^(?:hipError_t|const char\*) (hip\w+)\(", API.read_text(), re.MULTILINE)
+    page = (REPOSITORY / "docs" / "howto" / "host_programs.md").read_text()
+    named = re.findall(r"`(hip[A-Z]\w+)`", page.partition("| part | calls of OpenCL |")[0])
+    others = {"hipHostMallocMapped"}  # no calls
+    assert len(declared) > 80 and sorted(set(named) - others) == sorted(declared)
 
 
 @pytest.mark.timeout(600)

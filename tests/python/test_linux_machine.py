@@ -81,9 +81,41 @@ def built(folder: Path, name: str, *sources: Path) -> Path:
 def test_programs_with_what_hosts_do(tmp_path):
     several = built(tmp_path, "several", *(HERE / "linux_gpu_several" / name for name in SEVERAL))
     symbols = built(tmp_path, "symbols", HERE / "linux_gpu_symbols.hip")
+    more = built(tmp_path, "more", HERE / "linux_gpu_more.hip")
     with fabricvp.linux() as linux:
         assert linux.run(several).stdout == "45 45, 4 blocks, 1\n"
         assert linux.run(symbols).stdout == "0 wrong\n"
+        for what in ("attributes", "rows"):
+            assert linux.run(more, what).stdout == "0 wrong\n"
+        result = linux.run(more, "managed")
+        assert result.stdout.endswith("\n0 wrong\n") and "gpu0 fault: unmapped" in result.stdout, result
+        # A callback tells of the fault before it, and a function is not called then.
+        result = linux.run(more, "functions")
+        assert result.stdout.endswith("\nf2c0e700\n0 wrong\n") and "bad aperture" in result.stdout, result
+        result = linux.run(more, "texts")
+        line = "[   -7|9   |0abc|1099511627776|{}|1.234e+03|z|text|0x1234|    42|%|44]\n"
+        texts = f"before\n{line.format('2.50')}between\n{line.format('-10000000000.00')}(not a literal)\n"
+        assert result.stdout.startswith(texts) and result.stdout.endswith("\n0 wrong\n"), result
+        assert "void claim(int): assertion 'n == 1' failed (block 0,0,0, thread 0,0,0)\n" in result.stdout, result
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_programs_in_the_manner_of_public_ones(tmp_path):
+    """What CUDA programs of benchmark suites do: deprecated calls, casts to void**, kernels in a source that another
+    includes, flags that stop loops, tiles with borders, constants, files."""
+    (tmp_path / "power.txt").write_text("".join(f"{i % 11 / 10}\n" for i in range(40 * 40)))
+    traverse, heat, layers = (
+        built(tmp_path, name, HERE / "linux_gpu_idioms" / f"{name}.cu") for name in ("traverse", "heat", "layers")
+    )
+    with fabricvp.linux() as linux:
+        assert linux.run(traverse, "2000").stdout == "Kernel Executed 9 times, right\n"
+        assert linux.run(layers, "64").stdout == "right\n"
+        files = {"files": [tmp_path / "power.txt"], "collect": ["*.txt"]}
+        result = linux.run(heat, "40", "2", "6", "power.txt", "out.txt", **files)
+        assert result.stdout == "right\n" and [*result.files] == ["out.txt"], result
+        assert len(result.files["out.txt"].splitlines()) == 1600
 
 
 def test_machines_that_cannot(tmp_path):

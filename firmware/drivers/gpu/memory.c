@@ -291,15 +291,25 @@ uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at) {
     return node->gpu[where - GPU_PA_GPU0].bus_memory + (physical & GPU_PA_OFFSET_MASK);
 }
 
-static gpu_address map_bus(struct gpu_node* node, uintptr_t bus, uint64_t bytes, bool writable, uint64_t type) {
-    const gpu_address begin = node->next;
+static void map_bus_at(struct gpu_node* node, gpu_address begin, uintptr_t bus, uint64_t bytes, bool writable,
+                       uint64_t type) {
     const uint64_t flags =
         writable ? read_write & ~(uint64_t)GPU_PTE_EXECUTE : GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_ACCESSED;
     for (uint64_t at = 0; at < bytes; at += GPU_PAGE)
         map_page(node, begin + at, bus + at, flags | type << GPU_PTE_TYPE_SHIFT, 0);
     write_tables(node);
+}
+
+static gpu_address map_bus(struct gpu_node* node, uintptr_t bus, uint64_t bytes, bool writable, uint64_t type) {
+    const gpu_address begin = node->next;
+    map_bus_at(node, begin, bus, bytes, writable, type);
     node->next = begin + (pages_of(bytes) + 1) * GPU_PAGE;
     return begin;
+}
+
+void gpu_map_host_there(struct gpu_node* node, void* memory, uint64_t bytes) {
+    if ((uintptr_t)memory < GPU_GLOBAL_BASE) panic("kernels do not reach %p: fixed apertures lie there", memory);
+    map_bus_at(node, (uintptr_t)memory, (uintptr_t)memory, bytes, true, GPU_PTE_TYPE_UNCACHED);
 }
 
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable) {

@@ -17,6 +17,9 @@ struct ihipEvent_t {
     struct compute_event* recorded; /* NULL: not yet */
     bool timed;
 };
+struct ihipModuleSymbol_t {
+    struct compute_kernel kernel;
+};
 struct ihipModule_t {
     struct handle handle;
     struct compute_program* program;
@@ -28,6 +31,13 @@ extern const char hip_stream_kind[], hip_event_kind[], hip_module_kind[], hip_fu
 hipError_t hip_result(hipError_t error);
 /* Of a fault of a GPU (enum gpu_fault). */
 hipError_t hip_fault(unsigned fault);
+
+/* A kernel by the address of its host function, of the current device. */
+hipError_t hip_kernel_of(const void* host, const struct compute_kernel** kernel);
+/* Whether host and kernels reach these bytes as managed memory. */
+bool hip_is_managed(const void* memory, size_t bytes);
+/* \returns false if no managed memory begins there */
+bool hip_free_managed(void* memory);
 
 /* The current device, NULL if there is no GPU. */
 struct compute_device* hip_device(void);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/heap.h"
 #include "runtime/hip/hip.h"
 
 static gpu_address address_of(const void* pointer) { return (gpu_address)(uintptr_t)pointer; }
@@ -17,22 +16,10 @@ hipError_t hipMalloc(void** memory, size_t bytes) {
 }
 
 hipError_t hipFree(void* memory) {
-    if (!memory) return hipSuccess;
+    if (!memory || hip_free_managed(memory)) return hipSuccess;
     struct compute_memory* m = compute_find(address_of(memory), 0);
     if (!m || m->at != address_of(memory) || m->owned) return hip_result(hipErrorInvalidValue);
     compute_free(m);
-    return hipSuccess;
-}
-
-hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags) {
-    if (!memory || flags != hipHostMallocDefault) return hip_result(hipErrorInvalidValue);
-    *memory = bytes ? heap_allocate_aligned(bytes, 64) : NULL;
-    return *memory || !bytes ? hipSuccess : hip_result(hipErrorOutOfMemory);
-}
-
-hipError_t hipHostFree(void* memory) {
-    if (compute_find(address_of(memory), 0)) return hip_result(hipErrorInvalidValue);
-    heap_free(memory);
     return hipSuccess;
 }
 
@@ -54,7 +41,8 @@ static bool direction(const void* to, const void* from, size_t bytes, hipMemcpyK
         (!from_device && compute_is_device_address(address_of(from))) || !to || !from)
         return false;
     const hipMemcpyKind found = (hipMemcpyKind)(2 * from_device + to_device);
-    if (*kind != hipMemcpyDefault && *kind != found) return false;
+    const unsigned other = *kind == hipMemcpyDefault ? 0 : *kind ^ found; /* bits for to and from */
+    if ((other & 1 && !hip_is_managed(to, bytes)) || (other & 2 && !hip_is_managed(from, bytes))) return false;
     *kind = found;
     return true;
 }
@@ -67,9 +55,10 @@ static hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind k
     if (!bytes) return hipSuccess;
     if (!direction(to, from, bytes, &kind)) return hip_result(hipErrorInvalidValue);
     if (kind == hipMemcpyHostToHost) { /* in order all the same */
-        compute_wait_stream(s);
-        memcpy(to, from, bytes);
-        return hip_result(wait ? hip_fault(compute_take_fault(s)) : hipSuccess);
+        if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
+        const hipError_t error = hip_added(&order, compute_mark(s, order.after), s);
+        if (!error) memcpy(to, from, bytes);
+        return error;
     }
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
     struct compute_event* e = kind == hipMemcpyHostToDevice ? compute_write(s, address_of(to), from, bytes, order.after)
@@ -117,6 +106,12 @@ static hipError_t set(void* memory, uint32_t value, size_t width, size_t bytes, 
     struct hip_order order;
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
+    if (hip_is_managed(memory, bytes) && address_of(memory) % width == 0) {
+        if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
+        const hipError_t error = hip_added(&order, compute_mark(s, order.after), s);
+        for (size_t at = 0; !error && at < bytes; at += width) memcpy((uint8_t*)memory + at, &value, width);
+        return error;
+    }
     if (!compute_find(address_of(memory), bytes) || address_of(memory) % width) return hip_result(hipErrorInvalidValue);
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
     return hip_added(&order, compute_fill(s, address_of(memory), bytes, &value, width, order.after), wait ? s : NULL);
@@ -132,4 +127,43 @@ hipError_t hipMemsetAsync(void* memory, int value, size_t bytes, hipStream_t str
 
 hipError_t hipMemsetD32(hipDeviceptr_t memory, int value, size_t words) {
     return set(memory, (uint32_t)value, 4, words * 4, NULL, true);
+}
+
+/* ---- rows ---- */
+
+enum { PITCH = 256 };
+
+hipError_t hipMallocPitch(void** memory, size_t* pitch, size_t width, size_t rows) {
+    if (!pitch || width > SIZE_MAX - PITCH) return hip_result(hipErrorInvalidValue);
+    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    if (*pitch && rows > SIZE_MAX / *pitch) return hip_result(hipErrorOutOfMemory);
+    return hipMalloc(memory, *pitch * rows);
+}
+
+static hipError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
+                            hipMemcpyKind kind, hipStream_t handle, bool wait) {
+    if (width > to_pitch || width > from_pitch) return hip_result(hipErrorInvalidValue);
+    hipError_t error = hipSuccess;
+    for (size_t row = 0; row < rows && !error; ++row)
+        error = copy((uint8_t*)to + row * to_pitch, (const uint8_t*)from + row * from_pitch, width, kind, handle,
+                     wait && row + 1 == rows);
+    return error;
+}
+
+hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
+                       hipMemcpyKind kind) {
+    return copy_rows(to, to_pitch, from, from_pitch, width, rows, kind, NULL, true);
+}
+
+hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
+                            hipMemcpyKind kind, hipStream_t stream) {
+    return copy_rows(to, to_pitch, from, from_pitch, width, rows, kind, stream, false);
+}
+
+hipError_t hipMemset2D(void* memory, size_t pitch, int value, size_t width, size_t rows) {
+    if (width > pitch) return hip_result(hipErrorInvalidValue);
+    hipError_t error = hipSuccess;
+    for (size_t row = 0; row < rows && !error; ++row)
+        error = set((uint8_t*)memory + row * pitch, (uint32_t)value, 1, width, NULL, row + 1 == rows);
+    return error;
 }

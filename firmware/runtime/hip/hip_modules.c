@@ -3,10 +3,6 @@
 #include "runtime/hip/hip.h"
 #include "runtime/image_files.h"
 
-struct ihipModuleSymbol_t {
-    struct compute_kernel kernel;
-};
-
 const char hip_module_kind[] = "hipModule_t", hip_function_kind[] = "hipFunction_t";
 
 static hipError_t load(hipModule_t* module, const void* elf, uint64_t bytes) {

@@ -114,6 +114,13 @@ static hipError_t function_of(const void* host, hipFunction_t* function) {
     return error;
 }
 
+hipError_t hip_kernel_of(const void* host, const struct compute_kernel** kernel) {
+    hipFunction_t function = NULL;
+    const hipError_t error = function_of(host, &function);
+    if (!error) *kernel = &function->kernel;
+    return error;
+}
+
 hipError_t hipLaunchKernel(const void* host, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                            hipStream_t stream) {
     hipFunction_t function = NULL;
@@ -122,6 +129,15 @@ hipError_t hipLaunchKernel(const void* host, dim3 grid, dim3 block, void** argum
     if (error) return error;
     return hipModuleLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared_bytes,
                                  stream, arguments, NULL);
+}
+
+hipError_t hipLaunchCooperativeKernel(const void* host, dim3 grid, dim3 block, void** arguments,
+                                      unsigned int shared_bytes, hipStream_t stream) {
+    hipFunction_t function = NULL;
+    const hipError_t error = function_of(host, &function);
+    if (error) return error;
+    return hipModuleLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
+                                            stream, arguments);
 }
 
 /* ---- variables and constants, by the address of what stands for them on the host ---- */

@@ -125,6 +125,47 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned int
     return hip_added(&order, compute_mark(s, order.after), NULL);
 }
 
+/* ---- functions of the host ---- */
+
+struct host_function {
+    hipHostFn_t function;         /* NULL: it is a callback */
+    hipStreamCallback_t callback; /* gets the error of what stands before it */
+    hipStream_t stream;
+    void* data;
+};
+
+static void call(void* context, unsigned fault) {
+    const struct host_function* f = context;
+    if (f->callback)
+        f->callback(f->stream, hip_fault(fault), f->data);
+    else if (!fault)
+        f->function(f->data);
+    heap_free(context);
+}
+
+static hipError_t add_function(hipStream_t handle, struct host_function function) {
+    struct compute_stream* s;
+    struct hip_order order;
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
+    struct host_function* f = heap_allocate(sizeof *f);
+    if (!f || !hip_begin(&order, handle, s)) {
+        heap_free(f);
+        return hip_result(hipErrorOutOfMemory);
+    }
+    *f = function;
+    return hip_added(&order, compute_call(s, call, f, order.after), NULL);
+}
+
+hipError_t hipLaunchHostFunc(hipStream_t handle, hipHostFn_t function, void* data) {
+    if (!function) return hip_result(hipErrorInvalidValue);
+    return add_function(handle, (struct host_function){function, NULL, handle, data});
+}
+
+hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback, void* data, unsigned int flags) {
+    if (!callback || flags) return hip_result(hipErrorInvalidValue);
+    return add_function(handle, (struct host_function){NULL, callback, handle, data});
+}
+
 /* ---- events ---- */
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int flags) {

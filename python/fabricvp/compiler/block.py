@@ -22,6 +22,7 @@ GRID = "fabricvp_grid_state"  # where work-groups of a cooperative launch wait f
 OUTPUT_BYTES = 1 << 20  # of the buffer of printf()
 MAX_RECORD = 4096  # bytes of a call of printf()
 _HEAP_ALIGNMENT = 64
+_LAST = ".tbss.~output"  # gpu.ld places it behind other variables, and it takes no space in the file
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def definitions(module: Module) -> list[str]:
             f'@"{USED}" = {tls} i64 0, align 8',
             f'@"{LOST}" = {tls} i64 0, align 8',
             # Where records go that do not fit lies behind the others.
-            f'@"{OUTPUT}" = {tls} [{OUTPUT_BYTES + MAX_RECORD} x i8] zeroinitializer, section ".output", align 64',
+            f'@"{OUTPUT}" = {tls} [{OUTPUT_BYTES + MAX_RECORD} x i8] zeroinitializer, section "{_LAST}", align 64',
             f"define internal {bytes_} @fabricvp.reserve(i64 %size) alwaysinline nounwind {{",
             f'  %old = atomicrmw add {counter} @"{USED}", i64 %size monotonic',
             "  %end = add i64 %old, %size",

@@ -63,8 +63,10 @@ def build_linux(sources: Mapping[str, str], options: Options) -> bytes:
 
 def _compile(source: str, name: str, options: Options, output: Path) -> None:
     """The host half of a source, with the image of its kernels if it has some."""
-    command, kernels = _host_command(name, options), []
-    if Path(name).suffix not in _HOST_SUFFIXES:
+    kernels: list[str] = []
+    if Path(name).suffix in _HOST_SUFFIXES:
+        command = _host_command(name, options)
+    else:
         runtime = sdk_folder() / "runtime" / "include"
         own = _as_nvcc(name, options)
         command = _device_command(name, own)
@@ -83,10 +85,10 @@ def _as_nvcc(name: str, options: Options) -> Options:
 
 
 def _host_command(name: str, options: Options) -> list[str]:
-    language = _HOST_SUFFIXES.get(Path(name).suffix, "c++")
+    language, hip = _HOST_SUFFIXES[Path(name).suffix], sdk_folder() / "gpu" / "hip" / "include"
     named = any(flag.startswith("-std=") for flag in options.flags)
     standard = [] if named else ["-std=gnu17" if language == "c" else "-std=c++17"]
-    return [toolchain.clang(), "-x", language, *standard, *_common(name, options, []), *options.flags]
+    return [toolchain.clang(), "-x", language, *standard, *_common(name, options, [hip]), *options.flags]
 
 
 def _device_command(name: str, options: Options) -> list[str]:

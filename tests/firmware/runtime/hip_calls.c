@@ -370,6 +370,65 @@ static void faults(void) {
     (void)hipGetLastError();
 }
 
+static int called, seen[2];
+
+static void note(void* data) {
+    called = 1;
+    seen[0] = *(int*)data;
+}
+
+static void note_status(hipStream_t stream, hipError_t status, void* data) {
+    seen[1] = stream == data && status == hipSuccess;
+}
+
+/* Memory of the host that kernels use, functions of the host in streams, texts of kernels. */
+static void host_side(void) {
+    int *p, *pinned, *x, *same, two = 2, back[64], good = 1;
+    hipStream_t s;
+    HIP(hipMallocManaged((void**)&p, N * sizeof(int), hipMemAttachGlobal));
+    HIP(hipMalloc((void**)&x, N * sizeof(int)));
+    for (int i = 0; i < N; ++i) p[i] = i;
+    void *list[] = {&p, &two}, *said[] = {&two};
+    HIP(launch(function("scale"), N / 8, 8, NULL, list));
+    HIP(hipDeviceSynchronize());
+    for (int i = 0; i < N; ++i) good &= p[i] == 2 * i;
+    check("kernels use managed memory", good);
+    HIP(hipMemcpy(x, p, N * sizeof(int), hipMemcpyHostToDevice));
+    HIP(hipMemset(p, 0, N * sizeof(int)));
+    HIP(hipMemcpy(p + 1, x + 1, 64, hipMemcpyDeviceToDevice));
+    check("copies take it for either", p[0] == 0 && p[1] == 2 && p[16] == 32 && p[17] == 0);
+    HIP(hipFree(p));
+    expect("it is freed once", hipFree(p), hipErrorInvalidValue);
+    HIP(hipHostMalloc((void**)&pinned, 256, hipHostMallocMapped));
+    HIP(hipHostGetDevicePointer((void**)&same, pinned, 0));
+    pinned[63] = 21;
+    void* mapped[] = {&same, &two};
+    HIP(launch(function("scale"), 1, 64, NULL, mapped));
+    HIP(hipDeviceSynchronize());
+    check("and pinned memory that is mapped", pinned[63] == 42);
+    HIP(hipHostFree(pinned));
+
+    HIP(hipStreamCreate(&s));
+    HIP(hipMemcpyAsync(back, x, sizeof back, hipMemcpyDeviceToHost, s));
+    HIP(hipLaunchHostFunc(s, note, &back[5]));
+    HIP(hipStreamAddCallback(s, note_status, s, 0));
+    HIP(hipStreamSynchronize(s));
+    check("functions of the host have their turn in a stream", called && seen[0] == 10 && seen[1]);
+    HIP(hipStreamDestroy(s));
+
+    char rows[2][3] = {{1, 2, 3}, {4, 5, 6}}, *wide;
+    size_t pitch;
+    HIP(hipMallocPitch((void**)&wide, &pitch, 3, 2));
+    HIP(hipMemcpy2D(wide, pitch, rows, 3, 3, 2, hipMemcpyHostToDevice));
+    memset(rows, 0, sizeof rows);
+    HIP(hipMemcpy2D(rows, 3, wide + 1, pitch, 2, 2, hipMemcpyDeviceToHost));
+    check("rows", rows[0][1] == 3 && rows[1][0] == 5 && rows[0][2] == 0);
+    HIP(hipFree(wide));
+    HIP(hipFree(x));
+    HIP(launch(function("speak"), 1, 64, NULL, said));
+    HIP(hipDeviceSynchronize());
+}
+
 static void two_devices(void) {
     int count = 0, can = -1;
     HIP(hipGetDeviceCount(&count));
@@ -422,6 +481,7 @@ int main(void) {
     launches();
     streams();
     faults();
+    host_side();
     two_devices();
     printf("%u wrong\n", wrong);
     return wrong != 0;

@@ -52,4 +52,7 @@ extern "C" __global__ void allocate(int** out) {
     *out = p;
 }
 extern "C" __global__ void weigh(int* x) { x[threadIdx.x] = weights[threadIdx.x]; }
+extern "C" __global__ void speak(int n) {
+    if (threadIdx.x == 1) printf("kernel says %d %.2f %s\n", n, 0.5 * n, "so");
+}
 __global__ void mangled(int* x) { x[0] = 7; }

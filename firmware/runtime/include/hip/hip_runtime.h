@@ -17,6 +17,47 @@ hipError_t hipHostMalloc(T** memory, size_t bytes, unsigned int flags = hipHostM
     return hipHostMalloc(reinterpret_cast<void**>(memory), bytes, flags);
 }
 template <class T>
+hipError_t hipMallocManaged(T** memory, size_t bytes, unsigned int flags = hipMemAttachGlobal) {
+    return hipMallocManaged(reinterpret_cast<void**>(memory), bytes, flags);
+}
+template <class T>
+hipError_t hipMallocPitch(T** memory, size_t* pitch, size_t width, size_t rows) {
+    return hipMallocPitch(reinterpret_cast<void**>(memory), pitch, width, rows);
+}
+template <class T>
+hipError_t hipHostGetDevicePointer(T** device, void* memory, unsigned int flags) {
+    return hipHostGetDevicePointer(reinterpret_cast<void**>(device), memory, flags);
+}
+template <class T>
+hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, T* kernel) {
+    return hipFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
+}
+template <class T>
+hipError_t hipFuncSetAttribute(T* kernel, hipFuncAttribute attribute, int value) {
+    return hipFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}
+template <class T>
+hipError_t hipFuncSetCacheConfig(T* kernel, hipFuncCache_t preference) {
+    return hipFuncSetCacheConfig(reinterpret_cast<const void*>(kernel), preference);
+}
+template <class T>
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T* kernel, int block_size, size_t shared_bytes) {
+    return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void*>(kernel), block_size,
+                                                        shared_bytes);
+}
+template <class T>
+hipError_t hipOccupancyMaxPotentialBlockSize(int* blocks, int* block_size, T* kernel, size_t shared_bytes = 0,
+                                             int limit = 0) {
+    return hipOccupancyMaxPotentialBlockSize(blocks, block_size, reinterpret_cast<const void*>(kernel), shared_bytes,
+                                             limit);
+}
+template <class T>
+hipError_t hipLaunchCooperativeKernel(T* kernel, dim3 grid, dim3 block, void** arguments, unsigned int shared_bytes,
+                                      hipStream_t stream) {
+    return hipLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, shared_bytes,
+                                      stream);
+}
+template <class T>
 hipError_t hipGetSymbolAddress(void** memory, const T& symbol) {
     return hipGetSymbolAddress(memory, static_cast<const void*>(&symbol));
 }

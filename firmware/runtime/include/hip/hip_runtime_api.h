@@ -54,7 +54,64 @@ typedef enum hipMemcpyKind {
 
 enum { hipEventDefault = 0, hipEventBlockingSync = 1, hipEventDisableTiming = 2 };
 enum { hipStreamDefault = 0, hipStreamNonBlocking = 1 };
-enum { hipHostMallocDefault = 0 };
+enum { hipHostMallocDefault = 0, hipHostMallocPortable = 1, hipHostMallocMapped = 2, hipHostMallocWriteCombined = 4 };
+enum { hipHostRegisterDefault = 0, hipHostRegisterPortable = 1, hipHostRegisterMapped = 2 };
+enum { hipMemAttachGlobal = 1, hipMemAttachHost = 2 };
+enum { hipCpuDeviceId = -1 };
+enum {
+    hipDeviceScheduleAuto = 0,
+    hipDeviceScheduleSpin = 1,
+    hipDeviceScheduleYield = 2,
+    hipDeviceScheduleBlockingSync = 4,
+    hipDeviceMapHost = 8
+};
+#define HIP_VERSION 50200000 /* the API of 5.2, as far as it is there */
+
+typedef enum hipMemoryAdvise {
+    hipMemAdviseSetReadMostly = 1,
+    hipMemAdviseUnsetReadMostly = 2,
+    hipMemAdviseSetPreferredLocation = 3,
+    hipMemAdviseUnsetPreferredLocation = 4,
+    hipMemAdviseSetAccessedBy = 5,
+    hipMemAdviseUnsetAccessedBy = 6
+} hipMemoryAdvise;
+
+typedef enum hipFuncCache_t {
+    hipFuncCachePreferNone,
+    hipFuncCachePreferShared,
+    hipFuncCachePreferL1,
+    hipFuncCachePreferEqual
+} hipFuncCache_t;
+
+typedef enum hipFuncAttribute {
+    hipFuncAttributeMaxDynamicSharedMemorySize = 8,
+    hipFuncAttributePreferredSharedMemoryCarveout = 9
+} hipFuncAttribute;
+
+/* Numbers of these are our own. */
+typedef enum hipDeviceAttribute_t {
+    hipDeviceAttributeClockRate,
+    hipDeviceAttributeComputeCapabilityMajor,
+    hipDeviceAttributeComputeCapabilityMinor,
+    hipDeviceAttributeCooperativeLaunch,
+    hipDeviceAttributeIntegrated,
+    hipDeviceAttributeL2CacheSize,
+    hipDeviceAttributeManagedMemory,
+    hipDeviceAttributeMaxBlockDimX,
+    hipDeviceAttributeMaxBlockDimY,
+    hipDeviceAttributeMaxBlockDimZ,
+    hipDeviceAttributeMaxGridDimX,
+    hipDeviceAttributeMaxGridDimY,
+    hipDeviceAttributeMaxGridDimZ,
+    hipDeviceAttributeMaxRegistersPerBlock,
+    hipDeviceAttributeMaxSharedMemoryPerBlock,
+    hipDeviceAttributeMaxThreadsPerBlock,
+    hipDeviceAttributeMaxThreadsPerMultiProcessor,
+    hipDeviceAttributeMemoryBusWidth,
+    hipDeviceAttributeMemoryClockRate,
+    hipDeviceAttributeMultiprocessorCount,
+    hipDeviceAttributeWarpSize
+} hipDeviceAttribute_t;
 
 typedef struct ihipStream_t* hipStream_t; /* NULL: the default stream of the current device */
 typedef struct ihipEvent_t* hipEvent_t;
@@ -93,6 +150,16 @@ typedef struct hipDeviceProp_t {
     char gcnArchName[256];
 } hipDeviceProp_t;
 
+typedef struct hipFuncAttributes {
+    size_t sharedSizeBytes; /* static, a block */
+    size_t localSizeBytes;  /* stack, a thread */
+    int maxThreadsPerBlock;
+    int maxDynamicSharedSizeBytes;
+} hipFuncAttributes;
+
+typedef void (*hipHostFn_t)(void* data);
+typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void* data);
+
 /* Of hipModuleLaunchKernel(): a packed block of arguments in place of a list of pointers. */
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void*)0x01)
 #define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void*)0x02)
@@ -104,6 +171,12 @@ hipError_t hipSetDevice(int device);
 hipError_t hipGetDevice(int* device);
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device);
 hipError_t hipDeviceSynchronize(void);
+hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
+hipError_t hipDeviceReset(void);
+hipError_t hipDeviceSetCacheConfig(hipFuncCache_t preference); /* changes nothing */
+hipError_t hipSetDeviceFlags(unsigned int flags);              /* the same */
+hipError_t hipDriverGetVersion(int* version);
+hipError_t hipRuntimeGetVersion(int* version);
 hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer);
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned int flags);
 hipError_t hipDeviceDisablePeerAccess(int peer);
@@ -117,6 +190,20 @@ hipError_t hipMalloc(void** memory, size_t bytes);
 hipError_t hipFree(void* memory);
 hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags);
 hipError_t hipHostFree(void* memory);
+/* Of memory with hipHostMallocMapped; the host's pointer means the same. */
+hipError_t hipHostGetDevicePointer(void** device, void* memory, unsigned int flags);
+hipError_t hipHostRegister(void* memory, size_t bytes, unsigned int flags);
+hipError_t hipHostUnregister(void* memory);
+/* Memory of the host, which kernels read and write over PCIe. */
+hipError_t hipMallocManaged(void** memory, size_t bytes, unsigned int flags FABRICVP_DEFAULT(hipMemAttachGlobal));
+hipError_t hipMemPrefetchAsync(const void* memory, size_t bytes, int device, hipStream_t stream FABRICVP_DEFAULT(NULL));
+hipError_t hipMemAdvise(const void* memory, size_t bytes, hipMemoryAdvise advice, int device);
+hipError_t hipMallocPitch(void** memory, size_t* pitch, size_t width, size_t rows);
+hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
+                       hipMemcpyKind kind);
+hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
+                            hipMemcpyKind kind, hipStream_t stream FABRICVP_DEFAULT(NULL));
+hipError_t hipMemset2D(void* memory, size_t pitch, int value, size_t width, size_t rows);
 hipError_t hipMemGetInfo(size_t* free_bytes, size_t* all_bytes);
 hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind kind);
 hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKind kind,
@@ -150,6 +237,16 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, un
 /* Of programs in one source (docs/howto/linux_gpu.md): a kernel by the address of its host function. */
 hipError_t hipLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                            hipStream_t stream);
+hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                      unsigned int shared_bytes, hipStream_t stream);
+hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kernel);
+hipError_t hipFuncSetAttribute(const void* kernel, hipFuncAttribute attribute, int value);
+hipError_t hipFuncSetCacheConfig(const void* kernel, hipFuncCache_t preference); /* changes nothing */
+/* By slots of wavefronts and shared memory; registers may allow fewer. */
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int block_size,
+                                                        size_t shared_bytes);
+hipError_t hipOccupancyMaxPotentialBlockSize(int* blocks, int* block_size, const void* kernel,
+                                             size_t shared_bytes FABRICVP_DEFAULT(0), int limit FABRICVP_DEFAULT(0));
 /* A variable or constant of device code by what stands for it on the host; of each device its own. */
 hipError_t hipGetSymbolAddress(void** memory, const void* symbol);
 hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol);
@@ -180,6 +277,10 @@ hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags);
+
+/* In the stream's order, in a call of the run-time; they must not call it themselves. */
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data, unsigned int flags);
 
 hipError_t hipEventCreate(hipEvent_t* event);
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int flags);
