@@ -14,7 +14,7 @@ declare -A about=(
     [polls]="20,000 random programs and longer networking programs, with polls skipped and executed"
     [differential]="10^8 random instructions on our hart and on QEMU"
     [systemc3]="all C++ tests on SystemC 3.0"
-    [linux]="Linux to a shell, on one hart and on four"
+    [linux]="Linux to a shell, on one hart and on four, and 1,000 starts of programs with GPUs"
     [install]="pip install and find_package from an installed tree"
     [browser]="the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
     [tidy]="clang-tidy on all C++ sources"
@@ -42,7 +42,10 @@ part_differential() {
         build/release/bin/differential --runtime build/release/firmware/differential_runtime.elf --instructions 100000000 --seed 1000
 }
 part_systemc3() { scripts/deep/systemc3.sh "$jobs"; }
-part_linux() { scripts/setup.sh build linux && scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest -k linux; }
+part_linux() {
+    scripts/setup.sh build linux && scripts/linux.sh && scripts/build.sh "$jobs" &&
+        FABRICVP_PROGRAM_STARTS=1000 .venv/bin/python -m pytest -k linux
+}
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
 part_browser() {
     scripts/setup.sh build test docs && scripts/build.sh "$jobs" && .venv/bin/python scripts/docs/build.py &&

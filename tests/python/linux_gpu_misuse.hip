@@ -126,6 +126,16 @@ int main(int argc, char** argv) {
         std::ofstream("deep/er/" + std::string(argv[2]) + ".bin") << std::string(atol(argv[2]), 'x');
         return 0;
     }
+    if (what == "memory") {
+        // Of the machine, and in huge pages of this process, which takes all that are free.
+        for (const char* file : {"/proc/meminfo", "/proc/self/status"}) {
+            std::ifstream all(file);
+            for (std::string line; std::getline(all, line);)
+                if (line.rfind("MemAvailable:", 0) == 0 || line.rfind("HugetlbPages:", 0) == 0)
+                    std::cout << atol(line.c_str() + line.find(':') + 1) << std::endl;
+        }
+        return 0;
+    }
     int* p;
     expect("malloc", hipMalloc(&p, 1 << 16));
     expect("memset", hipMemset(p, 0, 1 << 16));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed and mapped memory, functions of the host in streams, what kernels and devices tell of themselves, rows, and
- * printf() in kernels: more WHAT. */
+/* Managed and mapped memory, functions of the host in streams, what kernels and devices tell of themselves, rows, graphs
+ * and printf() in kernels: more WHAT. */
 #include <hip/hip_runtime.h>
 
 #include <cassert>
@@ -139,6 +139,79 @@ static void rows() {
     expect("too wide", hipMemcpy2D(p, 3, host, 5, 4, 3, hipMemcpyHostToDevice), hipErrorInvalidValue);
 }
 
+static void count(void* data) { ++*(int*)data; }
+
+static void graphs(int* p) {
+    hipStream_t stream, other;
+    hipEvent_t fork, join;
+    hipGraph_t graph, second;
+    hipGraphExec_t exec;
+    hipGraphNode_t node, last;
+    hipStreamCaptureStatus status;
+    int x[64] = {}, y[64], *q, calls = 0, ten = 10;
+    expect("stream", hipStreamCreate(&stream));
+    expect("another", hipStreamCreate(&other));
+    expect("event", hipEventCreate(&fork));
+    expect("another", hipEventCreate(&join));
+    expect("malloc", hipMalloc(&q, 256));
+    expect("begin", hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    expect("begin again", hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal), hipErrorIllegalState);
+    expect("copy", hipMemcpyAsync(p, x, 256, hipMemcpyHostToDevice, stream));
+    add<<<1, 64, 0, stream>>>(p, 1);
+    expect("fork", hipEventRecord(fork, stream));
+    expect("it joins", hipStreamWaitEvent(other, fork, 0));
+    expect("set by the other", hipMemsetAsync(q, 0, 256, other));
+    expect("function", hipLaunchHostFunc(other, count, &calls));
+    expect("join", hipEventRecord(join, other));
+    expect("wait for the other", hipStreamWaitEvent(stream, join, 0));
+    add<<<1, 64, 0, stream>>>(p, 2);
+    expect("back", hipMemcpyAsync(y, p, 256, hipMemcpyDeviceToHost, stream));
+    expect("wait while it captures", hipStreamSynchronize(stream), hipErrorStreamCaptureUnsupported);
+    expect("end of the other", hipStreamEndCapture(other, &graph), hipErrorIllegalState);
+    expect("it captures", hipStreamIsCapturing(other, &status));
+    check("both do", status == hipStreamCaptureStatusActive);
+    expect("end", hipStreamEndCapture(stream, &graph));
+    expect("it captures no more", hipStreamIsCapturing(other, &status));
+    check("neither does", status == hipStreamCaptureStatusNone && !calls);
+    expect("instantiate", hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    // What is added later is not part of it.
+    expect("a node more", hipGraphAddEmptyNode(&node, graph, nullptr, 0));
+    expect("destroy", hipGraphDestroy(graph));
+    for (int i = 0; i < 5; ++i) {
+        x[0] = i;
+        expect("launch", hipGraphLaunch(exec, stream));
+        expect("wait", hipStreamSynchronize(stream));
+        check("what it did", y[0] == i + 3 && y[63] == 3 && calls == i + 1);
+    }
+    expect("destroy", hipGraphExecDestroy(exec));
+    expect("destroy again", hipGraphExecDestroy(exec), hipErrorInvalidHandle);
+    // By nodes.
+    void* arguments[] = {&q, &ten};
+    hipKernelNodeParams kernel = {};
+    kernel.func = (void*)add;
+    kernel.gridDim = dim3(1);
+    kernel.blockDim = dim3(64);
+    kernel.kernelParams = arguments;
+    hipMemsetParams set = {q, 4, 1, 0, 5, 64};
+    hipHostNodeParams call = {count, &calls};
+    expect("graph", hipGraphCreate(&graph, 0));
+    expect("another", hipGraphCreate(&second, 0));
+    expect("set", hipGraphAddMemsetNode(&node, graph, nullptr, 0, &set));
+    expect("a node of another graph", hipGraphAddEmptyNode(&last, second, &node, 1), hipErrorInvalidValue);
+    expect("kernel", hipGraphAddKernelNode(&last, graph, &node, 1, &kernel));
+    ten = 0;  // was copied
+    expect("copy", hipGraphAddMemcpyNode1D(&node, graph, &last, 1, y, q, 256, hipMemcpyDeviceToHost));
+    expect("call", hipGraphAddHostNode(&node, graph, &node, 1, &call));
+    kernel.func = (void*)&calls;
+    expect("no kernel", hipGraphAddKernelNode(&last, graph, nullptr, 0, &kernel), hipErrorInvalidDeviceFunction);
+    expect("instantiate", hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    expect("launch", hipGraphLaunch(exec, nullptr));
+    expect("wait", hipDeviceSynchronize());
+    check("what it did", y[0] == 15 && y[63] == 15 && calls == 6);
+    expect("begin", hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+    expect("a stream goes while it captures", hipStreamDestroy(stream));
+}
+
 static void texts(int* p) {
     printf("before\n");
     say<<<1, 64>>>(2.5f, nullptr);
@@ -159,6 +232,7 @@ int main(int, char** argv) {
     if (what == "functions") functions();
     if (what == "attributes") attributes();
     if (what == "rows") rows();
+    if (what == "graphs") graphs(p);
     if (what == "texts") texts(p);
     printf("%u wrong\n", wrong);
     return wrong != 0;

@@ -171,8 +171,8 @@ def test_four_gpus_over_the_fabric(command, tmp_path):
 def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
     (tmp_path / "unknown.hip").write_text(
         "#include <hip/hip_runtime.h>\n"
-        'extern "C" hipError_t hipGraphCreate(void**, unsigned);\n'
-        "int main() { void* graph; return hipGraphCreate(&graph, 0); }\n"
+        'extern "C" hipError_t hipMallocArray(void**, unsigned);\n'
+        "int main() { void* array; return hipMallocArray(&array, 0); }\n"
     )
     (tmp_path / "wrong.hip").write_text("#include <hip/hip_runtime.h>\nint main() { return hipMaloc(); }\n")
     (tmp_path / "k.cl").write_text("kernel void k() {}\n")
@@ -181,7 +181,7 @@ def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
         "extern __device__ int elsewhere;\n__global__ void k(int* p) { *p = elsewhere; }\nint main() {}\n"
     )
     for source, said in (
-        ("unknown.hip", "undefined: hipGraphCreate"),
+        ("unknown.hip", "undefined: hipMallocArray"),
         ("wrong.hip", "wrong.hip:2:21: error: use of undeclared identifier 'hipMaloc'"),
         ("k.cl", "programs for Linux are in HIP (.hip) or CUDA (.cu)"),
         ("wrong.hip ./wrong.hip", "./wrong.hip: given twice"),

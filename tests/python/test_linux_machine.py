@@ -3,6 +3,7 @@
 back, and what a guest may put into them."""
 
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from test_linux_gpu import EXAMPLES, MISUSE, WITH_CROSS_TOOLS, WITH_IMAGES
 opencl_machine.require_compiler()
 
 HERE = Path(__file__).parent
+STARTS = int(os.environ.get("FABRICVP_PROGRAM_STARTS", "20"))  # 1,000 in `make test-deep PARTS=linux`
 SEVERAL = ("main.cpp", "scale.hip", "shift.cu", "devices.c")
 
 
@@ -85,7 +87,7 @@ def test_programs_with_what_hosts_do(tmp_path):
     with fabricvp.linux() as linux:
         assert linux.run(several).stdout == "45 45, 4 blocks, 1\n"
         assert linux.run(symbols).stdout == "0 wrong\n"
-        for what in ("attributes", "rows"):
+        for what in ("attributes", "graphs", "rows"):
             assert linux.run(more, what).stdout == "0 wrong\n"
         result = linux.run(more, "managed")
         assert result.stdout.endswith("\n0 wrong\n") and "gpu0 fault: unmapped" in result.stdout, result
@@ -116,6 +118,36 @@ def test_programs_in_the_manner_of_public_ones(tmp_path):
         result = linux.run(heat, "40", "2", "6", "power.txt", "out.txt", **files)
         assert result.stdout == "right\n" and [*result.files] == ["out.txt"], result
         assert len(result.files["out.txt"].splitlines()) == 1600
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(40_000)
+def test_starts_and_ends_leave_nothing(programs):
+    """Programs that end well, with a fault, by a signal, and with a kernel that runs: the machine has its memory and
+    huge pages afterwards. In KiB."""
+    saxpy, misuse = programs / "saxpy", programs / "linux_gpu_misuse"
+    with fabricvp.linux() as linux:
+
+        def memory() -> tuple[int, int]:
+            available, huge = linux.run(misuse, "memory").stdout.split()
+            return int(available), int(huge)
+
+        def start(number: int) -> None:
+            what, status = [("wild", 0), ("touch", 139), ("leave", 0), ("", 0)][number % 4]
+            if what:
+                assert linux.run(misuse, what).returncode == status
+            else:
+                assert "1000 elements, 0 wrong" in linux.run(saxpy, "1000", "2.5").stdout
+
+        for number in range(8):
+            start(number)
+        before = memory()
+        for number in range(STARTS):
+            start(number)
+        after = memory()
+    assert before[1] == after[1] == 64 << 10
+    assert before[0] - after[0] < 1024, (before, after)
 
 
 def test_machines_that_cannot(tmp_path):

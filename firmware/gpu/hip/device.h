@@ -87,10 +87,10 @@ FABRICVP_COORDINATES(fabricvp_block, FABRICVP_CSR(GPU_CSR_GROUP_ID_X), FABRICVP_
 FABRICVP_COORDINATES(fabricvp_sizes, FABRICVP_CSR(GPU_CSR_GROUP_SIZE_X), FABRICVP_CSR(GPU_CSR_GROUP_SIZE_X + 1),
                      FABRICVP_CSR(GPU_CSR_GROUP_SIZE_X + 2))
 FABRICVP_COORDINATES(fabricvp_grid, FABRICVP_GROUPS(0), FABRICVP_GROUPS(1), FABRICVP_GROUPS(2))
-#define threadIdx (fabricvp_thread{})
-#define blockIdx (fabricvp_block{})
-#define blockDim (fabricvp_sizes{})
-#define gridDim (fabricvp_grid{})
+static constexpr __device__ fabricvp_thread threadIdx{};
+static constexpr __device__ fabricvp_block blockIdx{};
+static constexpr __device__ fabricvp_sizes blockDim{};
+static constexpr __device__ fabricvp_grid gridDim{};
 
 /* Barriers and fences. */
 #define FABRICVP_INSTRUCTION(funct, bits)                                                                      \

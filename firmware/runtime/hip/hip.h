@@ -9,12 +9,16 @@
 struct ihipStream_t {
     struct handle handle;
     struct compute_stream* stream;
-    bool blocking; /* in order with the default stream of its device */
+    bool blocking;    /* in order with the default stream of its device */
+    hipGraph_t graph; /* that it captures into; NULL: it does not */
+    bool captures;    /* it began that, and no other stream */
+    unsigned capture; /* its number, never 0 */
     struct ihipStream_t* next;
 };
 struct ihipEvent_t {
     struct handle handle;
     struct compute_event* recorded; /* NULL: not yet */
+    unsigned capture;               /* in which it was recorded last; 0: in none */
     bool timed;
 };
 struct ihipModuleSymbol_t {
@@ -38,6 +42,23 @@ hipError_t hip_kernel_of(const void* host, const struct compute_kernel** kernel)
 bool hip_is_managed(const void* memory, size_t bytes);
 /* \returns false if no managed memory begins there */
 bool hip_free_managed(void* memory);
+
+/* What a launch may ask for, as hipModuleLaunchKernel() has it. `arguments` are good until the next call. */
+hipError_t hip_check_launch(const struct compute_kernel* kernel, dim3 blocks, dim3 threads, unsigned shared_bytes,
+                            void** parameters, void** extra, struct compute_grid* grid, const uint8_t** arguments);
+hipError_t hip_launch(const struct compute_kernel* kernel, const struct compute_grid* grid, const void* arguments,
+                      hipStream_t handle);
+hipError_t hip_set(void* memory, uint32_t value, size_t width, size_t bytes, hipStream_t handle);
+
+/* The graph that a stream captures into, NULL if it does not. */
+hipGraph_t hip_capturing(hipStream_t handle);
+void hip_begin_capture(hipStream_t stream);
+void hip_end_capture(hipGraph_t graph);
+hipError_t hip_capture_kernel(hipGraph_t graph, const struct compute_kernel* kernel, const struct compute_grid* grid,
+                              const void* arguments);
+hipError_t hip_capture_copy(hipGraph_t graph, void* to, const void* from, size_t bytes, hipMemcpyKind kind);
+hipError_t hip_capture_set(hipGraph_t graph, void* memory, uint32_t value, size_t width, size_t bytes);
+hipError_t hip_capture_call(hipGraph_t graph, hipHostFn_t function, void* data);
 
 /* The current device, NULL if there is no GPU. */
 struct compute_device* hip_device(void);

@@ -47,6 +47,8 @@ hipError_t hipPeekAtLastError(void) { return last; }
     E(hipErrorPeerAccessUnsupported, "GPUs that do not reach each other")                           \
     E(hipErrorFileNotFound, "no such file")                                                         \
     E(hipErrorInvalidHandle, "invalid handle")                                                      \
+    E(hipErrorIllegalState, "not as things are")                                                    \
+    E(hipErrorStreamCaptureUnsupported, "not while a stream captures")                              \
     E(hipErrorNotFound, "no such name")                                                             \
     E(hipErrorNotReady, "not ready")                                                                \
     E(hipErrorIllegalAddress, "a kernel used an address that is not there")                         \

@@ -54,6 +54,7 @@ static hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind k
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
     if (!direction(to, from, bytes, &kind)) return hip_result(hipErrorInvalidValue);
+    if (!wait && hip_capturing(handle)) return hip_capture_copy(hip_capturing(handle), to, from, bytes, kind);
     if (kind == hipMemcpyHostToHost) { /* in order all the same */
         if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
         const hipError_t error = hip_added(&order, compute_mark(s, order.after), s);
@@ -106,6 +107,7 @@ static hipError_t set(void* memory, uint32_t value, size_t width, size_t bytes, 
     struct hip_order order;
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
+    if (!wait && hip_capturing(handle)) return hip_capture_set(hip_capturing(handle), memory, value, width, bytes);
     if (hip_is_managed(memory, bytes) && address_of(memory) % width == 0) {
         if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
         const hipError_t error = hip_added(&order, compute_mark(s, order.after), s);
@@ -115,6 +117,10 @@ static hipError_t set(void* memory, uint32_t value, size_t width, size_t bytes, 
     if (!compute_find(address_of(memory), bytes) || address_of(memory) % width) return hip_result(hipErrorInvalidValue);
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
     return hip_added(&order, compute_fill(s, address_of(memory), bytes, &value, width, order.after), wait ? s : NULL);
+}
+
+hipError_t hip_set(void* memory, uint32_t value, size_t width, size_t bytes, hipStream_t handle) {
+    return set(memory, value, width, bytes, handle, false);
 }
 
 hipError_t hipMemset(void* memory, int value, size_t bytes) {

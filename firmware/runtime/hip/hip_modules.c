@@ -92,49 +92,68 @@ static bool fill_arguments(const struct compute_kernel* k, void** parameters, vo
     return true;
 }
 
-static hipError_t launch(hipFunction_t function, struct compute_grid grid, hipStream_t handle, void** parameters,
-                         void** extra) {
-    struct compute_stream* s;
-    struct hip_order order;
-    static uint8_t arguments[GPU_LARGE_KERNARG_BYTES];
-    if (!handle_is(function, hip_function_kind)) return hip_result(hipErrorInvalidHandle);
-    const struct compute_kernel* k = &function->kernel;
-    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
-    if (s->device != k->program->device) return hip_result(hipErrorInvalidContext);
-    switch (compute_check(k, &grid)) {
+static hipError_t check_launch(const struct compute_kernel* k, dim3 blocks, dim3 threads, unsigned shared_bytes,
+                               bool cooperative, void** parameters, void** extra, struct compute_grid* grid,
+                               const uint8_t** arguments) {
+    static uint8_t block[GPU_LARGE_KERNARG_BYTES];
+    *grid = (struct compute_grid){
+        .items = {(uint64_t)blocks.x * threads.x, (uint64_t)blocks.y * threads.y, (uint64_t)blocks.z * threads.z},
+        .group = {threads.x, threads.y, threads.z},
+        .local_bytes = shared_bytes,
+        .cooperative = cooperative};
+    switch (compute_check(k, grid)) {
         case COMPUTE_FITS: break;
         case COMPUTE_LOCAL_LARGE: return hip_result(hipErrorLaunchOutOfResources);
         case COMPUTE_COOPERATIVE_LARGE: return hip_result(hipErrorCooperativeLaunchTooLarge);
         default: return hip_result(hipErrorInvalidConfiguration);
     }
-    if (!fill_arguments(k, parameters, extra, arguments)) return hip_result(hipErrorInvalidValue);
-    if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
-    return hip_added(&order, compute_launch(s, k, &grid, arguments, order.after), NULL);
+    *arguments = block;
+    return fill_arguments(k, parameters, extra, block) ? hipSuccess : hip_result(hipErrorInvalidValue);
 }
 
-static struct compute_grid grid_of(const unsigned blocks[3], const unsigned threads[3], unsigned shared_bytes,
-                                   bool cooperative) {
-    struct compute_grid grid = {.local_bytes = shared_bytes, .cooperative = cooperative};
-    for (unsigned d = 0; d < 3; ++d) {
-        grid.items[d] = (uint64_t)blocks[d] * threads[d];
-        grid.group[d] = threads[d];
-    }
-    return grid;
+hipError_t hip_check_launch(const struct compute_kernel* k, dim3 blocks, dim3 threads, unsigned shared_bytes,
+                            void** parameters, void** extra, struct compute_grid* grid, const uint8_t** arguments) {
+    return check_launch(k, blocks, threads, shared_bytes, false, parameters, extra, grid, arguments);
+}
+
+hipError_t hip_launch(const struct compute_kernel* k, const struct compute_grid* grid, const void* arguments,
+                      hipStream_t handle) {
+    struct compute_stream* s;
+    struct hip_order order;
+    if (!hip_stream(handle, &s)) return hip_no_stream(handle);
+    if (s->device != k->program->device) return hip_result(hipErrorInvalidContext);
+    if (hip_capturing(handle)) return hip_capture_kernel(hip_capturing(handle), k, grid, arguments);
+    if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
+    return hip_added(&order, compute_launch(s, k, grid, arguments, order.after), NULL);
+}
+
+static hipError_t launch(hipFunction_t function, dim3 blocks, dim3 threads, unsigned shared_bytes, bool cooperative,
+                         hipStream_t stream, void** parameters, void** extra) {
+    struct compute_grid grid;
+    struct compute_stream* s;
+    const uint8_t* arguments;
+    if (!handle_is(function, hip_function_kind)) return hip_result(hipErrorInvalidHandle);
+    const struct compute_kernel* k = &function->kernel;
+    if (!hip_stream(stream, &s)) return hip_no_stream(stream);
+    if (s->device != k->program->device) return hip_result(hipErrorInvalidContext);
+    const hipError_t error =
+        check_launch(k, blocks, threads, shared_bytes, cooperative, parameters, extra, &grid, &arguments);
+    return error ? error : hip_launch(k, &grid, arguments, stream);
 }
 
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                  unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                  unsigned int shared_bytes, hipStream_t stream, void** parameters, void** extra) {
-    const unsigned blocks[] = {grid_x, grid_y, grid_z}, threads[] = {block_x, block_y, block_z};
-    return launch(function, grid_of(blocks, threads, shared_bytes, false), stream, parameters, extra);
+    const dim3 blocks = {grid_x, grid_y, grid_z}, threads = {block_x, block_y, block_z};
+    return launch(function, blocks, threads, shared_bytes, false, stream, parameters, extra);
 }
 
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y,
                                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                             unsigned int block_z, unsigned int shared_bytes, hipStream_t stream,
                                             void** parameters) {
-    const unsigned blocks[] = {grid_x, grid_y, grid_z}, threads[] = {block_x, block_y, block_z};
-    return launch(function, grid_of(blocks, threads, shared_bytes, true), stream, parameters, NULL);
+    const dim3 blocks = {grid_x, grid_y, grid_z}, threads = {block_x, block_y, block_z};
+    return launch(function, blocks, threads, shared_bytes, true, stream, parameters, NULL);
 }
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function, int block_size,

@@ -26,6 +26,34 @@ hipError_t hip_no_stream(hipStream_t handle) {
     return hip_result(handle ? hipErrorInvalidHandle : hip_device() ? hipErrorOutOfMemory : hipErrorNoDevice);
 }
 
+/* ---- capture ---- */
+
+hipGraph_t hip_capturing(hipStream_t handle) { return handle ? handle->graph : NULL; }
+
+void hip_begin_capture(hipStream_t stream) {
+    static unsigned captures;
+    stream->captures = true;
+    stream->capture = ++captures;
+}
+
+void hip_end_capture(hipGraph_t graph) {
+    for (struct ihipStream_t* s = streams; s; s = s->next)
+        if (s->graph == graph) {
+            s->graph = NULL;
+            s->captures = false;
+            s->capture = 0;
+        }
+}
+
+/* The stream behind an event that was recorded in a capture that goes on. */
+static struct ihipStream_t* captured(const struct ihipEvent_t* event) {
+    struct ihipStream_t* s = event->capture ? streams : NULL;
+    while (s && s->capture != event->capture) s = s->next;
+    return s;
+}
+
+/* ---- order ---- */
+
 static struct compute_event* pending(const struct compute_stream* s) {
     return s && s->tail && !s->tail->ended ? s->tail : NULL;
 }
@@ -89,6 +117,11 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
 
 hipError_t hipStreamDestroy(hipStream_t handle) {
     if (!handle_is(handle, hip_stream_kind)) return hip_result(hipErrorInvalidHandle);
+    if (handle->captures) { /* what it has is of no use any more */
+        const hipGraph_t graph = handle->graph;
+        hip_end_capture(graph);
+        hipGraphDestroy(graph);
+    }
     struct ihipStream_t** at = &streams;
     while (*at != handle) at = &(*at)->next;
     *at = handle->next;
@@ -102,6 +135,7 @@ hipError_t hipStreamDestroy(hipStream_t handle) {
 hipError_t hipStreamSynchronize(hipStream_t handle) {
     struct compute_stream* s;
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
+    if (hip_capturing(handle)) return hip_result(hipErrorStreamCaptureUnsupported);
     compute_wait_stream(s);
     return hip_result(hip_fault(compute_take_fault(s)));
 }
@@ -109,6 +143,7 @@ hipError_t hipStreamSynchronize(hipStream_t handle) {
 hipError_t hipStreamQuery(hipStream_t handle) {
     struct compute_stream* s;
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
+    if (hip_capturing(handle)) return hip_result(hipErrorStreamCaptureUnsupported);
     if (!compute_idle(s)) return hipErrorNotReady;
     return hip_result(hip_fault(compute_take_fault(s)));
 }
@@ -119,6 +154,14 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned int
     if (!handle_is(event, hip_event_kind)) return hip_result(hipErrorInvalidHandle);
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (flags) return hip_result(hipErrorInvalidValue);
+    const struct ihipStream_t* other = captured(event);
+    if (other) { /* the stream joins it; nodes are in order as they are */
+        if (!handle || (handle->graph && handle->graph != other->graph))
+            return hip_result(hipErrorStreamCaptureUnsupported);
+        handle->graph = other->graph;
+        handle->capture = other->capture;
+        return hipSuccess;
+    }
     if (!event->recorded || event->recorded->ended) return hipSuccess;
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
     order.events[order.after.count++] = event->recorded;
@@ -147,6 +190,9 @@ static hipError_t add_function(hipStream_t handle, struct host_function function
     struct compute_stream* s;
     struct hip_order order;
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
+    if (hip_capturing(handle))
+        return function.callback ? hip_result(hipErrorStreamCaptureUnsupported)
+                                 : hip_capture_call(hip_capturing(handle), function.function, function.data);
     struct host_function* f = heap_allocate(sizeof *f);
     if (!f || !hip_begin(&order, handle, s)) {
         heap_free(f);
@@ -191,8 +237,13 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t handle) {
     struct hip_order order;
     if (!handle_is(event, hip_event_kind)) return hip_result(hipErrorInvalidHandle);
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
+    if (hip_capturing(handle)) {
+        event->capture = handle->capture;
+        return hipSuccess;
+    }
     if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
     struct compute_event* mark = compute_mark(s, order.after);
+    event->capture = 0;
     if (mark) {
         compute_release(event->recorded);
         compute_hold(event->recorded = mark);

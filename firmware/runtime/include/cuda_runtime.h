@@ -10,6 +10,14 @@ typedef hipError_t cudaError;
 typedef hipMemcpyKind cudaMemcpyKind;
 typedef hipStream_t cudaStream_t;
 typedef hipEvent_t cudaEvent_t;
+typedef hipGraph_t cudaGraph_t;
+typedef hipGraphExec_t cudaGraphExec_t;
+typedef hipGraphNode_t cudaGraphNode_t;
+typedef hipKernelNodeParams cudaKernelNodeParams;
+typedef hipMemsetParams cudaMemsetParams;
+typedef hipHostNodeParams cudaHostNodeParams;
+typedef hipStreamCaptureMode cudaStreamCaptureMode;
+typedef hipStreamCaptureStatus cudaStreamCaptureStatus;
 typedef hipFuncAttributes cudaFuncAttributes;
 typedef hipFuncCache_t cudaFuncCache;
 typedef hipHostFn_t cudaHostFn_t;
@@ -89,6 +97,12 @@ typedef hipStreamCallback_t cudaStreamCallback_t;
 #define cudaDevAttrWarpSize hipDeviceAttributeWarpSize
 #define cudaDevAttrGlobalMemoryBusWidth hipDeviceAttributeMemoryBusWidth
 #define cudaDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
+#define cudaStreamCaptureModeGlobal hipStreamCaptureModeGlobal
+#define cudaStreamCaptureModeThreadLocal hipStreamCaptureModeThreadLocal
+#define cudaStreamCaptureModeRelaxed hipStreamCaptureModeRelaxed
+#define cudaStreamCaptureStatusNone hipStreamCaptureStatusNone
+#define cudaStreamCaptureStatusActive hipStreamCaptureStatusActive
+#define cudaStreamCaptureStatusInvalidated hipStreamCaptureStatusInvalidated
 #define cudaStreamDefault hipStreamDefault
 #define cudaStreamNonBlocking hipStreamNonBlocking
 
@@ -143,6 +157,18 @@ typedef hipStreamCallback_t cudaStreamCallback_t;
 #define cudaDeviceGetAttribute hipDeviceGetAttribute
 #define cudaThreadExit hipDeviceReset /* deprecated */
 #define cudaHostAlloc hipHostMalloc
+#define cudaGraphCreate hipGraphCreate
+#define cudaGraphDestroy hipGraphDestroy
+#define cudaGraphAddEmptyNode hipGraphAddEmptyNode
+#define cudaGraphAddKernelNode hipGraphAddKernelNode
+#define cudaGraphAddMemcpyNode1D hipGraphAddMemcpyNode1D
+#define cudaGraphAddMemsetNode hipGraphAddMemsetNode
+#define cudaGraphAddHostNode hipGraphAddHostNode
+#define cudaGraphExecDestroy hipGraphExecDestroy
+#define cudaGraphLaunch hipGraphLaunch
+#define cudaStreamBeginCapture hipStreamBeginCapture
+#define cudaStreamEndCapture hipStreamEndCapture
+#define cudaStreamIsCapturing hipStreamIsCapturing
 #define cudaMemset hipMemset
 #define cudaMemsetAsync hipMemsetAsync
 #define cudaLaunchKernel hipLaunchKernel
@@ -164,6 +190,14 @@ typedef hipStreamCallback_t cudaStreamCallback_t;
 template <class T>
 cudaError_t cudaMallocHost(T** memory, size_t bytes) {
     return hipHostMalloc(memory, bytes, hipHostMallocDefault);
+}
+/* CUDA 12 has flags alone behind the graph, and CUDA 11 what hipGraphInstantiate() has. */
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* error_node,
+                                               char* log, size_t log_bytes) {
+    return hipGraphInstantiate(exec, graph, error_node, log, log_bytes);
+}
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags = 0) {
+    return flags ? hipErrorInvalidValue : hipGraphInstantiate(exec, graph, nullptr, nullptr, 0);
 }
 static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0) {
     return hipStreamWaitEvent(stream, event, flags);

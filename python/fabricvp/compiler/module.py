@@ -199,7 +199,7 @@ def lowered(
             line = _variable(module, found) or line
         if line.startswith("@") and _CONSTANT in line:
             # The host may give it other contents, so what it begins with is not put into the code.
-            line = re.sub(r"\b(internal )?(externally_initialized) global ", r"hidden \2 constant ", line)
+            line = line.replace("externally_initialized global ", "externally_initialized constant ")
             line = line.replace(f", {_CONSTANT}", "")
         if line.startswith(("$", "@llvm.global.annotations", "@llvm.used", "@llvm.compiler.used")):
             continue  # functions become internal, and belong to no group; variables stay

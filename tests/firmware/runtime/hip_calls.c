@@ -416,6 +416,26 @@ static void host_side(void) {
     check("functions of the host have their turn in a stream", called && seen[0] == 10 && seen[1]);
     HIP(hipStreamDestroy(s));
 
+    hipGraph_t graph;
+    hipGraphExec_t exec;
+    void* times_two[] = {&x, &two};
+    seen[0] = called = 0;
+    HIP(hipStreamCreate(&s));
+    HIP(hipStreamBeginCapture(s, hipStreamCaptureModeGlobal));
+    HIP(launch(function("scale"), 1, 64, s, times_two));
+    HIP(hipMemcpyAsync(back, x, sizeof back, hipMemcpyDeviceToHost, s));
+    HIP(hipLaunchHostFunc(s, note, &back[5]));
+    expect("a stream that captures is not waited for", hipStreamSynchronize(s), hipErrorStreamCaptureUnsupported);
+    HIP(hipStreamEndCapture(s, &graph));
+    HIP(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+    HIP(hipGraphDestroy(graph));
+    check("what is captured is not done", !called);
+    for (int i = 0; i < 2; ++i) HIP(hipGraphLaunch(exec, s));
+    HIP(hipStreamSynchronize(s));
+    check("but by each launch of the graph", called && seen[0] == 40);
+    HIP(hipGraphExecDestroy(exec));
+    HIP(hipStreamDestroy(s));
+
     char rows[2][3] = {{1, 2, 3}, {4, 5, 6}}, *wide;
     size_t pitch;
     HIP(hipMallocPitch((void**)&wide, &pitch, 3, 2));

@@ -30,6 +30,7 @@ typedef enum hipError_t {
     hipErrorNoBinaryForGpu = 209,
     hipErrorFileNotFound = 301,
     hipErrorInvalidHandle = 400,
+    hipErrorIllegalState = 401,
     hipErrorNotFound = 500,
     hipErrorNotReady = 600,
     hipErrorIllegalAddress = 700,
@@ -41,6 +42,7 @@ typedef enum hipError_t {
     hipErrorPeerAccessNotEnabled = 705,
     hipErrorLaunchFailure = 719,
     hipErrorNotSupported = 801,
+    hipErrorStreamCaptureUnsupported = 900,
     hipErrorUnknown = 999
 } hipError_t;
 
@@ -115,6 +117,9 @@ typedef enum hipDeviceAttribute_t {
 
 typedef struct ihipStream_t* hipStream_t; /* NULL: the default stream of the current device */
 typedef struct ihipEvent_t* hipEvent_t;
+typedef struct ihipGraph_t* hipGraph_t;
+typedef struct hipGraphExec* hipGraphExec_t;
+typedef struct hip_node* hipGraphNode_t;
 typedef struct ihipModule_t* hipModule_t;
 typedef struct ihipModuleSymbol_t* hipFunction_t;
 typedef void* hipDeviceptr_t;
@@ -159,6 +164,41 @@ typedef struct hipFuncAttributes {
 
 typedef void (*hipHostFn_t)(void* data);
 typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void* data);
+
+typedef enum hipStreamCaptureMode {
+    hipStreamCaptureModeGlobal,
+    hipStreamCaptureModeThreadLocal,
+    hipStreamCaptureModeRelaxed
+} hipStreamCaptureMode;
+
+typedef enum hipStreamCaptureStatus {
+    hipStreamCaptureStatusNone,
+    hipStreamCaptureStatusActive,
+    hipStreamCaptureStatusInvalidated
+} hipStreamCaptureStatus;
+
+typedef struct hipKernelNodeParams {
+    dim3 blockDim;
+    void** extra;
+    void* func; /* the host function of a kernel */
+    dim3 gridDim;
+    void** kernelParams;
+    unsigned int sharedMemBytes;
+} hipKernelNodeParams;
+
+typedef struct hipMemsetParams {
+    void* dst;
+    unsigned int elementSize; /* 1, 2 or 4 bytes */
+    size_t height;            /* 1 */
+    size_t pitch;
+    unsigned int value;
+    size_t width; /* in elements */
+} hipMemsetParams;
+
+typedef struct hipHostNodeParams {
+    hipHostFn_t fn;
+    void* userData;
+} hipHostNodeParams;
 
 /* Of hipModuleLaunchKernel(): a packed block of arguments in place of a list of pointers. */
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void*)0x01)
@@ -289,6 +329,26 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream FABRICVP_DEFAULT(
 hipError_t hipEventQuery(hipEvent_t event);
 hipError_t hipEventSynchronize(hipEvent_t event);
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop);
+
+/* Graphs are replayed: a launch adds nodes to its stream in the order in which they were added or captured. */
+hipError_t hipGraphCreate(hipGraph_t* graph, unsigned int flags);
+hipError_t hipGraphDestroy(hipGraph_t graph);
+hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* after, size_t count);
+hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* after, size_t count,
+                                 const hipKernelNodeParams* parameters);
+hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* after, size_t count,
+                                   void* to, const void* from, size_t bytes, hipMemcpyKind kind);
+hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* after, size_t count,
+                                 const hipMemsetParams* parameters);
+hipError_t hipGraphAddHostNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* after, size_t count,
+                               const hipHostNodeParams* parameters);
+hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node, char* log,
+                               size_t log_bytes);
+hipError_t hipGraphExecDestroy(hipGraphExec_t exec);
+hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream);
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode);
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph);
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status);
 
 #ifdef __cplusplus
 }
