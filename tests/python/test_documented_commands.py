@@ -94,7 +94,10 @@ CHANGED = {
         ' --arg "zeros:256 B" --arg "zeros:256 B" --arg "zeros:256 B" --arg u64:64 --out results',
         "the project is not there; test_new.py makes such projects",
     ),
-    "run netcrafter_quad --app spmv --size 4096": ("run netcrafter_quad --app spmv --size 1024", LONG),
+    "run netcrafter_quad --app spmv --size 4096 --out results": (
+        "run netcrafter_quad --app spmv --size 1024 --out results",
+        LONG,
+    ),
     "run netcrafter_quad --app transpose --size 2048": ("run netcrafter_quad --app transpose --size 256", LONG),
     "run netcrafter_quad_on --app spmv --size 8192": ("run netcrafter_quad_on --app spmv --size 1024", LONG),
     "experiment netcrafter --out results": (
