@@ -139,6 +139,11 @@ ticks calendar::execute(ticks horizon, ticks kernel_time) {
                 m_horizon_stale = false;
                 horizon = kernel_horizon(kernel_time);
             }
+            // Where all of this time has happened, foreign code included: its order must not change.
+            if (m_now >= m_interrupt_at.load(std::memory_order_relaxed) && m_now < horizon && m_wheel->next() > m_now) {
+                m_stop_requested = m_interrupted = true;
+                break;
+            }
         }
     } catch (...) {
         m_error = std::current_exception();
@@ -178,6 +183,7 @@ void calendar::advance_kernel(ticks to, sc_core::sc_starvation_policy policy) {
 ticks calendar::run_until(ticks limit) {
     if (m_running) throw std::logic_error("run_until() was called while the simulation runs");
     const auto ended = [] { return sc_core::sc_get_status() == sc_core::SC_STOPPED; };
+    m_interrupted = false;
     if (limit < kernel_now() || ended()) return kernel_now();
     m_stop_requested = m_frozen = false;
     m_limit = limit;

@@ -14,6 +14,7 @@
 //    foreign processes that wake at that time; what those insert comes after.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -119,6 +120,13 @@ public:
     void stop();
     bool stop_requested() const { return m_stop_requested; }
 
+    /// Ends run_until() behind all that happens at a time, `when` or a later one (0: the next one; `never`: none),
+    /// without an event of its own: when run_until() is called again, all goes on as if it had not ended. It holds
+    /// until it is set anew. May be called from any thread.
+    void interrupt_at(ticks when) { m_interrupt_at.store(when); }
+    /// Whether that ended the last run_until(), and no stop() did.
+    bool interrupted() const { return m_interrupted; }
+
     /// True while a calendar callback executes.
     bool in_callback() const { return m_in_callback; }
 
@@ -160,6 +168,8 @@ private:
     bool m_in_callback = false;
     bool m_horizon_stale = false;
     bool m_stop_requested = false;
+    bool m_interrupted = false;
+    std::atomic<ticks> m_interrupt_at{never};
     bool m_running = false;
     bool m_frozen = false;  // no callbacks while the kernel catches up
     bool m_woken = false;   // m_wake will fire at the kernel's present time

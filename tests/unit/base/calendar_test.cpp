@@ -113,6 +113,56 @@ TEST_CASE_METHOD(bench, "at equal times ranks come last and in order, whenever t
     REQUIRE(seen == record{{t0 + 5, "d"}, {t0 + 5, "e"}, {t0 + 5, "b"}, {t0 + 5, "f"}, {t0 + 5, "a"}});
 }
 
+TEST_CASE_METHOD(bench, "after an interruption all goes on as if there had been none") {
+    const auto run = [&](bool interrupted) {
+        seen.clear();
+        const auto begin = c.now();
+        probe a{"a"}, b{"b"}, d{"d"}, e{"e"}, early{"early"}, late{"late"};
+        e.event.set_rank(4);
+        for (auto* p : {&e, &a, &b}) c.schedule(p->event, begin + 5);
+        c.schedule(early.event, begin + 4);
+        c.schedule(late.event, begin + 6);
+        a.then = [&] { c.schedule(d.event, begin + 5); };
+        one->period = 2;
+        one->action = [&] { seen.emplace_back(c.now(), "foreign"); };
+        one->step.notify(sc_core::sc_time::from_value(3));
+        unsigned stops = 0;
+        if (interrupted) c.interrupt_at(0);
+        do {
+            c.run_until(begin + 9);
+            stops += c.interrupted();
+        } while (c.interrupted());
+        c.interrupt_at(never);
+        one->period = 0;
+        one->action = nullptr;
+        CHECK(c.now() == begin + 9);
+        c.run_until(begin + 1_us);
+        CHECK(stops == (interrupted ? 2 : 0));  // not at 5, when foreign code is to come
+        auto relative = seen;
+        for (auto& r : relative) r.first -= begin;
+        return relative;
+    };
+    const auto undisturbed = run(false);
+    CHECK(undisturbed.size() > 8);
+    CHECK(run(true) == undisturbed);
+
+    // The first event at that time or later is the last one; a stop() is no interruption.
+    seen.clear();
+    const auto begin = c.now();
+    probe a{"a"}, b{"b"}, d{"d"};
+    c.schedule(a.event, begin + 10);
+    c.schedule(b.event, begin + 30);
+    c.schedule(d.event, begin + 40);
+    c.interrupt_at(begin + 20);
+    c.run_until(begin + 100);
+    CHECK(c.interrupted());
+    CHECK(seen == record{{begin + 10, "a"}, {begin + 30, "b"}});
+    d.then = [&] { c.stop(); };
+    c.run_until(begin + 100);
+    CHECK_FALSE(c.interrupted());
+    c.interrupt_at(never);
+}
+
 TEST_CASE_METHOD(bench, "who lags catches up at the end of a run, to where the calendar has come") {
     struct late : lagging {
         void catch_up() override { came.push_back(calendar::current().reached()); }
