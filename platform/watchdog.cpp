@@ -15,11 +15,18 @@ std::string state_of(const riscv::hart& hart) {
     return fmt::format("{} at pc {:#x} ({})", hart.name(), hart.pc(), hart.debug_state());
 }
 
-/// Which targets of a node owe a response.
+/// Which targets of a node owe a response: name, and for what.
+std::vector<std::pair<std::string, std::string>> outstanding_targets(const node& n) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [address, target] : n.host.bus.outstanding())
+        all.emplace_back(fmt::format("{}.{}", n.host.name(), target),
+                         fmt::format("has not answered an access to {:#x}", address));
+    return all;
+}
+
 std::string outstanding_of(const node& n) {
     std::string text;
-    for (const auto& [address, target] : n.host.bus.outstanding())
-        text += fmt::format("; {}.{} has not answered an access to {:#x}", n.host.name(), target, address);
+    for (const auto& [target, what] : outstanding_targets(n)) text += fmt::format("; {} {}", target, what);
     return text;
 }
 
@@ -46,12 +53,29 @@ watchdog::watchdog(const machine& hardware, ticks timeout) : m_hardware(hardware
 std::vector<watchdog::stalled> watchdog::stalls(ticks latest) const {
     std::vector<const model*> blocks;
     for (const auto* n : m_nodes) collect(*n, blocks);
+    return stalls(blocks, latest);
+}
+
+std::vector<watchdog::stalled> watchdog::stalls(const std::vector<const model*>& blocks, ticks latest) {
     std::vector<stalled> found;
     for (const auto* block : blocks)
         if (auto w = block->waits(); w && w->since <= latest) found.push_back({block, std::move(*w)});
     std::stable_sort(found.begin(), found.end(),
                      [](const stalled& a, const stalled& b) { return a.wait.since < b.wait.since; });
     return found;
+}
+
+std::vector<watchdog::waiting> watchdog::present() const {
+    std::vector<const model*> blocks;
+    for (const auto* n : m_nodes) collect(*n, blocks);
+    if (m_hardware.network) collect(*m_hardware.network, blocks);
+    if (m_hardware.ethernet) collect(*m_hardware.ethernet, blocks);
+    std::vector<waiting> all;
+    for (const auto& s : stalls(blocks, m_hardware.timeline.now()))
+        all.push_back({s.block->name(), s.wait.since, s.wait.what});
+    for (const auto* n : m_nodes)
+        for (const auto& [target, what] : outstanding_targets(*n)) all.push_back({target, std::nullopt, what});
+    return all;
 }
 
 std::string watchdog::list_of(const std::vector<stalled>& blocks, ticks now) {

@@ -22,12 +22,23 @@ public:
     /// The calendar is empty: what every hart is doing. The flag tells whether one is stuck in an access.
     std::pair<bool, std::string> idle() const;
 
+    /// Who waits, since when, and for what, before that is long: blocks of nodes and of what links them, longest first,
+    /// then targets that owe a hart a response.
+    struct waiting {
+        std::string who;
+        std::optional<ticks> since;
+        std::string what;
+    };
+    std::vector<waiting> present() const;
+
 private:
     struct stalled {
         const model* block;
         model::wait wait;
     };
-    /// Blocks of the machine that wait for others since `latest` or before, longest first.
+    /// Blocks that wait for others since `latest` or before, longest first.
+    static std::vector<stalled> stalls(const std::vector<const model*>& blocks, ticks latest);
+    /// Those of the machine's nodes.
     std::vector<stalled> stalls(ticks latest) const;
     static std::string list_of(const std::vector<stalled>& blocks, ticks now);
     struct progress {

@@ -83,6 +83,9 @@ public:
     /// Sends a frame, which is the network's from here on; without room or a link it is dropped and counted.
     void send(const frame_ptr& f);
 
+    /// Frames that wait to be sent.
+    std::size_t waiting() const { return m_queue.size(); }
+
     /// True if a cable leads to another end.
     bool connected() const { return m_connected; }
 

@@ -44,6 +44,13 @@ public:
         m_available -= at_once;
         m_dropped = std::min(amount - at_once, m_initial);
     }
+    /// What packets hold that are under way or in the buffer.
+    std::uint64_t in_use(ticks now) const {
+        auto sum = m_available;
+        for (const auto& r : m_returning)
+            if (r.when <= now) sum += r.amount;
+        return m_initial - std::min(m_initial, sum);
+    }
     std::uint64_t available(ticks now) {
         collect(now);
         return m_available;

@@ -115,6 +115,13 @@ public:
         }
     }
 
+    /// Credits of the first kind that packets hold which are on their way or in the partner's buffers.
+    std::uint64_t outstanding() const {
+        std::uint64_t sum = 0;
+        for (const auto& c : m_credits) sum += c[0].in_use(now());
+        return sum;
+    }
+
     /// What waited for this transmitter has been given up.
     void clear_wait_times() { m_waiting_since.fill(never); }
     /// For the watchdog: the credits that a packet has been waiting for longest.
