@@ -19,7 +19,9 @@
 #include "platform/config/config_printer.h"
 #include "platform/config/machine_reader.h"
 #include "platform/config/plugins.h"
+#include "platform/console/console.h"
 #include "platform/loader/image_paths.h"
+#include "platform/machine_frame.h"
 #include "platform/platform_state.h"
 #include "platform/progress.h"
 #include "platform/renamed_statistics.h"
@@ -134,6 +136,23 @@ void platform::stop_with(run_outcome outcome, std::string detail) { m->end(outco
 ticks platform::now() const { return m->hardware->timeline.now(); }
 
 void platform::add_service(std::function<void()> poll) { m->services.push_back(std::move(poll)); }
+
+std::shared_ptr<run_monitor> platform::monitor() {
+    if (m->communicator) throw input_error("a run with ranks cannot be looked at: it needs the whole machine here");
+    if (m->onlooker) return m->onlooker;
+    machine_frame::sources from;
+    from.console = [this](std::size_t node) -> const std::string& { return serial(node).output(); };
+    from.state = [this](std::size_t node) {
+        const auto& o = outcome(node);
+        return nlohmann::ordered_json{{"state", name_of(o.state)}, {"detail", o.detail}};
+    };
+    from.memory = [this](std::size_t node, std::uint64_t physical, void* data, std::size_t size, bool write) {
+        return m->access_of_gpu(node, physical, data, size, write);
+    };
+    m->onlooker =
+        std::make_shared<run_monitor>(*this, std::make_unique<machine_frame>(*m->hardware, *m->guard, std::move(from)));
+    return m->onlooker;
+}
 
 console& platform::serial(std::size_t node) { return *m->contexts.at(node).serial; }
 
@@ -352,6 +371,7 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.while_stopped = [this, node] {
         m->serve_consoles();
         for (auto& service : m->services) service();
+        if (m->onlooker) m->onlooker->look();
         for (std::size_t i = 0; i < m->contexts.size(); ++i)
             if (i != node && m->contexts[i].gdb) m->contexts[i].gdb->serve();
         return !m->stop_wanted && !m->ending;
@@ -374,6 +394,8 @@ bool platform::debugged(std::size_t node) const {
 
 void platform::detach_after_fork() {
     m->capture.reset();  // its file is the parent's; all of it is there, since nothing runs
+    m->onlooker.reset();
+    m->hardware->timeline.interrupt_at(never);
     for (auto& a : m->contexts) {
         a.serial->abandon();
         if (a.gdb) a.gdb->abandon();

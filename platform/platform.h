@@ -21,7 +21,8 @@ namespace fabricvp {
 
 class machine;  // the hardware: platform/machine.h
 struct machine_params;
-class console;  // one node's serial line: platform/console/console.h
+class console;      // one node's serial line: platform/console/console.h
+class run_monitor;  // who looks on while it runs: platform/run_monitor.h
 namespace ranks {
 class communicator;  // how processes that have parts of a machine talk: platform/ranks/communicator.h
 }
@@ -98,6 +99,10 @@ public:
 
     /// Called between slices on the simulation thread (servers, user interfaces).
     void add_service(std::function<void()> poll);
+
+    /// Lets other threads see and steer runs. Results are the same. Made at the first call. \throws input_error with
+    /// ranks
+    std::shared_ptr<run_monitor> monitor();
 
     console& serial(std::size_t node);
     /// Lets a script (console/console_script.h) speak with a node from now on. When all scripts have ended, the run

@@ -24,6 +24,7 @@ run_result platform::implementation::run(ticks limit) {
     if (!started) start();
     running = true;
     ending.reset();
+    if (onlooker) onlooker->run_begins();
     pacing.active = pacing.slept = false;
     const auto began = wall_clock::now();
     const auto leave = [&] {
@@ -35,6 +36,7 @@ run_result platform::implementation::run(ticks limit) {
             a.serial->poll();
             if (a.script) a.script->poll(hardware->timeline.now());  // a guest's last words count
         }
+        if (onlooker) onlooker->run_ended(ending ? ending->detail : "");
     };
     end_at = never;
     slice_end = hardware->timeline.now();
@@ -54,6 +56,7 @@ void platform::implementation::run_slices(ticks limit) {
     if (all_ended()) return end_by_nodes();
     while (true) {
         serve();
+        serve_onlooker();
         if (stop_wanted) end(run_outcome::interrupted, "stopped on request");
         if (ending) return;
         if (timeline.now() >= limit) return end_by_limit();
@@ -118,8 +121,27 @@ bool platform::implementation::step(ticks limit) {
     }
     if (lookahead && slice_end != never) timeline.schedule(idle->event, slice_end + 1);  // no hart runs ahead over it
     timeline.run_until(slice_end);
+    while (timeline.interrupted() && !ending && !stop_wanted) {
+        serve_onlooker();
+        if (!ending && !stop_wanted) timeline.run_until(slice_end);
+    }
     timeline.cancel(idle->event);
     return true;
+}
+
+/// Where the run stands still, what has to do with simulated time is not served: scripts, and input that is not a
+/// person's. So all happens as if it had not.
+void platform::implementation::serve_onlooker() {
+    if (!onlooker) return;
+    while (onlooker->look() && !ending && !stop_wanted) {
+        for (auto& service : services) service();
+        for (auto& a : contexts) {
+            a.serial->serve_person();
+            if (a.serial->wants_quit()) end(run_outcome::interrupted, "the console was closed");
+            if (a.gdb) a.gdb->poll();
+        }
+        onlooker->rest();
+    }
 }
 
 void platform::implementation::serve() {
@@ -161,6 +183,7 @@ bool platform::implementation::scheduled_input_pending() const {
 }
 
 bool platform::implementation::external_input_possible() const {
+    if (onlooker && onlooker->watched()) return true;
     return std::any_of(contexts.begin(), contexts.end(),
                        [](const auto& a) { return a.serial->may_type() || (a.gdb && a.gdb->attached()); });
 }

@@ -77,6 +77,7 @@ void platform::implementation::check_scopes() const {
 }
 
 platform::implementation::~implementation() {
+    if (onlooker) onlooker->close();
     for (auto& a : contexts) a.gdb.reset();  // it knows the harts
 }
 

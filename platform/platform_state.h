@@ -29,6 +29,7 @@
 #include "platform/ranks/window_synchronizer.h"
 #include "platform/results/results.h"
 #include "platform/results/run_folder.h"
+#include "platform/run_monitor.h"
 #include "platform/tohost.h"
 #include "platform/trace_recording.h"
 #include "platform/watchdog.h"
@@ -74,6 +75,7 @@ struct platform::implementation {
     std::unique_ptr<watchdog> guard;
     std::unique_ptr<fault_plan> planned_faults;
     std::vector<std::function<void()>> services;
+    std::shared_ptr<run_monitor> onlooker;  ///< of platform::monitor()
     std::unique_ptr<trace_recording> recording;
     std::unique_ptr<network_capture> capture;
     std::unique_ptr<run_folder> results;  ///< of open_results()
@@ -173,6 +175,8 @@ struct platform::implementation {
     bool step(ticks limit);
     void serve();
     void serve_consoles();
+    /// Serves who looks on. The run stands still here as long as they wish.
+    void serve_onlooker();
     void check_tohost();
     void pace();
     bool scheduled_input_pending() const;

@@ -29,6 +29,7 @@ namespace {
 
 arguments g_command_line, g_results;
 std::vector<std::pair<std::string, std::string>> g_others;  // commands of the caller
+page_server g_page_server;
 
 std::vector<command> commands() {
     return {list_command(),      run_command(),  check_command(), describe_command(), schema_command(),
@@ -148,6 +149,7 @@ void complain(const std::string& why) { std::fputs(fmt::format("fabricvp: {}\n",
 }  // namespace
 
 const arguments& command_line() { return g_command_line; }
+const page_server& page_server_of_caller() { return g_page_server; }
 
 void write_results(platform& p, const std::string& folder) {
     p.write_results(folder);
@@ -183,9 +185,10 @@ int report_errors(const std::function<int()>& work) {
 
 const std::vector<std::string>& cli_results() { return cli::g_results; }
 
-int cli_main(const std::vector<std::string>& arguments,
-             const std::vector<std::pair<std::string, std::string>>& others) {
+int cli_main(const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& others,
+             page_server serve) {
     cli::g_others = others;
+    cli::g_page_server = std::move(serve);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, and says so
     cli::occupy_standard_streams();

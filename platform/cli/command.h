@@ -12,6 +12,7 @@
 #include <boost/program_options.hpp>
 
 #include "platform/apps.h"
+#include "platform/cli/cli.h"
 #include "platform/platform.h"
 
 namespace fabricvp::cli {
@@ -104,6 +105,8 @@ int report_errors(const std::function<int()>& work);
 
 /// The program's name and all its arguments.
 const arguments& command_line();
+/// Null where the caller has none.
+const page_server& page_server_of_caller();
 
 platform::overrides overrides_of(const options::variables_map& given);
 std::string text_option(const options::variables_map& given, const char* name);

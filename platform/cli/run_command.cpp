@@ -21,6 +21,7 @@
 #include "platform/params/machine_params.h"
 #include "platform/progress.h"
 #include "platform/results/outcome.h"
+#include "platform/run_monitor.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -98,6 +99,21 @@ bool attach_consoles(platform& p, const options::variables_map& given, bool quie
     return on_terminal;
 }
 
+/// A page about the run, as long as what is returned lives. \throws input_error
+std::shared_ptr<void> serve_page(platform& p, const options::variables_map& given) {
+    if (given.count("monitor-wait") && !given.count("monitor")) throw input_error("--monitor-wait needs --monitor");
+    if (!given.count("monitor")) return nullptr;
+    const auto text = text_option(given, "monitor");
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
+        throw input_error(fmt::format(
+            "--monitor {}: a port is a number from 0 to 65535; CONFIG stands before --monitor", quoted(text)));
+    const auto port = static_cast<std::uint16_t>(number_option(text, 0, 65535, "--monitor"));
+    if (!page_server_of_caller())
+        throw input_error("--monitor: the command of the Python package serves the page, not this program");
+    if (given.count("monitor-wait")) p.monitor()->pause();
+    return page_server_of_caller()(p.monitor(), given["CONFIG"].as<std::string>(), port);
+}
+
 options::options_description run_options() {
     options::options_description o;
     options::options_description run("run");
@@ -125,8 +141,12 @@ options::options_description run_options() {
         "leave out work-groups that begin when the recording's file has grown so large (default 1 GiB)")(
         "gdb", options::value<arguments>()->value_name("PORT"),
         "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
-        "gdb-nowait", "start at once; GDB may connect later")("trace",
-                                                              "record a trace for ui.perfetto.dev into DIR/trace.json")(
+        "gdb-nowait", "start at once; GDB may connect later")(
+        "monitor", options::value<std::string>()->value_name("PORT")->implicit_value("0"),
+        "serve a page on this loopback port (0: any) that shows the run and steers it: links, consoles, GPUs, queue "
+        "pairs, who waits; pause, step, speed, faults")("monitor-wait",
+                                                        "with --monitor, wait for the page's \"continue\"")(
+        "trace", "record a trace for ui.perfetto.dev into DIR/trace.json")(
         "trace-filter", options::value<std::string>()->value_name("GLOB"),
         "only components with such names, e.g. node0.host.hart*")(
         "trace-window", options::value<std::string>()->value_name("FROM..TO"), "only this part of simulated time")(
@@ -182,6 +202,7 @@ int run(const options::variables_map& given) {
                    wait ? ", waiting for a debugger" : "");
     }
     p->end_when_guests_wait();
+    const auto page = serve_page(*p, given);
     const signal_scope signals(*p);
     configure_consoles(*p, given);
     if (given.count("record"))

@@ -129,6 +129,11 @@ void line_console::poll() {
     if (m_backend.end) take_input();
 }
 
+void line_console::serve_person() {
+    m_backend.flush();
+    if (m_backend.end && !m_backend.end->is_piped()) take_input();
+}
+
 void line_console::take_input() {
     constexpr std::size_t max_waiting = 4096;
     const auto typed = m_backend.end->poll(m_held.size() + (m_queued ? m_queued() : 0) < max_waiting);

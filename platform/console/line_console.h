@@ -45,6 +45,8 @@ public:
     void printed(char c);
     /// Moves data between the line and the outside; on the simulation thread, between slices.
     void poll();
+    /// The same while the run stands still, where input counts that a person or a program types now.
+    void serve_person();
     bool may_type() const { return m_backend.end && m_backend.end->may_type() && !m_replaying; }
     bool wants_quit() const { return m_backend.end && m_backend.end->wants_quit(); }
 

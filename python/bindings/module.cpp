@@ -10,6 +10,7 @@
 #include "bindings/congestion.h"
 #include "bindings/fabric.h"
 #include "bindings/gpu.h"
+#include "bindings/monitor.h"
 #include "bindings/parameter_list.h"
 #include "bindings/pcie.h"
 #include "bindings/python_endpoint.h"
@@ -28,6 +29,7 @@
 #include "platform/loader/image_paths.h"
 #include "platform/loader/image_set.h"
 #include "platform/params/machine_params.h"
+#include "platform/run_monitor.h"
 
 namespace py = pybind11;
 using namespace fabricvp;
@@ -132,6 +134,7 @@ void bind_session(py::module_& m) {
              })
         .def("run_until", &session::run_until, py::arg("limit"), py::arg("progress") = py::none())
         .def("running", &session::running)
+        .def("monitor", [](session& x) { return x.machine().monitor(); })
         .def("check_not_running", &session::check_not_running)
         .def("request_stop", [](session& x) { x.machine().request_stop(); })
         .def("now", [](session& x) { return x.machine().now(); })
@@ -266,9 +269,16 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("find_config", &find_config);
     m.def("device_counts", &device_counts);
     m.def("resolved_parameters", &resolved_parameters);
-    m.def("cli_main", &cli_main, py::arg("arguments"),
-          py::arg("others") = std::vector<std::pair<std::string, std::string>>(),
-          py::call_guard<py::gil_scoped_release>());
+    m.def(
+        "cli_main",
+        [](const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& others,
+           py::object serve) {
+            auto server = fabricvp::python::page_server_of(std::move(serve));
+            const py::gil_scoped_release nogil;
+            return cli_main(arguments, others, std::move(server));
+        },
+        py::arg("arguments"), py::arg("others") = std::vector<std::pair<std::string, std::string>>(),
+        py::arg("serve") = py::none());
     m.def("cli_results", [] {  // names of files need not be UTF-8
         py::list names;
         for (const auto& name : cli_results())
@@ -284,6 +294,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     bind_session(m);
     fabricvp::python::bind_fabric(m);
     fabricvp::python::bind_gpu(m);
+    fabricvp::python::bind_monitor(m);
     fabricvp::python::bind_pcie(m);
     fabricvp::python::bind_spans(m);
     fabricvp::python::bind_endpoints(m);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/run_monitor.h"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/parameters.h"
+#include "base/quantity.h"
+#include "platform/common/input_error.h"
+#include "platform/console/console.h"
+#include "platform/machine.h"
+#include "platform/machine_frame.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::chrono::milliseconds nap{10};       // while the run stands still
+constexpr double pacing_period = 0.02;             // seconds of wall time between looks at the speed
+constexpr std::chrono::milliseconds max_lag{200};  // a run that was slower does not make up for more
+constexpr std::size_t max_untaken = 128 << 10;     // characters of a console
+
+std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+/// What a frame that was not taken told, and a newer one does not.
+void add_untaken(json& frame, const json& before) {
+    for (std::size_t i = 0; i < frame["consoles"].size(); ++i) {
+        auto text = before["consoles"][i].get<std::string>() + frame["consoles"][i].get<std::string>();
+        if (text.size() > max_untaken) {
+            auto from = text.size() - max_untaken;
+            while (from < text.size() && (text[from] & 0xc0) == 0x80) ++from;  // not inside a character
+            text.erase(0, from);
+        }
+        frame["consoles"][i] = std::move(text);
+    }
+    auto replies = before["replies"];
+    replies.insert(replies.end(), frame["replies"].begin(), frame["replies"].end());
+    frame["replies"] = std::move(replies);
+}
+
+ticks time_of(const json& command) {
+    duration value;
+    parameter p("time", "", parameter_kind::duration, &value);
+    try {
+        p.parse(command.at("time").get<std::string>());
+    } catch (const std::invalid_argument& e) {
+        throw input_error(fmt::format("time: {}", e.what()));
+    }
+    if (value.value == 0) throw input_error("time: must be above 0");
+    return value.value;
+}
+
+}  // namespace
+
+run_monitor::run_monitor(platform& p, std::unique_ptr<machine_frame> frame)
+    : m_platform(&p),
+      m_frame(std::move(frame)),
+      m_description(text_of(m_frame->description())),
+      m_replies(std::make_unique<json>(json::array())) {
+    publish();
+}
+
+run_monitor::~run_monitor() = default;
+
+std::optional<std::string> run_monitor::frame(std::chrono::milliseconds timeout) {
+    std::unique_lock lock(m_mutex);
+    if (!m_ready) {
+        m_frame_wanted = true;
+        wake();
+        m_arrived.wait_for(lock, timeout, [this] { return m_ready.has_value(); });
+    }
+    return std::exchange(m_ready, std::nullopt);
+}
+
+void run_monitor::send(std::string command) {
+    const std::lock_guard lock(m_mutex);
+    m_commands.push_back(std::move(command));
+    m_frame_wanted = true;
+    wake();
+}
+
+/// With the mutex held.
+void run_monitor::wake() {
+    if (m_closed) return;
+    m_pending = true;
+    m_platform->hardware().timeline.interrupt_at(0);
+    m_woken.notify_one();
+}
+
+void run_monitor::close() {
+    const std::lock_guard lock(m_mutex);
+    m_closed = true;
+}
+
+bool run_monitor::look() {
+    if (m_pending.exchange(false)) {
+        std::deque<std::string> commands;
+        bool wanted;
+        {
+            const std::lock_guard lock(m_mutex);
+            commands.swap(m_commands);
+            wanted = std::exchange(m_frame_wanted, false);
+        }
+        for (const auto& c : commands) m_replies->push_back(perform(c));
+        if (wanted) publish();
+    }
+    if (m_platform->now() >= m_step_end) pause();
+    const bool holds = m_paused || is_too_fast();
+    arm();
+    return holds;
+}
+
+/// Sets when the calendar is interrupted next.
+void run_monitor::arm() {
+    auto& timeline = m_platform->hardware().timeline;
+    auto next = m_step_end;
+    if (m_speed && !m_paused) {
+        const auto period = static_cast<ticks>(static_cast<double>(m_speed) * pacing_period);
+        next = std::min(next, m_platform->now() + std::max<ticks>(period, 1));
+    }
+    timeline.interrupt_at(next);
+    if (m_pending) timeline.interrupt_at(0);  // it came meanwhile
+}
+
+void run_monitor::rest() {
+    std::unique_lock lock(m_mutex);
+    m_woken.wait_for(lock, nap, [this] { return m_pending.load(); });
+}
+
+void run_monitor::pause() {
+    m_paused = true;
+    m_step_end = never;
+}
+
+void run_monitor::restart_pacing() {
+    m_paced_from = m_platform->now();
+    m_paced_since = wall_clock::now();
+}
+
+bool run_monitor::is_too_fast() {
+    if (m_speed == 0) return false;
+    const std::chrono::duration<double> wall = wall_clock::now() - m_paced_since;
+    const double ahead = static_cast<double>(m_platform->now() - m_paced_from) / static_cast<double>(m_speed);
+    if (wall.count() - ahead > std::chrono::duration<double>(max_lag).count()) restart_pacing();
+    return ahead > wall.count();
+}
+
+json run_monitor::perform(const std::string& text) {
+    json reply = {{"id", nullptr}};
+    try {
+        const auto command = json::parse(text);
+        if (command.contains("id")) reply["id"] = command["id"];
+        perform(command);
+    } catch (const json::exception&) {
+        reply["error"] = "not a command: see platform/run_monitor.h";
+    } catch (const std::exception& e) {
+        reply["error"] = e.what();
+    }
+    return reply;
+}
+
+void run_monitor::perform(const json& command) {
+    const auto what = command.at("do").get<std::string>();
+    if (what == "pause") {
+        pause();
+    } else if (what == "continue") {
+        m_paused = false;
+        m_step_end = never;
+        restart_pacing();
+    } else if (what == "step") {
+        m_step_end = m_platform->now() + time_of(command);
+        m_paused = false;
+        restart_pacing();
+    } else if (what == "speed") {
+        m_speed = command.at("time").is_null() ? 0 : time_of(command);
+        restart_pacing();
+    } else if (what == "type") {
+        const auto node = command.at("node").get<std::size_t>();
+        if (node >= m_platform->node_count()) throw input_error(fmt::format("there is no node{}", node));
+        m_platform->serial(node).type(command.at("text").get<std::string>());
+    } else if (what == "inject") {
+        platform::overrides arguments;
+        if (command.contains("arguments"))
+            for (const auto& [key, value] : command["arguments"].items())
+                arguments.emplace_back(key, value.get<std::string>());
+        m_platform->inject(command.at("target").get<std::string>(), command.at("kind").get<std::string>(),
+                           m_platform->now(), arguments);
+    } else {
+        throw input_error(fmt::format("there is no command '{}': pause, continue, step, speed, type, inject", what));
+    }
+}
+
+void run_monitor::publish() {
+    json f = {{"time_ps", m_platform->now()},
+              {"wall_s", std::chrono::duration<double>(wall_clock::now() - m_began).count()},
+              {"state", !m_running ? "stopped"
+                        : m_paused ? "paused"
+                                   : "running"},
+              {"outcome", m_outcome},
+              {"speed_ps", m_speed}};
+    m_frame->add_to(f);
+    f["replies"] = std::exchange(*m_replies, json::array());
+    const std::lock_guard lock(m_mutex);
+    if (m_ready) add_untaken(f, json::parse(*m_ready));
+    m_ready = text_of(f);
+    m_arrived.notify_all();
+}
+
+void run_monitor::run_begins() {
+    m_running = true;
+    m_outcome.clear();
+    restart_pacing();
+}
+
+void run_monitor::run_ended(const std::string& outcome) {
+    m_running = false;
+    m_outcome = outcome;
+    m_step_end = never;
+    m_platform->hardware().timeline.interrupt_at(never);
+    publish();
+}
+
+}  // namespace fabricvp
