@@ -64,11 +64,12 @@ fi
 extras=()
 [[ " $* " != *" check "* && ! -x .venv/bin/ruff ]] || extras+=(check)
 [[ " $* " != *" docs "* && ! -x .venv/bin/mkdocs ]] || extras+=(docs)
+[[ " $* " != *" browser "* && ! -x .venv/bin/playwright ]] || extras+=(browser)
 mapfile -t wanted < <(.venv/bin/python - "${extras[@]}" <<'PY'
 import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
 for requirement in project.get("dependencies", []) + [
-        one for purpose in ("sweeps", "test", *sys.argv[1:]) for one in project.get("optional-dependencies", {}).get(purpose, [])]:
+        one for purpose in ("sweeps", "monitor", "test", *sys.argv[1:]) for one in project.get("optional-dependencies", {}).get(purpose, [])]:
     print(requirement)
 PY
 )

@@ -16,7 +16,7 @@ declare -A about=(
     [systemc3]="all C++ tests on SystemC 3.0"
     [linux]="Linux to a shell, on one hart and on four, and 1,000 starts of programs with GPUs"
     [install]="pip install and find_package from an installed tree"
-    [browser]="the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
+    [browser]="the page of a run, the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
     [tidy]="clang-tidy on all C++ sources"
     [bare]="make demo and make test from a clone on a bare Debian 12"
 )
@@ -48,8 +48,9 @@ part_linux() {
 }
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
 part_browser() {
-    scripts/setup.sh build test docs && scripts/build.sh "$jobs" && .venv/bin/python scripts/docs/build.py &&
-        .venv/bin/python -m pytest tests/python/test_demo.py tests/python/test_site.py tests/python/test_reproduce.py
+    scripts/setup.sh build test docs browser && scripts/build.sh "$jobs" && .venv/bin/python scripts/docs/build.py &&
+        .venv/bin/python -m pytest tests/python/test_demo.py tests/python/test_site.py tests/python/test_reproduce.py \
+            tests/python/test_monitor_browser.py
 }
 part_tidy() { scripts/setup.sh build test check && scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/check.sh --all tidy; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }

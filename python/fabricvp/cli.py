@@ -10,8 +10,13 @@ import mmap
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .printable import printable
+
+if TYPE_CHECKING:
+    from . import _fabricvp
+    from .monitor.page_server import Monitor
 
 #: Commands that are written in Python: name → (module:function(arguments) -> status, one line of help).
 PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
@@ -146,9 +151,16 @@ def _simulator_command(arguments: list[str]) -> int:
 
     sys.stdout.flush()
     others = [(name, text) for name, (_, text) in PYTHON_COMMANDS.items()]
-    status = _fabricvp.cli_main([os.fsencode(argument) for argument in arguments], others)
+    status = _fabricvp.cli_main([os.fsencode(argument) for argument in arguments], others, _serve_page)
     _draw(_fabricvp.cli_results())
     return status
+
+
+def _serve_page(run: _fabricvp.RunMonitor, title: str, port: int) -> Monitor:
+    """Of `run --monitor`."""
+    from .monitor.page_server import serve_command
+
+    return serve_command(run, printable(title), port)
 
 
 def _draw(folders: list[str]) -> None:

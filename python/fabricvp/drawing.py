@@ -52,8 +52,10 @@ def _labelled_box(centre: int, top: int, size: tuple[int, int], colour: str, nam
     return "".join(parts)
 
 
-def _wire(points: str, colour: str = _WIRE, width: str = "2", title: str = "") -> str:
+def _wire(points: str, colour: str = _WIRE, width: str = "2", title: str = "", link: str = "") -> str:
     path = f'<path d="{points}" fill="none" stroke="{colour}" stroke-width="{width}"'
+    if link:
+        path += f' data-link="{escape(link)}"'
     return f"{path}><title>{escape(title)}</title></path>\n" if title else f"{path}/>\n"
 
 
@@ -124,8 +126,13 @@ def _pcie_notes(graph: Graph) -> dict[str, str]:
     return notes
 
 
-def draw_pcie(graph: Graph, x: int, y: int) -> Drawing:
-    """A PCIe tree whose upper left corner is there."""
+def _link_name(graph: Graph, number: int, named: bool) -> str:
+    """Of a link whose line a page changes: `platform/run_monitor.h` calls it so."""
+    return f"{graph['path']}/{number}" if named else ""
+
+
+def draw_pcie(graph: Graph, x: int, y: int, named: bool = False) -> Drawing:
+    """A PCIe tree whose upper left corner is there. ``named``: lines of links tell which one they are."""
     below: dict[str, list[str]] = {}
     for link in graph["links"]:
         below.setdefault(link["from"], []).append(link["to"])
@@ -143,6 +150,7 @@ def draw_pcie(graph: Graph, x: int, y: int) -> Drawing:
     width, height = place(root, 0, 0) - _PCIE_GAP, 0
     notes, wires, boxes = _pcie_notes(graph), "", ""
     parents = {link["to"]: link["from"] for link in graph["links"]}
+    numbers = {link["to"]: number for number, link in enumerate(graph["links"])}
     colours = {"root_complex": _PLAIN, "switch": _SWITCH}
     for block in graph["blocks"]:
         name = block["name"]
@@ -151,7 +159,8 @@ def draw_pcie(graph: Graph, x: int, y: int) -> Drawing:
         if name in parents:
             above = top - _PCIE_LEVEL + _PCIE_BOX[1]
             middle = top - (_PCIE_LEVEL - _PCIE_BOX[1]) // 2
-            wires += _wire(f"M {x + places[parents[name]][0]} {above} V {middle} H {centre} V {top}")
+            points = f"M {x + places[parents[name]][0]} {above} V {middle} H {centre} V {top}"
+            wires += _wire(points, link=_link_name(graph, numbers[name], named))
         boxes += _labelled_box(centre, top, _PCIE_BOX, colours.get(block["kind"], _BLOCK), name, [notes[name]])
     return Drawing(wires + boxes, width, height)
 
@@ -237,9 +246,10 @@ def _arched_directions(
     return lines, labels
 
 
-def draw_fabric(graph: Graph, x: int, y: int, traffic: Traffic | None = None) -> Drawing:
+def draw_fabric(graph: Graph, x: int, y: int, traffic: Traffic | None = None, named: bool = False) -> Drawing:
     """A fabric whose upper left corner is there. With ``traffic``, each direction of each link is a line of its own,
-    with what it carried; without, links are the wider the faster they are."""
+    with what it carried; without, links are the wider the faster they are, and their lines tell which one they are if
+    ``named``."""
     centres, width = _place_fabric(graph)
     is_switch = {block["name"]: block["kind"] == "switch" for block in graph["blocks"]}
     arcs = sum(is_switch[link["from"]] and is_switch[link["to"]] for link in graph["links"])
@@ -251,6 +261,7 @@ def draw_fabric(graph: Graph, x: int, y: int, traffic: Traffic | None = None) ->
     level = arcs
     for number, link in enumerate(graph["links"]):
         start, end = link["from"], link["to"]
+        own_name = _link_name(graph, number, named)
         carried = traffic["links"][number] if traffic else None
         rate = link["directions"][0]["bytes_per_second"]
         stroke = f"{1.5 + 1.2 * max(0.0, math.log2(max(rate, 1) / 8e9)):.1f}"
@@ -265,7 +276,7 @@ def draw_fabric(graph: Graph, x: int, y: int, traffic: Traffic | None = None) ->
                 wires += lines
                 boxes += labels
             else:
-                wires += _wire(f"M {down} {device_top} L {up} {switch_top + _BOX[1]}", colour, stroke)
+                wires += _wire(f"M {down} {device_top} L {up} {switch_top + _BOX[1]}", colour, stroke, link=own_name)
                 wires += _note(down, device_top - 6, "middle", _rates(link), 11, "#fafafa")
             continue
         high = is_switch[start]
@@ -287,7 +298,8 @@ def draw_fabric(graph: Graph, x: int, y: int, traffic: Traffic | None = None) ->
             if not high:
                 height = max(height, across + 30 - y)
         else:
-            wires += _wire(f"M {x + centres[start]} {edge} V {across} H {x + centres[end]} V {edge}", colour, stroke)
+            points = f"M {x + centres[start]} {edge} V {across} H {x + centres[end]} V {edge}"
+            wires += _wire(points, colour, stroke, link=own_name)
             wires += _text(x + (centres[start] + centres[end]) // 2, across + 16, _rates(link), ' font-size="11"')
     for block in sorted(graph["blocks"], key=lambda b: b["name"]):
         note, colour = {
@@ -376,8 +388,8 @@ def _cable(link: Mapping[str, Any]) -> str:
     return f"{end['rate']} {end['width']}" if "rate" in end else "Ethernet"
 
 
-def draw_network(graph: Graph, x: int, y: int) -> Drawing:
-    """A network or an Ethernet whose upper left corner is there."""
+def draw_network(graph: Graph, x: int, y: int, named: bool = False) -> Drawing:
+    """A network or an Ethernet whose upper left corner is there. ``named``: lines of links tell which one they are."""
     levels = _network_levels(graph)
     width = max(map(len, levels), default=1) * (_BOX[0] + _NETWORK_GAP) - _NETWORK_GAP
     height = len(levels) * (_BOX[1] + _NETWORK_LEVEL) - _NETWORK_LEVEL + 24
@@ -391,7 +403,7 @@ def draw_network(graph: Graph, x: int, y: int) -> Drawing:
         return y + (len(levels) - 1 - places[name][0]) * (_BOX[1] + _NETWORK_LEVEL)
 
     lines = boxes = ""
-    for link in graph["links"]:
+    for number, link in enumerate(graph["links"]):
         if link["from"] not in places or link["to"] not in places:
             continue
         low, high = sorted((link["from"], link["to"]), key=lambda name: places[name][0])
@@ -401,7 +413,8 @@ def draw_network(graph: Graph, x: int, y: int) -> Drawing:
             points = f"M {a} {edge} Q {(a + b) // 2} {edge + 40} {b} {edge}"
         else:
             points = f"M {a} {top(low)} L {b} {top(high) + _BOX[1]}"
-        lines += _wire(points, title=f"{link['from']} to {link['to']}: {_cable(link)}")
+        title = f"{link['from']} to {link['to']}: {_cable(link)}"
+        lines += _wire(points, title=title, link=_link_name(graph, number, named))
     notes = _network_notes(graph)
     for name in sorted(places):
         colour = _SWITCH if places[name][0] else _BLOCK

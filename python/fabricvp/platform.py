@@ -35,6 +35,8 @@ from .units import NEVER, PICOSECONDS, Time, to_picoseconds
 if TYPE_CHECKING:
     import pandas
 
+    from .monitor.page_server import Monitor
+
 
 class Platform:
     """A machine with its nodes, consoles, memories and statistics.
@@ -461,6 +463,21 @@ class Platform:
         """Listens for GDB on a loopback port (0: any free one) and gives the port. It is served while `run()` runs.
         Raises `InputError` if the port cannot be had."""
         return self._core.listen_gdb(node, port)
+
+    def monitor(self, port: int = 0, *, wait: bool = False) -> Monitor:
+        """Serves a page that shows runs of this machine while they go on, and steers them: links, consoles, GPUs, queue
+        pairs, who waits for whom; pause, step, speed, faults. It is at ``url`` of the result, on a loopback ``port``
+        (0: any free one) with a token in its address, until ``close()`` or the end of a ``with`` block.
+
+        Without faults and typing, results are the same with it and without. While a page is open, a machine whose
+        guests wait for input goes on at the pace of the wall clock. With ``wait`` a run waits for "continue" on the
+        page. Raises `InputError` if the port cannot be had, or without the packages of ``fabricvp[monitor]``."""
+        from .monitor.page_server import Monitor
+
+        run = self._core.monitor()
+        if wait:
+            run.pause()
+        return Monitor(run, Path(sys.argv[0]).name, port)
 
     def __repr__(self) -> str:
         return f"<Platform with {len(self.nodes)} node{'s' * (len(self.nodes) != 1)} at {self.now:.9g} s>"

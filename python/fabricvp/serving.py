@@ -40,6 +40,7 @@ from . import (
     streams,
 )
 from .errors import RemoteError
+from .monitor import page_server
 from .remote import PARENT_MAIN, close_parent_connections
 
 #: Objects of these classes belong to the running machine: the parent gets references to them.
@@ -69,6 +70,7 @@ LIVE_CLASSES = (
     pcie.Pcie,
     pcie_devices.PcieDevice,
     spans.Spans,
+    page_server.Monitor,
 )
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -25,6 +25,17 @@ done
 make -C my_device plugin
 make -C my_pcie_device plugin
 make -C my_service app
+# The page of a run is served with all its files.
+"$work/venv/bin/pip" install -q --disable-pip-version-check starlette uvicorn websockets
+"$work/venv/bin/python" - <<'PY'
+import urllib.request
+
+import fabricvp
+with fabricvp.Platform.from_config("hello").monitor() as monitor:
+    for name in ("", "page.js", "page.css", "machine.svg", "description.json"):
+        assert urllib.request.urlopen(monitor.url + name).read(), name
+print("the installed package serves the page of a run")
+PY
 "$work/venv/bin/python" - <<'PY'
 import fabricvp
 assert {"uboot", "linux"} <= set(fabricvp.configs()), fabricvp.configs()

@@ -98,6 +98,10 @@ CHANGED = {
         "run netcrafter_quad --app spmv --size 1024 --out results",
         LONG,
     ),
+    "run netcrafter_quad --app spmv --size 4096 --monitor": (
+        "run netcrafter_quad --app spmv --size 1024 --monitor",
+        LONG,
+    ),
     "run netcrafter_quad --app transpose --size 2048": ("run netcrafter_quad --app transpose --size 256", LONG),
     "run netcrafter_quad_on --app spmv --size 8192": ("run netcrafter_quad_on --app spmv --size 1024", LONG),
     "experiment netcrafter --out results": (

@@ -9,7 +9,7 @@ import fabricvp
 import pytest
 
 STUDY = Path(__file__).resolve().parents[2] / "examples/sweeps/compute_units.yaml"
-HEAVY = ("numpy", "pandas", "matplotlib", "rich")
+HEAVY = ("numpy", "pandas", "matplotlib", "rich", "starlette", "uvicorn")
 
 
 def loaded_after(text, folder):

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a run in a browser: a person watches, pauses, types, injects a fault, and lets the run go on."""
+
+import shutil
+
+import guests
+import pytest
+from run_page import TIMEOUT, monitored
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+api = pytest.importorskip("playwright.sync_api", reason="there is no playwright here (`scripts/setup.sh browser`)")
+
+pytestmark = pytest.mark.skipif(
+    not BROWSER, reason="there is no chromium here (Debian: chromium; `scripts/setup.sh deep`)"
+)
+
+#: A prompt, and a GPU on PCIe, whose link can go down.
+MACHINE = "node:\n  pcie: {switches: [{name: switch0}]}\n  gpus: [{below: switch0, memory: {capacity: 64 MiB}}]\n"
+
+
+@pytest.fixture(params=[1280, 400])
+def page(request):
+    """A page of that width, which complains of nothing."""
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        shown = browser.new_page(viewport={"width": request.param, "height": 900})
+        shown.set_default_timeout(1000 * TIMEOUT)
+        complaints = []
+        shown.on("console", lambda entry: complaints.append(entry.text) if entry.type in ("error", "warning") else None)
+        shown.on("pageerror", lambda error: complaints.append(str(error)))
+        yield shown
+        browser.close()
+        assert complaints == []
+
+
+def test_watch_pause_type_inject_continue(page, assemble, tmp_path):
+    (tmp_path / "m.yaml").write_text(MACHINE)
+    firmware = assemble(guests.ECHO)
+    with monitored(
+        tmp_path, "m.yaml", "--firmware", firmware, "--monitor", "--monitor-wait", "--console", "none"
+    ) as run:
+        page.goto(run.url)
+        page.wait_for_selector("#state[data-state=paused]")
+        assert page.title() == "m.yaml" and page.locator("#picture svg text", has_text="gpu0").count()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+        # Watch.
+        page.get_by_role("button", name="Continue").click()
+        page.wait_for_selector("#state[data-state=running]")
+        page.locator("#console", has_text="ready>").wait_for()
+        assert page.locator("#links tbody tr").count() == 4
+        assert page.locator("#gpus tbody").inner_text().startswith("node0.gpu0")
+
+        # Pause: time stands still. A step goes on for as long as it says.
+        page.get_by_role("button", name="Pause").click()
+        page.wait_for_selector("#state[data-state=paused]")
+        paused = int(page.get_attribute("#time", "data-ps"))
+        page.fill("#step-time", "1 ms")
+        page.get_by_role("button", name="Step", exact=True).click()
+        while int(page.get_attribute("#time", "data-ps")) < paused + 10**9:
+            page.wait_for_timeout(50)
+        page.wait_for_selector("#state[data-state=paused]")
+        page.fill("#step-time", "no time")
+        page.get_by_role("button", name="Step", exact=True).click()
+        page.locator("#message", has_text="time:").wait_for()
+
+        # Type: a line, and keys into the console.
+        page.get_by_role("button", name="Continue").click()
+        page.fill("#line", "a line")
+        page.press("#line", "Enter")
+        page.locator("#console", has_text="you typed a line").wait_for()
+
+        # Inject.
+        page.select_option("#fault-target", "node0.gpu0.link")
+        page.select_option("#fault-kind", "link_down")
+        page.fill("#fault-arguments input[name=lasting]", "a while")
+        page.get_by_role("button", name="Inject").click()
+        page.locator("#message", has_text="lasting").wait_for()
+        page.fill("#fault-arguments input[name=lasting]", "10 s")
+        page.get_by_role("button", name="Inject").click()
+        page.locator("#links tbody", has_text="down").wait_for()
+
+        # And go on, to the end.
+        page.focus("#console")
+        page.keyboard.type("off")
+        page.press("#line", "Enter")  # an empty line: its end
+        page.wait_for_selector("#state[data-state=stopped]")
+        page.locator("#time", has_text="node0 powered off").wait_for()
+        page.locator("#message", has_text="the run has ended").wait_for()
+        assert run.wait() == 0, run.errors
