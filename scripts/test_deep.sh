@@ -35,6 +35,7 @@ part_fuzz() { scripts/build.sh "$jobs" && sanitizer_build fuzzers && scripts/fuz
 part_hca_fuzz() { sanitizer_build test_hca_fuzz_{commands,packets,queues} && scripts/deep/hca_fuzz.sh build/sanitize/bin "$jobs"; }
 part_polls() {
     scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && FABRICVP_POLL_PROGRAMS=20000 build/release/bin/test_riscv_polls &&
+        FABRICVP_POLL_PROGRAMS=20000 build/release/bin/test_host_memory_polls &&
         FABRICVP_POLLS=deep .venv/bin/python -m pytest -q tests/python/test_polls.py
 }
 part_differential() {

@@ -104,8 +104,11 @@ public:
     void schedule_in(calendar_event& event, ticks delay) { schedule(event, now() + delay); }
     void cancel(calendar_event& event);
 
+    /// Where the present run ends; `never` if it is not told.
+    ticks limit() const { return m_limit; }
+
     /// The running callback goes on as if it had been called at `when`. To be called only where nothing is due until
-    /// then, that is where next_event_time() is later.
+    /// then, that is where next_event_time() is later, and not beyond limit(), where the state is looked at.
     void go_on_at(ticks when) { m_now = when; }
 
     /// To be called after a callback has called into code that may have notified SystemC events.

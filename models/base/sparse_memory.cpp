@@ -48,17 +48,34 @@ void sparse_memory::read(std::uint64_t offset, void* to, std::size_t size) const
 }
 
 void sparse_memory::write(std::uint64_t offset, const void* from, std::size_t size, const memory_observer* writer) {
+    announce(offset, size, true);
     std::memcpy(m_data + offset, from, size);
     written(offset, size, writer);
 }
 
 void sparse_memory::fill(std::uint64_t offset, std::uint8_t byte, std::uint64_t size) {
+    announce(offset, size, true);
     std::memset(m_data + offset, byte, size);
     written(offset, size);
 }
 
+void sparse_memory::announce(std::uint64_t offset, std::uint64_t size, bool writes) {
+    if (size == 0) return;
+    const std::uint64_t last = (offset + size - 1) >> page_bits;
+    for (std::uint64_t page = offset >> page_bits; page <= last; ++page) {
+        if (!(m_marks[page] & watched)) continue;
+        const std::uint64_t from = std::max(offset, page << page_bits);
+        const std::uint64_t to = std::min(offset + size, (page + 1) << page_bits);
+        bool stays = false;
+        for (auto* observer : m_observers)
+            stays = observer->watched_page_reached(*this, from, to - from, writes) || stays;
+        if (!stays) clear_mark(page, watched);
+    }
+}
+
 void sparse_memory::written(std::uint64_t offset, std::uint64_t size, const memory_observer* writer) {
     if (size == 0) return;
+    announce(offset, size, true);  // if the writer has not, it is late: who sleeps may overwrite what was written
     const std::uint64_t last = (offset + size - 1) >> page_bits;
     for (std::uint64_t page = offset >> page_bits; page <= last; ++page) {
         if (!(m_marks[page] & (decoded | reserved))) continue;
@@ -77,6 +94,7 @@ void sparse_memory::set_mark(std::uint64_t page, unsigned mark) {
 
 void sparse_memory::touch_by_device(std::uint64_t offset, std::uint64_t size) {
     if (size == 0) return;
+    announce(offset, size, false);
     const std::uint64_t last = (offset + size - 1) >> page_bits;
     for (std::uint64_t page = offset >> page_bits; page <= last; ++page) {
         if (m_marks[page] & device) {
@@ -97,7 +115,9 @@ void sparse_memory::reached_by_hart(std::uint64_t offset) {
     const auto at = static_cast<std::uint16_t>(offset & (page_size - 1));
     if (at <= w.last) return;
     w.last = at;
-    if (++w.steps >= steps_of_a_walk) clear_mark(page, device);
+    if (++w.steps < steps_of_a_walk) return;
+    announce(page << page_bits, page_size, false);
+    clear_mark(page, device);
 }
 
 void sparse_memory::detach(memory_observer& observer) {
@@ -105,6 +125,7 @@ void sparse_memory::detach(memory_observer& observer) {
 }
 
 void sparse_memory::clear() {
+    for (auto* observer : m_observers) observer->watched_page_reached(*this, 0, m_size, true);
     madvise(m_data, m_size, MADV_DONTNEED);
     madvise(m_marks, reserved_for_pages(), MADV_DONTNEED);
     for (auto* observer : m_observers) observer->marked_page_written(*this, 0, m_size, nullptr);

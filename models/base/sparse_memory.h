@@ -9,7 +9,8 @@
 //  - device:   a device has touched this page; harts reach it only through the calendar, at their local time. A hart
 //  that
 //              then walks through the page, to rising addresses without the device coming back, gets it back; one that
-//              polls a word there does not.
+//              polls a word there does not,
+//  - watched:  a hart sleeps until what it polls in this page is written; a writer tells the observers first.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +29,12 @@ public:
     /// Bytes [offset, offset + size) of a decoded or reserved page were written by `writer` (null: not a hart).
     virtual void marked_page_written(class sparse_memory& memory, std::uint64_t offset, std::uint64_t size,
                                      const memory_observer* writer) = 0;
+    /// Bytes of a watched page are about to be written, or (not `writes`) a device is about to reach them.
+    /// \returns whether the page is to stay watched
+    virtual bool watched_page_reached(class sparse_memory&, std::uint64_t /*offset*/, std::uint64_t /*size*/,
+                                      bool /*writes*/) {
+        return false;
+    }
 
 protected:
     ~memory_observer() = default;
@@ -37,7 +44,7 @@ class sparse_memory {
 public:
     static constexpr unsigned page_bits = 12;
     static constexpr std::uint64_t page_size = std::uint64_t{1} << page_bits;
-    enum mark : unsigned { decoded = 1, reserved = 2, device = 4 };
+    enum mark : unsigned { decoded = 1, reserved = 2, device = 4, watched = 8 };
 
     /// \param size bytes, a multiple of the page size. \throws std::runtime_error if the host refuses the reservation.
     explicit sparse_memory(std::uint64_t size);
@@ -59,6 +66,8 @@ public:
     void read(std::uint64_t offset, void* to, std::size_t size) const;
     void write(std::uint64_t offset, const void* from, std::size_t size, const memory_observer* writer = nullptr);
     void fill(std::uint64_t offset, std::uint8_t byte, std::uint64_t size);
+    /// Tells who watches them that bytes are about to be written through data(); write() and fill() do so themselves.
+    void announce_write(std::uint64_t offset, std::uint64_t size) { announce(offset, size, true); }
     /// Tells observers about a write that was made through data() (atomics, for instance).
     void written(std::uint64_t offset, std::uint64_t size, const memory_observer* writer = nullptr);
 
@@ -71,6 +80,13 @@ public:
     void touch_by_device(std::uint64_t offset, std::uint64_t size);
     /// A hart has reached a byte over the bus; may end the device mark of its page.
     void reached_by_hart(std::uint64_t offset);
+    /// Whether reached_by_hart() would change nothing now.
+    bool was_reached_by_hart(std::uint64_t offset) const {
+        const auto page = offset >> page_bits;
+        return !(m_marks[page] & device) || (offset & (page_size - 1)) <= m_walks[page].last;
+    }
+    /// Sets the mark `watched`, without telling the observers.
+    void watch_page(std::uint64_t page) { m_marks[page] = static_cast<std::uint8_t>(m_marks[page] | watched); }
 
     void attach(memory_observer& observer) { m_observers.push_back(&observer); }
     void detach(memory_observer& observer);
@@ -85,6 +101,8 @@ private:
     };
     std::uint64_t walks_offset() const { return ((m_size >> page_bits) + 7) / 8 * 8; }
     std::uint64_t reserved_for_pages() const { return walks_offset() + (m_size >> page_bits) * sizeof(walk); }
+
+    void announce(std::uint64_t offset, std::uint64_t size, bool writes);
 
     std::uint64_t m_size;
     std::uint8_t* m_data = nullptr;

@@ -74,6 +74,13 @@ ticks cache_hierarchy::access(std::uint64_t hart, std::uint64_t physical, unsign
     return seen;
 }
 
+bool cache_hierarchy::only_hits(std::uint64_t hart, std::uint64_t physical, unsigned size, use u) const {
+    const auto line = m_l3.line_of(physical);
+    if (m_l3.line_of(physical + size - 1) != line) return false;
+    const auto& l1 = m_private[hart].l1;
+    return u == use::store ? l1.dirty(line) : l1.holds(line);
+}
+
 ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at) {
     auto& mine = m_private[hart];
     auto& l1 = mine.l1;
@@ -122,6 +129,7 @@ bool cache_hierarchy::snoop_other_harts(std::uint64_t hart, std::uint64_t line, 
         if (other == hart) continue;
         auto& theirs = m_private[other];
         bool dirty = false, held = false;
+        announce(theirs, line);
         for (auto* cache : {&theirs.l1, &theirs.l2}) {
             held = held || cache->holds(line);
             dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
@@ -137,6 +145,7 @@ bool cache_hierarchy::snoop_other_harts(std::uint64_t hart, std::uint64_t line, 
 
 bool cache_hierarchy::snoop_all_harts(std::uint64_t line, bool write, ticks at) {
     bool dirty = false;
+    for (auto& c : m_private) announce(c, line);
     for (auto& c : m_private)
         for (auto* cache : {&c.l1, &c.l2}) dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
     if (!dirty) return false;
@@ -184,8 +193,10 @@ void cache_hierarchy::invalidate(std::uint64_t physical, std::uint64_t size) {
     if (size == 0) return;
     const auto end = physical + size;
     for (auto line = m_l3.line_of(physical); line < end; line += params.line) {
-        for (auto& c : m_private)
+        for (auto& c : m_private) {
+            announce(c, line);
             for (auto* cache : {&c.l1, &c.l2}) cache->invalidate(line);
+        }
         m_l3.invalidate(line);
     }
 }

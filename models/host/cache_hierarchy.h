@@ -59,6 +59,10 @@ public:
     cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& params, std::size_t harts);
 
     ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) override;
+    bool only_hits(std::uint64_t hart, std::uint64_t physical, unsigned size, use u) const override;
+    void add_hits(std::uint64_t accesses) override { l1_hits += accesses; }
+    void use_again(std::uint64_t hart, std::uint64_t physical) override { m_private[hart].l1.use_again(physical); }
+    void watch(std::uint64_t hart, line_watcher* watcher) override { m_private[hart].watcher = watcher; }
     /// An access to bytes, of a line as a rule, by a block that shares L3 with the harts. \param at when it gets there
     /// \returns when it has been performed there
     ticks shared_access(std::uint64_t physical, std::uint64_t size, bool writes, ticks at);
@@ -71,9 +75,13 @@ public:
 private:
     struct private_caches {
         cache_tags l1, l2;
+        line_watcher* watcher = nullptr;
     };
 
     ticks access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at);
+    void announce(const private_caches& c, std::uint64_t line) const {
+        if (c.watcher) c.watcher->line_changes(line, params.line);
+    }
     bool snoop_other_harts(std::uint64_t hart, std::uint64_t line, bool write, ticks at);
     ticks shared_access_line(std::uint64_t line, bool writes, bool whole, ticks at);
     bool snoop_all_harts(std::uint64_t line, bool write, ticks at);

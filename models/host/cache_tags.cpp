@@ -41,6 +41,10 @@ cache_tags::result cache_tags::access(std::uint64_t address, bool write) {
     return r;
 }
 
+void cache_tags::use_again(std::uint64_t address) {
+    if (auto* e = find(address)) e->used = ++m_clock;
+}
+
 bool cache_tags::write_back(std::uint64_t address) {
     auto* e = find(address);
     if (e) e->dirty = true;

@@ -22,6 +22,8 @@ public:
 
     /// Looks the line up and makes it the most recently used one; brings it in on a miss.
     result access(std::uint64_t address, bool write);
+    /// Makes the line the most recently used one if it is there.
+    void use_again(std::uint64_t address);
     /// Marks a line dirty if it is there (a write-back from the level above). \returns whether it is
     bool write_back(std::uint64_t address);
     bool holds(std::uint64_t address) const;

@@ -20,6 +20,7 @@ std::uint64_t coherent_dram::atomic(std::uint64_t address, unsigned bytes, atomi
                                     std::uint64_t operand, std::uint64_t compare, const snooper* writer) {
     const auto offset = address - m_base;
     m_memory.touch_by_device(offset, bytes);
+    m_memory.announce_write(offset, bytes);
     const auto old = perform_atomic(what, m_memory.data() + offset, bytes, operand, compare);
     m_memory.written(offset, bytes);
     written(address, bytes, writer);

@@ -102,6 +102,7 @@ void dram::atomic_access(bus_payload& payload, atomic_extension& atomic) {
     std::memcpy(&operand, data, size);
     if (atomic.op == operation::compare_swap) std::memcpy(&compare, data + size, size);
     break_reservations(offset, size);
+    memory.announce_write(offset, size);
     const auto old = perform_atomic(atomic.op, memory.data() + offset, size, operand, compare);
     memory.written(offset, size);
     std::memcpy(data, &old, size);

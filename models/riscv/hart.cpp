@@ -97,7 +97,10 @@ std::string hart::isa_string() const {
     return isa;
 }
 
-std::uint64_t hart::pc() const { return m->state.pc; }
+std::uint64_t hart::pc() const {
+    m->catch_up();
+    return m->state.pc;
+}
 std::uint64_t hart::x(unsigned n) const {
     m->catch_up();
     return n < 32 ? m->state.x[n] : 0;
@@ -115,6 +118,12 @@ void hart::marked_page_written(sparse_memory& memory, std::uint64_t offset, std:
                                const memory_observer* writer) {
     m->marked_page_written(memory, offset, size, writer);
 }
+
+bool hart::watched_page_reached(sparse_memory& memory, std::uint64_t offset, std::uint64_t size, bool writes) {
+    return m->watched_page_reached(memory, offset, size, writes);
+}
+
+void hart::line_changes(std::uint64_t physical, std::uint64_t size) { m->line_changes(physical, size); }
 
 tlm::tlm_sync_enum hart::nb_transport_bw(bus_payload&, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     return m->response(phase, delay);

@@ -70,7 +70,11 @@ public:
     virtual bool write_indirect(privilege level, unsigned select, std::uint64_t value) = 0;
 };
 
-class hart final : public model, public debug_target, private memory_observer, private tlm::tlm_bw_transport_if<> {
+class hart final : public model,
+                   public debug_target,
+                   private memory_observer,
+                   private memory_timing::line_watcher,
+                   private tlm::tlm_bw_transport_if<> {
 public:
     const hart_params params;
 
@@ -148,6 +152,8 @@ private:
     void page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) override;
     void marked_page_written(sparse_memory& memory, std::uint64_t offset, std::uint64_t size,
                              const memory_observer* writer) override;
+    bool watched_page_reached(sparse_memory& memory, std::uint64_t offset, std::uint64_t size, bool writes) override;
+    void line_changes(std::uint64_t physical, std::uint64_t size) override;
     tlm::tlm_sync_enum nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
     void wake();

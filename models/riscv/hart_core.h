@@ -4,7 +4,7 @@
 //   hart_memory.cpp   loads and stores that miss the TLB          hart_bus.cpp  accesses through the calendar
 //   hart_traps.cpp    traps, returns, CSR and system instructions
 //   hart_slice.cpp    slices, local time, waiting                hart_debug.cpp  breakpoints, stepping, registers
-//   hart_polls.cpp    sleep instead of polls
+//   hart_polls.cpp    where a hart falls asleep instead of polling                hart_sleep.cpp   how it sleeps
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ enum class exit_reason : std::uint8_t {
     stopped   ///< for the debugger
 };
 
-struct hart::implementation final : csr_environment, private lagging {
+struct hart::implementation final : csr_environment, private lagging, private loop_memory {
     static constexpr unsigned cost_bits = 10;  ///< fixed-point cycles: 1/1024
     static constexpr unsigned jump_entries = 2048;
     static constexpr unsigned max_block_instructions = 64;
@@ -168,9 +168,17 @@ struct hart::implementation final : csr_environment, private lagging {
     void consider_sleep();
     loop_refusal fall_asleep();
     bool peek_code(std::uint64_t pc, bool starts, instruction& i);
-    std::uint64_t rounds_before(calendar::position to) const;
-    void pass(std::uint64_t rounds);
+    loop_memory::seen look(std::uint64_t address, unsigned size, bool writes) override;
+
+    // --- sleep (hart_sleep.cpp)
+    void begin_sleep(ticks until);
+    std::int64_t cost_before(calendar::position to) const;
+    void pass_to(std::uint64_t round, std::size_t part);
+    void perform_stores(std::uint64_t round, std::size_t from_part, std::size_t to_part);
+    void end_sleep();
     void catch_up() override;
+    bool watched_page_reached(const sparse_memory& memory, std::uint64_t offset, std::uint64_t size, bool writes);
+    void line_changes(std::uint64_t physical, std::uint64_t size);
     /// Something happens that it might notice; no more than a comparison while it is awake.
     void wake_up();
 
@@ -245,18 +253,18 @@ struct hart::implementation final : csr_environment, private lagging {
     clock_domain m_clock;
 
     // Polls.
-    bool m_paused = false;  ///< `pause` ended the slice
-    std::int64_t m_slice_cost = 0;
+    bool m_paused = false;            ///< `pause` ended the slice
+    std::uint64_t m_since_pause = 0;  ///< cost of what was executed
     struct {
         std::uint64_t pc = 1;  ///< behind the last pause
-        std::int64_t cost = 0;
+        std::uint64_t cost = 0;
         loop_refusal refusal = loop_refusal::none;
     } m_poll;
     struct {
-        std::uint64_t rounds = 0;  ///< still to pass, the next at m_local; 0: awake
-        std::int64_t cost = 0;
-        std::uint64_t instructions = 0;
-        std::array<std::uint64_t, 32> step{};
+        std::uint64_t rounds = 0;  ///< in all; 0: awake
+        std::uint64_t round = 0;   ///< that is reached,
+        std::size_t part = 0;      ///< and the part of it that comes next, at m_local
+        linear_loop loop;
     } m_sleep;
 
     // Bus.

@@ -100,6 +100,7 @@ void hart::implementation::note_watch(std::uint64_t address, unsigned size, acce
 }
 
 std::size_t hart::implementation::debug_copy(std::uint64_t address, void* to, const void* from, std::size_t size) {
+    owner.timeline().catch_up();
     std::size_t done = 0;
     while (done < size) {
         const auto at = address + done;

@@ -98,6 +98,9 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
         begin_access(op, access_type::read, rd, address, 0);
         return slow_result::stopped();
     }
+    auto cost = walk_cost();
+    for (unsigned i = 0; i < m_access.segment_count; ++i)  // who sleeps and has the line stores what it owes first
+        cost += memory_cost(segments[i].to, segments[i].size, memory_timing::use::load);
     std::uint64_t raw = 0;
     std::memcpy(&raw, segments[0].to.host, first_size);
     if (first_size != size) {
@@ -105,9 +108,6 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
         std::memcpy(&high, segments[1].to.host, size - first_size);
         raw |= high << (8 * first_size);
     }
-    auto cost = walk_cost();
-    for (unsigned i = 0; i < m_access.segment_count; ++i)
-        cost += memory_cost(segments[i].to, segments[i].size, memory_timing::use::load);
     return {extend(op, raw), cost};
 }
 
@@ -166,6 +166,7 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
 }
 
 void hart::implementation::write_marked(const memory_target& to, const void* from, unsigned size) {
+    to.memory->announce_write(to.offset, size);
     std::memcpy(to.host, from, size);
     after_marked_write(*to.memory, to.offset, size);
 }
@@ -245,6 +246,7 @@ slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned si
         m_access.is_atomic = true;
         return slow_result::stopped();
     }
+    if (!to.plain) to.memory->announce_write(to.offset, size);
     const auto old = perform_atomic(kind, to.host, size, operand);
     if (!to.plain) after_marked_write(*to.memory, to.offset, size);
     if (m_code_overwritten) {
@@ -271,12 +273,13 @@ slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsi
         m_access.is_atomic = true;
         return slow_result::stopped();
     }
+    const auto cost = walk_cost() + memory_cost(to, size, memory_timing::use::load);
     std::uint64_t raw = 0;
     std::memcpy(&raw, to.host, size);
     reservation = to.host;
     m_reservation_age = 0;
     m_reservation_marked = false;
-    return {extend_atomic(size, raw), walk_cost() + memory_cost(to, size, memory_timing::use::load)};
+    return {extend_atomic(size, raw), cost};
 }
 
 slow_result hart::implementation::store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value,

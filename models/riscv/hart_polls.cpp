@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleep instead of polls. A slice that ends with `pause` costs the calendar an event, and a hart that counts pauses
 // down does nothing that anything else could notice. Where what its rounds do to registers is proven (linear_loop.h),
-// it sleeps over them, and accounts them in closed form when they are over, when something happens that it could notice
-// (an interrupt, its timer, a write to its code, a debugger), or when its statistics or registers are asked for.
+// it sleeps over them (hart_sleep.cpp) until they are over or something happens that it could notice: an interrupt, its
+// timer, a write to its code or to what it loads, a line that its cache loses, a debugger.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "riscv/hart_core.h"
 #include "riscv/slicing.h"
@@ -40,20 +41,23 @@ bool hart::implementation::peek_code(std::uint64_t pc, bool starts, instruction&
     return true;
 }
 
-/// How many of the rounds that begin one after the other from m_local on have begun when the calendar stands there.
-std::uint64_t hart::implementation::rounds_before(calendar::position to) const {
-    const auto end = to.when + (m_wake.rank() < to.rank ? 1 : 0);
-    if (end <= m_local) return 0;
-    const auto wide = [](auto v) { return static_cast<unsigned __int128>(v); };
-    const auto round = wide(static_cast<std::uint64_t>(m_sleep.cost)) * ticks_per_second;
-    const auto passed = wide(end - m_local) * (m_clock.rate().hertz << cost_bits) - m_remainder;
-    return static_cast<std::uint64_t>((passed + round - 1) / round);
+/// Loads and stores that hit in the hart's own cache, of memory whose writes need no announcement.
+loop_memory::seen hart::implementation::look(std::uint64_t address, unsigned size, bool writes) {
+    using use = memory_timing::use;
+    const auto to = memory.look(address, size, writes ? access_type::write : access_type::read);
+    if (to.place == memory_target::where::fault ||
+        !timing->only_hits(owner.id(), to.physical, size, writes ? use::store : use::load))
+        return {};
+    const bool on_calendar = to.place == memory_target::where::bus;
+    if (writes ? on_calendar || !to.plain : on_calendar && !to.memory->was_reached_by_hart(to.offset)) return {};
+    return {to.host, on_calendar};
 }
 
 /// After a slice that ended with a pause.
 void hart::implementation::consider_sleep() {
-    if (state.pc != m_poll.pc || m_slice_cost != m_poll.cost) {
-        m_poll = {state.pc, m_slice_cost, loop_refusal::none};
+    const auto cost = std::exchange(m_since_pause, 0);
+    if (state.pc != m_poll.pc || cost != m_poll.cost) {
+        m_poll = {state.pc, cost, loop_refusal::none};
         ++owner.polls.first_rounds;
         return;
     }
@@ -64,48 +68,25 @@ void hart::implementation::consider_sleep() {
 loop_refusal hart::implementation::fall_asleep() {
     if (m_debugging || m_halted || reservation || state.interrupt_to_take() >= 0 || sc_core::sc_pending_activity())
         return loop_refusal::system;
-    const auto loop = prove_linear(
+    auto& loop = m_sleep.loop;
+    loop = prove_linear(
         state.x.data(), state.pc,
-        [this](std::uint64_t pc, bool starts, instruction& i) { return peek_code(pc, starts, i); }, costs);
+        [this](std::uint64_t pc, bool starts, instruction& i) { return peek_code(pc, starts, i); }, costs,
+        timing && !code_cache && !order_on_bus && accesses_are_separate() ? this : nullptr);
     if (loop.refusal != loop_refusal::none) return loop.refusal;
-    m_sleep.cost = static_cast<std::int64_t>(loop.cost);
-    const auto span = span_of(m_sleep.cost) + 1;
-    if (m_sleep.cost >= m_quantum_cost / 2 || span > longest_sleep) return loop_refusal::too_long;
+    const auto cost = static_cast<std::int64_t>(loop.cost);
+    const auto span = span_of(cost) + 1;
+    if (cost >= m_quantum_cost / 2 || span > longest_sleep) return loop_refusal::too_long;
     auto rounds = std::min<std::uint64_t>(loop.rounds, longest_sleep / span);
-    if (m_timer.scheduled())  // slices before it expires may be shorter
-        rounds = std::min(rounds, rounds_before({m_timer.when() - std::min(m_timer.when(), 2 * span), 0}));
+    if (m_timer.scheduled()) {  // slices before it expires may be shorter
+        const auto before = cost_before({m_timer.when() - std::min(m_timer.when(), 2 * span), 0});
+        rounds = before < 0 ? 0 : std::min(rounds, static_cast<std::uint64_t>(before / cost + 1));
+    }
     if (rounds < fewest_rounds) return loop_refusal::few_rounds;
     m_sleep.rounds = rounds;
-    m_sleep.instructions = loop.instructions;
-    m_sleep.step = loop.step;
-    owner.schedule(m_wake, m_local + span_of(m_sleep.cost * static_cast<std::int64_t>(rounds)));
+    m_sleep.round = m_sleep.part = 0;
+    begin_sleep(m_local + span_of(cost * static_cast<std::int64_t>(rounds)));
     return loop_refusal::none;
-}
-
-void hart::implementation::pass(std::uint64_t rounds) {
-    const auto cost = m_sleep.cost * static_cast<std::int64_t>(rounds);
-    const auto instructions = m_sleep.instructions * rounds;
-    m_local += to_ticks(cost);
-    m_retired_total += instructions;
-    owner.instructions += instructions;
-    m_cycle_remainder += cost;
-    owner.active_cycles += static_cast<std::uint64_t>(m_cycle_remainder >> cost_bits);
-    m_cycle_remainder &= (1 << cost_bits) - 1;
-    for (unsigned r = 1; r < 32; ++r) state.x[r] += m_sleep.step[r] * rounds;
-    m_sleep.rounds -= rounds;
-    owner.polls.skipped_slices += rounds;
-    owner.polls.skipped_instructions += instructions;
-}
-
-void hart::implementation::catch_up() {
-    if (m_sleep.rounds) pass(std::min(m_sleep.rounds, rounds_before(owner.timeline().reached())));
-}
-
-void hart::implementation::wake_up() {
-    if (!m_sleep.rounds) return;
-    catch_up();
-    m_sleep.rounds = 0;
-    owner.schedule(m_wake, m_local);
 }
 
 }  // namespace fabricvp::riscv

@@ -160,7 +160,10 @@ void hart::implementation::continue_at(ticks when) {
 void hart::implementation::wake() {
     switch (m_phase) {
         case phase::running:
-            if (m_sleep.rounds) pass(m_sleep.rounds);
+            if (m_sleep.rounds) {
+                pass_to(m_sleep.rounds, 0);
+                end_sleep();
+            }
             run_slice();
             break;
         case phase::request: {
@@ -196,6 +199,7 @@ void hart::implementation::wake() {
 /// Adds up what a slice (or the end of an access) has done and plans what comes next.
 void hart::implementation::account() {
     const auto consumed = m_slice_budget - budget;
+    m_since_pause += static_cast<std::uint64_t>(consumed);
     m_local = m_slice_start + to_ticks(consumed);
     m_retired_total += retired;
     owner.instructions += retired;
@@ -215,7 +219,8 @@ void hart::implementation::run_slice() {
     m_local = owner.now();
     const auto last = m_local + quantum;
     const auto may_go_on = [&] {
-        if (m_phase != phase::running || m_debugging || m_local >= last) return false;
+        if (m_phase != phase::running || m_debugging || m_local >= last || m_local > owner.timeline().limit())
+            return false;
         owner.cancel(m_wake);
         if (owner.timeline().next_event_time() > m_local && !sc_core::sc_pending_activity()) {
             owner.timeline().go_on_at(m_local);
@@ -272,7 +277,6 @@ exit_reason hart::implementation::run_one_slice() {
     const auto why = exit;
     protect_reservation();
     m_in_slice = false;
-    m_slice_cost = m_slice_budget - budget;
     account();
     return why;
 }

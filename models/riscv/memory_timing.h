@@ -12,6 +12,15 @@ namespace fabricvp::riscv {
 /// not asked for: code is taken to stay in the first level.
 class memory_timing {
 public:
+    /// Told before what a hart's own caches hold of a line changes by others than the hart.
+    class line_watcher {
+    public:
+        virtual void line_changes(std::uint64_t physical, std::uint64_t size) = 0;
+
+    protected:
+        ~line_watcher() = default;
+    };
+
     enum class use { load, store };
 
     virtual ~memory_timing() = default;
@@ -20,6 +29,18 @@ public:
     /// \param at the hart's local time
     /// \returns the time for which the hart stalls
     virtual ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) = 0;
+
+    /// Whether such an access would cost nothing and change nothing but a count of hits and the order in which the
+    /// hart's lines were used, until line_changes().
+    virtual bool only_hits(std::uint64_t /*hart*/, std::uint64_t /*physical*/, unsigned /*size*/, use) const {
+        return false;
+    }
+    /// Accounts accesses of which only_hits() was true.
+    virtual void add_hits(std::uint64_t /*accesses*/) {}
+    /// Makes a line that the hart holds the one used last, as such an access would.
+    virtual void use_again(std::uint64_t /*hart*/, std::uint64_t /*physical*/) {}
+    /// \param watcher null: none
+    virtual void watch(std::uint64_t /*hart*/, line_watcher* /*watcher*/) {}
 };
 
 }  // namespace fabricvp::riscv

@@ -171,7 +171,7 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_type kin
         return to;
     }
     to.place = memory_target::where::direct;
-    to.plain = kind != access_type::write || !(marks & (sparse_memory::decoded | sparse_memory::reserved));
+    to.plain = kind != access_type::write || !(marks & ~unsigned{sparse_memory::device});
     const auto page = address & ~page_mask;
     const bool cache_target = kind == access_type::execute || data_in_tlb;
     if (cache_target && to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
@@ -182,6 +182,20 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_type kin
     } else {
         keep_translation(address, t.physical, kind, mode);
     }
+    return to;
+}
+
+memory_target mmu::look(std::uint64_t address, unsigned size, access_type kind) {
+    memory_target to;
+    bool writable = false;
+    if (m_state.data_mode() != privilege::machine || (address & page_mask) + size > sparse_memory::page_size ||
+        !m_pmp.allows(address, size, kind, privilege::machine) || !locate(address, to, writable) ||
+        (kind == access_type::write && !writable))
+        return {};
+    to.physical = address;
+    const auto marks = to.memory->marks(to.offset >> sparse_memory::page_bits);
+    to.place = marks & sparse_memory::device ? memory_target::where::bus : memory_target::where::direct;
+    to.plain = !(marks & (sparse_memory::decoded | sparse_memory::reserved));
     return to;
 }
 

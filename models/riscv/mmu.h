@@ -50,6 +50,9 @@ public:
         return entry.tag == (address & ~std::uint64_t{0xfff}) ? reinterpret_cast<std::uint8_t*>(address + entry.addend)
                                                               : nullptr;
     }
+    /// Where an access of machine mode goes, with no effect on anything; `fault` also for what is not memory and other
+    /// modes. `plain`: watched pages too.
+    memory_target look(std::uint64_t address, unsigned size, access_type kind);
     /// The memory that holds a host address, or null.
     sparse_memory* memory_of(const std::uint8_t* host) const;
     /// resolve() for a debugger: no permission checks beyond validity, no A and D updates, no TLB fill.

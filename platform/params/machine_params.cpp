@@ -24,9 +24,8 @@ void simulation_params::describe(parameter_visitor& v) {
             "longest time a hart runs ahead of the others; shorter is more exact and slower");
     v.field("watchdog", watchdog, between{0, 1e15},
             "simulated time after which an unanswered bus access ends the run; 0 ps: never");
-    v.field(
-        "skip_polls", skip_polls,
-        "harts that count pauses down sleep meanwhile; results are the same, all but sim.*; false: all is executed");
+    v.field("skip_polls", skip_polls,
+            "harts sleep over rounds of loops that wait; results are the same, all but sim.*; false: all is executed");
     v.field("seed", seed,
             "seed of everything random in the machine: errors of links, choices of generators, the device tree's "
             "rng-seed; each block has a stream of its own");

@@ -17,6 +17,7 @@ void test_bus::transfer(bus_payload& payload) {
         }
         std::uint64_t operand = 0;
         std::memcpy(&operand, data, size);
+        m_memory.announce_write(address - memory_base, size);
         const auto old = perform_atomic(atomic->op, m_memory.data() + (address - memory_base), size, operand);
         m_memory.written(address - memory_base, size);
         std::memcpy(data, &old, size);

@@ -341,7 +341,7 @@ TEST_CASE("what is certain of a loop") {
     CHECK(n.rounds == 63);  // the 64th does not come back
     CHECK(n.instructions == 3);
     CHECK(n.cost == 3);
-    CHECK(n.step[t0] == ~std::uint64_t{0});
+    CHECK(n.parts.at(0).x[t0].step == ~std::uint64_t{0});
     x[t1] = 100;
     CHECK(count({addi(t0, t0, 5)}, blt(t0, t1, -8)).rounds == 7);   // 69 … 99, then 104
     CHECK(count({addi(t0, t0, 4)}, blt(t0, t1, -8)).rounds == 8);   // 68 … 96, then 100
@@ -359,6 +359,77 @@ TEST_CASE("what is certain of a loop") {
     CHECK(count({add(t2, t0, t0)}, jalr(zero, ra, 0)).refusal == loop_refusal::counters);  // t2 has yet to settle
     x[t2] = 2 * x[t0];
     CHECK(count({add(t2, t0, t0)}, jalr(zero, ra, 0)).rounds > 1e6);
+}
+
+namespace {
+/// Words of which all are the hart's own, but for those from `far` on, which are reached through the calendar.
+struct own_words final : loop_memory {
+    std::array<std::uint64_t, 8> words{};
+    unsigned far = 8;
+    bool writable = true;
+    seen look(std::uint64_t address, unsigned, bool writes) override {
+        const auto n = (address - flags) / 8;
+        if (n >= words.size() || (writes && (!writable || n >= far))) return {};
+        return {reinterpret_cast<std::uint8_t*>(&words[n]) + address % 8, n >= far};
+    }
+};
+}  // namespace
+
+TEST_CASE("what is certain of a loop that loads and stores") {
+    std::array<std::uint64_t, 32> x{};
+    own_words memory;
+    x[t0] = 64;
+    x[a1] = flags;
+    const auto prove = [&](const std::vector<word>& before) {
+        std::vector<word> words{nop, pause};
+        words.insert(words.end(), before.begin(), before.end());
+        words.push_back(addi(t0, t0, -1));
+        words.push_back(bne(t0, zero, -4 * static_cast<int>(before.size() + 2)));
+        return prove_linear(
+            x.data(), code + 8,
+            [&](std::uint64_t pc, bool, instruction& i) {
+                i = decode(words[(pc - code) / 4], {});
+                return true;
+            },
+            unit_costs(), &memory);
+    };
+    memory.words[1] = x[t1] = 7;
+    const auto loaded = prove({ld(t1, a1, 8), fence});
+    CHECK(loaded.refusal == loop_refusal::none);
+    CHECK(loaded.rounds == 63);
+    CHECK(loaded.parts.size() == 1);
+    REQUIRE(loaded.accesses.size() == 1);
+    CHECK(!loaded.accesses[0].writes);
+
+    // A counter that is saved and restored: what is stored counts, and what is loaded.
+    memory.words[2] = x[t2] = x[t0];
+    const auto saved = prove({sd(t0, a1, 16), ld(t2, a1, 16)});
+    CHECK(saved.refusal == loop_refusal::counters);  // what is there is not yet what a round leaves
+    memory.words[2] = x[t2] = x[t0] + 1;
+    const auto counted = prove({sd(t0, a1, 16), ld(t2, a1, 16)});
+    REQUIRE(counted.refusal == loop_refusal::none);
+    CHECK(counted.accesses[0].value.at(3) == 61);
+    CHECK(prove({sw(t0, a1, 16)}).refusal == loop_refusal::counters);               // half a word that counts
+    CHECK(prove({ld(t1, a1, 8), lw(t3, a1, 12)}).refusal == loop_refusal::memory);  // words that overlap
+    CHECK(prove({ld(t1, t0, 0)}).refusal != loop_refusal::none);                    // an address that counts
+
+    memory.far = 4;
+    memory.words[5] = x[t4] = 9;
+    const auto far = prove({ld(t1, a1, 8), ld(t4, a1, 40)});
+    REQUIRE(far.refusal == loop_refusal::none);
+    REQUIRE(far.parts.size() == 3);
+    CHECK(far.parts[1].pc == code + 12);
+    CHECK(far.parts[1].access.op == opcode::ld);
+    CHECK(far.parts[2].instructions == 2);
+    CHECK(far.accesses[1].part == 1);
+    CHECK(prove({sd(t4, a1, 40)}).refusal == loop_refusal::memory);
+    memory.writable = false;
+    CHECK(prove({sd(t4, a1, 0)}).refusal == loop_refusal::memory);
+
+    // Low bits of a counter count until they wrap.
+    x[t0] = 100;
+    x[t5] = 101 & 15;
+    CHECK(prove({andi(t5, t0, 15)}).rounds == 5);  // 4 … 0
 }
 
 TEST_CASE("the same with and without sleep, whenever one looks") {
