@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Harts with caches that sleep over loops which load and store: random programs that poll each other and a device, with
-// writes, touches and interrupts from outside, give the same with and without sleep, at any time one looks.
-// FABRICVP_POLL_PROGRAMS says how many programs (default: 150), FABRICVP_POLL_SEED the first one's seed.
-#include <cstdlib>
-#include <functional>
+// writes, touches and interrupts from outside, give the same with and without sleep, at any time one looks
+// (poll_comparison.h).
 #include <memory>
-#include <random>
 
 #include "hart_bench.h"
 #include "host/cache_hierarchy.h"
+#include "poll_comparison.h"
 #include "riscv/slicing.h"
 
 using namespace fabricvp;
@@ -28,17 +26,6 @@ constexpr word andi(reg d, reg s, int i) { return i_type(0x7013, d, s, i); }
 constexpr word xori(reg d, reg s, int i) { return i_type(0x4013, d, s, i); }
 constexpr word lhu(reg d, reg s, int i) { return i_type(0x5003, d, s, i); }
 constexpr word bltu(reg a, reg b, int o) { return b_type(0x6063, a, b, o); }
-
-class rng {
-public:
-    explicit rng(std::uint64_t seed) : m_engine(seed) {}
-    int below(int n) { return static_cast<int>(m_engine() % static_cast<std::uint64_t>(n)); }
-    int between(int low, int high) { return low + below(high - low + 1); }
-    ticks below_ticks(ticks n) { return m_engine() % n; }
-
-private:
-    std::mt19937_64 m_engine;
-};
 
 /// A loop around a pause that looks at memory. a1: shared words, a2: the device's, sp: the stack; t0 … t6 are its own.
 void add_loop(program& p, rng& r) {
@@ -156,20 +143,6 @@ program random_program(unsigned hart, rng& r) {
 
 program handler_program() { return program(handler) << addi(s11, s11, 1) << sw(s11, a0, 32) << mret; }
 
-struct disturbance {
-    std::function<void()> what;
-    void happen() { what(); }
-    calendar_event event{method<&disturbance::happen>, this};
-};
-
-/// Counts from the beginning of a run.
-class own_timebase final : public timebase {
-public:
-    ticks begin = 0;
-    std::uint64_t time_at(ticks at) const override { return at < begin ? 0 : (at - begin) / test_timebase::period; }
-    ticks when(std::uint64_t) const override { return never; }
-};
-
 host::cache_hierarchy_params small_caches() {
     host::cache_hierarchy_params p;
     p.l1 = {{1024}, 8};  // two sets: in which order lines were used matters
@@ -224,12 +197,7 @@ private:
 void poll_bench::look(trace& t, const std::array<std::uint64_t, hart_count>& base, ticks begin) {
     fabricvp::calendar::current().catch_up();
     for (unsigned n = 0; n < hart_count; ++n) {
-        const auto* h = harts[n];
-        t.push_back(h->pc());
-        for (unsigned i = 1; i < 32; ++i) t.push_back(h->x(i));
-        t.push_back(h->instructions.total() - base[n]);
-        for (const auto* c : {&h->active_cycles, &h->traps, &h->interrupts, &h->bus_accesses, &h->late_interrupts})
-            t.push_back(c->value());
+        look_at(*harts[n], base[n], t);
         for (const auto& e : buses[n]->log) t.insert(t.end(), {e.when - begin, e.address, e.value, e.write});
     }
     for (const auto* c :
@@ -331,25 +299,8 @@ poll_bench::trace poll_bench::run(std::uint64_t seed, bool skip) {
     return t;
 }
 
-std::uint64_t number(const char* variable, std::uint64_t otherwise) {
-    const char* const text = std::getenv(variable);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 }  // namespace
 
 TEST_CASE("harts with caches: the same with and without sleep, whenever one looks") {
-    const auto programs = number("FABRICVP_POLL_PROGRAMS", 150), seed_of_first = number("FABRICVP_POLL_SEED", 1);
-    auto& b = poll_bench::instance();
-    for (auto seed = seed_of_first; seed < seed_of_first + programs; ++seed) {
-        INFO("FABRICVP_POLL_SEED=" << seed << " FABRICVP_POLL_PROGRAMS=1");
-        const auto skipped = b.skipped;
-        const auto executed = b.run(seed, false);
-        REQUIRE(b.skipped == skipped);
-        const auto slept = b.run(seed, true);
-        REQUIRE(slept.size() == executed.size());
-        const auto differ = std::mismatch(executed.begin(), executed.end(), slept.begin()).first - executed.begin();
-        REQUIRE(differ == static_cast<std::ptrdiff_t>(executed.size()));
-    }
-    if (programs >= 50) CHECK(b.skipped * 4 > b.instructions / 2);  // a quarter at least, of the runs that may
+    compare_with_and_without_sleep(poll_bench::instance());
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Harts that sleep over polls: random programs that wait in many ways, disturbed by interrupts and devices, give the
-// same with and without, at any time one looks. FABRICVP_POLL_PROGRAMS says how many programs (default: 150),
-// FABRICVP_POLL_SEED the first one's seed.
+// same with and without, at any time one looks (poll_comparison.h).
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <random>
 
 #include "hart_bench.h"
+#include "poll_comparison.h"
 #include "riscv/decoder.h"
 #include "riscv/linear_loop.h"
 #include "riscv/slicing.h"
@@ -40,16 +38,6 @@ hart_params params_of(bool cached) {
     }
     return p;
 }
-
-class rng {
-public:
-    explicit rng(std::uint64_t seed) : m_engine(seed) {}
-    int below(int n) { return static_cast<int>(m_engine() % static_cast<std::uint64_t>(n)); }
-    int between(int low, int high) { return low + below(high - low + 1); }
-
-private:
-    std::mt19937_64 m_engine;
-};
 
 /// A loop around a pause; t0 … t6 are its to use.
 void add_loop(program& p, rng& r) {
@@ -183,23 +171,6 @@ program handler_program() {
                             << addi(s11, s11, 1) << sw(s11, a0, 32) << mret;
 }
 
-/// What happens to harts from outside, at times of its own.
-struct disturbance {
-    std::function<void()> what;
-    void happen() { what(); }
-    calendar_event event{method<&disturbance::happen>, this};
-};
-
-/// Counts from the beginning of a run.
-class own_timebase final : public timebase {
-public:
-    ticks begin = 0;
-    std::uint64_t time_at(ticks at) const override { return at < begin ? 0 : (at - begin) / test_timebase::period; }
-    ticks when(std::uint64_t value) const override {
-        return value > (never - begin) / test_timebase::period ? never : begin + value * test_timebase::period;
-    }
-};
-
 struct poll_bench {
     hart_bench& bench = hart_bench::instance();
     own_timebase time;
@@ -226,13 +197,7 @@ private:
 
 void poll_bench::look(trace& t, const std::array<std::uint64_t, 2>& base, ticks begin) const {
     std::size_t n = 0;
-    for (const auto* h : {&first, &second}) {
-        t.push_back(h->pc());
-        for (unsigned i = 1; i < 32; ++i) t.push_back(h->x(i));
-        t.push_back(h->instructions.total() - base[n++]);
-        for (const auto* c : {&h->active_cycles, &h->traps, &h->interrupts, &h->bus_accesses, &h->late_interrupts})
-            t.push_back(c->value());
-    }
+    for (const auto* h : {&first, &second}) look_at(*h, base[n++], t);
     for (const auto* b : {&bus0, &bus1})
         for (const auto& e : b->log) t.insert(t.end(), {e.when - begin, e.address, e.value, e.write});
     std::uint64_t sum = 0;
@@ -305,11 +270,6 @@ poll_bench::trace poll_bench::run(std::uint64_t seed, bool skip) {
     skipped += first.polls.skipped_instructions + second.polls.skipped_instructions - skipped_before;
     skip_polls(false);
     return t;
-}
-
-std::uint64_t number(const char* variable, std::uint64_t otherwise) {
-    const char* const text = std::getenv(variable);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 std::array<std::uint32_t, static_cast<unsigned>(timing_class::count)> unit_costs() {
@@ -433,17 +393,5 @@ TEST_CASE("what is certain of a loop that loads and stores") {
 }
 
 TEST_CASE("the same with and without sleep, whenever one looks") {
-    const auto programs = number("FABRICVP_POLL_PROGRAMS", 150), first = number("FABRICVP_POLL_SEED", 1);
-    auto& b = poll_bench::instance();
-    for (auto seed = first; seed < first + programs; ++seed) {
-        INFO("FABRICVP_POLL_SEED=" << seed << " FABRICVP_POLL_PROGRAMS=1");
-        const auto skipped = b.skipped;
-        const auto executed = b.run(seed, false);
-        REQUIRE(b.skipped == skipped);
-        const auto slept = b.run(seed, true);
-        REQUIRE(slept.size() == executed.size());
-        const auto differ = std::mismatch(executed.begin(), executed.end(), slept.begin()).first - executed.begin();
-        REQUIRE(differ == static_cast<std::ptrdiff_t>(executed.size()));
-    }
-    if (programs >= 50) CHECK(b.skipped * 4 > b.instructions / 2);  // a quarter at least, of the runs that may
+    compare_with_and_without_sleep(poll_bench::instance());
 }
