@@ -63,9 +63,9 @@ def run_ranks(
     """Runs a machine of several nodes from its start to its end as ``ranks`` processes on the cores of this computer.
 
     ``path`` or ``text``, ``app`` with what belongs to it, ``plugins``, ``overrides`` and ``**keywords`` are as for
-    `spawn()`; ``time`` is a limit as for `Platform.run()`. ``script`` is text of a script that speaks with node 0, as
-    `--script` of the command takes it, or a mapping from nodes to such texts. ``transport`` is "shared_memory" or
-    "mpi". Results stay in the folder ``out`` if it is given.
+    `spawn()`, but that files which ``text`` names need absolute paths; ``time`` is a limit as for `Platform.run()`.
+    ``script`` is text of a script that speaks with node 0, as `--script` of the command takes it, or a mapping from
+    nodes to such texts. ``transport`` is "shared_memory" or "mpi". Results stay in the folder ``out`` if it is given.
 
     A run of ranks cannot be looked at before its end: there are no conditions, breakpoints, memories and devices in
     Python. The processes are children of this one; Ctrl-C ends them.
@@ -84,8 +84,8 @@ def run_ranks(
             assert path is not None
             config = resolve_config(path)
         else:
-            (folder / name).write_text(text)
-            config = os.fspath(folder / name)
+            config = os.fspath(folder / "machine.yaml")
+            Path(config).write_text(text)
         options = [
             *(["--ranks", str(ranks), "--transport", transport, "--out", os.fspath(results), "--quiet"]),
             *(["--console", "none"]),
@@ -99,7 +99,7 @@ def run_ranks(
         status, message = _execute([sys.executable, "-m", "fabricvp", "run", config, *options])
         if _written(results) != before and json.loads((results / "run.json").read_text())["complete"]:
             return _collect(results)
-    message = message.replace(f"{folder}/", "")
+    message = message.replace(f"{folder}/machine.yaml", name).replace(f"{folder}/", "")
     if status == _REFUSED:
         raise InputError(message)
     raise RemoteError(message or f"the run has ended with status {status}")

@@ -64,6 +64,7 @@ def test_limits_and_scripts():
         ({"path": "rdma_pair", "overrides": {"node.host.hartz": 1}}, "hartz"),
         ({"path": "rdma_pair", "script": {1: "exspect a\n"}}, "^node1.script:1: unknown word 'exspect'"),
         ({"text": "nodes: no\n", "name": "mine.yaml"}, "^mine.yaml:1: "),
+        ({"text": "nodes: no\n", "name": "../of/another folder"}, "^../of/another folder:1: "),  # written nowhere
     ],
 )
 def test_what_cannot_be(arguments, message, tmp_path):
