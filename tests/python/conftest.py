@@ -53,6 +53,18 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """A folder with two programs for Linux with GPUs, compiled by the command's own function."""
+    from fabricvp.compiler import linux_program
+
+    folder, here = tmp_path_factory.mktemp("programs"), Path(__file__).parent
+    for source in (here.parents[1] / "examples" / "linux_gpu" / "saxpy.hip", here / "linux_gpu_misuse.hip"):
+        options = linux_program.Options.of()
+        (folder / source.stem).write_bytes(linux_program.build_linux({str(source): source.read_text()}, options))
+    return folder
+
+
 @pytest.fixture(scope="session")
 def assemble(tmp_path_factory):
     """Makes an ELF file of assembly text that runs from the start of DRAM."""

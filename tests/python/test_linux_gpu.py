@@ -17,7 +17,7 @@ opencl_machine.require_compiler()
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = REPOSITORY / "examples" / "linux_gpu"
-MISUSE, HALO = (Path(__file__).with_name(f"linux_gpu_{name}.hip") for name in ("misuse", "halo"))
+HALO = Path(__file__).with_name("linux_gpu_halo.hip")
 IMAGES = [REPOSITORY / "build" / "linux" / name for name in ("Image", "initramfs.cpio")]
 MISSING = [str(path) for path in IMAGES if not path.exists()]
 SHELL = re.compile(r"\n(?:~|/job) # ")
@@ -35,16 +35,6 @@ WITH_CROSS_TOOLS = pytest.mark.skipif(bool(cross_tools_missing()), reason=cross_
 WITH_IMAGES = pytest.mark.skipif(
     bool(MISSING) or b"bin/gpus\0" not in IMAGES[1].read_bytes(), reason="make linux has not made its images"
 )
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory):
-    """A folder with both programs, compiled by the command's own function."""
-    folder = tmp_path_factory.mktemp("programs")
-    for source in (EXAMPLES / "saxpy.hip", MISUSE):
-        options = linux_program.Options.of()
-        (folder / source.stem).write_bytes(linux_program.build_linux({str(source): source.read_text()}, options))
-    return folder
 
 
 @WITH_CROSS_TOOLS

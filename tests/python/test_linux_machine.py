@@ -12,22 +12,13 @@ import opencl_machine
 import pytest
 from fabricvp import AddressError, ExpectTimeout, InputError, linux_files
 from fabricvp.compiler import linux_program
-from test_linux_gpu import EXAMPLES, MISUSE, WITH_CROSS_TOOLS, WITH_IMAGES
+from test_linux_gpu import WITH_CROSS_TOOLS, WITH_IMAGES
 
 opencl_machine.require_compiler()
 
 HERE = Path(__file__).parent
 STARTS = int(os.environ.get("FABRICVP_PROGRAM_STARTS", "20"))  # 1,000 in `make test-deep PARTS=linux`
 SEVERAL = ("main.cpp", "scale.hip", "shift.cu", "devices.c")
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("programs")
-    for source in (EXAMPLES / "saxpy.hip", MISUSE):
-        options = linux_program.Options.of()
-        (folder / source.stem).write_bytes(linux_program.build_linux({str(source): source.read_text()}, options))
-    return folder
 
 
 @WITH_CROSS_TOOLS
