@@ -15,6 +15,7 @@ import pytest
 from fabricvp.experiments import read_tables
 from fabricvp.sweeps import Range, Search
 from fabricvp.sweeps.study import read_study
+from fabricvp.sweeps.study_sampler import outcome_of
 
 STUDY = """\
 title: Vectors
@@ -225,6 +226,22 @@ def test_a_search(command, tmp_path):
     assert sentence in (tmp_path / "found/index.html").read_text()
     table = read_tables(tmp_path / "found")["sampler"]
     assert [*table["kernels:time_s"]] == sorted(best) and len(table) == 5
+
+
+@pytest.mark.parametrize("word, units", [("false", 1), ("true", 4)])
+def test_the_best_point_is_the_smallest_or_the_largest(tmp_path, word, units):
+    pytest.importorskip("optuna")
+    (tmp_path / "study.yaml").write_text(SEARCH + f"  maximise: {word}\n")
+    sampler = read_study(tmp_path / "study.yaml").sampler
+    frame = pandas.DataFrame(
+        {"node.gpus.0.compute_units": [1, 4, 4, 2], "size": 64, "outcome": ["ok"] * 3 + ["failed"]}
+    )
+    sentence, table = outcome_of(sampler, frame.assign(**{"kernels:time_s": [2.0, 4.0, 6.0, 9.0]}))
+    assert f"{ {1: 'smallest', 4: 'largest'}[units] } kernels:time_s is" in sentence
+    assert table["node.gpus.0.compute_units"][0] == units and [*table["kernels:time_s"]] == sorted(
+        [2.0, 5.0], reverse=units == 4
+    )
+    assert outcome_of(sampler, frame[3:])[0] == "Nothing was found: no point has ended well."
 
 
 def test_what_matters(command, tmp_path):
