@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .gpu import App, Gpu, Wavefront, apps
     from .guest_results import ResultLine, result_lines
     from .launch import Launch, Locality, PendingLaunch
-    from .linux_machine import Linux, LinuxResult, linux
+    from .linux_machine import Linux, LinuxResult, boot_linux, linux
     from .pcie_devices import Bar, DmaRead, PcieDevice
     from .platform import Platform
     from .program import Program
@@ -52,7 +52,7 @@ _NAMES = {
     "errors": ("AddressError", "ExpectTimeout", "GuestStopped", "InputError", "KernelFault", "RemoteError"),
     "faults": ("FaultArgument", "FaultKind"),
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
-    "linux_machine": ("Linux", "LinuxResult", "linux"),
+    "linux_machine": ("Linux", "LinuxResult", "boot_linux", "linux"),
     "launch": ("Launch", "Locality", "PendingLaunch"),
     "pcie_devices": ("Bar", "DmaRead", "PcieDevice"),
     "compiler.values": ("local",),

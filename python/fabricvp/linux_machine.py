@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import linux_job
 from .errors import InputError
@@ -18,6 +18,9 @@ from .linux_job import Job, make_job
 from .remote import RemotePlatform
 from .spawning import spawn
 from .units import Time
+
+if TYPE_CHECKING:
+    from .platform import Platform
 
 _READY = "\1fabricvp is ready\n"
 #: Each line on the console says how many blocks the archive of a job has.
@@ -48,9 +51,9 @@ class LinuxResult:
 class Linux:
     """A machine on which Linux waits for programs; from `linux()`. ``platform`` is the machine.
 
-    It is in a process of its own, which ends with `close()`, the ``with`` block or this process."""
+    That of `linux()` is in a process of its own, which ends with `close()`, the ``with`` block or this process."""
 
-    def __init__(self, platform: RemotePlatform) -> None:
+    def __init__(self, platform: Platform | RemotePlatform) -> None:
         self.platform = platform
 
     def run(
@@ -118,13 +121,19 @@ def linux(
     Linux or has no disk with the name `exchange`, as `linux_gpu` and `linux_quad` have."""
     platform = spawn(machine, overrides=overrides, **keywords)
     try:
-        base = linux_job.initramfs(platform, os.fspath(machine), exchange=True)
-        with tempfile.TemporaryDirectory() as scratch:
-            initrd = Path(scratch, "initramfs.cpio")
-            initrd.write_bytes(base + linux_job.cpio(linux_job.shell_text(_SERVE), {}))
-            platform.load_images(initrd=initrd)
-        platform.nodes[0].console.expect(_READY, timeout="60 s")
+        return boot_linux(platform, os.fspath(machine))
     except BaseException:
         platform.close()
         raise
+
+
+def boot_linux(platform: Platform | RemotePlatform, machine: str = "the machine") -> Linux:
+    """Boots Linux on a machine that has not run yet, and gives it ready for programs; as ``warm_up`` of `sweep()` it
+    lets points branch from there. ``machine`` is its name in messages. Raises as `linux()`."""
+    base = linux_job.initramfs(platform, machine, exchange=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        initrd = Path(scratch, "initramfs.cpio")
+        initrd.write_bytes(base + linux_job.cpio(linux_job.shell_text(_SERVE), {}))
+        platform.load_images(initrd=initrd)
+    platform.nodes[0].console.expect(_READY, timeout="60 s")
     return Linux(platform)

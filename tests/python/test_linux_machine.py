@@ -21,6 +21,24 @@ STARTS = int(os.environ.get("FABRICVP_PROGRAM_STARTS", "20"))  # 1,000 in `make 
 SEVERAL = ("main.cpp", "scale.hip", "shift.cu", "devices.c")
 
 
+def elements(linux, program, n):
+    return {"printed": linux.run(program, str(n), "2.5").stdout}
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_points_of_a_sweep_branch_from_one_booted_machine(programs):
+    options = {"warm_up": fabricvp.boot_linux, "function": elements, "grid": {"n": [10, 1000]}, "progress": False}
+    points = [{"program": str(programs / "saxpy")}]
+    branched = fabricvp.sweep("linux_gpu", points=points, **options)
+    assert [*branched["outcome"]] == ["ok", "ok"] and branched["branched"].all(), [*branched["log"]]
+    assert [int(text.split()[0]) for text in branched["printed"]] == [10, 1000]
+    alone = fabricvp.sweep("linux_gpu", points=points, branch=False, **options)
+    assert branched["printed"].equals(alone["printed"]) and not alone["branched"].any()
+    assert branched["sim.time_s"].equals(alone["sim.time_s"])
+
+
 @WITH_CROSS_TOOLS
 @WITH_IMAGES
 @pytest.mark.timeout(6000)

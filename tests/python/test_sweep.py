@@ -48,7 +48,7 @@ def test_a_grid_gives_what_single_machines_give(cached_sweep):
     assert [*frame["size"]] == [1024] * 4 + [2048] * 4
     assert [*frame["simulation.seed"]] == [1, 7] * 4
     assert set(frame["outcome"]) == {"ok"} and set(frame["ended"]) == {"power_off"} and (frame["wall_s"] > 0).all()
-    assert len(frame.columns) == 3 + 5 + 2
+    assert len(frame.columns) == 3 + 6 + 2
     row = frame[(frame["size"] == 2048) & (frame["node.gpus.0.compute_units"] == 4) & (frame["simulation.seed"] == 7)]
     with fabricvp.spawn(
         "gpu", app="vectoradd", size=2048, node__gpus__0__compute_units=4, simulation__seed=7

@@ -3,30 +3,24 @@
 
 from __future__ import annotations
 
-import ctypes
-import dataclasses
 import os
-import pickle
-import signal
 import sys
+
+from .process import end_with, unpack, write_result
 
 
 def main() -> int:
     task_file, result_file, parent = (int(text) for text in sys.argv[1:])
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its sweep
-    if os.getppid() != parent:
+    if not end_with(parent):
         return 1
-    with open(task_file, "rb") as file:
-        sys_path, command, data = pickle.load(file)
-    sys.path[:] = [*sys_path, *(path for path in sys.path if path not in sys_path)]  # of another machine, maybe
-    sys.argv[:] = command
+    task = unpack(task_file)
     from .measure import measure
 
-    record = measure(pickle.loads(data))
+    record = measure(task)
     sys.stdout.flush()
     sys.stderr.flush()
     with open(result_file, "wb") as file:
-        pickle.dump({f.name: getattr(record, f.name) for f in dataclasses.fields(record)}, file)
+        write_result(record, file)
     return 0
 
 

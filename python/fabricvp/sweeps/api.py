@@ -53,6 +53,8 @@ def sweep(
     program: str | os.PathLike[str] = "",
     append: str = "",
     function: Callable[..., Any] | None = None,
+    warm_up: Callable[..., Any] | None = None,
+    branch: bool = True,
     time: Time | None = None,
     overrides: Mapping[str, Any] | None = None,
     plugins: Plugins = (),
@@ -86,16 +88,22 @@ def sweep(
     ``config``, it is ``function(**arguments)`` and makes its own. It gives None, a number, a text, or a mapping or
     dataclass of such; they become columns ("value" for one alone). A function may be a lambda or one of a notebook.
 
+    **What points share.** ``warm_up(platform)`` is called before ``function``, which gets what it returns, or else the
+    platform. Points that differ in nothing but arguments of ``function`` then share one machine: it is built and warmed
+    up once, and each of them runs on a branch of it (`Platform.fork()`), as long as the executor is "processes". The
+    column ``branched`` says which did. Without ``branch`` each has a machine of its own, and the same results.
+
     **Columns.** The parameters; ``outcome`` ("ok", "failed", "crashed", "timed out", "out of memory"), ``error`` (one
-    line), ``ended`` (why the run ended), ``wall_s`` (seconds), ``log`` (the end of what the process wrote, and the
-    console of a failed machine); what the function gave; and statistics. ``statistics`` are patterns: ``"*.l2.hits"``
-    of the whole run, ``"REGION:PATTERN"`` of regions of interest by label ("kernels:time_s", "*:time_s"), where regions
-    of other nodes than the first are "node1.kernels". One that matches nothing is warned of.
+    line), ``ended`` (why the run ended), ``wall_s`` (seconds), ``branched`` (see above), ``log`` (the end of what the
+    process wrote, and the console of a failed machine); what the function gave; and statistics. ``statistics`` are
+    patterns: ``"*.l2.hits"`` of the whole run, ``"REGION:PATTERN"`` of regions of interest by label ("kernels:time_s",
+    "*:time_s"), where regions of other nodes than the first are "node1.kernels". One that matches nothing is warned of.
 
     **Running.** ``executor`` is "processes", with ``jobs`` points at a time (all processors unless given); "dask", with
     the workers of dask's ``scheduler`` (an address) or a local cluster of ``jobs`` workers; or an object with the
     interface of `fabricvp.sweeps.executors.Executor`. ``time_limit`` is seconds of wall time and
-    ``memory_limit`` memory ("4 GiB" or bytes) of one point, all its processes together. A point that fails, crashes or
+    ``memory_limit`` memory ("4 GiB" or bytes) of one point, all its processes together; of points that share a machine
+    both hold for the warm-up, and for each branch. A point that fails, crashes or
     comes to a limit is a row, and the others go on.
 
     **Results that stay.** With ``result_cache``, a folder, each point is written there when it ends, and found again by
@@ -126,10 +134,11 @@ def sweep(
         plugins=resolve_plugins(plugins),
         time=time,
         function=function,
+        warm_up=warm_up,
     )
     patterns = (statistics,) if isinstance(statistics, str) else tuple(statistics)
     limits = limits_of(time_limit, memory_limit)
-    where = executor_of(executor, jobs, scheduler)
+    where = executor_of(executor, jobs, scheduler, branch)
     cache = None if result_cache is None else ResultCache(result_cache)
 
     def run(chosen: list[Point]) -> list[Record]:
@@ -190,10 +199,12 @@ def check_points(common: Task, points: Sequence[Point]) -> list[Task]:
     """Tasks of all points. Raises `InputError` for the first whose configuration or application is invalid."""
     if common.config is not None and common.text is not None:
         raise InputError("config and text: a sweep takes one of them")
+    if common.warm_up is not None and common.function is None:
+        raise InputError("warm_up: needs a function, which gets the warmed-up machine")
     tasks = []
     for point in points:
         task = task_of(common, point)
-        if task.config is None and task.text is None and task.function is None:
+        if task.config is None and task.text is None and (task.function is None or task.warm_up is not None):
             raise InputError("config: none is given")
         parse_app_requests(task.app.get("app"), **{name: v for name, v in task.app.items() if name != "app"})
         try:
@@ -215,7 +226,9 @@ def limits_of(time_limit: float | None, memory_limit: str | int | None) -> Limit
     return Limits(time_s, memory)
 
 
-def executor_of(executor: str | Executor, jobs: int | None, scheduler: str | None = None) -> Executor:
+def executor_of(
+    executor: str | Executor, jobs: int | None, scheduler: str | None = None, branch: bool = True
+) -> Executor:
     """An executor by name. Raises `InputError`."""
     if not isinstance(executor, str):
         return executor
@@ -227,4 +240,4 @@ def executor_of(executor: str | Executor, jobs: int | None, scheduler: str | Non
         return Dask(scheduler, jobs or len(os.sched_getaffinity(0)))
     if scheduler is not None:
         raise InputError("scheduler: is for the executor dask")
-    return Processes(jobs)
+    return Processes(jobs, branch)

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 #: Statistics that a table has unless others are asked for: simulated time, and that of each region.
 DEFAULT_STATISTICS = ("sim.time_s", "*:time_s")
 #: What a table says about each point beside what was measured.
-ABOUT = ("outcome", "error", "ended", "wall_s", "log")
+ABOUT = ("outcome", "error", "ended", "wall_s", "branched", "log")
+
+
+def measured_columns(frame: pandas.DataFrame) -> list[str]:
+    """What a table has behind the parameters and what it says about each point."""
+    return [str(name) for name in frame.columns[frame.columns.get_loc(ABOUT[-1]) + 1 :]]
 
 
 def frame_of(

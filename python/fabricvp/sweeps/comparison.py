@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .columns import ABOUT
+from .columns import ABOUT, measured_columns
 from .points import SEED
 from .summary import parameters_of
 
@@ -77,13 +77,13 @@ def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
 
 def _ok(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Points that are ok, without what says so; measured columns get a suffix even where the other sweep lacks them."""
-    return frame[frame["outcome"] == "ok"].drop(columns=list(ABOUT))
+    return frame[frame["outcome"] == "ok"].drop(columns=[name for name in ABOUT if name in frame])
 
 
 def _columns(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequence[str]) -> list[str]:
     from pandas.api.types import is_numeric_dtype
 
-    names = [str(name) for name in before.columns[len(parameters_of(before)) + len(ABOUT) :]]
+    names = measured_columns(before)
     shared = [n for n in names if n in after and is_numeric_dtype(before[n]) and is_numeric_dtype(after[n])]
     found = [name for name in shared if any(fnmatchcase(name, pattern) for pattern in patterns)]
     if not found:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from .process import Cancelled, Limits, pack, run_packed
 from .task import Record, Task
+from .warm import WarmMachines
 
 #: Told about each point as it ends, in the thread that runs the sweep.
 OnResult = Callable[[int, Record], None]
@@ -26,14 +27,18 @@ class Executor(Protocol):
 
 
 class Processes:
-    """Points in processes of this machine, at most ``jobs`` at a time (None: as many as there are processors)."""
+    """Points in processes of this machine, at most ``jobs`` at a time (None: as many as there are processors). Those
+    that share a warmed-up machine branch from it, unless ``branch`` is False."""
 
-    def __init__(self, jobs: int | None = None) -> None:
+    def __init__(self, jobs: int | None = None, branch: bool = True) -> None:
         self._jobs = jobs or len(os.sched_getaffinity(0))
+        self._branch = branch
 
     def run(self, tasks: Sequence[Task], limits: Limits, on_result: OnResult, on_alive: OnAlive) -> None:
         """As `Executor.run()`."""
-        waiting = iter(list(enumerate(tasks)))
+        machines = WarmMachines(tasks if self._branch else ())
+        order = machines.order() if self._branch else range(len(tasks))
+        waiting = iter([(place, tasks[place]) for place in order])
         lock, cancelled = threading.Lock(), threading.Event()
         running: set[int] = set()
         results: queue.Queue[tuple[int, Record | BaseException]] = queue.Queue()
@@ -46,7 +51,11 @@ class Processes:
                         return
                     running.add(index)
                 try:
-                    record: Record | BaseException = run_packed(pack(task), limits, cancelled)
+                    record: Record | BaseException
+                    if self._branch and machines.shares(index):
+                        record = machines.run(index, task, limits, cancelled)
+                    else:
+                        record = run_packed(pack(task), limits, cancelled)
                 except Cancelled:
                     return
                 except BaseException as error:
@@ -76,3 +85,4 @@ class Processes:
             cancelled.set()
             for thread in threads:
                 thread.join()
+            machines.close()

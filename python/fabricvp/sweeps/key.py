@@ -39,6 +39,7 @@ def key_of(task: Task) -> str:
         "images": [_named_file(task.program), task.append],
         "plugins": [_described(plugin) for plugin in task.plugins],
         "time": _described(task.time),
+        "warm_up": function_hash(task.warm_up),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 

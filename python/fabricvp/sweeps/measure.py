@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import traceback
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputError
 from ..platform import Platform
@@ -20,14 +20,48 @@ if TYPE_CHECKING:
 
 #: Characters of a failed node's console that go to the log.
 CONSOLE_TAIL = 4000
+_T = TypeVar("_T")
 _GOOD = (Outcome.POWER_OFF, Outcome.TIME_LIMIT, Outcome.EVENT, Outcome.INTERRUPTED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Warm:
+    """A machine that is ready to be measured."""
+
+    platform: Platform
+    given: Any  #: what the function is called with: the platform, or what the warm-up made of it
 
 
 def measure(task: Task) -> Record:
     """Builds the task's machine, runs it or the function, and reads what is measured. What goes wrong is told in the
     record."""
+    if task.config is not None or task.text is not None:
+        made = warm_up(task)
+        return made if isinstance(made, Record) else measure_on(made, task)
+    function = task.function
+    assert function is not None  # the sweep has checked
+    return _or_what_went_wrong(lambda: Record(PointOutcome.OK, values=_as_values(function(**task.arguments), task)))
+
+
+def warm_up(task: Task) -> Warm | Record:
+    """Builds the task's machine and warms it up; a record if that goes wrong."""
+
+    def make() -> Warm:
+        platform = _build(task)
+        made = task.warm_up(platform) if task.warm_up is not None else None
+        return Warm(platform, platform if made is None else made)
+
+    return _or_what_went_wrong(make)
+
+
+def measure_on(warm: Warm, task: Task) -> Record:
+    """Measures the task on its machine."""
+    return _or_what_went_wrong(lambda: _measured(warm, task))
+
+
+def _or_what_went_wrong(work: Callable[[], _T]) -> _T | Record:
     try:
-        return _measured(task)
+        return work()
     except MemoryError:
         traceback.print_exc()
         return Record(PointOutcome.OUT_OF_MEMORY, "MemoryError")
@@ -38,14 +72,11 @@ def measure(task: Task) -> Record:
         return Record(PointOutcome.FAILED, f"{type(error).__name__}: {error}".partition("\n")[0])
 
 
-def _measured(task: Task) -> Record:
-    if task.config is None and task.text is None:
-        assert task.function is not None  # the sweep has checked
-        return Record(PointOutcome.OK, values=_as_values(task.function(**task.arguments), task))
-    platform = _build(task)
+def _measured(warm: Warm, task: Task) -> Record:
+    platform = warm.platform
     record = Record(PointOutcome.OK)
     if task.function is not None:
-        record.values = _as_values(task.function(platform, **task.arguments), task)
+        record.values = _as_values(task.function(warm.given, **task.arguments), task)
     else:
         _judge(record, platform.run(task.time), platform)
     record.statistics = dict(platform.statistics.snapshot())

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import dataclasses
 import os
 import pickle
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -50,54 +53,79 @@ def pack(task: Task) -> bytes:
         raise cannot_be_sent(error) from None
 
 
+def unpack(descriptor: int) -> Task:
+    """The task in a file, in the process that is to measure it."""
+    with open(descriptor, "rb") as file:
+        file.seek(0)
+        sys_path, command, data = pickle.load(file)
+    sys.path[:] = [*sys_path, *(path for path in sys.path if path not in sys_path)]  # of another machine, maybe
+    sys.argv[:] = command
+    task: Task = pickle.loads(data)
+    return task
+
+
+def start(module: str, *arguments: int, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Runs a module of this package in a session of its own, with descriptors as arguments and this process as the last
+    one. All that it starts has its session."""
+    return subprocess.Popen(
+        [sys.executable, "-m", f"{__package__}.{module}", *map(str, arguments), str(os.getpid())],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        pass_fds=arguments,
+        start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+
+
+def end_with(parent: int) -> bool:
+    """Lets this process end when its parent does; whether that still lives."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its sweep
+    return os.getppid() == parent
+
+
 def run_packed(packed: bytes, limits: Limits, cancelled: threading.Event | None = None) -> Record:
     """Measures a task in a new process (and those that it starts), which are gone when this returns. Raises `Cancelled`
     soon after ``cancelled`` is set."""
     with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
         request.write(packed)
-        request.seek(0)
+        request.flush()
         begin = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "fabricvp.sweeps._worker", str(request.fileno()), str(result.fileno())]
-            + [str(os.getpid())],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=[request.fileno(), result.fileno()],
-            start_new_session=True,  # all that it starts has its session
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-        )
+        process = start("_worker", request.fileno(), result.fileno(), log=log)
         try:
-            over = _wait(process, begin, limits, cancelled)
+            ended = os.pidfd_open(process.pid)
+            try:
+                over = wait_within(ended, process.pid, begin, limits, cancelled)
+            finally:
+                os.close(ended)
         finally:
-            _end_session(process)
-        record = over or _result(process.returncode, result)
+            end_session(process.pid)
+            process.wait()
+        record = over or result_of(process.returncode, result)
         record.wall_s = time.monotonic() - begin
-        record.log = _tail(log)
+        record.log = tail_of(log)
         return record
 
 
-def _wait(
-    process: subprocess.Popen[bytes], begin: float, limits: Limits, cancelled: threading.Event | None
+def wait_within(
+    readable: int, leader: int, begin: float, limits: Limits, cancelled: threading.Event | None
 ) -> Record | None:
-    """Waits for the process's end; a record if a limit came first."""
-    ended = select.poll()
-    descriptor = os.pidfd_open(process.pid)
-    try:
-        ended.register(descriptor, select.POLLIN)
-        while not ended.poll(_PERIOD * 1000):
-            if cancelled is not None and cancelled.is_set():
-                raise Cancelled
-            if limits.time_s is not None and time.monotonic() - begin > limits.time_s:
-                return Record(PointOutcome.TIMED_OUT, f"longer than {limits.time_s:g} s")
-            if limits.memory is not None and _memory(process.pid, limits.memory) > limits.memory:
-                return Record(PointOutcome.OUT_OF_MEMORY, f"more than {limits.memory / (1 << 20):.0f} MiB")
-    finally:
-        os.close(descriptor)
+    """Waits until a descriptor can be read; a record if the processes of the session of ``leader``, which has run since
+    ``begin``, come to a limit before. Raises `Cancelled`."""
+    ready = select.poll()
+    ready.register(readable, select.POLLIN)
+    while not ready.poll(_PERIOD * 1000):
+        if cancelled is not None and cancelled.is_set():
+            raise Cancelled
+        if limits.time_s is not None and time.monotonic() - begin > limits.time_s:
+            return Record(PointOutcome.TIMED_OUT, f"longer than {limits.time_s:g} s")
+        if limits.memory is not None and _memory(leader, limits.memory) > limits.memory:
+            return Record(PointOutcome.OUT_OF_MEMORY, f"more than {limits.memory / (1 << 20):.0f} MiB")
     return None
 
 
-def _result(status: int, file: IO[bytes]) -> Record:
+def result_of(status: int, file: IO[bytes]) -> Record:
+    """What a point's process has left, as `write_result()` does; ``status`` is -N after signal N."""
     file.seek(0)
     data = file.read()
     if status == 0 and data:
@@ -140,17 +168,42 @@ def _memory(leader: int, enough: int) -> int:
     return shared_once
 
 
-def _end_session(process: subprocess.Popen[bytes]) -> None:
+def end_session(leader: int) -> None:
     """Ends what a point has left running."""
-    while remaining := list(_session(process.pid)):
+    while remaining := list(_session(leader)):
         for each in remaining:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
         time.sleep(0.002)
-    process.wait()
 
 
-def _tail(file: IO[bytes]) -> str:
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - LOG_BYTES))
-    return file.read().decode(errors="replace")
+#: What is said about a branch: its process (STARTED), and its exit status, -N after signal N (ENDED).
+STARTED, ENDED = b"s", b"e"
+_SAID = struct.Struct("<cq")
+
+
+def tell(pipe: int, kind: bytes, value: int) -> None:
+    """Says one thing about a branch."""
+    os.write(pipe, _SAID.pack(kind, value))
+
+
+def told(pipe: int) -> tuple[bytes, int]:
+    """What has been said about a branch; nothing and 0 once the pipe has no writer."""
+    said = os.read(pipe, _SAID.size)
+    kind, value = _SAID.unpack(said) if said else (b"", 0)
+    return kind, value
+
+
+def write_result(record: Record, file: IO[bytes]) -> None:
+    """For `result_of()`."""
+    pickle.dump({f.name: getattr(record, f.name) for f in dataclasses.fields(record)}, file)
+    file.flush()
+
+
+def tail_of(*logs: IO[bytes]) -> str:
+    """The end of logs, one behind the other; they may still be written to, and be read by several threads."""
+    parts = []
+    for file in logs:
+        size = os.fstat(file.fileno()).st_size
+        parts.append(os.pread(file.fileno(), LOG_BYTES, max(0, size - LOG_BYTES)))
+    return b"".join(parts)[-LOG_BYTES:].decode(errors="replace")

@@ -19,6 +19,7 @@ from typing import Any
 from .. import __version__
 from ..errors import InputError
 from .code_hash import simulator_hash
+from .columns import ABOUT
 from .process import Limits
 from .task import PointOutcome, Record
 
@@ -67,7 +68,7 @@ class ResultCache:
             "point": {name: _plain(value) for name, value in point.items()},
             "limits": [limits.time_s, limits.memory],
             "regions": list(record.regions),
-            **{name: getattr(record, name) for name in ("outcome", "error", "log", "wall_s", "ended", "values")},
+            **{name: getattr(record, name) for name in (*ABOUT, "values")},
         }
         columns = list(zip(*rows)) or [(), (), ()]
         table = pyarrow.table(
@@ -131,6 +132,7 @@ def read_point(file: Path, statistics: bool = True) -> Stored | None:
             about["ended"],
             about["values"],
             regions={region: {} for region in about["regions"]},
+            branched=about["branched"],
         )
         columns = (table[name].to_pylist() for name in ("region", "path", "value")) if table is not None else ()
         for region, path, value in zip(*columns):

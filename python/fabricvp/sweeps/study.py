@@ -27,7 +27,8 @@ from .yaml_items import Item, read_yaml
 
 KINDS = ("lines", "bars", "scatter")
 _KEYS = (
-    *("title", "question", "config", "app", *APP_ARGUMENTS, "program", "append", "function", "plugins", "set", "time"),
+    *("title", "question", "config", "app", *APP_ARGUMENTS, "program", "append", "function"),
+    *("warm_up", "plugins", "set", "time"),
     *("grid", "points", *SAMPLERS, "constraints", "repeat", "keep", "plots", "limits"),
 )
 _PLOT_KEYS = ("name", "x", "y", "by", "kind", "log", "caption")
@@ -80,6 +81,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         plugins=[_file(item, folder) for item in keys["plugins"].items()] if "plugins" in keys else (),
         time=_time(keys.get("time")),
         function=_function(keys.get("function"), folder),
+        warm_up=_function(keys.get("warm_up"), folder),
     )
     sampler = _sampler(keys, folder)
     points, expand = _points(keys, folder, top, sampler)

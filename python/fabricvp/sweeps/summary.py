@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .columns import ABOUT
+from .columns import measured_columns
 from .points import SEED
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def summarise(
     if not 0 < confidence < 1:
         raise InputError(f"confidence: {confidence} is not between 0 and 1")
     parameters = parameters_of(frame)
-    measured = [n for n in frame.columns[len(parameters) + len(ABOUT) :] if is_numeric_dtype(frame[n])]
+    measured = [n for n in measured_columns(frame) if is_numeric_dtype(frame[n])]
     chosen = [columns] if isinstance(columns, str) else measured if columns is None else list(columns)
     for name in chosen:
         if name not in measured:

@@ -46,6 +46,7 @@ class Task:
     time: Time | None = None  #: simulated; None: until the machine ends
     function: Callable[..., Any] | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    warm_up: Callable[..., Any] | None = None  #: what happens to the machine before ``function`` has it
 
 
 @dataclass
@@ -61,6 +62,7 @@ class Record:
     statistics: dict[str, float] = field(default_factory=dict)
     regions: dict[str, dict[str, float]] = field(default_factory=dict)  #: by label
     killed_from_outside: bool = False  #: by SIGKILL that no limit explains: says nothing about the point
+    branched: bool = False  #: from a machine that had been warmed up for other points, too
 
 
 def task_of(common: Task, point: Mapping[str, Any]) -> Task:
@@ -99,6 +101,7 @@ def task_of(common: Task, point: Mapping[str, Any]) -> Task:
         common.time,
         common.function,
         arguments,
+        common.warm_up,
     )
 
 

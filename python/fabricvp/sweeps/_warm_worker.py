@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process of a machine that points branch from: `python -m fabricvp.sweeps._warm_worker TASK SOCKET PARENT`.
+Not for people.
+
+Each message on the socket brings four descriptors: a task, a file for its record, its log, and a pipe on which the
+branch says which process it is and this one how it has ended."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from ..remote import close_parent_connections
+from .process import ENDED, STARTED, end_with, tell, unpack, write_result
+from .task import Record
+
+if TYPE_CHECKING:
+    from .measure import Warm
+
+
+def main() -> int:
+    task_file, socket_file, parent = (int(text) for text in sys.argv[1:])
+    if not end_with(parent):
+        return 1
+    task = unpack(task_file)
+    from .measure import warm_up
+
+    warm = warm_up(task)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    _serve(socket.socket(fileno=socket_file), warm)
+    return 0
+
+
+def _serve(connection: socket.socket, warm: Warm | Record) -> None:
+    """Branches as it is asked to, until the sweep closes the connection."""
+    running: dict[int, tuple[int, int]] = {}  #: a process by what tells its end, and the pipe that waits for it
+    poller = select.poll()
+    poller.register(connection, select.POLLIN)
+    while True:
+        for descriptor, _ in poller.poll():
+            if descriptor != connection.fileno():
+                poller.unregister(descriptor)
+                pid, pipe = running.pop(descriptor)
+                os.close(descriptor)
+                tell(pipe, ENDED, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+                os.close(pipe)
+                continue
+            message, (request, result, log, pipe), _, _ = socket.recv_fds(connection, 1, 4)
+            if not message:
+                return
+            if isinstance(warm, Record):
+                with open(result, "wb", closefd=False) as file:
+                    write_result(warm, file)
+                tell(pipe, ENDED, 0)
+                os.close(pipe)
+            else:
+                pid = _branch(
+                    warm, request, result, log, pipe, [connection.fileno(), *(p for _, p in running.values())]
+                )
+                ended = os.pidfd_open(pid)
+                running[ended] = pid, pipe
+                poller.register(ended, select.POLLIN)
+            for file_number in (request, result, log):
+                os.close(file_number)
+
+
+def _branch(warm: Warm, request: int, result: int, log: int, pipe: int, others: list[int]) -> int:
+    """Gives the branch's process; the branch itself never returns."""
+    from .measure import measure_on
+
+    parent = os.getpid()
+    warm.platform._core.before_fork()
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        for descriptor in others:  # who waits for another branch must see its pipe end
+            os.close(descriptor)
+        os.setsid()
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        if not end_with(parent):
+            os._exit(1)
+        tell(pipe, STARTED, os.getpid())
+        close_parent_connections()
+        warm.platform._core.after_fork_in_child()
+        record = measure_on(warm, unpack(request))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with open(result, "wb") as file:
+            write_result(record, file)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    exit_status = main()
+    os._exit(exit_status)

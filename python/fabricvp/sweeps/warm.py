@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points that branch from one machine, which is built and warmed up once for all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO
+
+from .process import ENDED, STARTED, Limits, end_session, pack, result_of, start, tail_of, told, wait_within
+from .task import Record, Task
+
+
+class WarmMachines:
+    """The machines of a sweep that several of its points share: those with a warm-up that differ in nothing but the
+    arguments of their function. Each has a process of its own, from its first point's begin to its last one's end."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._keys = [_machine_of(task) for task in tasks]
+        self._left = Counter(key for key in self._keys if key)
+        self._shared = {key for key, points in self._left.items() if points > 1}
+        self._machines: dict[bytes, _WarmMachine] = {}
+        self._lock = threading.Lock()
+        # A process ends with the thread that started it (PR_SET_PDEATHSIG): this one stays until the sweep's end.
+        self._starter = ThreadPoolExecutor(1)
+
+    def order(self) -> list[int]:
+        """Places of all points, those of one machine together."""
+        first: dict[bytes, int] = {}
+        for place, key in enumerate(self._keys):
+            first.setdefault(key, place)
+        return sorted(range(len(self._keys)), key=lambda place: (first[self._keys[place]], place))
+
+    def shares(self, place: int) -> bool:
+        """Whether a point has its machine in common with others."""
+        return self._keys[place] in self._shared
+
+    def run(self, place: int, task: Task, limits: Limits, cancelled: threading.Event) -> Record:
+        """Measures a point on a branch of its machine. Raises `Cancelled` soon after ``cancelled`` is set."""
+        key = self._keys[place]
+        with self._lock:
+            machine = self._machines.get(key)
+            if machine is None:
+                machine = self._machines[key] = self._starter.submit(_WarmMachine, key).result()
+        try:
+            return machine.measure(pack(task), limits, cancelled)
+        finally:
+            with self._lock:
+                self._left[key] -= 1
+                if self._left[key] == 0:
+                    del self._machines[key]
+                    machine.close()
+
+    def close(self) -> None:
+        """Ends all machines."""
+        for machine in self._machines.values():
+            machine.close()
+        self._machines.clear()
+        self._starter.shutdown()
+
+
+def _machine_of(task: Task) -> bytes:
+    """What a point's machine follows from, packed; empty if nothing warms it up."""
+    return pack(dataclasses.replace(task, function=None, arguments={})) if task.warm_up is not None else b""
+
+
+class _WarmMachine:
+    def __init__(self, packed: bytes) -> None:
+        self._log = tempfile.TemporaryFile()
+        self._begin = time.monotonic()
+        self._is_warm = False
+        self._over: Record | None = None  #: why there is no machine: it came to a limit before it was warm
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with tempfile.TemporaryFile() as request, theirs:
+            request.write(packed)
+            request.flush()
+            self._process = start("_warm_worker", request.fileno(), theirs.fileno(), log=self._log)
+
+    def measure(self, packed: bytes, limits: Limits, cancelled: threading.Event) -> Record:
+        """A point on a branch. The limits hold for the warm-up, and for each branch."""
+        with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
+            request.write(packed)
+            request.flush()
+            reading, writing = os.pipe()
+            try:
+                try:
+                    files = [request.fileno(), result.fileno(), log.fileno(), writing]
+                    socket.send_fds(self._socket, [b"branch"], files)
+                except OSError:  # it has died
+                    pass
+                finally:
+                    os.close(writing)
+                begin = time.monotonic()
+                started = self._wait_for_start(reading, result, limits, cancelled)
+                if isinstance(started, int):
+                    begin = time.monotonic()
+                    record = _wait_for_end(started, begin, reading, result, limits, cancelled)
+                else:
+                    record = started
+            finally:
+                os.close(reading)
+            record.wall_s = time.monotonic() - begin
+            record.log = tail_of(self._log, log)
+            return record
+
+    def close(self) -> None:
+        """Ends the machine's process."""
+        self._socket.close()
+        end_session(self._process.pid)
+        self._process.wait()
+        self._log.close()
+
+    def _wait_for_start(self, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event) -> int | Record:
+        """The branch's process, or a record if there is none."""
+        begin = time.monotonic() if self._is_warm else self._begin
+        over = wait_within(pipe, self._process.pid, begin, limits, cancelled)
+        if over is not None:
+            with self._lock:
+                self._over = self._over or over
+            end_session(self._process.pid)
+            return over
+        kind, value = told(pipe)
+        if kind == STARTED:
+            self._is_warm = True
+            return value
+        if kind == ENDED:
+            return result_of(value, result)
+        with self._lock:
+            status = self._process.wait()
+            return dataclasses.replace(self._over) if self._over else result_of(status, result)
+
+
+def _wait_for_end(
+    branch: int, begin: float, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event
+) -> Record:
+    try:
+        over = wait_within(pipe, branch, begin, limits, cancelled)
+    finally:
+        end_session(branch)
+    if over is None:
+        kind, status = told(pipe)
+        over = result_of(status if kind == ENDED else -signal.SIGKILL, result)  # else it ended with its machine
+    over.branched = True
+    return over
