@@ -251,9 +251,9 @@ void platform::write_results(const std::string& folder) {
     files.emplace_back("topology.json", topology_text(topology));
     std::map<std::string, std::string> copies;
     if (alone && m->recording)
-        copies["trace.json"] = m->recording->finished();
+        copies[name_of(m->recording->form())] = m->recording->finished();
     else if (m->recording)
-        files.emplace_back("trace.json", ranks::merged_trace(m->rank_parts));
+        files.emplace_back(name_of(m->recording->form()), ranks::merged_trace(m->rank_parts, m->recording->form()));
     write_files(folder, files, copies);
     write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(true)));
     if (alone) m->rank_parts.clear();
@@ -360,7 +360,9 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
             return devices.describe_queues(a.wavefronts, gpu, number);
         };
     hooks.start_trace = [this](const std::string& file) {
-        m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().max_bytes, file);
+        const auto form =
+            std::filesystem::path(file).extension() == ".pftrace" ? trace_file::protobuf : trace_file::json;
+        m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().max_bytes, form, -1, file);
         return file.empty() ? m->results ? m->results->path() + "/trace.json"
                                          : std::string("memory: give a file to keep the trace without --out")
                             : file;
@@ -405,11 +407,12 @@ void platform::detach_after_fork() {
 
 void platform::check_names() const { m->check_scopes(); }
 
-void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes) {
+void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes, trace_file form) {
     trace_recording::check_names(filter, [this](const std::string& name) {
         return !m->partition || m->partition->is_of_rank(name, m->communicator->rank());
     });
-    m->recording = std::make_unique<trace_recording>(from, to, filter, max_bytes);
+    const int rank = m->partition ? static_cast<int>(m->communicator->rank()) : -1;
+    m->recording = std::make_unique<trace_recording>(from, to, filter, max_bytes, form, rank);
 }
 
 void platform::start_capture(const std::string& file, const std::string& filter, std::uint64_t max_bytes) {

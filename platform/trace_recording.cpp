@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/trace_format.h"
 #include "platform/common/input_error.h"
 #include "platform/platform.h"
 #include "platform/renamed_statistics.h"
@@ -59,12 +60,19 @@ void trace_recording::check_names(const std::string& filter, const std::function
     }
 }
 
+trace_file parse_trace_file(const std::string& text) {
+    if (text == "json") return trace_file::json;
+    if (text == "protobuf") return trace_file::protobuf;
+    throw input_error(fmt::format("trace: the format '{}' is not known; there are json and protobuf", text));
+}
+
 trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
-                                 const std::string& path)
-    : m_path(path.empty() ? temporary_path(m_temporary) : path) {
+                                 trace_file form, int rank, const std::string& path)
+    : m_form(form), m_path(path.empty() ? temporary_path(m_temporary) : path) {
     trace::stop();
     try {
-        trace::start({m_path, from, to, globs_of(filter), max_bytes});
+        trace::start({m_path, from, to, globs_of(filter), max_bytes},
+                     form == trace_file::json ? trace::json_format() : trace::perfetto_format(rank));
         m_running = true;
         if (m_temporary >= 0) unlink(m_path.c_str());
         for (const auto* s : all_statistics()) {

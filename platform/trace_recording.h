@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "base/trace.h"
+#include "platform/common/trace_file.h"
 
 namespace fabricvp {
 
@@ -19,8 +20,9 @@ public:
     /// \throws input_error for a part of a filter that no block of the machine has
     static void check_names(const std::string& filter, const std::function<bool(const std::string&)>& is_known);
 
-    /// Starts at once, and ends a trace that is still being recorded. \throws input_error
-    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
+    /// Starts at once, and ends a trace that is still being recorded. \param rank of several processes, or -1
+    /// \throws input_error
+    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes, trace_file form, int rank,
                     const std::string& path = {});
     ~trace_recording();
     trace_recording(const trace_recording&) = delete;
@@ -30,6 +32,7 @@ public:
     void sample(ticks now);
 
     const std::string& path() const { return m_path; }
+    trace_file form() const { return m_form; }
     /// Ends the recording; harmless if it has ended.
     trace::summary stop();
     /// Ends the recording and says where the trace can be read now; a temporary one has no other name.
@@ -45,6 +48,7 @@ private:
         std::uint64_t shown;  ///< growth that the trace shows now
     };
 
+    trace_file m_form;
     int m_temporary = -1;  ///< open file without a name
     std::string m_path;
     std::vector<track> m_tracks;

@@ -65,6 +65,7 @@ extras=()
 [[ " $* " != *" check "* && ! -x .venv/bin/ruff ]] || extras+=(check)
 [[ " $* " != *" docs "* && ! -x .venv/bin/mkdocs ]] || extras+=(docs)
 [[ " $* " != *" browser "* && ! -x .venv/bin/playwright ]] || extras+=(browser)
+[[ " $* " != *" slurm "* ]] || extras+=(slurm)
 mapfile -t wanted < <(.venv/bin/python - "${extras[@]}" <<'PY'
 import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]

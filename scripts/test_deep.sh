@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install browser tidy bare)
+all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install browser slurm tidy bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
     [fuzz]="an hour of all fuzzers under the sanitizers, from seed 1 on"
@@ -17,6 +17,7 @@ declare -A about=(
     [linux]="Linux to a shell, on one hart and on four, and 1,000 starts of programs with GPUs"
     [install]="pip install and find_package from an installed tree"
     [browser]="the page of a run, the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
+    [slurm]="sweeps on a Slurm cluster of one node"
     [tidy]="clang-tidy on all C++ sources"
     [bare]="make demo and make test from a clone on a bare Debian 12"
 )
@@ -52,6 +53,10 @@ part_browser() {
     scripts/setup.sh build test docs browser && scripts/build.sh "$jobs" && .venv/bin/python scripts/docs/build.py &&
         .venv/bin/python -m pytest tests/python/test_demo.py tests/python/test_site.py tests/python/test_reproduce.py \
             tests/python/test_monitor_browser.py
+}
+part_slurm() {
+    scripts/setup.sh build test slurm && scripts/build.sh "$jobs" &&
+        scripts/deep/slurm.sh .venv/bin/python -m pytest tests/python/test_sweep_slurm.py
 }
 part_tidy() { scripts/setup.sh build test check && scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/check.sh --all tidy; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }

@@ -19,28 +19,17 @@
 #include "base/calendar.h"
 #include "base/log.h"
 #include "base/trace_flow.h"
+#include "base/trace_format.h"
 
 namespace fabricvp::trace {
 
 namespace {
 
 constexpr std::uint64_t smallest_file = 4096;
-constexpr const char* tail = "\n]}\n";
-constexpr std::uint64_t tail_bytes = 512;  // kept free for the marker event and the closing brackets
+constexpr std::uint64_t tail_bytes = 512;       // kept free for the marker event and the format's tail
+constexpr std::size_t batch_bytes = 256 << 10;  // of events that go to the file together
 
-std::string escaped(std::string_view text) {
-    std::string s;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') s += '\\';
-        if (static_cast<unsigned char>(c) < 0x20)
-            s += fmt::format("\\u{:04x}", c);
-        else
-            s += c;
-    }
-    return s;
-}
-
-/// Microseconds, which the format counts in, without rounding.
+/// In a warning; the formats write times by themselves.
 std::string microseconds(ticks t) { return fmt::format("{}.{:06}", t / 1'000'000, t % 1'000'000); }
 
 bool matches(const std::string& filter, const char* name) {
@@ -54,16 +43,16 @@ bool matches(const std::string& filter, const char* name) {
 
 class writer {
 public:
-    explicit writer(const options& o) : m_options(o), m_file(std::fopen(o.path.c_str(), "w")) {
+    writer(const options& o, std::unique_ptr<format> as)
+        : m_options(o), m_format(std::move(as)), m_file(std::fopen(o.path.c_str(), "w")) {
         if (!m_file)
             throw std::runtime_error(
                 fmt::format("cannot write the trace {}: {}", o.path, std::generic_category().message(errno)));
-        put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":"
-            "{\"name\":\"simulation\"}}");
+        put(m_format->head());
     }
     ~writer() {
         if (!m_file) return;
-        put(tail);
+        complete();
         std::fclose(m_file);
     }
 
@@ -77,24 +66,19 @@ public:
         open_lane(object, t, lane);
         t.lanes[lane].busy_until = end;
         t.lanes[lane].recent[t.lanes[lane].next++ % t.lanes[lane].recent.size()] = {begin, end};
-        const auto arguments =
-            of ? fmt::format(R"(,"args":{{"access":{},"address":"{:#x}"}})", of->number, of->address) : std::string();
-        event(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}"{}}})", t.lanes[lane].id,
-                          microseconds(begin), microseconds(end - begin), escaped(name), arguments));
+        event(m_format->slice(t.lanes[lane].id, name, begin, end, of));
     }
 
     void instant(const sc_core::sc_object& object, std::string_view name, ticks at) {
         if (!admit(object, inside(at))) return;
         track& t = m_tracks.at(&object);
         open_lane(object, t, 0);
-        event(fmt::format(R"({{"ph":"i","s":"t","pid":1,"tid":{},"ts":{},"name":"{}"}})", t.lanes[0].id,
-                          microseconds(at), escaped(name)));
+        event(m_format->instant(t.lanes[0].id, name, at));
     }
 
     void counter(const sc_core::sc_object& object, std::string_view name, ticks at, double value) {
         if (!admit(object, inside(at))) return;
-        event(fmt::format(R"({{"ph":"C","pid":1,"ts":{},"name":"{}.{}","args":{{"value":{}}}}})", microseconds(at),
-                          object.name(), escaped(name), value));
+        event(m_format->counter(fmt::format("{}.{}", object.name(), name), at, value));
     }
 
     /// One end of an arrow, at the begin of a slice that lies in the window. \param phase s, t, f: first, next, last
@@ -107,13 +91,12 @@ public:
             found = find(s);
         }
         if (!found) return false;
-        event(fmt::format(R"({{"ph":"{}","bp":"e","cat":"flow","id":{},"pid":1,"tid":{},"ts":{},"name":"{}"}})", phase,
-                          number, found->id, microseconds(s.begin), escaped(name)));
+        event(m_format->arrow(found->id, name, s.begin, number, phase));
         return true;
     }
 
     summary finish() {
-        put(tail);
+        complete();
         const bool failed = std::ferror(m_file) != 0;
         const bool closed = std::fclose(m_file) == 0;
         m_file = nullptr;
@@ -168,32 +151,46 @@ private:
         if (lane_number < t.lanes.size()) return;
         t.lanes.push_back({++m_lanes, 0, {}, 0});
         const std::string suffix = lane_number ? fmt::format(" #{}", lane_number + 1) : "";
-        record(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}{}"}}}})", m_lanes,
-                           object.name(), suffix));
+        record(m_format->track(m_lanes, object.name() + suffix));
     }
 
-    void event(const std::string& json) {
-        if (record(json)) ++m_summary.events;
+    void event(const std::string& bytes) {
+        if (record(bytes)) ++m_summary.events;
     }
 
-    bool record(const std::string& json) {
+    bool record(const std::string& bytes) {
         if (!detail::active) return false;
-        if (m_bytes + json.size() + 2 + tail_bytes > m_options.max_bytes) {
+        if (m_batch.size() + bytes.size() > batch_bytes || !has_room(bytes)) end_batch();
+        if (!has_room(bytes)) {
             detail::active = false;
             m_summary.capped = true;
-            put(fmt::format(
-                ",\n"
-                R"({{"ph":"i","s":"g","pid":1,"tid":0,"ts":{},"name":"trace ends here: size limit of {} bytes"}})",
-                microseconds(calendar::find() ? calendar::find()->now() : 0), m_options.max_bytes));
+            const auto now = calendar::find() ? calendar::find()->now() : 0;
+            m_batch +=
+                m_format->instant(0, fmt::format("trace ends here: size limit of {} bytes", m_options.max_bytes), now);
             return false;
         }
-        put(",\n" + json);
+        m_batch += bytes;
         return true;
     }
 
-    void put(const std::string& text) {
-        std::fwrite(text.data(), 1, text.size(), m_file);
-        m_bytes += text.size();
+    /// Whether the file stays small enough even if nothing can be compressed.
+    bool has_room(const std::string& bytes) const {
+        return m_bytes + m_batch.size() + bytes.size() + format::packing + tail_bytes <= m_options.max_bytes;
+    }
+
+    void end_batch() {
+        put(m_format->packed(std::move(m_batch)));
+        m_batch.clear();
+    }
+
+    void complete() {
+        end_batch();
+        put(m_format->tail());
+    }
+
+    void put(const std::string& bytes) {
+        std::fwrite(bytes.data(), 1, bytes.size(), m_file);
+        m_bytes += bytes.size();
     }
 
     std::string why_empty() const {
@@ -216,7 +213,9 @@ private:
     }
 
     options m_options;
+    std::unique_ptr<format> m_format;
     std::FILE* m_file;
+    std::string m_batch;                                  // events that are not in the file yet
     std::map<const sc_core::sc_object*, track> m_tracks;  // looked up only: its order is never seen
     unsigned m_matching_tracks = 0, m_lanes = 0;
     std::uint64_t m_outside = 0, m_bytes = 0;
@@ -244,11 +243,13 @@ bool arrow(const step& s, std::string_view name, std::uint64_t number, char phas
 
 }  // namespace detail
 
-void start(const options& o) {
+void start(const options& o) { start(o, json_format()); }
+
+void start(const options& o, std::unique_ptr<format> as) {
     if (current) throw std::runtime_error("a trace is being recorded already");
     if (o.from >= o.to) throw std::invalid_argument("the window of the trace is empty");
     if (o.max_bytes < smallest_file) throw std::invalid_argument("the size limit of a trace is at least 4 KiB");
-    current = std::make_unique<writer>(o);
+    current = std::make_unique<writer>(o, std::move(as));
     detail::clear_flows();
     detail::active = true;
 }

@@ -56,10 +56,10 @@ void start_capture(platform& p, const options::variables_map& given) {
 }
 
 void start_trace(platform& p, const options::variables_map& given) {
-    for (const char* option : {"trace-filter", "trace-window", "trace-size"})
+    for (const char* option : {"trace-filter", "trace-window", "trace-size", "trace-format"})
         if (given.count(option) && !given.count("trace")) throw input_error(fmt::format("--{} needs --trace", option));
     if (!given.count("trace")) return;
-    if (!given.count("out")) throw input_error("--trace needs --out, the folder where trace.json goes");
+    if (!given.count("out")) throw input_error("--trace needs --out, the folder where the trace goes");
     ticks from = 0, to = never;
     if (given.count("trace-window")) {
         const auto window = text_option(given, "trace-window");
@@ -69,7 +69,8 @@ void start_trace(platform& p, const options::variables_map& given) {
         from = quantity<duration>(window.substr(0, dots), parameter_kind::duration, "--trace-window");
         to = quantity<duration>(window.substr(dots + 2), parameter_kind::duration, "--trace-window");
     }
-    p.start_trace(from, to, text_option(given, "trace-filter"), size_option(given, "trace-size", 256 << 20));
+    const auto form = given.count("trace-format") ? parse_trace_file(text_option(given, "trace-format")) : trace_file();
+    p.start_trace(from, to, text_option(given, "trace-filter"), size_option(given, "trace-size", 256 << 20), form);
 }
 
 bool owes_result(const platform& p) {
@@ -147,6 +148,8 @@ options::options_description run_options() {
         "pairs, who waits; pause, step, speed, faults")("monitor-wait",
                                                         "with --monitor, wait for the page's \"continue\"")(
         "trace", "record a trace for ui.perfetto.dev into DIR/trace.json")(
+        "trace-format", options::value<std::string>()->value_name("json|protobuf"),
+        "protobuf: into DIR/trace.pftrace, many times smaller, times rounded to nanoseconds")(
         "trace-filter", options::value<std::string>()->value_name("GLOB"),
         "only components with such names, e.g. node0.host.hart*")(
         "trace-window", options::value<std::string>()->value_name("FROM..TO"), "only this part of simulated time")(

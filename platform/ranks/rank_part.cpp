@@ -80,7 +80,12 @@ statistics_snapshot merged_values(const std::vector<rank_part>& all) {
     return sum;
 }
 
-std::string merged_trace(const std::vector<rank_part>& all) {
+std::string merged_trace(const std::vector<rank_part>& all, trace_file form) {
+    if (form == trace_file::protobuf) {  // messages of several processes one behind the other
+        std::string joined;
+        for (const auto& part : all) joined += part.trace;
+        return joined;
+    }
     static constexpr std::string_view head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", tail = "\n]}\n";
     std::string merged(head);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {

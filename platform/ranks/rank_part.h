@@ -8,6 +8,7 @@
 
 #include "host/marker.h"
 #include "platform/common/script_report.h"
+#include "platform/common/trace_file.h"
 #include "platform/results/results.h"
 
 namespace fabricvp::ranks {
@@ -35,6 +36,6 @@ rank_part parse_rank_part(const std::string& bytes);
 statistics_snapshot merged_values(const std::vector<rank_part>& all);
 
 /// One trace of all, in which each rank is a process.
-std::string merged_trace(const std::vector<rank_part>& all);
+std::string merged_trace(const std::vector<rank_part>& all, trace_file form);
 
 }  // namespace fabricvp::ranks

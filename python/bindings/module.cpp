@@ -199,8 +199,9 @@ void bind_session(py::module_& m) {
         .def("write_results", [](session& x, const std::string& folder) { x.machine().write_results(folder); })
         .def("start_capture", [](session& x, const std::string& file, const std::string& filter,
                                  std::uint64_t max) { x.machine().start_capture(file, filter, max); })
-        .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter,
-                               std::uint64_t max) { x.machine().start_trace(from, to, filter, max); })
+        .def("start_trace",
+             [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t max,
+                const std::string& form) { x.machine().start_trace(from, to, filter, max, parse_trace_file(form)); })
         .def("inject", [](session& x, const std::string& target, const std::string& kind, ticks at,
                           const platform::overrides& arguments) { x.machine().inject(target, kind, at, arguments); })
         .def("faults", [](session& x) { return list_faults(x.machine()); })

@@ -118,7 +118,7 @@ TEST_CASE("what ranks have measured comes together") {
     CHECK(node.script->lines[0].progress == script_progress::under_way);
     CHECK(node.script->lines[0].begin == 7);
     CHECK(node.script->lines[0].end == never);
-    CHECK(merged_trace(all) ==
+    CHECK(merged_trace(all, trace_file::json) ==
           "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{"
           "\"name\":\"rank 0\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3},\n"
           "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"rank "
