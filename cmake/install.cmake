@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What embedders and plug-ins get: the library, headers, the CMake package (find_package(fabricvp)), machines and firmware
+# What embedders and plug-ins get: the library, headers, the CMake package (find_package(FabricVP), in either spelling), machines and firmware
 # images. The Python package is a component of its own ("python"), which pip installs, with the same for plug-ins in its
 # folder `cpp` ("sdk").
 include(CMakePackageConfigHelpers)
 set(share_folder ${CMAKE_INSTALL_DATADIR}/fabricvp)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/fabricvpConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/fabricvp-config-version.cmake COMPATIBILITY SameMinorVersion)
 get_property(modules GLOBAL PROPERTY fabricvp_modules)
 list(TRANSFORM modules REPLACE "^fabricvp_" "" OUTPUT_VARIABLE FABRICVP_MODULES)
 
@@ -17,9 +17,9 @@ function(fabricvp_install_library component folder share_folder)
     INCLUDES DESTINATION ${headers})
   install(EXPORT fabricvp_${component} NAMESPACE fabricvp:: FILE fabricvpTargets.cmake DESTINATION ${package} COMPONENT ${component})
   set(made ${PROJECT_BINARY_DIR}/package_${component})
-  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fabricvpConfig.cmake.in ${made}/fabricvpConfig.cmake
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fabricvp-config.cmake.in ${made}/fabricvp-config.cmake
     INSTALL_DESTINATION ${package} PATH_VARS share_folder)
-  install(FILES ${made}/fabricvpConfig.cmake ${PROJECT_BINARY_DIR}/fabricvpConfigVersion.cmake
+  install(FILES ${made}/fabricvp-config.cmake ${PROJECT_BINARY_DIR}/fabricvp-config-version.cmake
     ${PROJECT_SOURCE_DIR}/cmake/systemc.cmake ${PROJECT_SOURCE_DIR}/cmake/fabricvp_plugin.cmake
     ${PROJECT_SOURCE_DIR}/cmake/fabricvp_gpu_kernel.cmake
     DESTINATION ${package} COMPONENT ${component})

@@ -49,7 +49,7 @@ def cmake_prefix() -> Path:
     """Where CMake finds the package `fabricvp` with library and headers, for plug-ins and programs in C++. Raises
     `InputError` if it is not installed."""
     prefix = Path(_fabricvp.__file__).with_name("cpp")
-    if not (prefix / "lib" / "cmake" / "fabricvp" / "fabricvpConfig.cmake").is_file():
+    if not (prefix / "lib" / "cmake" / "fabricvp" / "fabricvp-config.cmake").is_file():
         raise InputError(f"{prefix}: there is nothing to build plug-ins with in this installation")
     return prefix
 
