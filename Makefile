@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-deep fuzz bench check format docs clean linux
+.PHONY: help setup build demo test test-deep fuzz bench check format docs wheel clean linux
 
 JOBS ?= $(shell nproc)
 MINUTES ?= 30
@@ -80,6 +80,10 @@ docs:  ## build the documentation's site, which works from files: build/site/ind
 	@scripts/setup.sh build docs
 	@scripts/build.sh $(JOBS)
 	@.venv/bin/python scripts/docs/build.py
+
+wheel:  ## build/wheel/*.whl: the package with all that it needs to run inside, for pip on machines without compilers
+	@scripts/setup.sh build wheel
+	@scripts/wheel.sh $(JOBS)
 
 clean:  ## remove what was built (keeps .venv and what make linux fetched)
 	@find build -mindepth 1 -maxdepth 1 ! -name linux -exec rm -rf {} + 2>/dev/null || true

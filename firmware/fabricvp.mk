@@ -15,6 +15,8 @@
 #     processor.elf: service.c
 #     	$(build_processor_firmware)  # the command processor's, with services of one's own
 #     processor.elf: CP_SERVICES := my_service
+#     plugin: CMakeLists.txt
+#     	$(build_plugin)          # a plug-in in C++
 #
 # Flags are those of cmake/firmware.cmake and firmware/gpu/CMakeLists.txt.
 FABRICVP_SDK := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -23,12 +25,17 @@ RISCV_OBJCOPY ?= $(RISCV_GCC:gcc=objcopy)
 # Where kernels have <math.h> and its functions from; in Debian, the package picolibc-riscv64-unknown-elf.
 PICOLIBC ?= /usr/lib/picolibc/riscv64-unknown-elf
 
+# Ends in one line where the compiler is missing.
+fabricvp_compiler = $(if $(shell command -v $(RISCV_GCC)),,$(error programs need $(RISCV_GCC) (Debian: apt install \
+  gcc-riscv64-unknown-elf$(if $(wildcard $(PICOLIBC)/lib),, picolibc-riscv64-unknown-elf))))
+
 fabricvp_flags := -mcmodel=medany -ffreestanding -O2 -g -Wall -Wextra -fno-common -fno-tree-loop-distribute-patterns \
   -ffunction-sections -fdata-sections -I$(FABRICVP_SDK) -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
 fabricvp_libgcc = $(dir $(shell $(RISCV_GCC) -march=rv64imafd -mabi=lp64d -print-libgcc-file-name))
 fabricvp_libc = $(PICOLIBC)/lib/release/$(shell $(RISCV_GCC) -march=rv64imafd -mabi=lp64d -print-multi-directory)
 
 define build_kernel
+$(fabricvp_compiler)
 $(if $(wildcard $(fabricvp_libc)/libc.a),,$(error kernels need picolibc for RISC-V (Debian: apt install picolibc-riscv64-unknown-elf; elsewhere: PICOLIBC=FOLDER); there is no $(fabricvp_libc)/libc.a))
 @echo "building $@"
 @$(RISCV_GCC) -march=rv64imafd_zicsr_zba_zbb -mabi=lp64d $(fabricvp_flags) -I$(FABRICVP_SDK)/gpu -idirafter $(PICOLIBC)/include -DFABRICVP_KERNEL -msmall-data-limit=0 -fno-jump-tables \
@@ -41,8 +48,16 @@ define build_program
 @$(PYTHON) -m fabricvp cc $(filter %.cl %.hip %.cu,$^) -o $@ $(CCFLAGS)
 endef
 
+# A plug-in in C++, by CMake in the folder build. CMake is asked each time, so that it goes on after what it lacked is there.
+define build_plugin
+$(if $(and $(shell command -v cmake),$(shell for tool in $(CXX) c++ clang++; do command -v $$tool; done; :)),,$(error plug-ins need CMake and a C++ compiler (Debian: apt install cmake g++ libsystemc-dev libfmt-dev)))
+@cmake -S . -B build -DCMAKE_PREFIX_PATH=$$($(PYTHON) -m fabricvp sdk --cmake) >/dev/null
+@cmake --build build
+endef
+
 # What a program does not use of firmware/lib is left out by the linker.
 define build_firmware
+$(fabricvp_compiler)
 @echo "building $@"
 @$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) $(CFLAGS) -T $(FABRICVP_SDK)/lib/host.ld \
   $(wildcard $(FABRICVP_SDK)/lib/*.S $(FABRICVP_SDK)/lib/*.c $(FABRICVP_SDK)/drivers/pci/*.c) $(filter %.c %.S,$^) -lgcc -o $@
@@ -52,6 +67,7 @@ endef
 # addresses: the command processor's firmware, and the kernels among the prerequisites, known by their files' names.
 fabricvp_images = $(FABRICVP_SDK)/../firmware/cp.elf $(filter %.elf,$^)
 define build_images
+$(fabricvp_compiler)
 @rm -rf $@.images && mkdir $@.images
 @for file in $(fabricvp_images); do $(RISCV_OBJCOPY) --strip-debug $$file $@.images/$$(basename $$file) 2>&1 | \
   { grep -v "section .\.tdata. not in segment" || :; }; test -s $@.images/$$(basename $$file) || exit 1; done
@@ -73,6 +89,7 @@ endef
 # The same with the run-times of HIP and OpenCL, and with picolibc, whose headers come behind the compiler's.
 fabricvp_host_libc = $(PICOLIBC)/lib/release/$(shell $(RISCV_GCC) -march=rv64imafdc -mabi=lp64d -print-multi-directory)
 define build_compute_host
+$(fabricvp_compiler)
 $(if $(wildcard $(fabricvp_host_libc)/libc.a),,$(error programs in HIP and OpenCL need picolibc for RISC-V (Debian: apt install picolibc-riscv64-unknown-elf; elsewhere: PICOLIBC=FOLDER); there is no $(fabricvp_host_libc)/libc.a))
 @echo "building $@"
 $(build_images)
@@ -86,6 +103,7 @@ endef
 
 # The command processor's firmware (firmware/cp) with the services that CP_SERVICES names, behind the two of its own.
 define build_processor_firmware
+$(fabricvp_compiler)
 @echo "building $@"
 @$(RISCV_GCC) -march=rv64imac_zicsr_zihintpause -mabi=lp64 $(fabricvp_flags) -fno-strict-aliasing \
   '-DCP_OWN_SERVICES=$(foreach service,$(CP_SERVICES),CP_SERVICE($(service)))' $(CFLAGS) -T $(FABRICVP_SDK)/cp/cp.ld \

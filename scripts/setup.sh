@@ -64,6 +64,7 @@ fi
 extras=()
 [[ " $* " != *" check "* && ! -x .venv/bin/ruff ]] || extras+=(check)
 [[ " $* " != *" docs "* && ! -x .venv/bin/mkdocs ]] || extras+=(docs)
+[[ " $* " != *" wheel "* && ! -x .venv/bin/auditwheel ]] || extras+=(wheel)
 [[ " $* " != *" browser "* && ! -x .venv/bin/playwright ]] || extras+=(browser)
 [[ " $* " != *" slurm "* ]] || extras+=(slurm)
 mapfile -t wanted < <(.venv/bin/python - "${extras[@]}" <<'PY'

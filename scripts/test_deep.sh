@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install browser slurm tidy bare)
+all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install wheel browser slurm tidy bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
     [fuzz]="an hour of all fuzzers under the sanitizers, from seed 1 on"
@@ -16,6 +16,7 @@ declare -A about=(
     [systemc3]="all C++ tests on SystemC 3.0"
     [linux]="Linux to a shell, on one hart and on four, and 1,000 starts of programs with GPUs"
     [install]="pip install and find_package from an installed tree"
+    [wheel]="a wheel, on a bare Debian 12 without compilers"
     [browser]="the page of a run, the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
     [slurm]="sweeps on a Slurm cluster of one node"
     [tidy]="clang-tidy on all C++ sources"
@@ -49,6 +50,7 @@ part_linux() {
         FABRICVP_PROGRAM_STARTS=1000 .venv/bin/python -m pytest -k linux
 }
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
+part_wheel() { scripts/build.sh "$jobs" && scripts/deep/wheel.sh "$jobs"; }
 part_browser() {
     scripts/setup.sh build test docs browser && scripts/build.sh "$jobs" && .venv/bin/python scripts/docs/build.py &&
         .venv/bin/python -m pytest tests/python/test_demo.py tests/python/test_site.py tests/python/test_reproduce.py \

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
@@ -61,6 +62,15 @@ std::string hint_for(const std::string& name, const std::vector<std::string>& kn
     return known.empty() ? "" : fmt::format(" (there are: {})", fmt::join(known, ", "));
 }
 
+/// The Debian package that has a file of the shipped machines, as an end of a message; empty for other files.
+std::string package_hint(const std::string& file) {
+    static constexpr std::pair<const char*, const char*> packages[] = {
+        {"/usr/lib/riscv64-linux-gnu/opensbi/", "opensbi"}, {"/usr/lib/u-boot/", "u-boot-qemu"}};
+    for (const auto& [folder, package] : packages)
+        if (file.rfind(folder, 0) == 0) return fmt::format(" (Debian: apt install {})", package);
+    return {};
+}
+
 }  // namespace
 
 std::string resolved_path(const std::string& path) {
@@ -112,7 +122,8 @@ std::string find_image(const std::string& named, const std::string& base) {
     if (path.is_relative() && !base.empty()) path = fs::path(base) / path;
     const auto found = resolved_path(path.string());
     if (fs::exists(path, ignored)) return found;
-    if (found.find("build/linux/") == std::string::npos) throw input_error(fmt::format("{}: no such file", found));
+    if (found.find("build/linux/") == std::string::npos)
+        throw input_error(fmt::format("{}: no such file{}", found, package_hint(found)));
     // What no package holds.
     const auto fetched = linux_folder();
     const auto own_copy = fs::path(fetched) / fs::path(found).filename();

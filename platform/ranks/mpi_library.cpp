@@ -55,7 +55,8 @@ void check_mpi() { library(); }
 std::unique_ptr<process_communicator> open_mpi() {
     // Open MPI loads parts of its own, which want to find its symbols.
     void* loaded = dlopen(library().c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (!loaded) throw input_error(fmt::format("MPI cannot be loaded: {}", dlerror()));
+    if (!loaded)
+        throw input_error(fmt::format("MPI cannot be loaded: {} (Debian: apt install openmpi-bin)", dlerror()));
     using opener = process_communicator* (*)();
     return std::unique_ptr<process_communicator>(reinterpret_cast<opener>(dlsym(loaded, "fabricvp_open_mpi"))());
 }

@@ -121,8 +121,8 @@ int mpirun(unsigned count) {
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     if (failed)
-        throw input_error(
-            fmt::format("--transport mpi: mpirun cannot be started: {} (Debian: openmpi-bin)", std::strerror(failed)));
+        throw input_error(fmt::format("--transport mpi: mpirun cannot be started: {} (Debian: apt install openmpi-bin)",
+                                      std::strerror(failed)));
 
     g_mpirun = child;
     struct sigaction action {

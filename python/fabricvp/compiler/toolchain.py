@@ -41,11 +41,19 @@ def clang() -> str:
         found = shutil.which(name)
         if found:
             return found
-    raise InputError(
-        f"no compiler '{named}' (FABRICVP_CLANG)"
-        if named
-        else "kernels need clang (Debian 12: apt install clang-14 llvm-14; Debian 13: clang-19 llvm-19)"
-    )
+    if named:
+        raise InputError(f"no compiler '{named}' (FABRICVP_CLANG)")
+    packages = [" ".join([f"clang-{version}", f"llvm-{version}", *_missing_packages()]) for version in VERSIONS]
+    raise InputError(f"kernels need clang (Debian 12: apt install {packages[0]}; Debian 13: {packages[1]})")
+
+
+def _missing_packages() -> list[str]:
+    """Debian's packages beside LLVM's that compiling a kernel would lack next: one message names them all."""
+    there = {
+        "gcc-riscv64-unknown-elf": shutil.which(_gcc_name()),
+        "picolibc-riscv64-unknown-elf": (picolibc() / "lib").is_dir(),
+    }
+    return [package for package, found in there.items() if not found]
 
 
 @functools.cache
@@ -86,15 +94,20 @@ def opt() -> str:
     for candidate in os.path.join(folder, name.replace("clang", "opt")), f"opt-{number}":
         if found := shutil.which(candidate):
             return found
-    raise InputError(f"kernels need opt of LLVM {number} (Debian: apt install llvm-{number})")
+    packages = " ".join([f"llvm-{number}", *_missing_packages()])
+    raise InputError(f"kernels need opt of LLVM {number} (Debian: apt install {packages})")
+
+
+def _gcc_name() -> str:
+    return os.environ.get("RISCV_GCC") or "riscv64-unknown-elf-gcc"
 
 
 @functools.cache
 def gcc() -> str:
     """The RISC-V compiler driver that links. Raises `InputError` if there is none."""
-    found = shutil.which(os.environ.get("RISCV_GCC") or "riscv64-unknown-elf-gcc")
+    found = shutil.which(_gcc_name())
     if not found:
-        raise InputError("kernels need riscv64-unknown-elf-gcc (Debian: apt install gcc-riscv64-unknown-elf)")
+        raise InputError(f"kernels need {_gcc_name()} (Debian: apt install {' '.join(_missing_packages())})")
     return found
 
 
