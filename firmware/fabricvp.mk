@@ -50,7 +50,7 @@ endef
 
 # A plug-in in C++, by CMake in the folder build. CMake is asked each time, so that it goes on after what it lacked is there.
 define build_plugin
-$(if $(and $(shell command -v cmake),$(shell for tool in $(CXX) c++ clang++; do command -v $$tool; done; :)),,$(error plug-ins need CMake and a C++ compiler (Debian: apt install cmake g++ libsystemc-dev libfmt-dev)))
+$(if $(and $(shell command -v cmake),$(shell for tool in $(CXX) c++ clang++; do command -v $$tool; done; :)),,$(error plug-ins need CMake and a C++ compiler (Debian: apt install cmake g++ libsystemc-dev libfmt-dev libboost-dev)))
 @cmake -S . -B build -DCMAKE_PREFIX_PATH=$$($(PYTHON) -m fabricvp sdk --cmake) >/dev/null
 @cmake --build build
 endef

@@ -181,7 +181,7 @@ def test_a_missing_compiler_of_projects(kind, installed):
 def test_missing_tools_of_plug_ins(kind, target, installed):
     assert installed("new", kind, "mine").returncode == 0
     done = installed("-C", "mine", target, program=[shutil.which("make")], tools=("sh",))
-    _assert_names(done, "cmake", "g++", "libsystemc-dev", "libfmt-dev")
+    _assert_names(done, "cmake", "g++", "libsystemc-dev", "libfmt-dev", "libboost-dev")
 
 
 @pytest.mark.parametrize("machine, package", [("uboot_m", "u-boot-qemu"), ("cs_storm", "opensbi")])
