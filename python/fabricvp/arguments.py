@@ -65,6 +65,22 @@ def add_jobs(parser: ArgumentParser, what: str) -> None:
     )
 
 
+def add_executor(parser: ArgumentParser) -> None:
+    """Adds `--executor` and `--scheduler`: where points run."""
+    from .sweeps.api import EXECUTORS
+
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        default="processes",
+        help="where points run: processes of this machine (default), or dask: a local cluster of as many workers as"
+        " --jobs says",
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="workers of this dask scheduler, such as tcp://10.0.0.1:8786"
+    )
+
+
 def add_result_cache(parser: ArgumentParser) -> None:
     """Adds `--result-cache`."""
     parser.add_argument(

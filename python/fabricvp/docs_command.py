@@ -203,7 +203,7 @@ def without_places(command: str) -> str:
     while words:
         word = words.pop(0)
         option, equals, _ = word.partition("=")
-        if option in ("--out", "--jobs", "--result-cache"):
+        if option in ("--out", "--jobs", "--executor", "--scheduler", "--result-cache"):
             words = words if equals else words[1:]
         else:
             kept.append(word)

@@ -87,6 +87,7 @@ def test_a_span_that_no_part_of_a_path_has_is_an_error():
 
 def test_an_origin_has_no_places():
     given = "fabricvp experiment scale --jobs 3 --out /home/a/b --devices 4 16 --result-cache=c --quick"
+    given += " --executor dask --scheduler tcp://10.0.0.1:8786"
     assert without_places(given) == "fabricvp experiment scale --devices 4 16 --quick --out results"
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sweeps on dask.distributed: workers that die lose no point, and none counts twice."""
+"""Sweeps and experiments on dask.distributed: workers that die lose no point, and none counts twice."""
 
+import contextlib
+import json
 import os
 import random
 import signal
@@ -11,7 +13,10 @@ import dask
 import distributed
 import fabricvp
 import pytest
+from fabricvp.experiments import Run
+from fabricvp.experiments.result_cache import ResultCache as PointCache
 from fabricvp.sweeps.dask_executor import Dask
+from fabricvp.sweeps.progress import Progress
 from fabricvp.sweeps.store import ResultCache
 
 
@@ -34,12 +39,13 @@ def cluster():
         yield cluster
 
 
-@pytest.mark.timeout(900)
-def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
-    draw, ended, killed, log = random.Random(3), threading.Event(), [], tmp_path / "log"
+@contextlib.contextmanager
+def workers_that_die(cluster, log):
+    """Kills workers a while after a point has begun, which a line of the log tells: all the first time, then one of
+    them. Gives the process identifiers of those killed."""
+    draw, ended, killed = random.Random(3), threading.Event(), []
 
     def kill_workers():
-        """A while after a point has begun: all workers the first time, then one of them."""
         seen = 0
         while not ended.wait(0.02) and len(killed) < 5:
             begun = len(log.read_text().split()) if log.exists() else 0
@@ -50,6 +56,18 @@ def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
                     killed.append(pid)
                     os.kill(pid, signal.SIGKILL)
 
+    thread = threading.Thread(target=kill_workers)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        ended.set()
+        thread.join()
+
+
+@pytest.mark.timeout(900)
+def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
+    log = tmp_path / "log"
     counted = []
 
     class Counted(Dask):
@@ -60,9 +78,7 @@ def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
 
             super().run(tasks, limits, count, on_alive)
 
-    thread = threading.Thread(target=kill_workers)
-    thread.start()
-    try:
+    with workers_that_die(cluster, log) as killed:
         frame = fabricvp.sweep(
             function=work,
             grid={"n": range(8), "log": [str(log)], "seconds": [2]},
@@ -70,9 +86,6 @@ def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
             result_cache=tmp_path / "cache",
             progress=False,
         )
-    finally:
-        ended.set()
-        thread.join()
     assert len(killed) >= 2
     assert sorted(counted) == [*range(8)]
     assert [*frame["n"]] == [*range(8)]
@@ -81,6 +94,46 @@ def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
     assert {point.point["n"] for point in ResultCache(tmp_path / "cache").points()} == set(range(8))
     runs = log.read_text().split()
     assert set(map(int, runs)) == set(range(8)) and len(runs) > 8  # some ran again, on another worker
+
+
+def work_of_experiment(point):
+    n, log = point
+    return n, [work(n if n != 3 else -3, log.removeprefix("to "), 2)]
+
+
+@pytest.mark.timeout(900)
+def test_an_experiment_loses_no_point_when_workers_die(cluster, tmp_path):
+    log, cache = tmp_path / "log", PointCache(tmp_path / "cache")
+    points = [(n, f"to {log}") for n in range(8)]
+    where = Dask(cluster.scheduler_address)
+    run = Run(True, 1, None, Progress(shown=False), result_cache=cache, executor=where, elsewhere=True)
+    with workers_that_die(cluster, log) as killed:
+        values = run.map("points", work_of_experiment, points)
+    assert len(killed) >= 2 and len(log.read_text().split()) > 8  # some ran again, on another worker
+    assert values == [(n, [n * n]) for n in range(8)]
+    assert [cache.find(work_of_experiment, point)[0] for point in points] == values
+    assert run.other_core_s == pytest.approx(sum(cache.find(work_of_experiment, point)[2] for point in points))
+
+
+@pytest.mark.timeout(900)
+def test_an_experiment_gives_the_same_on_a_local_cluster(tmp_path, command):
+    results = []
+    for executor in ("processes", "dask"):
+        done = command("experiment", "locality", "--quick", "--out", executor, "--executor", executor, "--jobs", 2)
+        assert done.returncode == 0, done.stderr
+        results.append(json.loads((tmp_path / executor / "result.json").read_text()))
+    for name in ("rows", "checks", "tables", "options", "machines"):
+        assert results[0].get(name) == results[1].get(name), name
+    assert results[0]["rows"] or results[0]["tables"]
+
+
+def test_wrong_executors_of_experiments(command, tmp_path):
+    for options, says in (
+        (["--executor", "slurm"], "invalid choice: 'slurm'"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "scheduler: 'tcp://127.0.0.1:1' does not answer"),
+    ):
+        done = command("experiment", "locality", "--quick", "--out", "found", *options)
+        assert (done.returncode, done.stderr.splitlines()[-1].count(says)) == (2, 1), done.stderr
 
 
 def test_a_local_cluster_gives_the_same_as_processes(tmp_path, command):

@@ -7,15 +7,19 @@ import shlex
 import sys
 import time
 
-from ..arguments import ArgumentParser, add_jobs, add_result_cache
+from ..arguments import ArgumentParser, add_executor, add_jobs, add_result_cache
 from ..errors import InputError
 from ..plot import use_palette
+from ..sweeps.api import executor_of
 from ..sweeps.progress import Progress, duration
 from . import registry
 from .frame import Report, Run
 from .points import PointFailed, core_seconds
 from .result_cache import ResultCache
 from .writing import Cost, number, prepare_folder, write
+
+#: Options on which results do not depend.
+_NOT_OF_THE_RESULT = ("name", "out", "jobs", "executor", "scheduler", "result_cache")
 
 
 def main(given: list[str]) -> int:
@@ -38,6 +42,7 @@ def main(given: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="a small sample, within 5 minutes")
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
     add_jobs(parser, "processes")
+    add_executor(parser)
     add_result_cache(parser)
     parser.add_argument(
         "--node",
@@ -49,6 +54,7 @@ def main(given: list[str]) -> int:
     options = parser.parse_args(given)
     if experiment is None:
         raise InputError("the name of the experiment comes first (see fabricvp experiment --help)")
+    executor = executor_of("dask" if options.scheduler else options.executor, options.jobs, options.scheduler)
     folder = prepare_folder(options.out)
     run = Run(
         options.quick,
@@ -56,6 +62,8 @@ def main(given: list[str]) -> int:
         options,
         Progress(),
         result_cache=ResultCache(options.result_cache or folder / "result_cache"),
+        executor=executor,
+        elsewhere=options.scheduler is not None,
     )
     use_palette()
     begin, core_begin = time.monotonic(), core_seconds()
@@ -69,8 +77,8 @@ def main(given: list[str]) -> int:
         experiment,
         run.report,
         shlex.join(["fabricvp", "experiment", *given]),
-        Cost(time.monotonic() - begin, core_seconds() - core_begin + run.found_core_s),
-        {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs", "result_cache")},
+        Cost(time.monotonic() - begin, core_seconds() - core_begin + run.other_core_s),
+        {name: value for name, value in vars(options).items() if name not in _NOT_OF_THE_RESULT},
     )
     _summary(run.report)
     print(f"written to {folder / 'index.html'}")

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._renamed import renamed_attributes, renamed_members
 from ..sweeps.code_hash import modules_hash
+from ..sweeps.executors import Executor
 from ..sweeps.progress import Progress
 from .machines import Machine
 from .points import run_points
@@ -176,7 +177,9 @@ class Run:
     result_cache: ResultCache | None = (
         None  #: where points are found that have been measured before, and kept as they come
     )
-    found_core_s: float = 0.0  #: core seconds that points have taken which were found there
+    executor: Executor | None = None  #: where points run; None: in processes of this machine
+    elsewhere: bool = False  #: whether that is outside of this process and its children
+    other_core_s: float = 0.0  #: core seconds of points that were found in the result cache, or ran elsewhere
 
     def map(
         self,
@@ -187,7 +190,8 @@ class Run:
         name: Callable[[Any], str] | None = None,
         fresh: bool = False,
     ) -> list[Any]:
-        """``function(point)`` for every point, each in a fresh process, up to ``jobs`` at a time; results in order.
+        """``function(point)`` for every point, each in a fresh process, up to ``jobs`` at a time, or by the run's
+        executor; results in order.
 
         ``function`` is a function of a module. ``cost`` weighs points for the estimate of the time left, and the
         heaviest start first; ``name`` says what progress calls a point. Points that have been cached are not run
@@ -197,17 +201,27 @@ class Run:
         left = [i for i in range(len(points)) if i not in known]
         simulated = {i: machines for i, (_, machines, _) in known.items()}
         results = {i: value for i, (value, _, _) in known.items()}
-        self.found_core_s += sum(core_s for _, _, core_s in known.values())
+        self.other_core_s += sum(core_s for _, _, core_s in known.values())
         self.progress.found(label, len(known), len(points))
 
         def on_result(index: int, value: Any, machines: list[Machine], core_s: float) -> None:
             results[left[index]], simulated[left[index]] = value, machines
+            self.other_core_s += core_s if self.elsewhere else 0.0
             if store:
                 store.put(function, points[left[index]], value, machines, core_s)
 
         costs = [cost(points[i]) for i in left]
         with self.progress.stage(label, costs, [name(points[i]) for i in left] if name else ()) as stage:
-            run_points(function, [points[i] for i in left], self.jobs, stage, stage.alive, costs, on_result=on_result)
+            run_points(
+                function,
+                [points[i] for i in left],
+                self.jobs,
+                stage,
+                stage.alive,
+                costs,
+                on_result=on_result,
+                executor=self.executor,
+            )
         self.report.add_machines(machine for i in range(len(points)) for machine in simulated[i])
         return [results[i] for i in range(len(points))]
 

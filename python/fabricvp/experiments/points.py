@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of an experiment, each in a fresh process, several at a time."""
+"""Points of an experiment, each in a fresh process, several at a time, where an executor of sweeps runs them."""
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
 import resource
-import signal
-import traceback
+import sys
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection, wait
+from dataclasses import dataclass
 from typing import Any
 
 from .._renamed import renamed_arguments
 from ..errors import InputError
+from ..sweeps.executors import Executor, Processes
+from ..sweeps.process import Limits
+from ..sweeps.task import PointOutcome, Record, Task
 from .machines import Machine, recorded_machines
 
 
@@ -31,76 +31,68 @@ def run_points(
     costs: Sequence[float] | None = None,
     machines: Callable[[list[Machine]], None] = lambda recorded_machines: None,
     on_result: Callable[[int, Any, list[Machine], float], None] = lambda index, value, recorded_machines, core_s: None,
+    executor: Executor | None = None,
 ) -> list[Any]:
-    """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
+    """``function(point)`` for every point, at most ``jobs`` at a time on this machine, or where ``executor`` runs
+    them; results in the order of the points.
 
     With ``costs``, those that take longest start first, so that none of them is left alone at the end.
 
-    Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
-    ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end,
-    and ``alive(indices)`` about once a second with those that run; ``on_result(index, result, machines, core seconds)``
-    before ``done()``. ``machines()`` is told in the end what the points have simulated, in the order of the points.
-    Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended then."""
-    context = multiprocessing.get_context("spawn")
+    Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on where it
+    runs. ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they
+    end, and ``alive(indices)`` about once a second with those that run; ``on_result(index, result, machines, core
+    seconds)`` before ``done()``. ``machines()`` is told in the end what the points have simulated, in the order of
+    the points. Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended
+    then."""
+    order = sorted(range(len(points)), key=lambda i: -costs[i] if costs else 0)
+    tasks = [
+        Task(function=_measure, arguments={"function": function, "point": points[i]}, any_value=True) for i in order
+    ]
     results: list[Any] = [None] * len(points)
     simulated: list[list[Machine]] = [[] for _ in points]
-    running: dict[Connection, tuple[int, multiprocessing.process.BaseProcess]] = {}
-    waiting = sorted(range(len(points)), key=lambda i: -costs[i] if costs else 0)[::-1]
-    try:
-        while waiting or running:
-            while waiting and len(running) < max(1, jobs):
-                index = waiting.pop()
-                receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_work, args=(sender, function, points[index]), daemon=True)
-                process.start()
-                sender.close()
-                running[receiver] = (index, process)
-            alive([index for index, _ in running.values()])
-            for receiver in wait(list(running), timeout=1.0):
-                index, process = running.pop(receiver)
-                results[index], simulated[index], core_s = _result(receiver, process, index)
-                on_result(index, results[index], simulated[index], core_s)
-                done(index)
-    finally:
-        for _, process in running.values():
-            process.kill()
-            process.join()
+
+    def on_record(place: int, record: Record) -> None:
+        index = order[place]
+        measured = _measured(record, index)
+        results[index], simulated[index] = measured.value, measured.machines
+        on_result(index, measured.value, measured.machines, measured.core_s)
+        done(index)
+
+    where = executor or Processes(max(1, jobs))
+    where.run(tasks, Limits(), on_record, lambda running: alive([order[place] for place in running]))
     machines([machine for each in simulated for machine in each])
     return results
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What a point's process gives."""
+
+    value: Any
+    machines: list[Machine]
+    core_s: float
+    invalid: str = ""  #: the message of an `InputError`
+
+
+def _measure(function: Callable[[Any], Any], point: Any) -> _Measured:
+    try:
+        return _Measured(function(point), recorded_machines(), core_seconds())
+    except InputError as error:
+        return _Measured(None, [], 0.0, str(error))
+
+
+def _measured(record: Record, index: int) -> _Measured:
+    if record.outcome != PointOutcome.OK:
+        raise PointFailed(f"point {index}: {record.error}\n{record.log}".rstrip())
+    if record.log:
+        print(record.log, end="", file=sys.stderr)
+    measured: _Measured = record.values["value"]
+    if measured.invalid:
+        raise InputError(measured.invalid)
+    return measured
 
 
 def core_seconds() -> float:
     """Those that this process has taken since it began, with its child processes that have ended."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
-
-
-def _result(
-    receiver: Connection, process: multiprocessing.process.BaseProcess, index: int
-) -> tuple[Any, list[Machine], float]:
-    try:
-        succeeded, value = receiver.recv()
-    except EOFError:
-        process.join()
-        raise PointFailed(f"point {index} died with status {process.exitcode}") from None
-    finally:
-        receiver.close()
-    process.join()
-    if succeeded:
-        return value
-    error, trace = value
-    if error is not None:
-        raise InputError(error)
-    raise PointFailed(f"point {index}: {trace}")
-
-
-def _work(sender: Connection, function: Callable[[Any], Any], point: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its experiment
-    try:
-        result: tuple[bool, Any] = (True, (function(point), recorded_machines(), core_seconds()))
-    except InputError as error:
-        result = (False, (str(error), ""))
-    except BaseException:
-        result = (False, (None, traceback.format_exc()))
-    sender.send(result)

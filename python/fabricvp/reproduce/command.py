@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import ArgumentParser, add_jobs, add_result_cache
+from ..arguments import ArgumentParser, add_executor, add_jobs, add_result_cache
 from ..errors import InputError
 from ..experiments.points import core_seconds
 from ..experiments.registry import EXPERIMENTS, SYSTEMS
@@ -43,6 +43,7 @@ def main(given: list[str]) -> int:
         "--report", metavar="DIR", help="write DIR/report.html from the results in DIR, and run nothing"
     )
     add_jobs(parser, "points of an experiment")
+    add_executor(parser)
     add_result_cache(parser)
     options = parser.parse_args(given)
     if (options.out is None) == (options.report is None):
@@ -135,6 +136,7 @@ def _run_one(name: str, folder: Path, options: argparse.Namespace, alive: Callab
     out = prepare_folder(str(folder / name))
     begin, core_begin = time.monotonic(), core_seconds()
     places = ["--out", str(out), "--jobs", str(options.jobs), "--result-cache", _result_cache(folder, options)]
+    places += ["--scheduler", options.scheduler] if options.scheduler else ["--executor", options.executor]
     status = run_experiment(
         [*arguments_of(name, options.quick), *places], out / LOG, lambda line: alive(shorten(line, 60, placeholder="…"))
     )

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import ArgumentParser, add_jobs, add_result_cache
+from ..arguments import ArgumentParser, add_executor, add_jobs, add_result_cache
 from ..errors import InputError
-from .api import EXECUTORS, check_points, executor_of, run_points
+from .api import check_points, executor_of, run_points
 from .key import key_of
 from .points import Point, name_of
 from .progress import Progress
@@ -40,16 +40,7 @@ def main(given: list[str]) -> int:
     parser.add_argument("--out", metavar="DIR", help="folder for the results")
     add_jobs(parser, "points")
     add_result_cache(parser)
-    parser.add_argument(
-        "--executor",
-        choices=EXECUTORS,
-        default="processes",
-        help="where points run: processes of this machine (default), or dask: a local cluster of as many workers as"
-        " --jobs says",
-    )
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="workers of this dask scheduler, such as tcp://10.0.0.1:8786"
-    )
+    add_executor(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="print the points and the estimated time, and run nothing"
     )

@@ -38,9 +38,13 @@ def measure(task: Task) -> Record:
     if task.config is not None or task.text is not None:
         made = warm_up(task)
         return made if isinstance(made, Record) else measure_on(made, task)
-    function = task.function
-    assert function is not None  # the sweep has checked
-    return _or_what_went_wrong(lambda: Record(PointOutcome.OK, values=_as_values(function(**task.arguments), task)))
+    return _or_what_went_wrong(lambda: _given(task))
+
+
+def _given(task: Task) -> Record:
+    assert task.function is not None  # the sweep has checked
+    value = task.function(**task.arguments)
+    return Record(PointOutcome.OK, values={"value": value} if task.any_value else _as_values(value, task))
 
 
 def warm_up(task: Task) -> Warm | Record:

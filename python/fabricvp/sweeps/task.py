@@ -47,6 +47,7 @@ class Task:
     function: Callable[..., Any] | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     warm_up: Callable[..., Any] | None = None  #: what happens to the machine before ``function`` has it
+    any_value: bool = False  #: what ``function`` gives is no row of a table: it is kept as "value", whatever it is
 
 
 @dataclass
