@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the kernel from giving the process addresses that are those of devices, so that none means both. A host that
- * follows a pointer to device memory gets a fault. */
+/* Addresses of devices in a process of Linux. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "lib/machine.h"
 #include "runtime/compute.h"
 
-/* Where addresses have fewer bits (Sv39), the process has none there. */
+/* Keeps the kernel from giving the process addresses that are those of devices, so that none means both. A host that
+ * follows a pointer to device memory gets a fault. Where addresses have fewer bits (Sv39), the process has none there.
+ */
 __attribute__((constructor(101))) static void keep_device_addresses(void) {
     void* const at = (void*)COMPUTE_DEVICE_ADDRESSES;
     const void* kept = mmap(at, COMPUTE_ALL_DEVICE_ADDRESSES, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (kept != at && errno != ENOMEM) panic("addresses from %p on are taken in this process", at);
+}
+
+/* Programs that read a little beyond their arrays get away with it where a GPU's pages are large: so they do with
+ * FABRICVP_MARGIN, in bytes, at most 1 MiB. */
+uint64_t compute_margin(void) {
+    static uint64_t margin;
+    static bool known;
+    if (known) return margin;
+    const char* text = getenv("FABRICVP_MARGIN");
+    char* end = NULL;
+    const unsigned long bytes = text ? strtoul(text, &end, 10) : 0;
+    if (text && (*end || end == text || *text == '-' || bytes > 1 << 20))
+        panic("FABRICVP_MARGIN=%s: must be bytes from 0 to 1048576", text);
+    known = true;
+    return margin = (bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1);
 }

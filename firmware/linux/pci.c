@@ -24,8 +24,9 @@ static const char devices[] = "/sys/bus/pci/devices";
 /* A function, and what the process has of it. */
 static struct found {
     struct pci_function function;
-    char name[16]; /* "0000:03:00.0" */
-    int uio;       /* -1: not opened */
+    struct pci_bus bus; /* its number alone */
+    char name[16];      /* "0000:03:00.0" */
+    int uio;            /* -1: not opened */
     uintptr_t bars[PCI_BARS];
 } found[MAX_FUNCTIONS];
 
@@ -80,6 +81,14 @@ static bool open_uio(struct found* f) {
     return problem(f, "another process uses it");
 }
 
+static void place(struct found* f) {
+    unsigned bus = 0, device = 0;
+    sscanf(f->name, "%*x:%x:%x", &bus, &device);
+    f->bus.number = bus;
+    f->function.bus = &f->bus;
+    f->function.device = (uint8_t)device;
+}
+
 static int by_name(const struct dirent** a, const struct dirent** b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
 bool pci_start(struct pci_host* host) {
@@ -92,6 +101,7 @@ bool pci_start(struct pci_host* host) {
         if (host->count < MAX_FUNCTIONS && strlen(names[i]->d_name) < sizeof f->name) {
             *f = (struct found){.uio = -1};
             strcpy(f->name, names[i]->d_name);
+            place(f);
             if (read_configuration(f) && f->function.vendor == GPU_VENDOR && f->function.device_id == GPU_DEVICE) {
                 *last = &f->function;
                 last = &f->function.next;

@@ -50,6 +50,8 @@ struct compute_memory {
     bool owned; /* by a program, which frees it */
     struct compute_memory* next;
 };
+/* Whole pages before and behind each allocation that kernels may use, too: 0 unless the machine says otherwise. */
+uint64_t compute_margin(void);
 /* \returns NULL if there is no space on the device or for the note on the host */
 struct compute_memory* compute_allocate(struct compute_device* device, uint64_t bytes);
 /* Keeps track of memory that is no allocation, so that copies find it; compute_untrack() ends it. \returns NULL without

@@ -51,16 +51,19 @@ uint64_t compute_now_ns(void) {
     return now / machine.timebase * second + now % machine.timebase * second / machine.timebase;
 }
 
+__attribute__((weak)) uint64_t compute_margin(void) { return 0; }
+
 struct compute_memory* compute_allocate(struct compute_device* d, uint64_t bytes) {
     struct gpu* g = d->gpu;
-    const bool large = bytes >= GPU_LARGE_PAGE && gpu_has_space(g, bytes, GPU_LARGE_PAGE);
-    if (!bytes || (!large && !gpu_has_space(g, bytes, GPU_PAGE))) return NULL;
+    const uint64_t margin = compute_margin(), wanted = bytes + 2 * margin;
+    const bool large = bytes >= GPU_LARGE_PAGE && gpu_has_space(g, wanted, GPU_LARGE_PAGE);
+    if (!bytes || wanted < bytes || (!large && !gpu_has_space(g, wanted, GPU_PAGE))) return NULL;
     struct compute_memory* m = heap_allocate(sizeof *m);
     if (!m) return NULL;
-    const uint64_t mapped = (bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1);
+    const uint64_t mapped = (wanted + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1);
     const gpu_address at =
         large ? gpu_allocate_large(d->node, d->index, mapped) : gpu_allocate_on(d->node, d->index, mapped);
-    *m = (struct compute_memory){at, bytes, mapped, d, false, allocations};
+    *m = (struct compute_memory){at + margin, bytes, mapped, d, false, allocations};
     return allocations = m;
 }
 
@@ -81,7 +84,7 @@ void compute_untrack(struct compute_memory* m) {
 void compute_free(struct compute_memory* m) {
     for (unsigned i = 0; i < count; ++i)
         if (compute_reaches(&devices[i], m->device)) compute_wait_device(&devices[i]);
-    gpu_free(m->device->node, m->at, m->mapped);
+    gpu_free(m->device->node, m->at - compute_margin(), m->mapped);
     compute_untrack(m);
 }
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EXCHANGE = "exchange"
 BLOCK = 64 << 10
 _NAME = re.compile(r"[A-Za-z0-9_.+-]+")
+_PATH = re.compile(rf"(/{_NAME.pattern})+")
 #: Lets the shell variable `disk` name it on Linux.
 FIND_DISK = [
     "insmod /lib/modules/virtio_blk.ko",
@@ -43,12 +44,14 @@ class Job:
     arguments: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
     files: Mapping[str, bytes]  #: by the names that they have on Linux, the program among them
+    places: Mapping[str, str]  #: of files that do not stay beside the program: absolute paths by names
     collect: tuple[str, ...]
 
     @cached_property
     def nonce(self) -> str:
         """What tells the marks of this run from a program's output: the same for the same inputs, as all results."""
-        digest = hashlib.sha256(repr((self.name, self.arguments, self.environment)).encode("utf-8", "surrogateescape"))
+        started = repr((self.name, self.arguments, self.environment, sorted(self.places.items())))
+        digest = hashlib.sha256(started.encode("utf-8", "surrogateescape"))
         for file, data in self.files.items():
             digest.update(f"{file} {len(data)}\0".encode() + data)
         return digest.hexdigest()[:16]
@@ -67,7 +70,9 @@ class Job:
         """Lines for the shell, in the working folder: runs the program, then collects files, with marks around."""
         variables = ["env", *(f"{key}={value}" for key, value in self.environment)] if self.environment else []
         old = ["find . -type f -exec touch -d @0 {} +"] if self.collect else []
+        moved = [f"mkdir -p {Path(path).parent}; mv ./{name} {path}" for name, path in self.places.items()]
         return [
+            *moved,
             *old,
             f"printf '\\001{self.begin.decode()[1:-1]}\\n'",
             shlex.join([*variables, f"./{self.name}", *self.arguments]) + " </dev/null",
@@ -99,7 +104,8 @@ def make_job(
     collect: Iterable[str],
 ) -> Job:
     """Raises `InputError` for a program that cannot run on Linux here, files that cannot be read, and names."""
-    contents = _files([os.fspath(program), *(os.fspath(file) for file in files)])
+    placed = dict(_place(os.fspath(file)) for file in files)
+    contents = _files([os.fspath(program), *placed])
     name = Path(program).name
     require_linux_program(contents[name], os.fspath(program))
     for key, _ in environment:
@@ -108,7 +114,18 @@ def make_job(
     for pattern in collect:
         if not pattern or pattern[0] == "/" or not pattern.isprintable():
             raise InputError(f"--collect '{pattern}': must be a pattern of names in the program's working folder")
-    return Job(name, tuple(arguments), tuple(environment), contents, tuple(collect))
+    places = {Path(file).name: path for file, path in placed.items() if path}
+    return Job(name, tuple(arguments), tuple(environment), contents, places, tuple(collect))
+
+
+def _place(file: str) -> tuple[str, str]:
+    """What stands before `=/PATH`, and that path; "" without."""
+    name, equals, path = file.rpartition("=/")
+    if not equals:
+        return file, ""
+    if not _PATH.fullmatch("/" + path) or ".." in path.split("/"):
+        raise InputError(f"--file {file}: a path on Linux has names of a-z, A-Z, 0-9 and _ . + - between slashes")
+    return name, "/" + path
 
 
 def _files(names: list[str]) -> dict[str, bytes]:

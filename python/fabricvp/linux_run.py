@@ -73,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("machine", metavar="MACHINE", help="a machine that boots Linux, such as linux_gpu")
     parser.add_argument("--program", metavar="FILE", required=True, help="arguments of the program stand behind --")
-    parser.add_argument("--file", metavar="FILE", action="append", default=[], help="a file beside it; repeatable")
+    beside = "a file beside it, or at a path of its own; repeatable"
+    parser.add_argument("--file", metavar="FILE[=/PATH]", action="append", default=[], help=beside)
     parser.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="repeatable")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the machine")
     parser.add_argument("--time", metavar="TIME", help="simulated time, boot included, after which the run ends")

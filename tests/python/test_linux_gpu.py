@@ -82,7 +82,7 @@ def test_files_variables_and_the_end_of_time(command, programs, tmp_path):
 
 def test_output_appears_as_it_comes_and_only_its_own_mark_ends_it(capfdbinary):
     """Whatever stretches of it the console has when it is looked at."""
-    job = linux_job.Job("program", (), (), {"program": b""}, ())
+    job = linux_job.Job("program", (), (), {"program": b""}, {}, ())
     begin = job.begin
     output = linux_run._Output(job)
     program = b"a\1b\1fabricvp ends 0\n\1fabricvp 0123456789abcdee ends 0 0\nc" + job.end + b"x\n\1"
@@ -167,6 +167,8 @@ def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
     (tmp_path / "wrong.hip").write_text("#include <hip/hip_runtime.h>\nint main() { return hipMaloc(); }\n")
     (tmp_path / "k.cl").write_text("kernel void k() {}\n")
     (tmp_path / "host.cpp").write_text("int f() { return nothing; }\n")
+    (tmp_path / "wrong.cpp").write_text("__global__ void k(int* p) { *p = nothing; }\n")
+    (tmp_path / "kernel.cpp").write_text("__global__ void k(int* p) { *p = 1; }\nint main() {}\n")
     (tmp_path / "apart.hip").write_text(
         "extern __device__ int elsewhere;\n__global__ void k(int* p) { *p = elsewhere; }\nint main() {}\n"
     )
@@ -177,12 +179,17 @@ def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
         ("wrong.hip ./wrong.hip", "./wrong.hip: given twice"),
         ("host.cpp unknown.hip", "host.cpp:1:18: error: use of undeclared identifier 'nothing'"),
         ("apart.hip", "undefined: elsewhere"),
+        ("-x hip k.cl", "programs for Linux are in HIP (.hip) or CUDA (.cu)"),
+        ("-x hip wrong.cpp", "wrong.cpp:1:34: error: use of undeclared identifier 'nothing'"),
+        ("kernel.cpp", "kernel.cpp:1:1: error: unknown type name '__global__'"),
     ):
         done = command("cc", *source.split(), "--target", "linux")
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert not (tmp_path / "unknown").exists()
     done = command("cc", "wrong.hip", "unknown.hip")
     assert done.returncode == 2 and "unknown.hip: several files are for --target linux" in done.stderr, done.stderr
+    done = command("cc", "-x", "hip", "wrong.hip")
+    assert done.returncode == 2 and "-x hip is for --target linux" in done.stderr, done.stderr
 
 
 def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
@@ -209,6 +216,8 @@ def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
         (["linux_gpu", "--program", "whole", "--set", "1"], "--set '1': must be KEY=VALUE"),
         (["linux_gpu", "--program", "whole", "--file", "a b"], "a b: names on Linux have letters"),
         (["linux_gpu", "--program", "whole", "--file", "o/whole"], "--file o/whole: the program or another file has"),
+        (["linux_gpu", "--program", "whole", "--file", "text=/a b"], "--file text=/a b: a path on Linux has names of"),
+        (["linux_gpu", "--program", "whole", "--file", "text=/a/../b"], "--file text=/a/../b: a path on Linux has"),
         (["linux_gpu", "--program", "whole", "--collect", "a"], "--collect needs --into DIR, or --out DIR"),
         (["linux_gpu", "--program", "whole", "--into", "o", "--collect", "/a"], "--collect '/a': must be a pattern"),
         (

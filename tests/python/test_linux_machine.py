@@ -131,6 +131,34 @@ def test_programs_in_the_manner_of_public_ones(tmp_path):
 
 @WITH_CROSS_TOOLS
 @WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_programs_in_the_manner_of_hipcc(command, tmp_path):
+    """Kernels in a file of C++, HIP's own names, pinned memory as memory of the device; a file at a place of its own,
+    and what kernels read beside their arrays."""
+    source, data = HERE / "linux_gpu_hipcc.cpp", tmp_path / "data.txt"
+    data.write_text("in its place\n")
+    done = command("cc", "-x", "hip", "--target", "linux", source, "-o", "hipcc")
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    with fabricvp.linux() as linux:
+        given = {"files": [f"{data}=/srv/there/data.txt"], "fork": True}
+        result = linux.run(tmp_path / "hipcc", "/srv/there/data.txt", **given)
+        fault = "before it: a kernel used an address that is not there\n"
+        assert result.returncode == 0 and fault in result.stdout, result
+        assert result.stdout.startswith("bus 4 device 0 domain 0\n"), result
+        assert result.stdout.endswith("in its place\n0 wrong\n"), result
+        result = linux.run(tmp_path / "hipcc", **given, environment={"FABRICVP_MARGIN": "1024"})
+        assert result.stdout == "bus 4 device 0 domain 0\nbefore it: no error\n0 wrong\n", result
+        for bad in ("1048577", "-1", "a page", ""):
+            result = linux.run(tmp_path / "hipcc", environment={"FABRICVP_MARGIN": bad}, fork=True)
+            said = f"fabricvp: FABRICVP_MARGIN={bad}: must be bytes from 0 to 1048576\n"
+            assert result.returncode == 1 and said in result.stdout, result
+    run = ("run", "linux_gpu", "--program", "hipcc", "--file", f"{data}=/data.txt", "--", "../../data.txt")
+    done = command(*run, timeout=6000)
+    assert done.returncode == 0 and done.stdout.endswith("in its place\n0 wrong\n"), done.stdout + done.stderr
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
 @pytest.mark.timeout(40_000)
 def test_starts_and_ends_leave_nothing(programs):
     """Programs that end well, with a fault, by a signal, and with a kernel that runs: the machine has its memory and

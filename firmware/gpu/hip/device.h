@@ -92,6 +92,24 @@ static constexpr __device__ fabricvp_block blockIdx{};
 static constexpr __device__ fabricvp_sizes blockDim{};
 static constexpr __device__ fabricvp_grid gridDim{};
 
+#ifndef __CUDACC__ /* HIP's own names */
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#endif
+
 /* Barriers and fences. */
 #define FABRICVP_INSTRUCTION(funct, bits)                                                                      \
     __asm__ volatile(".insn i " FABRICVP_TEXT(GPU_OPCODE) ", " FABRICVP_TEXT(funct) ", x0, x0, %0" ::"i"(bits) \

@@ -38,10 +38,10 @@ hipError_t hip_fault(unsigned fault);
 
 /* A kernel by the address of its host function, of the current device. */
 hipError_t hip_kernel_of(const void* host, const struct compute_kernel** kernel);
-/* Whether host and kernels reach these bytes as managed memory. */
-bool hip_is_managed(const void* memory, size_t bytes);
-/* \returns false if no managed memory begins there */
-bool hip_free_managed(void* memory);
+/* Whether host and kernels reach these bytes at the same address: managed or pinned memory. */
+bool hip_is_mapped(const void* memory, size_t bytes);
+/* \returns false if no such memory begins there */
+bool hip_free_mapped(void* memory);
 
 /* What a launch may ask for, as hipModuleLaunchKernel() has it. `arguments` are good until the next call. */
 hipError_t hip_check_launch(const struct compute_kernel* kernel, dim3 blocks, dim3 threads, unsigned shared_bytes,

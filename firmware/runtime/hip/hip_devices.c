@@ -59,10 +59,22 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
                            .major = 1,
                            .cooperativeLaunch = 1,
                            .integrated = d->gpu->shared != 0,
+                           .totalConstMem = d->gpu->memory_bytes, /* constants lie in device memory */
+                           .memPitch = INT32_MAX,
+                           .textureAlignment = GPU_PAGE,
+                           .clockInstructionRate = (int)(d->gpu->clock / 1000),
+                           .concurrentKernels = 1,
+                           .canMapHostMemory = 1,
+                           .managedMemory = 1,
+                           .unifiedAddressing = 1,
                            .gcnArchName = "rv64imafd"};
     for (unsigned i = 0; i < 3; ++i) {
         p->maxThreadsDim[i] = GPU_MAX_WORKGROUP_ITEMS;
         p->maxGridSize[i] = INT32_MAX;
+    }
+    if (d->gpu->function) {
+        p->pciBusID = (int)d->gpu->function->bus->number;
+        p->pciDeviceID = d->gpu->function->device;
     }
     return hipSuccess;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the host that kernels reach over PCIe, at the address that the host has for it: managed memory, and pinned
- * memory that is mapped. */
+ * memory. */
 #include "lib/dma.h"
 #include "lib/heap.h"
 #include "runtime/hip/hip.h"
@@ -20,10 +20,12 @@ static struct mapping* find(const void* memory, uint64_t bytes) {
     return NULL;
 }
 
-bool hip_is_managed(const void* memory, size_t bytes) {
+static bool is_managed(const void* memory, size_t bytes) {
     const struct mapping* m = find(memory, bytes);
     return m && m->managed;
 }
+
+bool hip_is_mapped(const void* memory, size_t bytes) { return find(memory, bytes); }
 
 /* Each address space once: GPUs that reach each other share one. */
 static bool is_first_of_node(unsigned index) {
@@ -53,13 +55,13 @@ static void unmap(struct mapping* m) {
     heap_free(m);
 }
 
-static hipError_t allocate(void** memory, size_t bytes, bool mapped, bool managed) {
+static hipError_t allocate(void** memory, size_t bytes, bool managed) {
     *memory = NULL;
     if (!bytes) return hipSuccess;
-    if (mapped && !hip_device()) return hip_result(hipErrorNoDevice);
+    if (!hip_device()) return hip_result(hipErrorNoDevice);
     const size_t whole = (bytes + GPU_PAGE - 1) & ~(size_t)(GPU_PAGE - 1);
     void* p = bytes > whole ? NULL : heap_allocate_aligned(whole, GPU_PAGE);
-    if (p && mapped && !map(p, bytes, managed)) {
+    if (p && !map(p, bytes, managed)) {
         heap_free(p);
         p = NULL;
     }
@@ -69,12 +71,12 @@ static hipError_t allocate(void** memory, size_t bytes, bool mapped, bool manage
 
 hipError_t hipMallocManaged(void** memory, size_t bytes, unsigned int flags) {
     if (!memory || (flags != hipMemAttachGlobal && flags != hipMemAttachHost)) return hip_result(hipErrorInvalidValue);
-    return allocate(memory, bytes, true, true);
+    return allocate(memory, bytes, true);
 }
 
-bool hip_free_managed(void* memory) {
+bool hip_free_mapped(void* memory) {
     struct mapping* m = find(memory, 0);
-    if (!m || !m->managed || m->at != (uintptr_t)memory) return false;
+    if (!m || m->at != (uintptr_t)memory) return false;
     unmap(m);
     heap_free(memory);
     return true;
@@ -83,7 +85,7 @@ bool hip_free_managed(void* memory) {
 hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags) {
     if (!memory || flags & ~(unsigned)(hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined))
         return hip_result(hipErrorInvalidValue);
-    return allocate(memory, bytes, flags & hipHostMallocMapped, false);
+    return allocate(memory, bytes, false); /* mapped in any case */
 }
 
 hipError_t hipHostFree(void* memory) {
@@ -112,7 +114,7 @@ hipError_t hipHostUnregister(void* memory) { return memory ? hipSuccess : hip_re
 /* Managed memory stays with the host. */
 hipError_t hipMemPrefetchAsync(const void* memory, size_t bytes, int device, hipStream_t stream) {
     (void)stream;
-    if (!hip_is_managed(memory, bytes)) return hip_result(hipErrorInvalidValue);
+    if (!is_managed(memory, bytes)) return hip_result(hipErrorInvalidValue);
     return device == hipCpuDeviceId || (device >= 0 && compute_device((unsigned)device))
                ? hipSuccess
                : hip_result(hipErrorInvalidDevice);
@@ -120,5 +122,5 @@ hipError_t hipMemPrefetchAsync(const void* memory, size_t bytes, int device, hip
 
 hipError_t hipMemAdvise(const void* memory, size_t bytes, hipMemoryAdvise advice, int device) {
     (void)device;
-    return (unsigned)advice - 1 < 6 && hip_is_managed(memory, bytes) ? hipSuccess : hip_result(hipErrorInvalidValue);
+    return (unsigned)advice - 1 < 6 && is_managed(memory, bytes) ? hipSuccess : hip_result(hipErrorInvalidValue);
 }

@@ -16,7 +16,7 @@ hipError_t hipMalloc(void** memory, size_t bytes) {
 }
 
 hipError_t hipFree(void* memory) {
-    if (!memory || hip_free_managed(memory)) return hipSuccess;
+    if (!memory || hip_free_mapped(memory)) return hipSuccess;
     struct compute_memory* m = compute_find(address_of(memory), 0);
     if (!m || m->at != address_of(memory) || m->owned) return hip_result(hipErrorInvalidValue);
     compute_free(m);
@@ -42,7 +42,7 @@ static bool direction(const void* to, const void* from, size_t bytes, hipMemcpyK
         return false;
     const hipMemcpyKind found = (hipMemcpyKind)(2 * from_device + to_device);
     const unsigned other = *kind == hipMemcpyDefault ? 0 : *kind ^ found; /* bits for to and from */
-    if ((other & 1 && !hip_is_managed(to, bytes)) || (other & 2 && !hip_is_managed(from, bytes))) return false;
+    if ((other & 1 && !hip_is_mapped(to, bytes)) || (other & 2 && !hip_is_mapped(from, bytes))) return false;
     *kind = found;
     return true;
 }
@@ -108,7 +108,7 @@ static hipError_t set(void* memory, uint32_t value, size_t width, size_t bytes, 
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
     if (!wait && hip_capturing(handle)) return hip_capture_set(hip_capturing(handle), memory, value, width, bytes);
-    if (hip_is_managed(memory, bytes) && address_of(memory) % width == 0) {
+    if (hip_is_mapped(memory, bytes) && address_of(memory) % width == 0) {
         if (!hip_begin(&order, handle, s)) return hip_result(hipErrorOutOfMemory);
         const hipError_t error = hip_added(&order, compute_mark(s, order.after), s);
         for (size_t at = 0; !error && at < bytes; at += width) memcpy((uint8_t*)memory + at, &value, width);

@@ -35,6 +35,13 @@ def main(argv: list[str]) -> int:
         default="gpu",
         help="gpu (default): the kernels of a source; linux: a program with its main(), for riscv64",
     )
+    parser.add_argument(
+        "-x",
+        dest="language",
+        choices=["hip", "cuda"],
+        default="",
+        help="language of files in C++ (.cpp, .cc, .cxx) for Linux: they have device code, as hipcc reads them",
+    )
     parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="macro")
     parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="folder of headers")
     parser.add_argument("-O", dest="optimize", metavar="LEVEL", default="2", choices=list("0123s"), help="default: 2")
@@ -77,6 +84,8 @@ def main(argv: list[str]) -> int:
     settings = Options.of(
         options.defines, options.includes, options.flags, options.optimize, options.wavefront, options.recursion
     )
+    if options.language and (options.target != "linux" or options.placement_report):
+        raise InputError(f"-x {options.language} is for --target linux")
     if options.target == "linux" and not options.placement_report:
         return _linux(sources, settings, options)
     if len(sources) > 1:
@@ -114,7 +123,7 @@ def _linux(sources: dict[str, str], settings: Options, options: argparse.Namespa
         if getattr(options, option):
             raise InputError(f"--{option} tells of kernels: leave out --target linux")
     output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix("")
-    _write(output, build_linux(sources, settings))
+    _write(output, build_linux(sources, settings, options.language))
     output.chmod(0o755)
     return 0
 

@@ -56,8 +56,9 @@ def command(
         *("-cc1", "-triple", "spirv64", "-aux-triple", "x86_64-pc-linux-gnu", "-fcuda-is-device", "-x", "hip"),
         *([] if any(flag.startswith("-std=") for flag in flags) else ["-std=c++17"]),
         *("-fgnuc-version=4.2.1", "-fhip-new-launch-api", "-fdeclspec", "-main-file-name", name),
+        *("-internal-isystem", str(gpu / "hip" / "include")),  # some wrap the system's
         *_system_headers(),
-        *("-internal-isystem", str(gpu / "hip" / "include"), "-internal-isystem", str(gpu.parent)),
+        *("-internal-isystem", str(gpu.parent)),
         *("-include", str(gpu / "hip" / "device.h")),
         *(_NO_HIP if language == "cuda" else []),
         *macros,

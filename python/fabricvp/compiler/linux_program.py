@@ -42,10 +42,11 @@ _NO_HIP = ("-U__HIP__", "-U__HIPCC__", "-D__CUDACC__=1")
 _HOST_SUFFIXES = {".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".c": "c"}
 
 
-def build_linux(sources: Mapping[str, str], options: Options) -> bytes:
+def build_linux(sources: Mapping[str, str], options: Options, cplusplus: str = "") -> bytes:
     """The program of sources in HIP, CUDA, C++ and C, by their names: an ELF file for riscv64. Names stand for sources
-    in messages, and headers are searched beside them. Device code of one source knows nothing of another's. Raises
-    `InputError` with the compiler's first message, or what is not installed."""
+    in messages, and headers are searched beside them. Files in C++ have device code in the language ``cplusplus``
+    ("hip", "cuda"), or none (""). Device code of one source knows nothing of another's. Raises `InputError` with the
+    compiler's first message, or what is not installed."""
     for name in sources:
         if Path(name).suffix not in {".hip", ".cu", *_HOST_SUFFIXES}:
             raise InputError(f"{name}: programs for Linux are in HIP (.hip) or CUDA (.cu), with C++ and C beside it")
@@ -56,32 +57,44 @@ def build_linux(sources: Mapping[str, str], options: Options) -> bytes:
         (folder / "runtime.o").write_bytes(_runtime())
         objects = [folder / f"{number}.o" for number in range(len(sources))]
         for output, (name, source) in zip(objects, sources.items()):
-            _compile(source, name, options, output)
+            _compile(source, name, _language_of(name, cplusplus), options, output)
         _link(folder, objects)
         return (folder / "program").read_bytes()
 
 
-def _compile(source: str, name: str, options: Options, output: Path) -> None:
+def _language_of(name: str, cplusplus: str) -> str:
+    """ "hip" or "cuda" of a file that may have device code, "" of others."""
+    host = _HOST_SUFFIXES.get(Path(name).suffix)
+    if host is None:
+        return language_of(name)
+    return cplusplus if host == "c++" else ""
+
+
+def _compile(source: str, name: str, language: str, options: Options, output: Path) -> None:
     """The host half of a source, with the image of its kernels if it has some."""
     kernels: list[str] = []
-    if Path(name).suffix in _HOST_SUFFIXES:
+    if not language:
         command = _host_command(name, options)
     else:
-        runtime = sdk_folder() / "runtime" / "include"
-        own = _as_nvcc(name, options)
-        command = _device_command(name, own)
+        own = _as_nvcc(language, options)
+        command = _device_command(name, language, own)
         with contextlib.suppress(NoKernel):
             image = output.with_suffix(".elf")
-            image.write_bytes(build(source, name, replace(own, includes=(*own.includes, str(runtime)))).elf)
+            image.write_bytes(build(source, name, _for_kernels(own), language).elf)
             kernels = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(image)]
     toolchain.run([*command, "-o", str(output), *kernels, "-"], f'# 1 "{name}"\n{source}')
 
 
-def _as_nvcc(name: str, options: Options) -> Options:
+def _as_nvcc(language: str, options: Options) -> Options:
     """Sources in CUDA need not include this header."""
-    if language_of(name) != "cuda":
+    if language != "cuda":
         return options
     return replace(options, flags=(*options.flags, "-include", "cuda_runtime.h"))
+
+
+def _for_kernels(options: Options) -> Options:
+    """Options by which device code has the headers of the host half."""
+    return replace(options, includes=(*options.includes, str(sdk_folder() / "runtime" / "include")))
 
 
 def _host_command(name: str, options: Options) -> list[str]:
@@ -91,8 +104,8 @@ def _host_command(name: str, options: Options) -> list[str]:
     return [toolchain.clang(), "-x", language, *standard, *_common(name, options, [hip]), *options.flags]
 
 
-def _device_command(name: str, options: Options) -> list[str]:
-    sdk, language = sdk_folder(), language_of(name)
+def _device_command(name: str, language: str, options: Options) -> list[str]:
+    sdk = sdk_folder()
     lanes = options.wavefront or WAVEFRONTS[language]
     standard = [] if any(flag.startswith("-std=") for flag in options.flags) else ["-std=c++17"]
     return [

@@ -4,6 +4,18 @@
 #ifndef FABRICVP_HIP_RUNTIME_H
 #define FABRICVP_HIP_RUNTIME_H
 
+#ifdef __cplusplus /* what the headers of hipcc and nvcc include, and programs rely on */
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string>
+#endif
+
 #include "hip/hip_runtime_api.h"
 
 #ifdef __cplusplus

@@ -152,6 +152,13 @@ typedef struct hipDeviceProp_t {
     int major, minor;
     int cooperativeLaunch;
     int integrated; /* 1: it shares the host's memory */
+    size_t totalConstMem, memPitch, textureAlignment;
+    int clockInstructionRate; /* kHz */
+    int asyncEngineCount;     /* 0: the host waits for copies */
+    int deviceOverlap;        /* the same */
+    int concurrentKernels, canMapHostMemory, managedMemory, concurrentManagedAccess, unifiedAddressing;
+    int computeMode, ECCEnabled, kernelExecTimeoutEnabled, isMultiGpuBoard;
+    int pciDomainID, pciBusID, pciDeviceID; /* 0 of an APU */
     char gcnArchName[256];
 } hipDeviceProp_t;
 
@@ -230,7 +237,7 @@ hipError_t hipMalloc(void** memory, size_t bytes);
 hipError_t hipFree(void* memory);
 hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags);
 hipError_t hipHostFree(void* memory);
-/* Of memory with hipHostMallocMapped; the host's pointer means the same. */
+/* Of memory of hipHostMalloc(); the host's pointer means the same. */
 hipError_t hipHostGetDevicePointer(void** device, void* memory, unsigned int flags);
 hipError_t hipHostRegister(void* memory, size_t bytes, unsigned int flags);
 hipError_t hipHostUnregister(void* memory);
