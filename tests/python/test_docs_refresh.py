@@ -17,7 +17,8 @@ PAGES = REPOSITORY / "docs/experiments"
 EXPERIMENT_PAGES = [page for page in sorted(PAGES.glob("*.md")) if page.name != "README.md"]
 README = REPOSITORY / "README.md"
 TABLE = re.compile(r"^ *\|.*\n *\|[-|: ]+\|\n(?: *\|.*\n?)*", re.MULTILINE)
-SCRIPTS = {"public-kernels": "scripts/public_compare.py"}  # results that no experiment makes, but a script
+#: Results that no experiment makes, but a script.
+SCRIPTS = {"public-kernels": "scripts/public_compare.py", "public-programs": "scripts/public_programs.sh"}
 INPUTS = "<!-- inputs -->\n\n"  # in front of a table that says what was set, not what was measured
 
 

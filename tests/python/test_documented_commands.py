@@ -214,6 +214,7 @@ OTHERS = {
     "echo": "public_kernels.md: builds another simulator, which is not kept here: test_public_compare.py",
     "(cd": "the same",
     ".venv/bin/python": "the same",
+    "scripts/public_programs.sh": "clones suites, which are not kept here: test_public_programs.py",
     "printf": "writes a source that the next command reads: test_opencl_kernels.py",
     "build/release/bin/stopwatch_machine": "system.stopwatch",
 }
