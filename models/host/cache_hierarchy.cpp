@@ -48,6 +48,7 @@ void cache_hierarchy_params::describe(parameter_visitor& v) {
 cache_hierarchy::cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& p,
                                  std::size_t harts)
     : model(name), params(p), m_clock(p.clock), m_l3(p.l3.size, p.l3.ways, p.line), m_memory(p.memory) {
+    m_private.reserve(harts);
     for (std::size_t i = 0; i < harts; ++i)
         m_private.push_back({cache_tags(p.l1.size, p.l1.ways, p.line), cache_tags(p.l2.size, p.l2.ways, p.line)});
 }
@@ -60,6 +61,16 @@ void cache_hierarchy::reset() {
     m_l3.clear();
     m_memory.clear();
     model::reset();
+}
+
+bool cache_hierarchy::hit(std::uint64_t hart, std::uint64_t physical, unsigned size, use u) {
+    auto& l1 = m_private[hart].l1;
+    if ((physical ^ (physical + size - 1)) & ~(params.line - 1)) return false;  // two lines
+    const bool write = u == use::store;
+    if (!l1.access_if_hit(physical, write, false) && !(write && is_alone() && l1.access_if_hit(physical, true, true)))
+        return false;
+    ++l1_hits;
+    return true;
 }
 
 ticks cache_hierarchy::access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) {
@@ -87,7 +98,7 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     const bool write = u == use::store;
     // A dirty line is in no other cache, so that a hart which works on its own data does not look around; nor does one
     // that reads what it has, since then no cache has it dirty.
-    const bool exclusive = (m_private.size() == 1 && !on_line_acquired) || (write ? l1.dirty(line) : l1.holds(line));
+    const bool exclusive = is_alone() || (write ? l1.dirty(line) : l1.holds(line));
     if (write && on_line_acquired && !exclusive) on_line_acquired(line, params.line);
     const bool intervened = !exclusive && snoop_other_harts(hart, line, write, at);
 
@@ -131,8 +142,9 @@ bool cache_hierarchy::snoop_other_harts(std::uint64_t hart, std::uint64_t line, 
         bool dirty = false, held = false;
         announce(theirs, line);
         for (auto* cache : {&theirs.l1, &theirs.l2}) {
-            held = held || cache->holds(line);
-            dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
+            const auto found = cache->snoop(line, write);
+            held = held || found.held;
+            dirty = dirty || found.dirty;
         }
         if (dirty) write_back_to_l3(line, at);
         if (dirty || (write && held)) {
@@ -147,7 +159,7 @@ bool cache_hierarchy::snoop_all_harts(std::uint64_t line, bool write, ticks at) 
     bool dirty = false;
     for (auto& c : m_private) announce(c, line);
     for (auto& c : m_private)
-        for (auto* cache : {&c.l1, &c.l2}) dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
+        for (auto* cache : {&c.l1, &c.l2}) dirty = cache->snoop(line, write).dirty || dirty;
     if (!dirty) return false;
     ++interventions;
     write_back_to_l3(line, at);

@@ -4,8 +4,8 @@
 // L3 16 MiB 16-way 20 cycles, DDR4-2133 on 8 channels.
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <vector>
 
 #include "base/clock_domain.h"
 #include "base/model.h"
@@ -59,6 +59,7 @@ public:
     cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& params, std::size_t harts);
 
     ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) override;
+    bool hit(std::uint64_t hart, std::uint64_t physical, unsigned size, use u) override;
     bool only_hits(std::uint64_t hart, std::uint64_t physical, unsigned size, use u) const override;
     void add_hits(std::uint64_t accesses) override { l1_hits += accesses; }
     void use_again(std::uint64_t hart, std::uint64_t physical) override { m_private[hart].l1.use_again(physical); }
@@ -78,6 +79,7 @@ private:
         line_watcher* watcher = nullptr;
     };
 
+    bool is_alone() const { return m_private.size() == 1 && !on_line_acquired; }
     ticks access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at);
     void announce(const private_caches& c, std::uint64_t line) const {
         if (c.watcher) c.watcher->line_changes(line, params.line);
@@ -92,7 +94,7 @@ private:
     ticks span(const cache_params& c) const { return m_clock.span(c.latency); }
 
     clock_domain m_clock;
-    std::deque<private_caches> m_private;  // by hart
+    std::vector<private_caches> m_private;  // by hart
     cache_tags m_l3;
     dram_channels m_memory;
 };

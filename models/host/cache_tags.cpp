@@ -11,71 +11,46 @@ cache_tags::cache_tags(std::uint64_t size, std::uint64_t ways, std::uint64_t lin
     if (ways == 0 || size == 0 || size % (ways * line) != 0)
         throw std::invalid_argument("a cache's size is a multiple of its ways times its line");
     m_sets = size / (ways * line);
-    m_entries.resize(m_sets * m_ways);
-}
-
-cache_tags::entry* cache_tags::find(std::uint64_t address) {
-    address = line_of(address);
-    auto* const first = set_of(address);
-    auto* const found =
-        std::find_if(first, first + m_ways, [&](const entry& e) { return e.used && e.address == address; });
-    return found == first + m_ways ? nullptr : found;
+    m_line_bits = static_cast<unsigned>(__builtin_ctzll(line));
+    m_lines.resize(m_sets * m_ways, no_line);
+    m_used.resize(m_sets * m_ways);
 }
 
 cache_tags::result cache_tags::access(std::uint64_t address, bool write) {
-    address = line_of(address);
     result r;
-    auto* e = find(address);
-    r.hit = e;
-    if (!e) {
-        auto* const first = set_of(address);
-        e = std::min_element(first, first + m_ways, [](const entry& a, const entry& b) { return a.used < b.used; });
-        if (e->used) {
-            r.evicted = e->address;
-            if (e->dirty) r.written_back = e->address;
-        }
-        *e = {address, 0, false};
+    r.hit = access_if_hit(address, write, true);
+    if (r.hit) return r;
+    const auto first = m_used.begin() + static_cast<std::ptrdiff_t>(set_of(address));
+    const auto oldest = std::min_element(first, first + static_cast<std::ptrdiff_t>(m_ways));
+    auto& line = m_lines[static_cast<std::size_t>(oldest - m_used.begin())];
+    if (*oldest) {
+        r.evicted = line;
+        if (*oldest & dirty_bit) r.written_back = line;
     }
-    e->used = ++m_clock;
-    e->dirty = e->dirty || write;
+    line = line_of(address);
+    *oldest = next_use() | (write ? dirty_bit : 0);
     return r;
 }
 
-void cache_tags::use_again(std::uint64_t address) {
-    if (auto* e = find(address)) e->used = ++m_clock;
-}
+void cache_tags::use_again(std::uint64_t address) { access_if_hit(address, false, false); }
 
 bool cache_tags::write_back(std::uint64_t address) {
-    auto* e = find(address);
-    if (e) e->dirty = true;
-    return e;
+    const auto at = find(address);
+    if (at == nowhere) return false;
+    m_used[at] |= dirty_bit;
+    return true;
 }
 
-bool cache_tags::holds(std::uint64_t address) const { return find(address); }
+bool cache_tags::holds(std::uint64_t address) const { return find(address) != nowhere; }
 
 bool cache_tags::dirty(std::uint64_t address) const {
-    const auto* e = find(address);
-    return e && e->dirty;
-}
-
-bool cache_tags::invalidate(std::uint64_t address) {
-    auto* e = find(address);
-    if (!e) return false;
-    const bool was_dirty = e->dirty;
-    *e = {};
-    return was_dirty;
-}
-
-bool cache_tags::clean(std::uint64_t address) {
-    auto* e = find(address);
-    if (!e) return false;
-    const bool was_dirty = e->dirty;
-    e->dirty = false;
-    return was_dirty;
+    const auto at = find(address);
+    return at != nowhere && (m_used[at] & dirty_bit);
 }
 
 void cache_tags::clear() {
-    std::fill(m_entries.begin(), m_entries.end(), entry{});
+    std::fill(m_lines.begin(), m_lines.end(), no_line);
+    std::fill(m_used.begin(), m_used.end(), 0);
     m_clock = 0;
 }
 

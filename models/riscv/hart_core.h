@@ -88,6 +88,10 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     slow_result store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op,
                                        unsigned rd);
     slow_result fence_slow(opcode op);
+    slow_result load_resolved(std::uint64_t address, unsigned size, opcode op, unsigned rd);
+    slow_result store_resolved(std::uint64_t address, unsigned size, std::uint64_t value, opcode op);
+    /// Where an access lies that the attached memory timing has made as a hit; null: nothing has been done.
+    std::uint8_t* timed_hit(std::uint64_t address, unsigned size, access_type kind);
     std::int64_t walk_cost();
     /// What the attached memory timing adds, in the units of costs.
     std::int64_t memory_cost(const memory_target& to, unsigned size, memory_timing::use u);

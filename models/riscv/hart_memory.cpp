@@ -20,6 +20,30 @@ std::uint64_t extend(opcode op, std::uint64_t raw) {
     }
 }
 
+/// Of 1, 2, 4 or 8 bytes.
+std::uint64_t load_bytes(const std::uint8_t* from, unsigned size) {
+    const auto as = [from](auto value) {
+        std::memcpy(&value, from, sizeof value);
+        return std::uint64_t{value};
+    };
+    switch (size) {
+        case 1: return as(std::uint8_t{});
+        case 2: return as(std::uint16_t{});
+        case 4: return as(std::uint32_t{});
+        default: return as(std::uint64_t{});
+    }
+}
+
+void store_bytes(std::uint8_t* to, std::uint64_t value, unsigned size) {
+    const auto as = [=](auto part) { std::memcpy(to, &part, sizeof part); };
+    switch (size) {
+        case 1: return as(static_cast<std::uint8_t>(value));
+        case 2: return as(static_cast<std::uint16_t>(value));
+        case 4: return as(static_cast<std::uint32_t>(value));
+        default: return as(value);
+    }
+}
+
 std::uint64_t extend_atomic(unsigned size, std::uint64_t raw) { return size == 4 ? semantics::sext32(raw) : raw; }
 }  // namespace
 
@@ -32,6 +56,14 @@ slow_result hart::implementation::fault(cause c, std::uint64_t value) {
 
 std::int64_t hart::implementation::walk_cost() {
     return std::int64_t{memory.take_walk_reads()} * costs[static_cast<unsigned>(timing_class::load)];
+}
+
+inline std::uint8_t* hart::implementation::timed_hit(std::uint64_t address, unsigned size, access_type kind) {
+    if (!timing || !m_watchpoints.empty()) return nullptr;
+    std::uint64_t physical = 0;
+    auto* const host = memory.known(address, size, kind, physical);
+    const auto use = kind == access_type::write ? memory_timing::use::store : memory_timing::use::load;
+    return host && timing->hit(hart_id, physical, size, use) ? host : nullptr;
 }
 
 std::int64_t hart::implementation::memory_cost(const memory_target& to, unsigned size, memory_timing::use u) {
@@ -62,6 +94,12 @@ void hart::implementation::access_shared_memory(const memory_target& to, std::ui
 }
 
 slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
+    if (const auto* host = timed_hit(address, size, access_type::read))
+        return {extend(op, load_bytes(host, size)), walk_cost()};
+    return load_resolved(address, size, op, rd);
+}
+
+slow_result hart::implementation::load_resolved(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
     if (size <= in_page) {  // misaligned
         if (const auto* host = memory.cached(address, access_type::read)) {
@@ -112,6 +150,13 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
 }
 
 slow_result hart::implementation::store_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op) {
+    auto* const host = timed_hit(address, size, access_type::write);
+    if (!host) return store_resolved(address, size, value, op);
+    store_bytes(host, value, size);
+    return {0, walk_cost()};
+}
+
+slow_result hart::implementation::store_resolved(std::uint64_t address, unsigned size, std::uint64_t value, opcode op) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
     if (size <= in_page) {
         if (auto* host = memory.cached(address, access_type::write)) {

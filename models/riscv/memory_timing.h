@@ -30,6 +30,10 @@ public:
     /// \returns the time for which the hart stalls
     virtual ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) = 0;
 
+    /// Makes such an access if it costs nothing and changes no more than a count of hits, which line was used last, and
+    /// that a line of this hart alone is dirty. \returns false, with nothing changed, if it is for access() to make
+    virtual bool hit(std::uint64_t /*hart*/, std::uint64_t /*physical*/, unsigned /*size*/, use) { return false; }
+
     /// Whether such an access would cost nothing and change nothing but a count of hits and the order in which the
     /// hart's lines were used, until line_changes().
     virtual bool only_hits(std::uint64_t /*hart*/, std::uint64_t /*physical*/, unsigned /*size*/, use) const {

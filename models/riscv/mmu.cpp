@@ -32,15 +32,6 @@ cause mmu::access_fault(access_type kind) {
                                         : cause::instruction_access;
 }
 
-memory_view mmu::view_of(privilege mode) const {
-    switch (mode) {
-        case privilege::user: return memory_view::user;
-        case privilege::supervisor:
-            return m_state.mstatus & status::sum ? memory_view::supervisor_with_user : memory_view::supervisor;
-        default: return memory_view::machine;
-    }
-}
-
 bool mmu::locate(std::uint64_t physical, memory_target& to, bool& writable) {
     if (physical - m_last.base >= m_last.size) {
         const auto* range = m_memory.find(physical);
@@ -122,65 +113,62 @@ mmu::translation mmu::translate(std::uint64_t address, access_type kind, privile
     return walk(address, kind, mode, debug, scheme == sv39 ? 3 : 4);
 }
 
-mmu::translation mmu::translate_cached(std::uint64_t address, access_type kind, privilege mode) {
-    const auto& entry = translation_slot(address, kind, mode);
-    if (entry.tag == (address & ~page_mask)) return {true, {}, entry.physical | (address & page_mask)};
-    return translate(address, kind, mode, false);
-}
-
-mmu::cached_translation& mmu::translation_slot(std::uint64_t address, access_type kind, privilege mode) {
-    const auto view = static_cast<std::size_t>(view_of(mode)) * 2 + (kind == access_type::write ? 1 : 0);
-    return m_translations[view * tlb_set::entries + tlb_set::index(address)];
-}
-
 /// For a page of data that the TLB may not hold.
-void mmu::keep_translation(std::uint64_t address, std::uint64_t physical, access_type kind, privilege mode) {
+void mmu::keep_translation(std::uint64_t address, const memory_target& to, access_type kind, privilege mode) {
     if (kind == access_type::execute) return;
-    translation_slot(address, kind, mode) = {address & ~page_mask, physical & ~page_mask};
-    m_translations_used = true;
+    auto& entry = translation_slot(address, kind, mode);
+    entry = {address & ~page_mask, to.physical & ~page_mask, nullptr, to.offset & ~page_mask};
+    if (m_pmp.uniform(entry.physical)) entry.memory = to.memory;
+    m_group_used[translation_group(kind, mode)] = true;
 }
 
 memory_target mmu::resolve(std::uint64_t address, unsigned size, access_type kind) {
     const auto mode = kind == access_type::execute ? m_state.mode : m_state.data_mode();
+    const auto page = address & ~page_mask;
+    const auto* kept = kind == access_type::execute ? nullptr : &translation_slot(address, kind, mode);
+    if (kept && kept->tag != page) kept = nullptr;
     memory_target to;
-    const auto t =
-        kind == access_type::execute ? translate(address, kind, mode, false) : translate_cached(address, kind, mode);
-    if (!t.ok) {
-        to.fault = t.fault;
-        return to;
-    }
-    to.physical = t.physical;
-    if (!m_pmp.allows(t.physical, size, kind, mode)) {
-        to.fault = access_fault(kind);
-        return to;
-    }
-    bool writable = false;
-    if (!locate(t.physical, to, writable)) {
-        to.place = memory_target::where::bus;
-        keep_translation(address, t.physical, kind, mode);
-        return to;
-    }
-    if (kind == access_type::write && !writable) {
-        to.fault = access_fault(kind);
-        return to;
+    const bool known = kept && kept->memory;
+    if (known) {
+        to.physical = kept->physical | (address & page_mask);
+        to.memory = kept->memory;
+        to.offset = kept->offset | (address & page_mask);
+        to.host = to.memory->data() + to.offset;
+    } else {
+        const auto t = kept ? translation{true, {}, kept->physical | (address & page_mask)}
+                            : translate(address, kind, mode, false);
+        if (!t.ok) {
+            to.fault = t.fault;
+            return to;
+        }
+        to.physical = t.physical;
+        if (!m_pmp.allows(t.physical, size, kind, mode)) {
+            to.fault = access_fault(kind);
+            return to;
+        }
+        bool writable = false;
+        if (!locate(t.physical, to, writable)) {
+            to.place = memory_target::where::bus;
+            keep_translation(address, to, kind, mode);
+            return to;
+        }
+        if (kind == access_type::write && !writable) {
+            to.fault = access_fault(kind);
+            return to;
+        }
     }
     const auto marks = to.memory->marks(to.offset >> sparse_memory::page_bits);
-    if ((marks & sparse_memory::device) && kind != access_type::execute) {
-        to.place = memory_target::where::bus;
-        keep_translation(address, t.physical, kind, mode);
-        return to;
-    }
-    to.place = memory_target::where::direct;
-    to.plain = kind != access_type::write || !(marks & ~unsigned{sparse_memory::device});
-    const auto page = address & ~page_mask;
+    const bool devices = (marks & sparse_memory::device) && kind != access_type::execute;
+    to.place = devices ? memory_target::where::bus : memory_target::where::direct;
+    to.plain = !devices && (kind != access_type::write || !(marks & ~unsigned{sparse_memory::device}));
     const bool cache_target = kind == access_type::execute || data_in_tlb;
-    if (cache_target && to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
+    if (cache_target && to.plain && m_pmp.uniform(to.physical & ~page_mask) && (!excluded || !excluded(page))) {
         auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
         auto& entry = set.of(kind)[tlb_set::index(address)];
         if (entry.tag == tlb_entry::empty) note_filled(entry);
         entry = {page, reinterpret_cast<std::uint64_t>(to.host) - address};
-    } else {
-        keep_translation(address, t.physical, kind, mode);
+    } else if (!known) {
+        keep_translation(address, to, kind, mode);
     }
     return to;
 }
@@ -229,8 +217,11 @@ void mmu::note_filled(tlb_entry& entry) {
 void mmu::flush() {
     for (auto* entry : m_filled) *entry = {};
     m_filled.clear();
-    if (m_translations_used) m_translations.fill({});
-    m_translations_used = false;
+    for (std::size_t group = 0; group < translation_groups; ++group) {
+        if (!m_group_used[group]) continue;
+        std::fill_n(m_translations.begin() + group * tlb_set::entries, tlb_set::entries, cached_translation{});
+        m_group_used[group] = false;
+    }
     m_superpages = false;
 }
 
@@ -245,6 +236,7 @@ bool mmu::flush_page(std::uint64_t address) {
 }
 
 void mmu::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) {
+    if (!data_in_tlb) return;
     const auto host = reinterpret_cast<std::uint64_t>(memory.data()) + (page << sparse_memory::page_bits);
     for (auto& set : m_sets) {
         tlb_set::drop_host_page(set.write, host);

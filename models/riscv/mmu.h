@@ -50,6 +50,18 @@ public:
         return entry.tag == (address & ~std::uint64_t{0xfff}) ? reinterpret_cast<std::uint8_t*>(address + entry.addend)
                                                               : nullptr;
     }
+    /// Where the bytes of a naturally aligned access lie that resolve() would find in memory and let pass, if that
+    /// needs no look at tables, protection and the address map; `physical` is their address. Null where it would not,
+    /// where that is not known, and for pages whose marks ask for more. Watchpoints are the caller's.
+    std::uint8_t* known(std::uint64_t address, unsigned size, access_type kind, std::uint64_t& physical) {
+        const auto& entry = translation_slot(address, kind, m_state.data_mode());
+        if (entry.tag != (address & (~std::uint64_t{0xfff} | (size - 1))) || !entry.memory) return nullptr;
+        const auto in_page = address & 0xfff;
+        const auto marks = entry.memory->marks(entry.offset >> sparse_memory::page_bits);
+        if (marks & (kind == access_type::write ? ~0u : unsigned{sparse_memory::device})) return nullptr;
+        physical = entry.physical | in_page;
+        return entry.memory->data() + (entry.offset | in_page);
+    }
     /// Where an access of machine mode goes, with no effect on anything; `fault` also for what is not memory and other
     /// modes. `plain`: watched pages too.
     memory_target look(std::uint64_t address, unsigned size, access_type kind);
@@ -70,7 +82,7 @@ public:
     /// True if `page` (virtual) is to be kept out of the TLBs; set while watchpoints exist.
     std::function<bool(std::uint64_t page)> excluded;
 
-    /// False: every load and store is resolved anew.
+    /// False: no load or store goes by a TLB. To be followed by flush().
     bool data_in_tlb = true;
 
     /// Page-table entries read since the last call.
@@ -87,18 +99,33 @@ private:
         std::uint64_t physical = 0;
     };
 
+    /// Of a page of data. `memory` is null but where the page is memory that such accesses may reach, all of it.
     struct cached_translation {
         std::uint64_t tag = tlb_entry::empty;
         std::uint64_t physical = 0;
+        sparse_memory* memory = nullptr;
+        std::uint64_t offset = 0;  // of the page inside `memory`
     };
+    static constexpr std::size_t translation_groups = static_cast<std::size_t>(memory_view::count) * 2;
 
     static cause page_fault(access_type kind);
     static cause access_fault(access_type kind);
-    memory_view view_of(privilege mode) const;
+    memory_view view_of(privilege mode) const {
+        switch (mode) {
+            case privilege::user: return memory_view::user;
+            case privilege::supervisor:
+                return m_state.mstatus & status::sum ? memory_view::supervisor_with_user : memory_view::supervisor;
+            default: return memory_view::machine;
+        }
+    }
     translation translate(std::uint64_t address, access_type kind, privilege mode, bool debug);
-    cached_translation& translation_slot(std::uint64_t address, access_type kind, privilege mode);
-    void keep_translation(std::uint64_t address, std::uint64_t physical, access_type kind, privilege mode);
-    translation translate_cached(std::uint64_t address, access_type kind, privilege mode);
+    std::size_t translation_group(access_type kind, privilege mode) const {
+        return static_cast<std::size_t>(view_of(mode)) * 2 + (kind == access_type::write ? 1 : 0);
+    }
+    cached_translation& translation_slot(std::uint64_t address, access_type kind, privilege mode) {
+        return m_translations[translation_group(kind, mode) * tlb_set::entries + tlb_set::index(address)];
+    }
+    void keep_translation(std::uint64_t address, const memory_target& to, access_type kind, privilege mode);
     translation walk(std::uint64_t address, access_type kind, privilege mode, bool debug, unsigned levels);
     bool permitted(std::uint64_t entry, access_type kind, privilege mode) const;
     void note_filled(tlb_entry& entry);
@@ -112,8 +139,8 @@ private:
     std::vector<sparse_memory*> m_attached;
     std::array<tlb_set, static_cast<unsigned>(memory_view::count)> m_sets;
     /// Translations of data for accesses that the TLB may not hold (marked or watched pages, devices, timed memory).
-    std::array<cached_translation, static_cast<unsigned>(memory_view::count) * 2 * tlb_set::entries> m_translations;
-    bool m_translations_used = false;
+    std::array<cached_translation, translation_groups * tlb_set::entries> m_translations;
+    std::array<bool, translation_groups> m_group_used{};
     struct located_range {
         std::uint64_t base = 0, size = 0, offset = 0;
         sparse_memory* memory = nullptr;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <random>
+
 #include <catch2/catch.hpp>
 
 #include "host/cache_hierarchy.h"
@@ -27,6 +29,14 @@ struct bench {
     ticks load(unsigned hart, std::uint64_t a, ticks at = 0) { return caches.access(hart, a, 8, use::load, at); }
     ticks store(unsigned hart, std::uint64_t a, ticks at = 0) { return caches.access(hart, a, 8, use::store, at); }
 };
+
+host::cache_hierarchy_params small() {
+    host::cache_hierarchy_params p;
+    p.l1 = {{1024}, 2};
+    p.l2 = {{{4096}, 4}, {8}};
+    p.l3 = {{{16 << 10}, 4}, {20}};
+    return p;
+}
 
 bench& fresh() {
     static bench b;
@@ -151,4 +161,56 @@ TEST_CASE("hidden share of a miss") {
     auto& b = fresh();
     CHECK(b.half.access(0, 0x1000, 8, use::load, 0) == from_memory / 2);
     CHECK(b.half.stall.value() == from_memory / 2);
+}
+
+TEST_CASE("hits that are made first leave the rest as it was") {
+    auto& b = fresh();
+    static host::cache_hierarchy asked{"asked", small(), 3}, told{"told", small(), 3};
+    std::mt19937 random(5);
+    const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+    for (int round = 0; round < 2; ++round) {  // the second with a block that shares L3
+        for (auto* c : {&asked, &told}) {
+            c->reset();
+            if (round) c->on_line_acquired = [](std::uint64_t, std::uint64_t) {};
+        }
+        unsigned hits = 0;
+        for (int i = 0; i < 20'000; ++i) {
+            const auto hart = below(3);
+            const unsigned size = 1u << below(4);
+            // Words of its own more often than those of all, misaligned ones among them.
+            const std::uint64_t address = below(3) ? 4096 * (hart + 1) + below(1200) : below(1500);
+            const auto u = below(3) ? use::load : use::store;
+            const auto at = static_cast<ticks>(i) * 1000;
+            const bool hit = told.hit(hart, address, size, u);
+            hits += hit;
+            const auto waited = hit ? 0 : told.access(hart, address, size, u, at);
+            REQUIRE(waited == asked.access(hart, address, size, u, at));
+            if (!below(50)) {
+                told.invalidate(address, 8);
+                asked.invalidate(address, 8);
+            }
+        }
+        CHECK(hits > 2'000);
+        CHECK(told.l1_hits.value() == asked.l1_hits.value());
+        CHECK(told.l1_misses.value() == asked.l1_misses.value());
+        CHECK(told.l2_hits.value() == asked.l2_hits.value());
+        CHECK(told.l3_misses.value() == asked.l3_misses.value());
+        CHECK(told.interventions.value() == asked.interventions.value());
+        CHECK(told.memory_writes.value() == asked.memory_writes.value());
+        CHECK(told.stall.value() == asked.stall.value());
+    }
+    CHECK(b.caches.l1_hits.value() == 0);
+}
+
+TEST_CASE("a hart alone makes its clean lines dirty as it hits them; others ask first") {
+    auto& b = fresh();
+    b.load(0, 0x1000);
+    CHECK(b.caches.hit(0, 0x1000, 8, use::load));
+    CHECK_FALSE(b.caches.hit(0, 0x1000, 8, use::store));
+    CHECK_FALSE(b.caches.hit(1, 0x1000, 8, use::load));
+    b.store(0, 0x1000);
+    CHECK(b.caches.hit(0, 0x1000, 8, use::store));
+    CHECK_FALSE(b.caches.hit(0, 0x103c, 8, use::load));  // two lines
+    b.half.access(0, 0x1000, 8, use::load, 0);
+    CHECK(b.half.hit(0, 0x1000, 8, use::store));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hart_bench.h"
 
+#include <cstdlib>
+
 namespace fabricvp::riscv {
 
 constexpr unsigned csr_register = 65, privilege_register = csr_register + 4096;
@@ -86,6 +88,7 @@ hart_bench& hart_bench::restart() {
         for (unsigned line : {1, 3, 5, 7, 9, 11}) h->set_interrupt(static_cast<interrupt_line>(line), false);
         h->halt();
         h->reset();
+        h->attach_memory_timing(std::getenv("FABRICVP_TEST_TIMED_MEMORY") ? &b.timing : nullptr);
     }
     b.listener = {};
     b.run(10 * microsecond);
