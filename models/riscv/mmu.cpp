@@ -165,7 +165,7 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_type kin
     if (cache_target && to.plain && m_pmp.uniform(to.physical & ~page_mask) && (!excluded || !excluded(page))) {
         auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
         auto& entry = set.of(kind)[tlb_set::index(address)];
-        if (entry.tag == tlb_entry::empty) note_filled(entry);
+        if (entry.tag == tlb_entry::empty) note_filled(entry, kind);
         entry = {page, reinterpret_cast<std::uint64_t>(to.host) - address};
     } else if (!known) {
         keep_translation(address, to, kind, mode);
@@ -201,21 +201,21 @@ memory_target mmu::resolve_for_debugger(std::uint64_t address) {
     return to;
 }
 
-/// Entries that were dropped one by one stay in the list; it is made anew when they are too many.
-void mmu::note_filled(tlb_entry& entry) {
+/// Entries that flush_page() dropped stay in the list; it is made anew when they are too many.
+void mmu::note_filled(tlb_entry& entry, access_type kind) {
     constexpr std::size_t all = static_cast<std::size_t>(memory_view::count) * 3 * tlb_set::entries;
     if (m_filled.size() >= all) {
         m_filled.clear();
         for (auto& set : m_sets)
-            for (auto* part : {&set.read, &set.write, &set.execute})
-                for (auto& e : *part)
-                    if (e.tag != tlb_entry::empty) m_filled.push_back(&e);
+            for (const auto part : {access_type::read, access_type::write, access_type::execute})
+                for (auto& e : set.of(part))
+                    if (e.tag != tlb_entry::empty) m_filled.push_back({&e, part});
     }
-    m_filled.push_back(&entry);
+    m_filled.push_back({&entry, kind});
 }
 
 void mmu::flush() {
-    for (auto* entry : m_filled) *entry = {};
+    for (const auto& filled : m_filled) *filled.entry = {};
     m_filled.clear();
     for (std::size_t group = 0; group < translation_groups; ++group) {
         if (!m_group_used[group]) continue;
@@ -238,9 +238,16 @@ bool mmu::flush_page(std::uint64_t address) {
 void mmu::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) {
     if (!data_in_tlb) return;
     const auto host = reinterpret_cast<std::uint64_t>(memory.data()) + (page << sparse_memory::page_bits);
-    for (auto& set : m_sets) {
-        tlb_set::drop_host_page(set.write, host);
-        if (mark & sparse_memory::device) tlb_set::drop_host_page(set.read, host);
+    for (std::size_t i = 0; i < m_filled.size();) {
+        const auto [entry, kind] = m_filled[i];
+        const bool ends = kind == access_type::write || (kind == access_type::read && (mark & sparse_memory::device));
+        if (entry->tag != tlb_entry::empty && !(ends && entry->tag + entry->addend == host)) {
+            ++i;
+            continue;
+        }
+        *entry = {};
+        m_filled[i] = m_filled.back();  // so that the list has what is in use, page by page
+        m_filled.pop_back();
     }
 }
 

@@ -128,7 +128,7 @@ private:
     void keep_translation(std::uint64_t address, const memory_target& to, access_type kind, privilege mode);
     translation walk(std::uint64_t address, access_type kind, privilege mode, bool debug, unsigned levels);
     bool permitted(std::uint64_t entry, access_type kind, privilege mode) const;
-    void note_filled(tlb_entry& entry);
+    void note_filled(tlb_entry& entry, access_type kind);
     /// \returns false if `physical` is not direct memory
     bool locate(std::uint64_t physical, memory_target& to, bool& writable);
 
@@ -146,9 +146,13 @@ private:
         sparse_memory* memory = nullptr;
         bool writable = false;
     };
-    located_range m_last;              // what locate() found last
-    std::vector<tlb_entry*> m_filled;  // since the last flush
-    bool m_superpages = false;         // some entry came from one
+    located_range m_last;  // what locate() found last
+    struct filled_entry {
+        tlb_entry* entry;
+        access_type kind;
+    };
+    std::vector<filled_entry> m_filled;  // since the last flush
+    bool m_superpages = false;           // some entry came from one
     unsigned m_walk_reads = 0;
 };
 

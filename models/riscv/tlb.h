@@ -29,11 +29,6 @@ struct tlb_set {
         const auto i = index(address);
         read[i] = write[i] = execute[i] = {};
     }
-    /// Drops entries that map the host page.
-    static void drop_host_page(std::array<tlb_entry, entries>& part, std::uint64_t host_page) {
-        for (auto& e : part)
-            if (e.tag + e.addend == host_page && e.tag != tlb_entry::empty) e = {};
-    }
 };
 
 /// Views that differ in what they may reach: U, S, S with SUM, and M. A change between them costs nothing.

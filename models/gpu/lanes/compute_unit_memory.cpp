@@ -24,6 +24,22 @@ constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__b
 
 bool reads_only(const lane_op& o) { return o.memory.kind == access_kind::read; }
 
+/// Lanes whose addresses are not in [base, base + size).
+#if defined(__x86_64__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+lane_mask
+outside(const std::uint64_t* address, std::uint64_t base, std::uint64_t size) {
+    static constexpr auto bits = [] {
+        std::array<lane_mask, wavefront_lanes> all{};
+        for (unsigned i = 0; i < wavefront_lanes; ++i) all[i] = row_bit(i);
+        return all;
+    }();
+    lane_mask lanes = 0;
+    for (unsigned i = 0; i < wavefront_lanes; ++i) lanes |= address[i] - base >= size ? bits[i] : 0;
+    return lanes;
+}
+
 constexpr std::uint64_t offset_in(const lane_op& o) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate));
 }
@@ -100,11 +116,10 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, lane_mas
     const auto first = lowest(mask);
     lane = first;
     const auto shift = [&](std::uint64_t base, std::uint64_t size, std::uint64_t aperture_size, std::uint64_t to) {
-        for (lane_mask left = mask; left; left &= left - 1)
-            if (address[lowest(left)] - base >= size) {
-                lane = lowest(left);
-                return address[lane] - base < aperture_size ? memory_fault::unmapped : memory_fault::bad_aperture;
-            }
+        if (const auto wrong = outside(address.data(), base, size) & mask) {
+            lane = lowest(wrong);
+            return address[lane] - base < aperture_size ? memory_fault::unmapped : memory_fault::bad_aperture;
+        }
         for (auto& each : address) each += to - base;
         return memory_fault::none;
     };

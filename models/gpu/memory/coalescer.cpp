@@ -38,6 +38,13 @@ bool is_sequence(const vector_access& a) {
     return follows(a.address.data(), a.mask, a.address[first] - std::uint64_t{first} * a.size, a.size);
 }
 
+/// Whether all lanes of the mask access one element, as loads of kernel arguments do.
+bool is_uniform(const vector_access& a, lane_mask mask) {
+    const auto first = a.address[static_cast<unsigned>(__builtin_ctzll(mask))];
+    return a.address[63 - static_cast<unsigned>(__builtin_clzll(mask))] == first &&
+           follows(a.address.data(), mask, first, 0);
+}
+
 /// Lanes first…last of a sequence, those between that take no part included: what they get or give is masked elsewhere.
 struct stretch {
     unsigned first, count;
@@ -72,6 +79,13 @@ void gather_sequence(const vector_access& a, lane_mask lanes, std::uint8_t* line
 template <class Word>
 void scatter_words(vector_access& a, lane_mask lanes, const std::uint8_t* line) {
     if (a.sequence) return scatter_sequence<Word>(a, lanes, line);
+    if (lanes == a.mask && is_uniform(a, lanes)) {
+        const stretch s(lanes);
+        Word w;
+        std::memcpy(&w, line + (a.address[s.first] & (line_bytes - 1)), sizeof w);
+        std::fill_n(&a.data[s.first], s.count, w);
+        return;
+    }
     for (; lanes; lanes &= lanes - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(lanes));
         Word w;
@@ -123,8 +137,10 @@ void coalescer::begin_round() {
 /// Where the table has the line's piece in this round, or would have it.
 std::uint32_t& coalescer::slot_of(std::uint64_t line, const transactions& to) {
     auto slot = static_cast<unsigned>((line * 0x9e3779b97f4a7c15u) >> 57);
-    while ((m_table[slot] & ~0xffu) == m_round && to[m_table[slot] & 0xff].line != line) slot = (slot + 1) % slots;
-    return m_table[slot];
+    for (;; slot = (slot + 1) % slots) {
+        const auto there = m_table[slot];
+        if ((there & ~0xffu) != m_round || to[there & 0xff].line == line) return m_table[slot];
+    }
 }
 
 unsigned coalescer::split(vector_access& a, transactions& to) {
@@ -132,23 +148,34 @@ unsigned coalescer::split(vector_access& a, transactions& to) {
     if (!a.mask) return 0;
     a.sequence = is_sequence(a);
     if (a.sequence) return split_sequence(a, to);
+    if (is_uniform(a, a.mask)) {
+        const auto address = a.address[static_cast<unsigned>(__builtin_ctzll(a.mask))];
+        to[0] = {address & line_mask, a.mask, bytes_at(address, a.size)};
+        return 1;
+    }
     begin_round();
-    unsigned count = 0, last = 0;
+    // Copies, since what is written below could be they.
+    const std::uint64_t* const addresses = a.address.data();
+    const std::uint64_t element = bytes_at(0, a.size);
+    const std::uint32_t round = m_round;
+    unsigned count = 0;
+    access_transaction* last = nullptr;
     for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
-        const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-        const std::uint64_t address = a.address[i], line = address & line_mask;
-        if (!count || to[last].line != line) {
+        const std::uint64_t address = addresses[static_cast<unsigned>(__builtin_ctzll(rest))],
+                            line = address & line_mask, bytes = element << (address & (line_bytes - 1));
+        const lane_mask lane = rest & (~rest + 1);
+        if (!last || last->line != line) {
             auto& slot = slot_of(line, to);
-            if ((slot & ~0xffu) == m_round) {
-                last = slot & 0xff;
-            } else {
-                last = count;
-                slot = m_round | count;
-                to[count++] = {line, 0, 0};
+            if ((slot & ~0xffu) != round) {
+                slot = round | count;
+                last = &to[count++];
+                *last = {line, lane, bytes};
+                continue;
             }
+            last = &to[slot & 0xff];
         }
-        to[last].lanes |= lane_mask{1} << i;
-        to[last].bytes |= bytes_at(address, a.size);
+        last->lanes |= lane;
+        last->bytes |= bytes;
     }
     return count;
 }
