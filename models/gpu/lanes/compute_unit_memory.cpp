@@ -91,9 +91,11 @@ compute_unit::local_access compute_unit::access_local(wavefront& w, ticks at) {
     const auto& o = c.op;
     if (o.kind == lane_kind::shuffle) return shuffle(w, at);
     auto& r = c.storage->registers.r;
+    const std::uint64_t size = w.group->lds.bytes.size();
+    // Most accesses mean memory, and all lanes alike.
+    if (r[o.rs1][lowest(c.op_lanes)] + offset_in(o) - GPU_LDS_BASE >= size) return local_access::elsewhere;
     alignas(64) lane_registers::row address;
     const auto range = m_engine.operations().addresses(address, r[o.rs1], offset_in(o), c.op_lanes);
-    const std::uint64_t size = w.group->lds.bytes.size();
     if (range.min < GPU_LDS_BASE || range.max - GPU_LDS_BASE >= size ||
         o.memory.size > size - (range.max - GPU_LDS_BASE) || (range.bits & (o.memory.size - 1u)))
         return local_access::elsewhere;

@@ -14,6 +14,13 @@ std::uint64_t bytes_at(std::uint64_t address, unsigned bytes) {
     return ((std::uint64_t{1} << bytes) - 1) << (address & (line_bytes - 1));
 }
 
+/// By lane: a table, since a loop that shifts by the lane's number does not become one over vectors.
+constexpr auto lane_bits = [] {
+    std::array<lane_mask, wavefront_lanes> bits{};
+    for (unsigned i = 0; i < wavefront_lanes; ++i) bits[i] = lane_mask{1} << i;
+    return bits;
+}();
+
 /// Whether every lane of the mask accesses the element that lies `bytes` behind that of the lane before, from `origin`
 /// on.
 #if defined(__x86_64__)
@@ -24,8 +31,10 @@ bool follows(const std::uint64_t* address, lane_mask mask, std::uint64_t origin,
     if (mask == ~lane_mask{0}) {
         for (unsigned i = 0; i < wavefront_lanes; ++i, expected += bytes) differs |= address[i] ^ expected;
     } else {
-        for (unsigned i = 0; i < wavefront_lanes; ++i, expected += bytes)
-            differs |= (address[i] ^ expected) & (std::uint64_t{0} - (mask >> i & 1));
+        for (unsigned i = 0; i < wavefront_lanes; ++i, expected += bytes) {
+            const std::uint64_t difference = address[i] ^ expected;
+            differs |= mask & lane_bits[i] ? difference : 0;
+        }
     }
     return differs == 0;
 }
@@ -34,6 +43,7 @@ bool follows(const std::uint64_t* address, lane_mask mask, std::uint64_t origin,
 bool is_sequence(const vector_access& a) {
     const auto first = static_cast<unsigned>(__builtin_ctzll(a.mask)),
                last = 63 - static_cast<unsigned>(__builtin_clzll(a.mask));
+    if (first == last) return true;
     if (a.address[last] - a.address[first] != std::uint64_t{last - first} * a.size) return false;
     return follows(a.address.data(), a.mask, a.address[first] - std::uint64_t{first} * a.size, a.size);
 }
