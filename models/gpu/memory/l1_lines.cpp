@@ -25,12 +25,18 @@ l1_lines::l1_lines(std::uint64_t size, std::uint64_t ways) : m_ways(static_cast<
 }
 
 unsigned l1_lines::victim(unsigned first) const {
-    unsigned at = first;
-    for (unsigned i = first; i < first + m_ways; ++i) {
-        if (m_lines[i].tag >> generation_shift != m_generation) return i;
-        if (m_clock - m_lines[i].used > m_clock - m_lines[at].used) at = i;
+    const state* const set = &m_lines[first];
+    const std::uint64_t generation = m_generation;
+    const std::uint32_t clock = m_clock;
+    unsigned way = 0;
+    std::uint32_t oldest = 0;  // age of that way
+    for (unsigned i = 0; i < m_ways; ++i) {
+        if (set[i].tag >> generation_shift != generation) return first + i;
+        const std::uint32_t age = clock - set[i].used;
+        way = age > oldest ? i : way;
+        oldest = age > oldest ? age : oldest;
     }
-    return at;
+    return first + way;
 }
 
 bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
