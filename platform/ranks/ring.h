@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of bytes in memory that two processes share: one writes records, the other one reads them.
 //
-// A record begins at a cache line, with a word that has its size and says that the rest is there. The reader looks at
-// that word alone, so a short record costs one cache line that goes from core to core. It clears what it has read,
-// since any line may begin a record in the next round. A message that does not fit goes in several records.
+// A record begins at a cache line, with a word that has its size and says that the rest is there, and a mark of the
+// writer's. The reader looks at that word alone, so a short record costs one cache line that goes from core to core. It
+// clears what it has read, since any line may begin a record in the next round. A message that does not fit goes in
+// several records.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ public:
 protected:
     using word = std::uint32_t;
     static constexpr word present = 1u << 31, last = 1u << 30, size_mask = last - 1;
-    static constexpr std::size_t head = sizeof(word);
+    static constexpr std::size_t head = 2 * sizeof(word);
     static_assert(std::atomic<word>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 
     std::uint8_t* at() const { return m_data + (m_position & (m_capacity - 1)); }
@@ -55,7 +56,7 @@ public:
 
     /// Writes what there is room for of a message, from `done` on. \returns whether anything was written; the message
     /// is complete once `done` is its size and `complete` is set
-    bool write(const bytes& message, std::size_t& done, bool& complete) {
+    bool write(const bytes& message, std::uint32_t mark, std::size_t& done, bool& complete) {
         bool moved = false;
         while (!complete) {
             if (free_bytes() < line && !refresh()) break;
@@ -63,6 +64,7 @@ public:
             const auto fits = std::min<std::size_t>(free_bytes(), to_end) - head;
             const auto size = std::min(message.size() - done, fits);
             auto* where = at();
+            std::memcpy(where + sizeof(word), &mark, sizeof mark);
             if (size) std::memcpy(where + head, message.data() + done, size);
             done += size;
             complete = done == message.size();
@@ -89,13 +91,14 @@ public:
 
     /// Appends records that have come to `message`. \returns whether there were any; `complete` is set with the last
     /// one of a message
-    bool read(bytes& message, bool& complete) {
+    bool read(bytes& message, std::uint32_t& mark, bool& complete) {
         bool moved = false;
         while (!complete) {
             auto* where = at();
             const auto found = word_at(where).load(std::memory_order_acquire);
             if (!(found & present)) break;
             const auto size = static_cast<std::size_t>(found & size_mask);
+            std::memcpy(&mark, where + sizeof(word), sizeof mark);
             message.insert(message.end(), where + head, where + head + size);
             const auto lines = lines_of(size);
             for (std::size_t i = 0; i < lines; ++i) word_at(where + i * line).store(0, std::memory_order_relaxed);

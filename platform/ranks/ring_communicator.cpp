@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
+#include <utility>
 
-#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <boost/interprocess/anonymous_shared_memory.hpp>
 
-#include "platform/common/input_error.h"
+#include "platform/ranks/ring_windows.h"
 
 namespace fabricvp::ranks {
 
@@ -20,29 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_ring = 64 << 10;  // stays in a core's cache
-constexpr std::size_t min_ring = 1 << 10;
-constexpr std::size_t max_all_rings = 64 << 20;
 /// Looking longer than it takes to put a process to sleep and wake it is never worthwhile by itself, but cores are
 /// often free and windows short.
 constexpr std::chrono::nanoseconds min_spin = 1us, max_spin = 50us;
-
-std::size_t fitting_ring(unsigned count) {
-    const auto rings = std::max<std::size_t>(std::size_t{count} * (count - 1), 1);
-    auto size = max_ring;
-    while (size > min_ring && size * rings > max_all_rings) size /= 2;
-    return size;
-}
-
-boost::interprocess::mapped_region reserve(unsigned count, std::size_t ring_bytes) {
-    const auto size = sizeof(shared_segment::arrivals) + count * sizeof(shared_segment::rank_state) +
-                      std::size_t{count} * count * ring_end::bytes_needed(ring_bytes);
-    try {
-        return boost::interprocess::anonymous_shared_memory(size);
-    } catch (const boost::interprocess::interprocess_exception& e) {
-        throw input_error(fmt::format("--ranks {}: no {} MiB of shared memory: {}", count, size >> 20, e.what()));
-    }
-}
 
 bool enough_cores(unsigned ranks) {
     cpu_set_t cores;
@@ -65,23 +43,6 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 
 }  // namespace
 
-shared_segment::shared_segment(unsigned count, std::size_t ring_bytes)
-    : m_count(count),
-      m_ring_bytes(ring_bytes ? ring_bytes : fitting_ring(count)),
-      m_region(reserve(count, m_ring_bytes)) {
-    new (&all()) arrivals;
-    for (unsigned r = 0; r < count; ++r) new (&state(r)) rank_state;  // rings begin as zeros, which they are
-}
-
-shared_segment::rank_state& shared_segment::state(unsigned rank) const {
-    return reinterpret_cast<rank_state*>(&all() + 1)[rank];
-}
-
-void* shared_segment::ring(unsigned from, unsigned to) const {
-    return reinterpret_cast<std::uint8_t*>(&state(m_count)) +
-           (std::size_t{from} * m_count + to) * ring_end::bytes_needed(m_ring_bytes);
-}
-
 ring_communicator::ring_communicator(shared_segment& segment, unsigned rank)
     : m_segment(segment),
       m_rank(rank),
@@ -89,44 +50,74 @@ ring_communicator::ring_communicator(shared_segment& segment, unsigned rank)
       m_last_sender(rank),
       m_spin_time(max_spin) {
     for (unsigned r = 0; r < segment.count(); ++r)
-        if (r != rank)
-            m_peers.push_back(
-                {r, {segment.ring(rank, r), segment.ring_bytes()}, {segment.ring(r, rank), segment.ring_bytes()}});
+        if (r != rank) m_peers.emplace_back(segment, rank, r);
+}
+
+std::unique_ptr<window_exchange> ring_communicator::open_windows(ticks lookahead) {
+    return std::make_unique<ring_windows>(*this, lookahead);
+}
+
+void ring_communicator::begin_exchange() {
+    m_segment.state(m_rank).core.store(sched_getcpu(), std::memory_order_relaxed);
 }
 
 void ring_communicator::all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) {
     const auto began = wall_clock::now();
-    m_segment.state(m_rank).core.store(sched_getcpu(), std::memory_order_relaxed);
-    m_to_send = m_to_receive = static_cast<unsigned>(m_peers.size());
+    begin_exchange();
     ++m_exchanges;
-    for (auto& p : m_peers) {
-        from[p.rank].clear();
-        p.sent = 0;
-        p.all_sent = p.all_received = false;
-    }
     auto& all = m_segment.all();
     const bool counted = m_peers.size() > 1;
     if (counted && all.begun.fetch_add(1) + 1 == m_exchanges * count()) all.last = m_rank;
-    progress(to, from);
-    while (m_to_send || m_to_receive) wait(to, from);
+    send(to, true);
+    arrive();
+    for (auto& p : m_peers) {
+        const auto wanted = counted ? shared_segment::for_all : p.rank + 1;
+        while (p.received.empty())
+            wait(wanted, may_run(p), to, [&] { return progress(to) || (counted && all_have_sent()); });
+        from[p.rank].swap(p.received.front().data);
+        p.received.pop_front();
+    }
     // That rank's messages are here, and no rank is the last of the next exchange before this one takes part in it.
     m_last_sender = counted ? all.last.load() : m_peers.empty() ? m_rank : m_peers[0].rank;
     m_waited += wall_clock::now() - began;
 }
 
-bool ring_communicator::progress(const std::vector<bytes>& to, std::vector<bytes>& from) {
+/// Puts messages into rings; readers that are behind have to make room. \param empty_ones whether empty ones are
+/// messages
+void ring_communicator::send(const std::vector<bytes>& to, bool empty_ones) {
+    m_to_send = 0;
+    for (auto& p : m_peers) {
+        p.sent = 0;
+        p.all_sent = !empty_ones && to[p.rank].empty();
+        m_to_send += !p.all_sent;
+    }
+    if (m_to_send) progress(to);
+    while (m_to_send) {
+        wake_sleepers();  // a ring may have been full before
+        const auto& p = *std::find_if(m_peers.begin(), m_peers.end(), [](const peer& q) { return !q.all_sent; });
+        wait(p.rank + 1, may_run(p), to, [&] { return progress(to); });
+    }
+}
+
+bool ring_communicator::progress(const std::vector<bytes>& to) {
     bool moved = false;
     for (auto& p : m_peers) {
         if (p.all_sent) continue;
-        moved |= p.out.write(to[p.rank], p.sent, p.all_sent);
-        if (p.all_sent && --m_to_send == 0) arrive();
+        moved |= p.out.write(to[p.rank], m_window, p.sent, p.all_sent);
+        m_to_send -= p.all_sent;
     }
-    for (auto& p : m_peers) {
-        if (p.all_received || !p.in.read(from[p.rank], p.all_received)) continue;
-        moved = true;
-        m_to_receive -= p.all_received;
-    }
+    for (auto& p : m_peers) moved |= receive(p);
     if (moved) wake_sleepers();
+    return moved;
+}
+
+bool ring_communicator::receive(peer& p) {
+    bool moved = false;
+    for (bool complete = true; complete;) {
+        complete = false;
+        moved |= p.in.read(p.incoming.data, p.incoming.window, complete);
+        if (complete) p.received.push_back(std::exchange(p.incoming, {}));
+    }
     return moved;
 }
 
@@ -153,28 +144,25 @@ void ring_communicator::wake_sleepers() {
     for (const auto& p : m_peers) {
         auto& state = m_segment.state(p.rank);
         wake(state, m_rank + 1);
-        if (!p.all_sent) wake(state, shared_segment::for_all);  // its ring is full
+        if (p.all_sent) continue;  // else its ring is full
+        wake(state, shared_segment::for_all);
+        wake(state, shared_segment::for_window);
     }
 }
 
-/// One of those whose next step is needed; first those whose ring is full.
-const ring_communicator::peer& ring_communicator::awaited() const {
-    return *std::find_if(m_peers.begin(), m_peers.end(),
-                         [this](const peer& p) { return m_to_send ? !p.all_sent : !p.all_received; });
-}
-
-bool ring_communicator::may_spin(const peer& p) const {
+/// Whether it can be at work while this one looks.
+bool ring_communicator::may_run(const peer& p) const {
     return m_cores_suffice && m_segment.state(p.rank).core.load(std::memory_order_relaxed) !=
                                   m_segment.state(m_rank).core.load(std::memory_order_relaxed);
 }
 
-void ring_communicator::wait(const std::vector<bytes>& to, std::vector<bytes>& from) {
-    const auto& p = awaited();
-    if (may_spin(p)) {
+void ring_communicator::wait(std::uint32_t wanted, bool may_spin, const std::vector<bytes>& to,
+                             const std::function<bool()>& done) {
+    if (may_spin) {
         const auto until = wall_clock::now() + m_spin_time;
         do {
             for (unsigned i = 0; i < 32; ++i) {
-                if (progress(to, from)) {
+                if (done()) {
                     m_spin_time = std::min<wall_clock::duration>(2 * m_spin_time, max_spin);
                     return;
                 }
@@ -183,15 +171,14 @@ void ring_communicator::wait(const std::vector<bytes>& to, std::vector<bytes>& f
         } while (wall_clock::now() < until);
         m_spin_time = std::max<wall_clock::duration>(m_spin_time / 2, min_spin);
     }
-    sleep(m_to_send || m_peers.size() < 2 ? p.rank + 1 : shared_segment::for_all, to, from);
+    sleep(wanted, to, done);
 }
 
-/// \param wanted as in rank_state
-void ring_communicator::sleep(std::uint32_t wanted, const std::vector<bytes>& to, std::vector<bytes>& from) {
+void ring_communicator::sleep(std::uint32_t wanted, const std::vector<bytes>& to, const std::function<bool()>& done) {
     auto& sleeps_for = m_segment.state(m_rank).sleeps_for;
     sleeps_for.store(wanted);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (progress(to, from) || (wanted == shared_segment::for_all && all_have_sent())) {
+    if (progress(to) || done()) {
         sleeps_for.store(0);
         return;
     }

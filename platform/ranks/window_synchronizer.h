@@ -3,7 +3,8 @@
 // when the earliest event of all other ranks is at T, a rank can execute what it has before T + lookahead without
 // hearing from them, and before twice the lookahead after its own earliest event, which may make them say something:
 // that is a window. Then they exchange control messages and the time of their next event; stretches of time in which
-// no rank has anything to do are skipped.
+// no rank has anything to do are skipped. A rank that has nothing in a window, and is not about to hear anything that
+// counts in it, need not take part (window_exchange.h): its time stands still.
 //
 // Where a window ends and how many there are has no influence on what happens in the simulation: messages carry the
 // time from which on they count, and at equal times their order follows from paths (link/arrivals.h).
@@ -11,13 +12,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/calendar.h"
 #include "network/link_message.h"
 #include "platform/ranks/communicator.h"
-#include "platform/ranks/parallel_work.h"
 #include "platform/ranks/processor_timer.h"
 
 namespace fabricvp::ranks {
@@ -53,30 +54,31 @@ public:
     /// Each rank's word on something, by rank. All ranks must ask.
     std::vector<std::string> all(const std::string& own);
 
-    std::uint64_t count() const { return m_count; }  ///< windows so far
-    /// Of all ranks, as each of them knows.
-    const parallel_work& work() const { return m_work; }
-    /// Seconds in which this rank has exchanged messages, and another one was the last to come.
+    std::uint64_t count() const { return m_count; }  ///< windows so far in which this rank has taken part
+    /// Of all ranks, as each of them knows when run() has returned.
+    const parallel_work& work() const { return m_windows->work(); }
+    /// Seconds between windows of this rank at whose end another one was the last to come.
     double waited_for(unsigned rank) const { return m_waited_for[rank]; }
     /// Processor seconds of this rank's windows, and events in them.
     double own_seconds() const { return m_own_seconds; }
     std::uint64_t own_events() const { return m_own_events; }
 
 private:
-    struct header;
     ticks next_here() const;
-    void send(const std::string& control_messages);
+    window_bounds next_window();
+    void receive(const bytes& from, std::size_t at);
+    void execute(ticks end);
     void wake() {}
 
     communicator& m_comm;
     calendar& m_timeline;
     const ticks m_lookahead;
     const hooks m_hooks;
+    std::unique_ptr<window_exchange> m_windows;
     std::vector<network::message_bytes> m_posted;  // by rank
-    ticks m_posted_due = never;                    // when the earliest of them counts
+    std::vector<ticks> m_posted_due;               // when the earliest of them counts, by rank
     std::vector<bytes> m_to, m_from;
     std::uint64_t m_count = 0;
-    parallel_work m_work;
     std::vector<double> m_waited_for;  ///< by rank
     processor_timer m_timer;
     double m_window_s = 0;  ///< that the latest window took here

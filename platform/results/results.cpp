@@ -66,12 +66,12 @@ statistic_notes rank_notes(const std::string& path) {
     if (const auto found = together.find(path); found != together.end()) return found->second;
     if (path.compare(0, 8, "sim.rank") != 0) return {};
     if (path.find(".waited_for.rank") != path.npos)
-        return {"s", "wall-clock time of exchanges in which that rank was the last to come; planned: had most to do"};
+        return {"s", "part of waited_s at whose end that rank was the last one at work; planned: it had most to do"};
     static const std::map<std::string, statistic_notes> notes = {
-        {"windows", {"1", "windows of simulated time that it ran without hearing from the others"}},
+        {"windows", {"1", "windows of simulated time in which it took part"}},
         {"work_s", {"s", "processor time of its windows, without waiting"}},
         {"work_events", {"1", "events of its windows"}},
-        {"waited_s", {"s", "wall-clock time in which it exchanged messages, and waited for others"}},
+        {"waited_s", {"s", "wall-clock time between its windows: it sent messages, waited, or had nothing to do"}},
         {"user_s", {"s", "processor time of the process"}},
         {"system_s", {"s", "processor time of the process in the operating system"}},
         {"memory_bytes", {"B", "most memory that the process had"}},

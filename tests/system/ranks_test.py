@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import subprocess
@@ -226,6 +227,42 @@ faults:
         self.assertGreater(statistics["network.leaf0.to_spine0.dropped.injected"], 0)
         self.assertGreater(statistics["network.leaf1.to_spine1.dropped.link_down"], 0)
         self.assertEqual(statistics["network.sweeps"], 3)
+
+    def test_random_networks(self):
+        """Networks of which most is idle most of the time, cables of different lengths: ranks do not take part in
+        windows in which they have nothing to do."""
+        for seed in range(6):
+            draw = random.Random(seed)
+            leaves = draw.randint(1, 3)
+            count = draw.randint(4, 9)
+            ends = [(f"generator{i}", f"leaf{i * leaves // count}") for i in range(count)]
+            ends += [(f"leaf{i}", "spine") for i in range(leaves)]
+            links = [f"{{from: {a}, to: {b}, propagation: {draw.choice((20, 35, 400))} ns}}" for a, b in ends]
+            generators = [
+                f"{{name: generator{i}, pattern: {draw.choice(('uniform', 'neighbour', 'all_to_all'))}, packets:"
+                f" {draw.randint(1, 60)}, payload: {draw.choice((64, 2048))} B, load:"
+                f" {draw.choice((0.01, 0.2))}, start: {draw.randint(0, 5000)} ns}}"
+                for i in range(count)
+            ]
+            listed = "".join(
+                f"  {key}:\n" + "".join(f"    - {item}\n" for item in items)
+                for key, items in (
+                    ("switches", ["{name: spine}"] + [f"{{name: leaf{i}}}" for i in range(leaves)]),
+                    ("links", links),
+                    ("generators", generators),
+                )
+            )
+            flap = (
+                f"{{at: {draw.randint(1, 9)} us, target: network.{ends[-1][0]}.to_spine, kind: down, lasting: 300 ns}}"
+            )
+            machine = self.write(
+                "random.yaml", f"simulation: {{seed: {seed}}}\nnetwork:\n  sweep: 2 us\n{listed}faults:\n  - {flap}\n"
+            )
+            ranks = draw.sample(range(2, count + 1), 2)
+            self.compare(ranks, machine, "--time", "150us")
+            statistics = json.loads((self.folder / f"ranks{ranks[1]}/stats.json").read_text())
+            taken_part = sum(statistics[f"sim.rank{r}.windows"] for r in range(ranks[1]))
+            self.assertLess(taken_part, 0.95 * ranks[1] * statistics["sim.parallel.windows"], seed)
 
     def test_a_trace_has_each_rank_as_a_process(self):
         self.succeed(

@@ -63,26 +63,28 @@ TEST_CASE("a ring holds what it has room for, and no more") {
     const bytes long_message(1000, 7);
     std::size_t done = 0;
     bool complete = false;
-    CHECK(out.write(long_message, done, complete));
-    CHECK(done == 256 - sizeof(std::uint32_t));  // one record
+    CHECK(out.write(long_message, 9, done, complete));
+    CHECK(done == 256 - 2 * sizeof(std::uint32_t));  // one record
     CHECK_FALSE(complete);
-    CHECK_FALSE(out.write(long_message, done, complete));  // full
+    CHECK_FALSE(out.write(long_message, 9, done, complete));  // full
     bytes received;
+    std::uint32_t mark = 0;
     bool all = false;
     unsigned rounds = 0;
     while (!all && rounds++ < 100) {
-        in.read(received, all);
-        out.write(long_message, done, complete);
+        in.read(received, mark, all);
+        out.write(long_message, 9, done, complete);
     }
     CHECK(complete);
     CHECK(all);
     CHECK(received == long_message);
+    CHECK(mark == 9);
     bytes nothing;
     all = false;
-    CHECK_FALSE(in.read(nothing, all));
+    CHECK_FALSE(in.read(nothing, mark, all));
     done = 0, complete = false;
-    CHECK(out.write({}, done, complete));  // an empty message is one, too
-    CHECK(in.read(nothing, all));
+    CHECK(out.write({}, 9, done, complete));  // an empty message is one, too
+    CHECK(in.read(nothing, mark, all));
     CHECK(all);
     CHECK(nothing.empty());
 }
