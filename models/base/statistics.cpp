@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/calendar.h"
+#include "base/counter_totals.h"
 #include "base/statistics_window.h"
 
 namespace fabricvp {
@@ -189,6 +190,15 @@ void time_series::restart() {
 }
 
 const std::vector<statistic*>& all_statistics() { return registry().all(); }
+
+statistics_snapshot counter_totals() {
+    statistics_snapshot totals;
+    if (auto* timeline = calendar::find()) timeline->catch_up();
+    for (const auto* s : registry().all())
+        if (const auto* c = dynamic_cast<const counter*>(s); c && c->total())
+            totals[c->path()] = static_cast<double>(c->total());
+    return totals;
+}
 
 statistics_snapshot snapshot_statistics(const std::string& prefix) {
     statistics_snapshot all;

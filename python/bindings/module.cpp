@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "base/counter_totals.h"
 #include "bindings/congestion.h"
 #include "bindings/fabric.h"
 #include "bindings/gpu.h"
@@ -189,6 +190,7 @@ void bind_session(py::module_& m) {
         .def("parameters", &session::parameters)
         .def("resolved_config", [](session& x) { return x.machine().resolved_config(); })
         .def("statistics", [](session& x) { return x.machine().statistics(); })
+        .def("counter_totals", [](session&) { return counter_totals(); })
         .def("statistic_descriptions", &session::statistic_descriptions)
         .def("restart_statistics", [](session&, const std::string& prefix) { restart_statistics(prefix); })
         .def("time_series_names", &session::time_series_names)

@@ -33,6 +33,11 @@ class Statistics(Mapping[str, float]):
             raise KeyError(_why_missing(prefix, list(values)))
         return found
 
+    def totals(self) -> dict[str, float]:
+        """All counters that are not zero, as they have counted since the machine was made, whatever regions of interest
+        have begun since. Other statistics (shares, distributions) are not among them."""
+        return self._core.counter_totals()
+
     def __getitem__(self, path: str) -> float:
         values = self._core.statistics()
         if path not in values and (name := _fabricvp.renamed_path(path, list(values))):

@@ -108,6 +108,11 @@ EXPERIMENTS: dict[str, Registered] = {
         "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost",
         Budget(400, 30),
     ),
+    "faults": Registered(
+        "fabricvp.experiments.faults",
+        "what becomes of faults at random times of a cluster at work: masked, corrected, reported, hung, silent",
+        Budget(24000, 1200),
+    ),
     "fidelity": Registered(
         "fabricvp.experiments.fidelity",
         "every published figure of the five systems beside ours, from results at hand",

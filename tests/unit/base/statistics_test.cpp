@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/busy_time.h"
+#include "base/counter_totals.h"
 #include "base/time_integral.h"
 #include "results_bench.h"
 
@@ -90,6 +91,8 @@ TEST_CASE("a region of interest counts from zero, totals go on") {
     CHECK(snapshot_statistics().at("top.left.twice") == 6);
     restart_statistics();
     CHECK(b.value() == 0);
+    counter none{top.left2, "none", "1", ""};
+    CHECK(counter_totals() == statistics_snapshot{{"top.left.a", 13}, {"top.left2.b", 10}});
 }
 
 TEST_CASE("histograms give count, extremes, mean and interpolated percentiles") {

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign of injected faults: faults at random times of one run, and what becomes of each of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..frame import Experiment, study_of
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--injections", metavar="N", type=int, help="how many (default: 10,000; with --quick 500)")
+    parser.add_argument("--seed", metavar="N", type=int, default=1, help="of all draws (default: %(default)s)")
+    parser.add_argument(
+        "--kinds", metavar="KIND", nargs="+", help="only these, as the table names them, such as 'link down'"
+    )
+
+
+EXPERIMENT = Experiment(
+    "faults",
+    "Faults, counted",
+    "What becomes of a fault in a cluster at work: is it masked, corrected, reported, recovered from after a time-out,"
+    " does the machine hang, or is the result wrong without a word?",
+    study_of(__package__),
+    _options,
+)

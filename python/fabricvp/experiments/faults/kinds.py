@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds of faults that a campaign draws from: where they can happen, and with which arguments."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...faults import FaultKind
+
+#: Blocks by the structure that they belong to; the first pattern that matches counts.
+STRUCTURES = {
+    "InfiniBand link": re.compile(r"\.network\.link$|^network\.[^.]+\.to_"),
+    "InfiniBand switch": re.compile(r"^network\.[^.]+$"),
+    "GPU fabric": re.compile(r"\.fabric\."),
+    "GPU": re.compile(r"\.gpu\d+$"),
+    "RDMA adapter": re.compile(r"\.hca\d+$"),
+    "PCIe": re.compile(r"\.link$|\.pcie\."),
+}
+#: Ends of links towards a GPU or an adapter, below which doorbells are.
+_DOWNSTREAM = re.compile(r"\.(downstream_port\d+|root_port\d+)$")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One fault of an injection: ``delay_ps`` after its time, ``arguments`` with their units."""
+
+    kind: str
+    delay_ps: int
+    arguments: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An injection: what happens to ``target``. A step ``reset`` is `Node.reset()`, all others are faults."""
+
+    target: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of injection of one structure. ``draw`` takes one of ``targets`` and its arguments."""
+
+    name: str
+    structure: str
+    targets: tuple[str, ...]
+    draw: Callable[[random.Random, str], tuple[Step, ...]]
+
+    def drawn(self, draws: random.Random) -> Drawn:
+        """One of this kind."""
+        target = draws.choice(self.targets)
+        return Drawn(target, self.draw(draws, target))
+
+
+def structure_of(target: str) -> str:
+    """The structure that a block belongs to; "" if to none."""
+    return next((name for name, pattern in STRUCTURES.items() if pattern.search(target)), "")
+
+
+def _one(kind: str, **arguments: str) -> tuple[Step, ...]:
+    return (Step(kind, 0, tuple(arguments.items())),)
+
+
+def _log(draws: random.Random, low: float, high: float) -> float:
+    """Between 10^low and 10^high, all decades alike."""
+    return float(f"{10 ** draws.uniform(low, high):.3g}")
+
+
+def _lasting(draws: random.Random) -> str:
+    """For good, or 1 µs to 10 ms."""
+    return "0 ps" if draws.random() < 0.5 else f"{_log(draws, 0, 4):g} us"
+
+
+def _flow(draws: random.Random) -> str:
+    return draws.choice(("posted", "non_posted", "completion"))
+
+
+def _flapping(kind: str) -> Callable[[random.Random, str], tuple[Step, ...]]:
+    """Down for 1 to 100 µs, three to eight times, every 150 µs."""
+
+    def draw(draws: random.Random, target: str) -> tuple[Step, ...]:
+        return tuple(
+            Step(kind, 150_000_000 * i, (("lasting", f"{_log(draws, 0, 2):g} us"),)) for i in range(draws.randint(3, 8))
+        )
+
+    return draw
+
+
+def _bit_errors(low: float, high: float) -> Callable[[random.Random, str], tuple[Step, ...]]:
+    return lambda d, t: _one("bit_errors", rate=f"{_log(d, low, high):g}", lasting=_lasting(d))
+
+
+#: By structure: what a kind is called, the fault that a block must offer, and what draws its arguments.
+_CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple[Step, ...]]], ...]] = {
+    "PCIe": (
+        ("bit errors", "bit_errors", _bit_errors(-7, -4)),
+        ("link down", "link_down", lambda d, t: _one("link_down", lasting=_lasting(d))),
+        ("link flapping", "link_down", _flapping("link_down")),
+        (
+            "lanes lost",
+            "retrain",
+            lambda d, t: _one("retrain", lanes=str(d.choice((1, 2, 4))), generation=str(d.randint(1, 3))),
+        ),
+        ("write lost", "drop", lambda d, t: _one("drop", flow="posted")),
+        ("completion lost", "drop", lambda d, t: _one("drop", flow="completion")),
+        ("request lost", "drop", lambda d, t: _one("drop", flow="non_posted")),
+        ("TLP poisoned", "poison", lambda d, t: _one("poison", flow=_flow(d))),
+        ("credits lost", "lose_credit", lambda d, t: _one("lose_credit", flow=_flow(d))),
+    ),
+    "GPU fabric": (
+        ("bit errors", "bit_errors", _bit_errors(-7, -4)),
+        ("link down", "down", lambda d, t: _one("down", lasting=_lasting(d))),
+        ("link flapping", "down", _flapping("down")),
+        ("lanes lost", "lanes", lambda d, t: _one("lanes", lanes=str(d.randint(1, 8)), lasting=_lasting(d))),
+        ("packet poisoned", "poison", lambda d, t: _one("poison")),
+        ("bit flip behind the CRC", "flip", lambda d, t: _one("flip", bit=str(d.randrange(576)))),
+        ("dead", "dead", lambda d, t: _one("dead")),
+    ),
+    "InfiniBand link": (
+        ("bit errors", "bit_errors", _bit_errors(-8, -4)),
+        ("packets lost", "loss", lambda d, t: _one("loss", rate=f"{_log(d, -3, -0.3):g}", lasting=_lasting(d))),
+        ("packet lost", "drop", lambda d, t: _one("drop", count=str(d.randint(1, 4)))),
+        (
+            "packet corrupted",
+            "corrupt",
+            lambda d, t: _one("corrupt", count=str(d.randint(1, 4)), where=d.choice(("link", "payload"))),
+        ),
+        ("link down", "down", lambda d, t: _one("down", lasting=_lasting(d))),
+        ("link flapping", "down", _flapping("down")),
+    ),
+    "InfiniBand switch": (("dead", "dead", lambda d, t: _one("dead")),),
+    "GPU": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
+    "RDMA adapter": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
+}
+
+
+def kinds_of(faults: Sequence[FaultKind], nodes: int) -> tuple[Kind, ...]:
+    """All kinds that a machine offers, in a fixed order."""
+    offered: dict[tuple[str, str], list[str]] = {}
+    for fault in faults:
+        offered.setdefault((structure_of(fault.target), fault.kind), []).append(fault.target)
+    found = [
+        Kind(name, structure, tuple(sorted(targets)), draw)
+        for structure, entries in _CATALOGUE.items()
+        for name, fault, draw in entries
+        if (targets := offered.get((structure, fault)))
+    ]
+    if down := [t for t in offered.get(("PCIe", "drop"), ()) if _DOWNSTREAM.search(t)]:
+        found.append(Kind("doorbell lost", "PCIe", tuple(sorted(down)), lambda d, t: _one("drop", flow="posted")))
+    hosts = tuple(f"node{i}" for i in range(nodes))
+    return (*found, Kind("reset in mid-flight", "host", hosts, lambda d, t: _one("reset")))

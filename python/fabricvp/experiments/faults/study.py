@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a campaign and reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pandas
+from scipy.stats import binomtest
+
+from ...errors import InputError
+from ..drawing import stacked
+from ..frame import Run
+from .measure import Injected, Injection, Injections, measure
+from .outcomes import Fate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INJECTIONS, QUICK_INJECTIONS = 10_000, 500
+CHUNK = 20  #: injections of a point
+AGAIN = 3  #: that are made twice
+#: No result, or a wrong one, of which nothing tells the software.
+BAD = (Fate.HANG, Fate.UNNAMED_HANG, Fate.SILENT, Fate.CRASH)
+
+
+def study(run: Run) -> None:
+    """Adds everything to the report of ``run``. Raises `InputError` for bad options."""
+    options = run.options
+    count = options.injections if options.injections is not None else QUICK_INJECTIONS if run.quick else INJECTIONS
+    if count < 1:
+        raise InputError(f"--injections: {count} is not a number of 1 or more")
+    kinds = tuple(options.kinds or ())
+    points = [Injections(first, min(CHUNK, count - first), options.seed, kinds) for first in range(0, count, CHUNK)]
+    found: list[Injected] = run.map("injections", measure, points, lambda p: p.count, _name)
+    first = Injections(0, min(AGAIN, count), options.seed, kinds)
+    again: Injected = run.map("the same again", measure, [first], name=_name, fresh=True)[0]
+    injections = [each for point in found for each in point.injections]
+    _check(run, found, injections, again)
+    _rows(run, injections)
+    run.report.conclude(*_sentences(injections))
+    run.report.plot("fates", fates_plot(injections), "What became of faults, by structure and kind")
+    run.report.table(
+        "outcomes", outcomes_table(injections), "Injections by structure, kind and what became of them", 80
+    )
+    run.report.table("shares", shares_table(injections), "Shares with 95 % intervals (Wilson), by structure")
+    run.report.table("injections", injections_table(injections), "Each injection", 20)
+
+
+def _check(run: Run, found: list[Injected], injections: list[Injection], again: Injected) -> None:
+    report = run.report
+    crashed, unnamed = ([i for i in injections if i.fate == fate] for fate in (Fate.CRASH, Fate.UNNAMED_HANG))
+    report.check("no fault ends the simulator", not crashed, _listed(crashed) or f"{len(injections)} injections")
+    report.check("every hang is named", not unnamed, _listed(unnamed) or "by the watchdog")
+    report.check(
+        "the run without a fault is the same in every process",
+        all(point.undisturbed == found[0].undisturbed for point in [*found, again]),
+        f"{len(found) + 1} processes",
+    )
+    report.check(
+        "the same injections again end the same",
+        list(again.injections) == injections[: len(again.injections)],
+        f"{len(again.injections)} of them",
+    )
+
+
+def _listed(injections: list[Injection]) -> str:
+    return "; ".join(f"{i.number}: {i.kind} of {i.target}: {i.detail}" for i in injections[:5])
+
+
+def _rows(run: Run, injections: list[Injection]) -> None:
+    fates = Counter(i.fate for i in injections)
+    for fate in Fate:
+        low, high = interval(fates[fate], len(injections))
+        run.report.row(
+            f"share of faults: {fate}",
+            "%",
+            100 * fates[fate] / len(injections),
+            None,
+            f"{fates[fate]} of {len(injections)}; 95 %: {100 * low:.1f} … {100 * high:.1f} %",
+        )
+
+
+def interval(count: int, total: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    found = binomtest(count, total).proportion_ci(0.95, "wilson")
+    return float(found.low), float(found.high)
+
+
+def _grouped(injections: list[Injection]) -> dict[tuple[str, str], list[Injection]]:
+    groups: dict[tuple[str, str], list[Injection]] = {}
+    for injection in injections:
+        groups.setdefault((injection.structure, injection.kind), []).append(injection)
+    order = list(dict.fromkeys(structure for structure, _ in groups))
+    return dict(sorted(groups.items(), key=lambda item: order.index(item[0][0])))
+
+
+def outcomes_table(injections: list[Injection]) -> pandas.DataFrame:
+    """A row for each structure and kind: numbers by what became of them."""
+    rows = []
+    for (structure, kind), members in _grouped(injections).items():
+        fates = Counter(i.fate for i in members)
+        rows.append({"structure": structure, "kind": kind, "injections": len(members)} | {f: fates[f] for f in Fate})
+    return pandas.DataFrame(rows)
+
+
+def shares_table(injections: list[Injection]) -> pandas.DataFrame:
+    """A row for each structure: shares in percent, with their intervals."""
+    structures: dict[str, list[Injection]] = {}
+    for injection in injections:
+        structures.setdefault(injection.structure, []).append(injection)
+    rows = []
+    for structure, members in {**structures, "all": injections}.items():
+        row: dict[str, object] = {"structure": structure, "injections": len(members)}
+        for fate in Fate:
+            row[fate] = _share(sum(i.fate == fate for i in members), len(members))
+        rows.append(row)
+    return pandas.DataFrame(rows)
+
+
+def _share(count: int, total: int) -> str:
+    low, high = interval(count, total)
+    return f"{100 * count / total:.1f} % ({100 * low:.1f} … {100 * high:.1f})"
+
+
+def injections_table(injections: list[Injection]) -> pandas.DataFrame:
+    """A row for each injection."""
+    return pandas.DataFrame(
+        [
+            {
+                "number": i.number,
+                "structure": i.structure,
+                "kind": i.kind,
+                "target": i.target,
+                "arguments": i.arguments,
+                "at_us": round(i.at_ps / 1e6, 3),
+                "outcome": str(i.fate),
+                "detail": i.detail,
+                "end_us": round(i.end_ps / 1e6, 3),
+            }
+            for i in injections
+        ]
+    )
+
+
+def fates_plot(injections: list[Injection]) -> Figure:
+    """A bar for each structure and kind, of shares."""
+    from matplotlib.figure import Figure
+
+    groups = _grouped(injections)
+    figure = Figure(figsize=(10, 1.5 + 0.27 * len(groups)), layout="constrained")
+    axes = figure.subplots()
+    names = [f"{structure}: {kind}" for structure, kind in groups]
+    shown = [fate for fate in Fate if any(i.fate == fate for i in injections)]
+    parts = {
+        str(fate): [100 * sum(i.fate == fate for i in members) / len(members) for members in groups.values()]
+        for fate in shown
+    }
+    stacked(axes, names, parts)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of the injections")
+    figure.legend(loc="outside lower center", ncols=4, fontsize="small")
+    return figure
+
+
+def _sentences(injections: list[Injection]) -> list[str]:
+    total = len(injections)
+    fates = Counter(i.fate for i in injections)
+    parts = ", ".join(f"{fates[fate]} {fate}" for fate in Fate if fates[fate])
+    bad = Counter(i.structure for i in injections if i.fate in BAD)
+    sentences = [f"Of {total:,} faults: {parts}."]
+    if bad:
+        worst = ", ".join(f"{structure} {number}" for structure, number in sorted(bad.items()))
+        sentences.append(f"Without a result, or with a wrong one that nothing tells of, by structure: {worst}.")
+    return sentences
+
+
+def _name(point: Injections) -> str:
+    return f"injections {point.first} to {point.first + point.count - 1}"

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The campaign of injected faults: classes, by planted faults whose outcome is known, and what a campaign promises."""
+
+import argparse
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+from fabricvp import Outcome
+from fabricvp.errors import InputError
+from fabricvp.experiments.faults import measure as campaign
+from fabricvp.experiments.faults import study
+from fabricvp.experiments.faults.kinds import Drawn, Step, structure_of
+from fabricvp.experiments.faults.measure import Injections, Planned, measure, run_plan
+from fabricvp.experiments.faults.outcomes import Ending, Fate, classify, lines_of
+from fabricvp.experiments.faults.study import interval
+from fabricvp.experiments.frame import Run
+from fabricvp.experiments.points import PointFailed, run_points
+from fabricvp.experiments.result_cache import ResultCache
+from fabricvp.sweeps.progress import Progress
+
+MICROSECOND = 10**6
+#: class, target, fault, arguments, microseconds
+PLANTED = [
+    (Fate.MASKED, "node1.pcie.disk0.link", "drop", {"flow": "posted"}, 7700),
+    (Fate.CORRECTED, "node0.pcie.switch0.upstream_port", "bit_errors", {"rate": "1e-4", "lasting": "100 us"}, 7700),
+    (Fate.RECOVERED, "node1.hca0.network.link", "drop", {"count": "3"}, 8478),
+    (Fate.REPORTED, "node1.fabric.gpu0.link", "poison", {}, 8300),
+    (Fate.HANG, "node1.gpu3.link", "lose_credit", {"flow": "non_posted"}, 7367),
+    (Fate.SILENT, "node1.fabric.cluster1.to_cluster0", "flip", {"bit": "160"}, 7000),
+    (Fate.CRASH, "node0", "killed", {}, 8500),
+]
+QUIET = Ending(
+    Outcome.POWER_OFF, "node0 powered off", (False, False), (("spmv ok", "all ok"), ()), {"a.transmitter.replays": 1}, 5
+)
+
+
+def planted(point):
+    """Runs PLANTED; a fault "killed" ends the branch's process."""
+
+    def inject(branch, target, kind, at, **arguments):
+        if kind == "killed":
+            os.kill(branch.pid, signal.SIGKILL)
+        else:
+            given(branch, target, kind, at, **arguments)
+
+    given, campaign.inject = campaign.inject, inject
+    plan = [
+        Planned(i, kind, "", Drawn(target, (Step(kind, 0, tuple(arguments.items())),)), at * MICROSECOND)
+        for i, (_, target, kind, arguments, at) in enumerate(PLANTED)
+    ]
+    return run_plan(point, lambda kinds, begin, end: plan)
+
+
+def test_planted_faults_have_the_outcome_that_is_known():
+    found = run_points(planted, [Injections(0, len(PLANTED), 1)], 1, lambda index: None)[0]
+    assert [i.fate for i in found.injections] == [fate for fate, *_ in PLANTED], found.injections
+    hang = found.injections[4]
+    assert hang.detail.startswith("watchdog: node1.gpu3.link has waited") and "non_posted credits" in hang.detail
+    assert "is wrong" in found.injections[5].detail
+    assert all(i.at_ps == at * MICROSECOND for i, (*_, at) in zip(found.injections, PLANTED))
+
+
+def test_the_same_seed_gives_the_same_injections_and_outcomes():
+    twice = run_points(measure, [Injections(9, 3, 5), Injections(9, 3, 5), Injections(9, 3, 6)], 2, lambda index: None)
+    assert twice[0] == twice[1]
+    assert [i.number for i in twice[0].injections] == [9, 10, 11]
+    assert [i.at_ps for i in twice[0].injections] != [i.at_ps for i in twice[2].injections]
+    assert twice[0].undisturbed == twice[2].undisturbed
+
+
+def test_a_kind_that_is_not_there_is_named():
+    with pytest.raises(InputError, match="no kind 'link up'; there are: bit errors, link down"):
+        run_points(measure, [Injections(0, 1, 1, ("link up", "link down"))], 1, lambda index: None)
+
+
+class Found(Progress):
+    """Remembers what was found in the result cache."""
+
+    def found(self, label, known, total):
+        self.known = {**getattr(self, "known", {}), label: (known, total)}
+
+
+def test_a_campaign_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "CHUNK", 2)
+    monkeypatch.setattr(study, "AGAIN", 1)
+
+    def run(injections, cache):
+        options = argparse.Namespace(injections=injections, seed=3, kinds=["lanes lost"])
+        made = Run(True, 2, options, Found(), result_cache=ResultCache(cache))
+        study.study(made)
+        return made
+
+    first, more = run(2, tmp_path / "cut"), run(4, tmp_path / "cut")
+    assert first.progress.known["injections"] == (0, 1) and more.progress.known["injections"] == (1, 2)
+    assert more.report.ok, more.report.checks
+    whole = run(4, tmp_path / "whole")
+    assert [s.frame.to_csv() for s in tables(whole)] == [s.frame.to_csv() for s in tables(more)]
+
+
+def tables(run):
+    return [section for section in run.report.sections if hasattr(section, "frame")]
+
+
+def test_a_campaign_that_lost_a_simulator_fails(monkeypatch):
+    crashed = campaign.Injection(0, "link down", "PCIe", "node0.gpu0.link", "", 5, Fate.CRASH, "process gone", 0)
+    run = Run(True, 1, argparse.Namespace(injections=1, seed=1, kinds=None), Progress())
+    monkeypatch.setattr(run, "map", lambda *_, **__: [campaign.Injected((crashed,), QUIET)])
+    study.study(run)
+    assert [c.name for c in run.report.checks if not c.ok] == ["no fault ends the simulator"]
+
+
+def ended(**changes):
+    return classify(QUIET, replace(QUIET, **changes))
+
+
+@pytest.mark.parametrize(
+    "fate, changes",
+    [
+        (Fate.MASKED, {}),
+        (Fate.MASKED, {"time_ps": 9}),
+        (Fate.CORRECTED, {"counters": {"a.transmitter.replays": 2}}),
+        (Fate.RECOVERED, {"counters": {"a.transmitter.replays": 2, "b.timeouts": 1}}),
+        (Fate.REPORTED, {"counters": {"node0.pcie.root.error_messages": 1}}),
+        (Fate.REPORTED, {"lines": (("spmv ok", "a request failed", "all ok"), ())}),
+        (Fate.REPORTED, {"outcome": Outcome.REFUSED, "detail": "no GPU"}),
+        (Fate.REPORTED, {"outcome": Outcome.TIME_LIMIT, "failed": (True, False), "lines": (("panic",), ())}),
+        (Fate.SILENT, {"lines": (("row 2 is wrong", "spmv FAILED"), ())}),
+        (Fate.SILENT, {"lines": (("spmv ok",), ())}),
+        (Fate.HANG, {"outcome": Outcome.WATCHDOG}),
+        (Fate.UNNAMED_HANG, {"outcome": Outcome.TIME_LIMIT}),
+    ],
+)
+def test_classes_follow_from_differences(fate, changes):
+    assert ended(**changes)[0] == fate
+
+
+def test_measured_figures_are_no_results_but_digests_are():
+    assert lines_of("a \n# time_ps=5\n# digest value=0x1\n\n") == ("a", "# digest value=0x1")
+    changed = replace(QUIET, lines=(("# digest value=0x2",), ()))
+    assert classify(replace(QUIET, lines=(("# digest value=0x1",), ())), changed)[0] == Fate.SILENT
+
+
+@pytest.mark.parametrize(
+    "target, structure",
+    [
+        ("node0.hca0.network.link", "InfiniBand link"),
+        ("network.switch0.to_node0_hca0", "InfiniBand link"),
+        ("network.switch0", "InfiniBand switch"),
+        ("node1.fabric.gpu0.link", "GPU fabric"),
+        ("node1.gpu0.link", "PCIe"),
+        ("node1.pcie.switch0.upstream_port", "PCIe"),
+        ("node1.gpu3", "GPU"),
+        ("node0.hca0", "RDMA adapter"),
+    ],
+)
+def test_structures_follow_from_paths(target, structure):
+    assert structure_of(target) == structure
+
+
+def test_intervals_are_wilsons():
+    low, high = interval(0, 20)
+    assert low == 0 and high == pytest.approx(0.1611, abs=1e-4)  # Brown, Cai, DasGupta 2001: z²/(n + z²)
+    assert interval(10, 20) == pytest.approx((0.2993, 0.7007), abs=1e-4)
+
+
+def test_a_run_that_fails_without_a_fault_is_an_error():
+    with pytest.raises(PointFailed, match="the run without a fault ended otherwise: refused"):
+        run_points(measure, [Injections(0, 1, 1, options="size=5000000000")], 1, lambda index: None)
