@@ -15,8 +15,23 @@ void dram_params::describe(parameter_visitor& v) {
     v.field("rate", rate, between{1e6, 1e14}, "data rate of a bus access");
 }
 
+void dram::flip_arguments::describe(parameter_visitor& v) {
+    v.field("offset", offset, between{0, static_cast<double>(size - 1)}, "byte of the memory");
+    v.field("bit", bit, between{0, 7}, "which of its bits flips");
+}
+
 dram::dram(const sc_core::sc_module_name& name, const dram_params& p, std::uint64_t size)
-    : bus_target(name), params(p), memory(size) {
+    : bus_target(name),
+      params(p),
+      memory(size),
+      flip(*this, "flip", "a bit of the memory flips",
+           [this](const flip_arguments& a) {
+               std::uint8_t byte = 0;
+               memory.read(a.offset, &byte, 1);
+               byte = static_cast<std::uint8_t>(byte ^ 1u << a.bit);
+               memory.write(a.offset, &byte, 1);
+           },
+           {0, 0, size}) {
     memory.attach(*this);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/bus.h"
+#include "base/fault.h"
 #include "base/parameters.h"
 #include "base/sparse_memory.h"
 #include "base/statistics.h"
@@ -22,6 +23,13 @@ class dram final : public bus_target, private memory_observer {
 public:
     const dram_params params;
     sparse_memory memory;
+
+    struct flip_arguments {
+        std::uint64_t offset = 0, bit = 0;
+        std::uint64_t size = 1;  ///< bytes of the memory
+        void describe(parameter_visitor& v);
+    };
+    fault_kind<flip_arguments> flip;
 
     counter bytes_read{*this, "bytes_read", "B", "bytes read over the bus"};
     counter bytes_written{*this, "bytes_written", "B", "bytes written over the bus"};

@@ -13,7 +13,7 @@ from fabricvp.experiments.faults import measure as campaign
 from fabricvp.experiments.faults import study
 from fabricvp.experiments.faults.kinds import Drawn, Step, structure_of
 from fabricvp.experiments.faults.measure import Injections, Planned, measure, run_plan
-from fabricvp.experiments.faults.outcomes import Ending, Fate, classify, lines_of
+from fabricvp.experiments.faults.outcomes import Ending, Fate, classify, counters_of, lines_of
 from fabricvp.experiments.faults.study import interval
 from fabricvp.experiments.frame import Run
 from fabricvp.experiments.points import PointFailed, run_points
@@ -36,6 +36,20 @@ QUIET = Ending(
 )
 
 
+def plan_of(faults):
+    """An injection for each (…, target, fault, arguments, microseconds)."""
+    return [
+        Planned(i, kind, "", Drawn(target, (Step(kind, 0, tuple(arguments.items())),)), at * MICROSECOND)
+        for i, (*_, target, kind, arguments, at) in enumerate(faults)
+    ]
+
+
+def lost_gpu(point):
+    """A GPU whose registers read as ones from then on."""
+    faults = [("node1.gpu1.link", "link_down", {"lasting": "0 ps"}, 7275)]
+    return run_plan(point, lambda kinds, window: plan_of(faults))
+
+
 def planted(point):
     """Runs PLANTED; a fault "killed" ends the branch's process."""
 
@@ -46,11 +60,7 @@ def planted(point):
             given(branch, target, kind, at, **arguments)
 
     given, campaign.inject = campaign.inject, inject
-    plan = [
-        Planned(i, kind, "", Drawn(target, (Step(kind, 0, tuple(arguments.items())),)), at * MICROSECOND)
-        for i, (_, target, kind, arguments, at) in enumerate(PLANTED)
-    ]
-    return run_plan(point, lambda kinds, begin, end: plan)
+    return run_plan(point, lambda kinds, window: plan_of(PLANTED))
 
 
 def test_planted_faults_have_the_outcome_that_is_known():
@@ -60,6 +70,12 @@ def test_planted_faults_have_the_outcome_that_is_known():
     assert hang.detail.startswith("watchdog: node1.gpu3.link has waited") and "non_posted credits" in hang.detail
     assert "is wrong" in found.injections[5].detail
     assert all(i.at_ps == at * MICROSECOND for i, (*_, at) in zip(found.injections, PLANTED))
+
+
+def test_registers_of_a_gpu_that_is_gone_end_the_work_on_its_links():
+    found = run_points(lost_gpu, [Injections(0, 1, 1)], 1, lambda index: None)[0].injections[0]
+    assert (found.fate, found.detail) == (Fate.REPORTED, "spmv: the links between the GPUs cannot be set")
+    assert found.end_ps < 400_000 * MICROSECOND
 
 
 def test_the_same_seed_gives_the_same_injections_and_outcomes():
@@ -105,7 +121,7 @@ def tables(run):
 
 def test_a_campaign_that_lost_a_simulator_fails(monkeypatch):
     crashed = campaign.Injection(0, "link down", "PCIe", "node0.gpu0.link", "", 5, Fate.CRASH, "process gone", 0)
-    run = Run(True, 1, argparse.Namespace(injections=1, seed=1, kinds=None), Progress())
+    run = Run(True, 1, argparse.Namespace(injections=1, seed=1, kinds=["link down"]), Progress())
     monkeypatch.setattr(run, "map", lambda *_, **__: [campaign.Injected((crashed,), QUIET)])
     study.study(run)
     assert [c.name for c in run.report.checks if not c.ok] == ["no fault ends the simulator"]
@@ -121,6 +137,9 @@ def ended(**changes):
         (Fate.MASKED, {}),
         (Fate.MASKED, {"time_ps": 9}),
         (Fate.CORRECTED, {"counters": {"a.transmitter.replays": 2}}),
+        (Fate.CORRECTED, {"counters": {"a.hca0.dropped": 1}}),
+        (Fate.CORRECTED, {"counters": {"a.hca0.network.link.dropped.corrupted": 1}}),
+        (Fate.CORRECTED, {"counters": {"a.memory.hbm.corrected_errors": 1}}),
         (Fate.RECOVERED, {"counters": {"a.transmitter.replays": 2, "b.timeouts": 1}}),
         (Fate.REPORTED, {"counters": {"node0.pcie.root.error_messages": 1}}),
         (Fate.REPORTED, {"lines": (("spmv ok", "a request failed", "all ok"), ())}),
@@ -134,6 +153,18 @@ def ended(**changes):
 )
 def test_classes_follow_from_differences(fate, changes):
     assert ended(**changes)[0] == fate
+
+
+def test_what_was_injected_is_no_sign_of_an_error():
+    values = {
+        "node0.gpu0.faults.surprise_removal": 1,
+        "node0.hca0.network.link.dropped.injected": 3,
+        "node0.pcie.root.root_port0.dropped": 1,
+        "network.packets.dropped": 3,
+        "node0.hca0.link.transmitter.replays": 0,
+        "node0.hca0.requester.timeouts": 2,
+    }
+    assert counters_of(values) == {"node0.hca0.requester.timeouts": 2}
 
 
 def test_measured_figures_are_no_results_but_digests_are():
@@ -152,6 +183,10 @@ def test_measured_figures_are_no_results_but_digests_are():
         ("node1.gpu0.link", "PCIe"),
         ("node1.pcie.switch0.upstream_port", "PCIe"),
         ("node1.gpu3", "GPU"),
+        ("node1.gpu3.memory.hbm", "HBM"),
+        ("node1.gpu3.processor", "command processor"),
+        ("node1.gpu3.compute_unit63", "lanes' registers"),
+        ("node1.host.dram", "host memory"),
         ("node0.hca0", "RDMA adapter"),
     ],
 )

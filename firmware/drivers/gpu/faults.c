@@ -16,7 +16,7 @@ const char* gpu_fault_name(unsigned fault) {
 bool gpu_next_fault(struct gpu* g, struct gpu_fault_record* r) {
     const uintptr_t log = g->registers + GPU_SRAM_WINDOW + GPU_SRAM_FAULTS;
     const uint32_t written = mmio_read32(log + offsetof(struct gpu_fault_log, written));
-    if (g->faults_seen == written) return false;
+    if (g->faults_seen == written || written == UINT32_MAX) return false; /* ones: the GPU does not answer */
     if (written - g->faults_seen > GPU_FAULT_RECORDS) g->faults_seen = written - GPU_FAULT_RECORDS; /* overwritten */
     const uintptr_t at =
         log + offsetof(struct gpu_fault_log, record) + g->faults_seen++ % GPU_FAULT_RECORDS * sizeof *r;

@@ -22,6 +22,7 @@ bool gpu_set_links(const struct gpu_node* node, unsigned features, enum gpu_link
     bool any = false, taken = true;
     for (const struct gpu* g = node->gpu; g < node->gpu + node->count; ++g) {
         const unsigned links = mmio_read32(g->registers + GPU_LINKS);
+        if (links > GPU_MAX_LINKS) return false; /* ones: the GPU does not answer */
         for (unsigned i = 0; i < links; ++i) {
             any = set(g->registers + GPU_LINK_NETCRAFTER + 4 * i, features, &taken) || any;
             any = set(g->registers + GPU_LINK_LANES + 4 * i, policy, &taken) || any;

@@ -166,7 +166,8 @@ void gpu_handle_page_requests(struct gpu_node* node) {
     for (unsigned g = 0; g < node->count; ++g) {
         const uintptr_t registers = node->gpu[g].registers;
         bool handled = false;
-        for (uint64_t asked; (asked = mmio_read64(registers + GPU_PAGE_REQUEST)) & 1; handled = true)
+        for (uint64_t asked; (asked = mmio_read64(registers + GPU_PAGE_REQUEST)) & 1 && asked != UINT64_MAX;
+             handled = true) /* ones: the GPU does not answer */
             migrate_block(node, (asked & 0x0fffffffffffffff) & ~(uint64_t)(GPU_PAGE - 1), g);
         if (handled) mmio_write32(registers + GPU_PAGE_RETRY, 1);
     }

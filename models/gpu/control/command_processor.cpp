@@ -48,6 +48,11 @@ void command_processor_params::describe(parameter_visitor& v) {
             "ELF file that the harts run instead of what the host's driver loads; relative to this file");
 }
 
+void command_processor::flip_arguments::describe(parameter_visitor& v) {
+    v.field("offset", offset, between{0, static_cast<double>(size - 1)}, "byte of the memory");
+    v.field("bit", bit, between{0, 7}, "which of its bits flips");
+}
+
 command_processor::command_processor(const sc_core::sc_module_name& name, const command_processor_params& p,
                                      unsigned gpu, memory_router& router, l2_tlb& translations, debug_memory debug)
     : model(name),
@@ -82,6 +87,18 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       lines_bytes(registers, "lines_bytes", CP_LINES_BYTES, 8, 0),
       lines_lock(registers, "lines_lock", CP_LINES_LOCK, 4, 0,
                  {{"lock", 0, 1, field_access::read_write, "stores of others lock lines"}}),
+      flip(*this, "flip", "a bit of the harts' own memory flips",
+           [this](const flip_arguments& a) {
+               std::uint8_t byte = 0;
+               memory.read(a.offset, &byte, 1);
+               byte = static_cast<std::uint8_t>(byte ^ 1u << a.bit);
+               memory.write(a.offset, &byte, 1);
+           },
+           {0, 0, p.memory}),
+      crash(*this, "crash", "the firmware stops: its harts execute nothing until the driver starts them anew",
+            [this](const auto&) {
+                for (auto& hart : harts) hart->stop();
+            }),
       m_time(std::make_unique<clock>()),
       m_events(p.harts),
       m_event_since(p.harts) {

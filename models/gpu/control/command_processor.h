@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "abi/gpu.h"
+#include "base/fault.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/registers.h"
@@ -59,6 +60,14 @@ public:
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
     counter rejected_assignments{*this, "rejected_assignments", "1", "queues assigned to a hart that does not exist"};
     histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
+
+    struct flip_arguments {
+        std::uint64_t offset = 0, bit = 0;
+        std::uint64_t size = 1;  ///< bytes of the memory
+        void describe(parameter_visitor& v);
+    };
+    fault_kind<flip_arguments> flip;
+    fault_kind<> crash;
 
     std::vector<std::unique_ptr<cp_bus>> bus;
     std::vector<std::unique_ptr<riscv::hart>> harts;

@@ -82,6 +82,7 @@ compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_un
       m_free_slots(static_cast<unsigned>(p.slots())),
       m_free_registers(p.register_file.size) {
     if (m_free_slots > 64) throw std::invalid_argument("a compute unit has at most 64 wavefront slots");
+    flip.defaults.slots = m_free_slots;
     for (unsigned s = 0; s < p.simd_units; ++s) m_simds.push_back(std::make_unique<simd_unit>(*this));
     for (unsigned slot = 0; slot < m_free_slots; ++slot) {
         // Neighbours of a work-group go to different SIMD units.
@@ -380,6 +381,21 @@ void compute_unit::fetched(std::uint32_t address_space, std::uint64_t line, memo
             fault(w, lane_fault::memory, why, lane, pc, pc);
         }
     }
+}
+
+void compute_unit::flip_arguments::describe(parameter_visitor& v) {
+    v.field("slot", slot, between{0, static_cast<double>(slots - 1)}, "wavefront slot");
+    v.field("lane", lane, between{0, wavefront_lanes - 1}, "lane of the wavefront");
+    v.field("row", row, between{1, 63}, "register: 1 to 31 are x1 to x31, 32 to 63 are f0 to f31");
+    v.field("bit", bit, between{0, 63}, "which bit flips");
+}
+
+void compute_unit::flip_register(const flip_arguments& a) {
+    const auto slot = static_cast<unsigned>(a.slot), lane = static_cast<unsigned>(a.lane),
+               row = static_cast<unsigned>(a.row);
+    const auto& w = *m_wavefronts[slot];
+    if (w.state == wavefront_state::free || w.state == wavefront_state::starting || !w.context.storage) return;
+    write_register(slot, lane, row, read_register(slot, lane, row) ^ std::uint64_t{1} << a.bit);
 }
 
 std::uint64_t compute_unit::read_register(unsigned slot, unsigned lane, unsigned row) const {

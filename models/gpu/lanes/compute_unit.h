@@ -11,6 +11,7 @@
 
 #include "base/busy_time.h"
 #include "base/clock_domain.h"
+#include "base/fault.h"
 #include "base/time_integral.h"
 #include "gpu/lanes/lane_engine.h"
 #include "gpu/lanes/wavefront.h"
@@ -104,6 +105,15 @@ public:
             return m_busy.value() ? static_cast<double>(residency.value()) / static_cast<double>(m_busy.value()) : 0.0;
         }};
 
+    struct flip_arguments {
+        std::uint64_t slot = 0, lane = 0, row = 1, bit = 0;
+        std::uint64_t slots = 1;  ///< of the compute unit
+        void describe(parameter_visitor& v);
+    };
+    fault_kind<flip_arguments> flip{*this, "flip",
+                                    "a bit of a lane's register flips; without a wavefront there, nothing",
+                                    [this](const auto& a) { flip_register(a); }};
+
     compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const compute_unit_wiring& to);
     ~compute_unit() override;
 
@@ -157,6 +167,8 @@ private:
 
     void system_flushed(std::uint64_t slot) override;
     void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
+
+    void flip_register(const flip_arguments& a);
 
     // compute_unit_groups.cpp: life and end of work-groups
     bool fits_beside_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const;

@@ -47,6 +47,7 @@ gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const 
       router("router", p.router, GPU_PA_GPU0 + index, {clock, l2, memory, scheduler}),
       gmmu("gmmu", p.gmmu, clock, router),
       l2_tlb("l2_tlb", p.l2_tlb, clock, gmmu) {
+    hbm.errors.flip.defaults.capacity = p.capacity;
     for (unsigned i = 0; i < (compute_units + compute_units_per_scalar_cache - 1) / compute_units_per_scalar_cache; ++i)
         scalar_caches.push_back(std::make_unique<vector_cache>(fmt::format("scalar_cache{}", i).c_str(), p.scalar_cache,
                                                                clock, router, pools.requests));

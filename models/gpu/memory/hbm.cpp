@@ -55,6 +55,11 @@ void hbm_params::describe(parameter_visitor& v) {
             "tREFI, from one refresh of all banks of a channel to the next; 0: no refresh");
     v.field("refresh_time", refresh_time, between{0, 1e9},
             "tRFC, how long such a refresh takes; its channel does nothing else, and rows are closed behind it");
+    v.field(
+        "ecc", ecc,
+        "words of 64 bits have a code that corrects one wrong bit and detects two (SECDED); its bits lie beside the "
+        "data, so that it takes no bandwidth");
+    v.field("ecc_latency", ecc_latency, between{0, 1000}, "more for a read where there is ECC, in memory clocks");
     reject(v, invalid_parameter_of(*this));
 }
 
@@ -74,6 +79,7 @@ hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
     m_rcd = clock.span(p.row_to_column);
     m_rp = clock.span(p.row_precharge);
     m_ras = clock.span(p.row_active);
+    m_read_latency = p.ecc ? clock.span(p.ecc_latency) : 0;
     m_refresh_phase = p.refresh_interval / p.channels;
     const std::uint64_t burst_bytes = p.bus_bytes * p.burst_length;
     const std::uint64_t bursts = (line_bytes + burst_bytes - 1) / burst_bytes;
@@ -142,7 +148,7 @@ ticks hbm::access(std::uint64_t address, bool write, ticks at) {
     bytes += line_bytes;
     busy.book(channel, bus - m_burst, bus);
     load.add(at, line_bytes);
-    return data + m_burst;
+    return data + m_burst + (write ? 0 : m_read_latency);
 }
 
 void hbm::reset() {

@@ -17,6 +17,7 @@
 #include "base/spans.h"
 #include "base/statistics.h"
 #include "gpu/memory/interleaving.h"
+#include "gpu/memory/memory_errors.h"
 
 namespace fabricvp::gpu {
 
@@ -35,6 +36,8 @@ struct hbm_params {
     cycles row_active{17};         ///< tRAS
     duration refresh_interval{0};  ///< tREFI; 0: no refresh
     duration refresh_time{0};      ///< tRFC
+    bool ecc = false;              ///< see memory_errors
+    cycles ecc_latency{1};         ///< of a read with ECC
     void describe(parameter_visitor& v);
 };
 
@@ -48,6 +51,7 @@ public:
     counter row_hits{*this, "row_hits", "1", "accesses to an open row"};
     counter row_opens{*this, "row_opens", "1", "accesses to a bank without an open row"};
     counter row_conflicts{*this, "row_conflicts", "1", "accesses for which another row had to be closed"};
+    memory_errors errors{*this, params.ecc};
     busy_time busy;
     time_series load{*this, "load", "B", "bytes transferred in each window"};
 
@@ -93,6 +97,7 @@ private:
 
     interleaving m_interleaving;
     unsigned m_interleave_bits = 0, m_row_bits = 0, m_bank_bits = 0;  // all are powers of two
+    ticks m_read_latency;                                             // of ECC
     ticks m_cl, m_rcd, m_rp, m_ras, m_burst;
     ticks m_refresh_phase;  // from one channel's refresh to the next one's
     ticks m_last_service = 0;

@@ -179,6 +179,7 @@ void l2_bank::evict(std::size_t victim, ticks at) {
     ++writebacks;
     const ticks begin = std::max(at, m_tags.ready(victim));
     m_write_backs.add(m_dram.access(offset_of_index(m_tags.index_at(victim)), true, begin));
+    if (m_dram.errors.any()) m_dram.errors.written_back(offset_of_index(m_tags.index_at(victim)));
 }
 
 /// Brings a line in where another one has to go.
@@ -189,6 +190,7 @@ ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at,
     if (needs_mshr(request)) {
         ready = m_dram.access(offset, false, at);
         m_fetches.add(ready);
+        if (m_dram.errors.any()) m_dram.errors.fetched(offset, m_memory);
     }
     m_tags.fill(victim, index, ready, request.kind == access_kind::write);
     // What is written needs no old bytes: they are merged when the fetch ends.
@@ -265,6 +267,7 @@ void l2_bank::commit(const line_request_ptr& request) {
 
 void l2_bank::perform(line_request& r, std::size_t at) {
     const std::uint64_t offset = offset_of(r.line);
+    if (m_dram.errors.any() && !m_dram.errors.allows(r)) return;
     switch (r.kind) {
         case access_kind::read:
             ++reads;

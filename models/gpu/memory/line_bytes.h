@@ -19,6 +19,14 @@ constexpr std::uint8_t sectors_of(std::uint64_t bytes) {
                                      ((bytes & 0xffff'0000'0000) != 0) << 2 | (bytes >> 48 != 0) << 3);
 }
 
+/// The bytes of the sectors whose bits are set.
+constexpr std::uint64_t bytes_of_sectors(std::uint8_t sectors) {
+    std::uint64_t bytes = 0;
+    for (unsigned s = 0; s < line_sectors; ++s)
+        if (sectors >> s & 1) bytes |= bytes_of(s * sector_bytes, sector_bytes);
+    return bytes;
+}
+
 /// Copies the bytes of the set from one line to another.
 inline void copy_bytes(std::uint8_t* to, const std::uint8_t* from, std::uint64_t bytes) {
     for (; bytes; bytes >>= 8, to += 8, from += 8) {

@@ -9,15 +9,6 @@
 
 namespace fabricvp::gpu {
 
-namespace {
-std::uint64_t bytes_of_sectors(std::uint8_t sectors) {
-    std::uint64_t bytes = 0;
-    for (unsigned s = 0; s < line_sectors; ++s)
-        if (sectors >> s & 1) bytes |= bytes_of(s * sector_bytes, sector_bytes);
-    return bytes;
-}
-}  // namespace
-
 void vector_memory_unit_params::describe(parameter_visitor& v) {
     v.field("queue", queue, between{1, 4096}, "memory instructions of a compute unit under way at a time");
     v.field("outstanding_bypasses", outstanding_bypasses, between{1, 4096},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Memory: from coalescer to HBM.
-foreach(part memory_address_lanes memory_atomics memory_latency memory_coherence memory_demand memory_device memory_hash memory_in_order memory_locks memory_mshr memory_spans memory_traffic cp_cache bar)
+foreach(part memory_address_lanes memory_atomics memory_latency memory_coherence memory_demand memory_device memory_errors memory_hash memory_in_order memory_locks memory_mshr memory_spans memory_traffic cp_cache bar)
   fabricvp_unit_test(gpu_${part} SOURCES ${part}_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
   target_include_directories(test_gpu_${part} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endforeach()

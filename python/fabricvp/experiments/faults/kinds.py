@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -15,12 +16,25 @@ STRUCTURES = {
     "InfiniBand link": re.compile(r"\.network\.link$|^network\.[^.]+\.to_"),
     "InfiniBand switch": re.compile(r"^network\.[^.]+$"),
     "GPU fabric": re.compile(r"\.fabric\."),
+    "HBM": re.compile(r"\.memory\.hbm$"),
+    "host memory": re.compile(r"\.host\.dram$"),
+    "command processor": re.compile(r"\.processor$"),
+    "lanes' registers": re.compile(r"\.compute_unit\d+$"),
     "GPU": re.compile(r"\.gpu\d+$"),
     "RDMA adapter": re.compile(r"\.hca\d+$"),
     "PCIe": re.compile(r"\.link$|\.pcie\."),
 }
 #: Ends of links towards a GPU or an adapter, below which doorbells are.
+PROCESSOR_BYTES = 256 << 10  #: of a command processor's memory, unless a machine says otherwise
 _DOWNSTREAM = re.compile(r"\.(downstream_port\d+|root_port\d+)$")
+
+
+class Place(enum.Enum):
+    """What of a target is hit."""
+
+    TARGET = enum.auto()  #: what the arguments say
+    MEMORY = enum.auto()  #: a byte of a page that is in use: one with a byte that is not zero
+    WAVEFRONT = enum.auto()  #: a register of a wavefront that is alive, of any GPU of the node, when there is one
 
 
 @dataclass(frozen=True)
@@ -34,10 +48,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An injection: what happens to ``target``. A step ``reset`` is `Node.reset()`, all others are faults."""
+    """An injection: what happens to ``target``. A step ``reset`` is `Node.reset()`, all others are faults. Where a
+    ``place`` is to be found in the running machine, ``fraction`` says which one of those that there are."""
 
     target: str
     steps: tuple[Step, ...]
+    place: Place = Place.TARGET
+    fraction: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -48,11 +65,12 @@ class Kind:
     structure: str
     targets: tuple[str, ...]
     draw: Callable[[random.Random, str], tuple[Step, ...]]
+    place: Place = Place.TARGET
 
     def drawn(self, draws: random.Random) -> Drawn:
         """One of this kind."""
         target = draws.choice(self.targets)
-        return Drawn(target, self.draw(draws, target))
+        return Drawn(target, self.draw(draws, target), self.place, draws.random())
 
 
 def structure_of(target: str) -> str:
@@ -93,6 +111,14 @@ def _bit_errors(low: float, high: float) -> Callable[[random.Random, str], tuple
     return lambda d, t: _one("bit_errors", rate=f"{_log(d, low, high):g}", lasting=_lasting(d))
 
 
+def _flip(draws: random.Random, bits: int) -> tuple[Step, ...]:
+    return _one("flip", bit=str(draws.randrange(65 - bits)), bits=str(bits))
+
+
+def _register(draws: random.Random, target: str) -> tuple[Step, ...]:
+    return _one("flip", row=str(draws.randint(1, 63)), bit=str(draws.randrange(64)))
+
+
 #: By structure: what a kind is called, the fault that a block must offer, and what draws its arguments.
 _CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple[Step, ...]]], ...]] = {
     "PCIe": (
@@ -131,9 +157,28 @@ _CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple
         ("link down", "down", lambda d, t: _one("down", lasting=_lasting(d))),
         ("link flapping", "down", _flapping("down")),
     ),
+    "HBM": (("bit flip", "flip", lambda d, t: _flip(d, 1)), ("two bits flip", "flip", lambda d, t: _flip(d, 2))),
+    "host memory": (("bit flip", "flip", lambda d, t: _one("flip", bit=str(d.randrange(8)))),),
+    "command processor": (
+        ("firmware crash", "crash", lambda d, t: _one("crash")),
+        (
+            "bit flip",
+            "flip",
+            lambda d, t: _one("flip", offset=str(d.randrange(PROCESSOR_BYTES)), bit=str(d.randrange(8))),
+        ),
+    ),
+    "lanes' registers": (("bit flip", "flip", _register),),
     "InfiniBand switch": (("dead", "dead", lambda d, t: _one("dead")),),
     "GPU": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
     "RDMA adapter": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
+}
+
+
+#: Where what is hit follows from the running machine, by structure and fault.
+_PLACES = {
+    ("HBM", "flip"): Place.MEMORY,
+    ("host memory", "flip"): Place.MEMORY,
+    ("lanes' registers", "flip"): Place.WAVEFRONT,
 }
 
 
@@ -143,7 +188,7 @@ def kinds_of(faults: Sequence[FaultKind], nodes: int) -> tuple[Kind, ...]:
     for fault in faults:
         offered.setdefault((structure_of(fault.target), fault.kind), []).append(fault.target)
     found = [
-        Kind(name, structure, tuple(sorted(targets)), draw)
+        Kind(name, structure, tuple(sorted(targets)), draw, _PLACES.get((structure, fault), Place.TARGET))
         for structure, entries in _CATALOGUE.items()
         for name, fault, draw in entries
         if (targets := offered.get((structure, fault)))

@@ -24,16 +24,16 @@ class Fate(enum.StrEnum):
     CRASH = "simulator failed"  #: the simulator itself ended; a defect of it
 
 
-#: Ends of paths of statistics that count, by what they say. `faults.` (what was injected) is none of them.
+#: Ends of paths of statistics that count, by what they say. What was injected (`faults.`, `dropped.injected`, and TLPs
+#: or packets that are lost unseen) is none of them.
 CORRECTED = re.compile(
-    r"\.(replays|retrains|link_downs|failed_trainings|naks|retries|duplicates|poisoned|unsupported_requests|discarded"
-    r"|unexpected|rejected|late|dropped|dropped\.\w+|late_completions|unexpected_completions|configuration_retries"
-    r"|packets_failed|corrected_errors|repaired_errors)$"
+    r"(\.(replays|retrains|link_downs|failed_trainings|naks|retries|duplicates|poisoned|unsupported_requests|discarded"
+    r"|unexpected|rejected|late|late_completions|unexpected_completions|configuration_retries|packets_failed"
+    r"|corrected_errors|uncorrected_errors)|\.hca\d+\.dropped|\.dropped\.(?!injected$)\w+)$"
 )
 TIMEOUT = re.compile(r"\.timeouts$")
 REPORTED = re.compile(
-    r"(\.pcie\.root\.(error_messages|system_errors)|\.dispatcher\.faults|\.requester\.errors|\.sdma\.faults"
-    r"|\.uncorrected_errors)$"
+    r"(\.pcie\.root\.(error_messages|system_errors)|\.dispatcher\.faults|\.requester\.errors|\.sdma\.faults)$"
 )
 #: Lines by which programs say that a result is wrong: their own check against a reference, no report of an error.
 CHECK = re.compile(

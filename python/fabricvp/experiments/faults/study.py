@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 INJECTIONS, QUICK_INJECTIONS = 10_000, 500
 CHUNK = 20  #: injections of a point
+HBM_KINDS = ("bit flip", "two bits flip")
+ECC_SHARE = 16  #: one more injection for so many, into HBM of a machine with ECC
 AGAIN = 3  #: that are made twice
 #: No result, or a wrong one, of which nothing tells the software.
 BAD = (Fate.HANG, Fate.UNNAMED_HANG, Fate.SILENT, Fate.CRASH)
@@ -33,11 +35,17 @@ def study(run: Run) -> None:
         raise InputError(f"--injections: {count} is not a number of 1 or more")
     kinds = tuple(options.kinds or ())
     points = [Injections(first, min(CHUNK, count - first), options.seed, kinds) for first in range(0, count, CHUNK)]
+    if hbm := [kind for kind in HBM_KINDS if not kinds or kind in kinds]:
+        more = -(-count // ECC_SHARE)
+        points += [
+            Injections(first, min(CHUNK, more - first), options.seed, tuple(hbm), ecc=True)
+            for first in range(0, more, CHUNK)
+        ]
     found: list[Injected] = run.map("injections", measure, points, lambda p: p.count, _name)
     first = Injections(0, min(AGAIN, count), options.seed, kinds)
     again: Injected = run.map("the same again", measure, [first], name=_name, fresh=True)[0]
     injections = [each for point in found for each in point.injections]
-    _check(run, found, injections, again)
+    _check(run, points, found, first, again)
     _rows(run, injections)
     run.report.conclude(*_sentences(injections))
     run.report.plot("fates", fates_plot(injections), "What became of faults, by structure and kind")
@@ -48,14 +56,18 @@ def study(run: Run) -> None:
     run.report.table("injections", injections_table(injections), "Each injection", 20)
 
 
-def _check(run: Run, found: list[Injected], injections: list[Injection], again: Injected) -> None:
+def _check(run: Run, points: list[Injections], found: list[Injected], first: Injections, again: Injected) -> None:
     report = run.report
+    injections = [each for point in found for each in point.injections]
     crashed, unnamed = ([i for i in injections if i.fate == fate] for fate in (Fate.CRASH, Fate.UNNAMED_HANG))
     report.check("no fault ends the simulator", not crashed, _listed(crashed) or f"{len(injections)} injections")
     report.check("every hang is named", not unnamed, _listed(unnamed) or "by the watchdog")
     report.check(
         "the run without a fault is the same in every process",
-        all(point.undisturbed == found[0].undisturbed for point in [*found, again]),
+        all(
+            point.undisturbed == next(other.undisturbed for p, other in zip(points, found) if p.ecc == mine.ecc)
+            for mine, point in zip([*points, first], [*found, again])
+        ),
         f"{len(found) + 1} processes",
     )
     report.check(
@@ -178,4 +190,4 @@ def _sentences(injections: list[Injection]) -> list[str]:
 
 
 def _name(point: Injections) -> str:
-    return f"injections {point.first} to {point.first + point.count - 1}"
+    return f"injections {point.first} to {point.first + point.count - 1}{', with ECC' if point.ecc else ''}"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a memory, or of register files, is in use at a time of a run."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy
+
+if TYPE_CHECKING:
+    from ...memory import Memory
+    from ...platform import Platform
+
+PAGE, CHUNK = 4096, 8 << 20  #: bytes
+STEP_PS = 1_000_000  #: in which live wavefronts are looked for
+_BLOCK = re.compile(r"node(?P<node>\d+)\.(?:gpu(?P<gpu>\d+)\.memory\.hbm|host\.dram)$")
+
+
+def byte_in_use(platform: Platform, target: str, fraction: float) -> int | None:
+    """A byte of a page that has one which is not zero, of the DRAM or HBM at that path: an offset, ``fraction`` (0 … 1)
+    of the way through all such pages; None if there are none."""
+    found = _BLOCK.match(target)
+    assert found is not None
+    node = platform.nodes[int(found["node"])]
+    memory: Memory = node.gpus[int(found["gpu"])].memory if found["gpu"] else node.memory
+    base, size = (0, len(node.gpus[int(found["gpu"])].memory)) if found["gpu"] else _dram(platform, int(found["node"]))
+    used: list[int] = []
+    for at in range(0, size, CHUNK):
+        words = numpy.frombuffer(memory.read(base + at, min(CHUNK, size - at)), numpy.uint64)
+        if words.any():
+            pages = words.reshape(-1, PAGE // 8).any(axis=1)
+            used += [at + PAGE * int(page) for page in numpy.flatnonzero(pages)]
+    if not used:
+        return None
+    byte = int(fraction * len(used) * PAGE)
+    return used[byte // PAGE] + byte % PAGE
+
+
+def _dram(platform: Platform, node: int) -> tuple[int, int]:
+    """Where the host's memory begins, and its size."""
+    return 0x8000_0000, int(platform.config[f"node{node}.host.memory"])
+
+
+def live_wavefront(platform: Platform, node: int, fraction: float) -> tuple[str, int, int] | None:
+    """Path of a compute unit, slot and lane of a wavefront that is alive on a GPU of the node, ``fraction`` (0 … 1) of
+    the way through all live lanes; None if there is none."""
+    lanes = [
+        (f"{gpu.name}.compute_unit{w.compute_unit}", w.slot, lane)
+        for gpu in platform.nodes[node].gpus
+        for w in gpu.wavefronts()
+        for lane in range(64)
+        if w.live >> lane & 1
+    ]
+    return lanes[int(fraction * len(lanes))] if lanes else None
+
+
+def live_times(platform: Platform, end_ps: int) -> list[list[int]]:
+    """Of each node, the times until ``end_ps`` at which it has live wavefronts, in picoseconds. Runs the machine."""
+    found: list[list[int]] = [[] for _ in platform.nodes]
+    while platform.now_ps + STEP_PS < end_ps:
+        platform.run(f"{STEP_PS} ps")
+        for node, times in zip(platform.nodes, found):
+            if any(gpu.wavefronts() for gpu in node.gpus):
+                times.append(platform.now_ps)
+    return found
