@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .compnet_training import pages as compnet_training
 from .crossed import pages as crossed
+from .faults import pages as faults
 from .fidelity import pages as fidelity
 from .gpu_workloads import pages as gpu_workloads
 from .gpurdma import pages as gpurdma
@@ -298,6 +299,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "spread": spread,
     },
     "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates, "cpu": gpurdma.what_if_cpu},
+    "faults": {"outcomes": faults.outcomes, "shares": faults.shares},
     "fidelity": {"summary": fidelity.summary, "figures": fidelity.figures, "results": fidelity.results},
     "lanes": {
         "synthetic": lanes.synthetic,

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of the page."""
+
+from __future__ import annotations
+
+from ..page_layout import Frames, PageTable, as_it_is
+
+
+def outcomes(frames: Frames) -> PageTable:
+    """Numbers by structure, kind and what became of them."""
+    return as_it_is(frames["outcomes"])
+
+
+def shares(frames: Frames) -> PageTable:
+    """Shares with their intervals, by structure."""
+    return as_it_is(frames["shares"])
