@@ -151,6 +151,10 @@ CHANGED = {
         )
         for options in ("", "--quick ", "--machine netcrafter_quad ")
     },
+    **{
+        f"experiment faults {options}--out results": ("experiment faults --quick --injections 2 --out results", LONG)
+        for options in ("", "--quick ")
+    },
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
     "experiment scale --out results": (
         "experiment scale --quick --devices 4 16 --patterns uniform --out results",
