@@ -140,7 +140,7 @@ def test_what_is_no_command_is_told(echo):
             ({"do": "step", "time": "soon"}, "time: "),
             ({"do": "step", "time": "0 s"}, "time: must be above 0"),
             ({"do": "type", "node": 1, "text": "x"}, "there is no node1"),
-            ({"do": "inject", "target": "node0.host", "kind": "down"}, "nothing in this machine offers faults"),
+            ({"do": "inject", "target": "node0.host", "kind": "down"}, "'down' is no fault of node0.host"),
             ({"do": 3}, "not a command"),
             ({}, "not a command"),
         ):
