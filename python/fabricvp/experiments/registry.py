@@ -111,7 +111,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "faults": Registered(
         "fabricvp.experiments.faults",
         "what becomes of faults at random times of a cluster at work: masked, corrected, reported, hung, silent",
-        Budget(24000, 1200),
+        Budget(12000, 600),
     ),
     "fidelity": Registered(
         "fabricvp.experiments.fidelity",
