@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,34 @@ def run_script(tmp_path):
         return done
 
     return run
+
+
+@pytest.fixture
+def ends_with_its_sweep(tmp_path):
+    """A script that sweeps is killed, and interrupted, once so many processes of it have called mark(): all of them
+    end."""
+
+    def check(text: str, processes: int) -> None:
+        script, pids = tmp_path / "script.py", tmp_path / "pids"
+        pids.mkdir()
+        script.write_text(
+            f"import os, time, fabricvp\ndef mark():\n    open(f'{pids}/{{os.getpid()}}', 'w').close()\n{text}"
+        )
+        for end in (signal.SIGKILL, signal.SIGINT):
+            process = subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True)
+            while len(found := os.listdir(pids)) < processes:
+                assert process.poll() is None
+                time.sleep(0.05)
+            process.send_signal(end)
+            process.communicate(timeout=600)
+            deadline = time.monotonic() + 100
+            while any(os.path.exists(f"/proc/{pid}") for pid in found):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            for pid in found:
+                (pids / pid).unlink()
+
+    return check
 
 
 @pytest.fixture

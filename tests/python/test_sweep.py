@@ -265,29 +265,12 @@ def test_no_point_is_lost_or_counted_twice_by_kills(tmp_path):
     assert {int(line.split()[0]) for line in log.read_text().splitlines()} == set(range(24))
 
 
-def test_points_end_with_their_sweep(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import os, sys, time, fabricvp\n"
-        "def work(n):\n"
-        "    open(sys.argv[1] + f'/{os.getpid()}', 'w').close()\n"
-        "    time.sleep(1000)\n"
-        "fabricvp.sweep(function=work, grid={'n': [1, 2]}, jobs=2, progress=False)\n"
+def test_points_end_with_their_sweep(ends_with_its_sweep):
+    ends_with_its_sweep(
+        "def work(n):\n    mark()\n    time.sleep(1000)\n"
+        "fabricvp.sweep(function=work, grid={'n': [1, 2]}, jobs=2, progress=False)\n",
+        processes=2,
     )
-    (tmp_path / "pids").mkdir()
-    for end in (signal.SIGKILL, signal.SIGINT):
-        process = subprocess.Popen([sys.executable, script, tmp_path / "pids"], stderr=subprocess.PIPE, text=True)
-        while len(pids := os.listdir(tmp_path / "pids")) < 2:
-            assert process.poll() is None
-            time.sleep(0.05)
-        process.send_signal(end)
-        process.communicate(timeout=600)
-        deadline = time.monotonic() + 100
-        while any(os.path.exists(f"/proc/{pid}") for pid in pids):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        for pid in pids:
-            os.unlink(tmp_path / "pids" / pid)
 
 
 def test_code_that_measures_belongs_to_the_key(tmp_path, monkeypatch):

@@ -144,13 +144,13 @@ def test_only_what_differs_in_arguments_alone_shares_a_machine(sweep, tmp_path):
     frame = sweep("bare", warm_up=made, function=name_of, points=points, result_cache=tmp_path)
     assert [*frame["branched"]] == [True, True, False]
     assert [*frame["value"]] == ["Node1", "Node2", "Node3"]
-    again = sweep("bare", warm_up=made, function=name_of, points=points, result_cache=tmp_path, executor=None_runs())
+    again = sweep("bare", warm_up=made, function=name_of, points=points, result_cache=tmp_path, executor=NothingRuns())
     assert again.equals(frame)
     with pytest.raises(AssertionError, match="3 points"):
-        sweep("bare", warm_up=talk, function=name_of, points=points, result_cache=tmp_path, executor=None_runs())
+        sweep("bare", warm_up=talk, function=name_of, points=points, result_cache=tmp_path, executor=NothingRuns())
 
 
-class None_runs:
+class NothingRuns:
     """An executor that fails if a point has to be run."""
 
     def run(self, tasks, limits, on_result, on_alive):
@@ -169,32 +169,13 @@ def test_bad_input(sweep, options, message):
         sweep(**options)
 
 
-def test_branches_end_with_their_sweep(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import os, sys, time, fabricvp\n"
-        "def warm(platform):\n"
-        "    open(sys.argv[1] + f'/{os.getpid()}', 'w').close()\n"
-        "def work(platform, n):\n"
-        "    open(sys.argv[1] + f'/{os.getpid()}', 'w').close()\n"
-        "    time.sleep(1000)\n"
-        "fabricvp.sweep('bare', warm_up=warm, function=work, grid={'n': [1, 2]}, jobs=2, progress=False)\n"
+def test_branches_end_with_their_sweep(ends_with_its_sweep):
+    ends_with_its_sweep(
+        "def warm(platform):\n    mark()\n"
+        "def work(platform, n):\n    mark()\n    time.sleep(1000)\n"
+        "fabricvp.sweep('bare', warm_up=warm, function=work, grid={'n': [1, 2]}, jobs=2, progress=False)\n",
+        processes=3,
     )
-    pids = tmp_path / "pids"
-    pids.mkdir()
-    for end in (signal.SIGKILL, signal.SIGINT):
-        process = subprocess.Popen([sys.executable, script, pids], stderr=subprocess.PIPE, text=True)
-        while len(found := os.listdir(pids)) < 3:
-            assert process.poll() is None
-            time.sleep(0.05)
-        process.send_signal(end)
-        process.communicate(timeout=600)
-        deadline = time.monotonic() + 100
-        while any(os.path.exists(f"/proc/{pid}") for pid in found):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        for pid in found:
-            (pids / pid).unlink()
 
 
 STUDY = """\

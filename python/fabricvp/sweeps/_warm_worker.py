@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..remote import close_parent_connections
-from .process import ENDED, STARTED, end_with, tell, unpack, write_result
+from .process import ENDED, STARTED, begin_worker, end_with, tell, unpack, write_result
 from .task import Record
 
 if TYPE_CHECKING:
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    task_file, socket_file, parent = (int(text) for text in sys.argv[1:])
-    if not end_with(parent):
-        return 1
-    task = unpack(task_file)
+    task, socket_file = begin_worker()
     from .measure import warm_up
 
     warm = warm_up(task)

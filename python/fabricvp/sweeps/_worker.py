@@ -6,14 +6,11 @@ from __future__ import annotations
 import os
 import sys
 
-from .process import end_with, unpack, write_result
+from .process import begin_worker, write_result
 
 
 def main() -> int:
-    task_file, result_file, parent = (int(text) for text in sys.argv[1:])
-    if not end_with(parent):
-        return 1
-    task = unpack(task_file)
+    task, result_file = begin_worker()
     from .measure import measure
 
     record = measure(task)

@@ -78,6 +78,15 @@ def start(module: str, *arguments: int, log: IO[bytes]) -> subprocess.Popen[byte
     )
 
 
+def begin_worker() -> tuple[Task, int]:
+    """In a process that `start()` has begun with a file of a task and one more descriptor: both of them. It ends if
+    the parent has."""
+    task_file, other, parent = (int(text) for text in sys.argv[1:])
+    if not end_with(parent):
+        os._exit(1)
+    return unpack(task_file), other
+
+
 def end_with(parent: int) -> bool:
     """Lets this process end when its parent does; whether that still lives."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its sweep
