@@ -72,6 +72,12 @@ def test_latency(experiment, refreshed, tmp_path):
         for groups in (8, 16)
     ]
     assert 1.3 < slower[0] < slower[1]
+    # Each attachment to the host's bus saves crossings of what is between.
+    machines = tables["attachments"]["columns"][1:]
+    assert len(machines) == 3 and len(tables["attachments"]["rows"]) == 6
+    for groups in 1, 16:
+        by = [rows[f"round trip, GHN, {groups} work-groups, {machine}"] for machine in machines]
+        assert by[0] > by[1] > by[2]
     # A program that sleeps while its kernel runs leaves its core to leakage, with every backend.
     for groups in 1, 16:
         for wait in "sleeps", "polls":

@@ -88,6 +88,17 @@ class Apu(CommandTest):
         )
         # Requests need not cross the I/O bus.
         self.assertLess(time["ghn"], result_lines(far.text, "echo")[0]["time_ps"])
+        bus = self.run_command(
+            "run",
+            CONFIGS / "compnet_apu_bus_pair.yaml",
+            "--append",
+            "scheme=ghn rounds=4 min=64 max=64",
+            "--out",
+            "bus",
+        )
+        # Nor need what the adapter fetches and writes.
+        self.assertIn("all ok, powering off", bus.text)
+        self.assertLess(result_lines(bus.text, "echo")[0]["time_ps"], time["ghn"])
 
     def test_work_by_every_backend(self):
         for options in (
@@ -139,6 +150,11 @@ class Apu(CommandTest):
                 r"|energy\.gpu_memory_pj_per_bit)"
             )
             self.assertEqual({key for key in different if not re.fullmatch(allowed, key)}, set())
+        here, there = lines("compnet_apu_pair", "pair"), lines("compnet_apu_bus_pair", "pair")
+        different = {key for key in here.keys() | there.keys() if here.get(key) != there.get(key)}
+        self.assertIn("nodes.0.hcas.0.below", different)
+        allowed = r"nodes\.\d+\.(hcas\.0\.(below|link\..*)|pcie\..*)"
+        self.assertEqual({key for key in different if not re.fullmatch(allowed, key)}, set())
 
     def test_configurations_an_apu_rejects(self):
         for text, words in (

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .compnet_latency import pages as compnet_latency
 from .compnet_training import pages as compnet_training
 from .crossed import pages as crossed
 from .faults import pages as faults
@@ -65,64 +66,6 @@ def _jacobi(value: str, scale: float, with_driver: bool) -> Callable[[Frames], P
         return PageTable(first.columns, rows)
 
     return table
-
-
-def _latency_sizes(frames: Frames) -> PageTable:
-    frame = frames["sizes"]
-    frame = frame[frame["bytes"].isin([8, 64, 1024, 4096, 65536])]
-    return pivoted(frame, "round trip, µs", "backend", "bytes", "round_trip_us", significant(3), column_name=bytes_of)
-
-
-def _latency_distance(frames: Frames) -> PageTable:
-    heading = "at each end of the link to the root complex"
-    return pivoted(
-        frames["bus"], heading, "backend", "bus_ns", "round_trip_us", fixed(2), column_name=lambda ns: f"{ns} ns"
-    )
-
-
-def _latency_groups(frames: Frames) -> PageTable:
-    frame = frames["threads"]
-    many = int(frame["groups"].max())
-    frame = frame[frame["groups"] == many]
-    return pivoted(
-        frame, f"{many} work-groups, µs", "backend", "threads", "round_trip_us", significant(3),
-        column_name=lambda n: "1 thread" if n == 1 else str(n),
-    )  # fmt: skip
-
-
-def _latency_cores(frames: Frames) -> PageTable:
-    """Columns are pairs of cores, narrow to wide; lines a backend with few and with many work-groups."""
-    frame = frames["cores"]
-    rows = []
-    for (backend, groups), part in frame.groupby(["backend", "groups"], sort=False):
-        figures = part.sort_values("instructions_a_cycle")["round_trip_us"]
-        name = f"{backend}, one work-group" if groups == 1 else f"… {groups} work-groups"
-        rows.append((name, *map(significant(3), figures)))
-    return PageTable(("µs, instructions a cycle", "1", "1.5 (command processor), 2 (CPU)", "2, 4"), rows)
-
-
-def _latency_queues(frames: Frames) -> PageTable:
-    names = {"host": "host memory", "gpu": "GPU memory, read through the BAR"}
-    return pivoted(
-        frames["queues"], "round trip, µs, queues in", "queues", "groups", "round_trip_us", significant(3),
-        row_name=lambda memory: names[memory], column_name=lambda n: f"{n} work-groups",
-    )  # fmt: skip
-
-
-def _latency_waits(frames: Frames) -> PageTable:
-    """Rows are backends by work-groups; GHN ÷ ComP-Net last."""
-    frame, waits = frames["waits"], ("sleep", "poll")
-    by = {(b, g, w): uj for b, g, w, uj in zip(*(frame[k] for k in ("backend", "groups", "wait", "uJ_of_all")))}
-    rows = []
-    for groups in dict.fromkeys(frame["groups"]):
-        count = "one work-group" if groups == 1 else f"{groups} work-groups"
-        rows += [
-            (f"{backend}, {count}", *(significant(3)(by[backend, groups, w]) for w in waits))
-            for backend in dict.fromkeys(frame["backend"])
-        ]
-        ratios = (fixed(2)(by["GHN", groups, w] / by["ComP-Net", groups, w]) for w in waits)
-        rows.append((f"GHN ÷ ComP-Net, {count}", *ratios))
-    return PageTable(("µJ a request, both nodes", "the host sleeps", "the host polls"), rows)
 
 
 def _doorbells(frames: Frames) -> PageTable:
@@ -245,12 +188,13 @@ def _scale_memory(frames: Frames) -> PageTable:
 PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "compnet-jacobi": {"time": _jacobi("iteration_us", 1, True), "energy": _jacobi("iteration_uJ", 1e-3, False)},
     "compnet-latency": {
-        "round_trips": _latency_sizes,
-        "distance": _latency_distance,
-        "work_groups": _latency_groups,
-        "wider_cores": _latency_cores,
-        "queues": _latency_queues,
-        "waits": _latency_waits,
+        "round_trips": compnet_latency.round_trips,
+        "distance": compnet_latency.distance,
+        "work_groups": compnet_latency.work_groups,
+        "wider_cores": compnet_latency.wider_cores,
+        "queues": compnet_latency.queues,
+        "waits": compnet_latency.waits,
+        "attachments": compnet_latency.attachments,
         "spread": spread,
     },
     "compnet-locking": {"load": _locking},

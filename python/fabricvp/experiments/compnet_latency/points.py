@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...conditions import Marker
 from ...errors import InputError
@@ -24,6 +25,21 @@ CORES = (1.0, 1.0)
 OTHER_CORES = ((2.0, 1.5), (4.0, 2.0))
 
 
+class Attachment(NamedTuple):
+    """Where GPU and adapter are."""
+
+    name: str
+    machine: str
+
+
+ATTACHMENTS = {
+    "pcie": Attachment("GPU and adapter below a switch", "compnet_pair"),
+    "apu": Attachment("APU, adapter below a switch", "compnet_apu_pair"),
+    "bus": Attachment("APU, adapter on the bus", "compnet_apu_bus_pair"),
+}
+ATTACHED_BACKENDS = ("ComP-Net", "GHN", "GPU-native")
+
+
 @dataclass(frozen=True)
 class Point:
     """A run of the firmware. All of a study run on one machine, or on the same with its GPUs on the host's bus: only
@@ -41,6 +57,7 @@ class Point:
     queues: str = "host"  #: or gpu: the memory with the requests that host threads serve
     wait: str = "sleep"  #: or poll: how the host's program waits for the kernel
     doorbells: bool = False  #: whether the command processor reads a bit for each queue, and no other queue
+    attachment: str = ""  #: of `ATTACHMENTS`; as the backend has it unless given
 
     def __str__(self) -> str:
         return (
@@ -49,6 +66,7 @@ class Point:
             + ", queues in GPU memory" * (self.queues == "gpu")
             + ", the host polls" * (self.wait == "poll")
             + ", doorbells" * self.doorbells
+            + (f", {ATTACHMENTS[self.attachment].name}" if self.attachment else "")
         )
 
 
@@ -79,12 +97,12 @@ def measure(point: Point) -> Result:
         "node.gpu0.processor.harts": harts,
         "node.host.hart.instructions_per_cycle": point.cores[0],
         "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1],
-        "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
-        "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
+        **_distance(point),
         "node.images.append": options,
         **perturbed_clocks(CLOCKS, point.step),
     }
-    with Platform.from_config(machine_of(point.backend, 2), overrides=settings) as platform:
+    machine = ATTACHMENTS[point.attachment].machine if point.attachment else machine_of(point.backend, 2)
+    with Platform.from_config(machine, overrides=settings) as platform:
         record_machine(name_with(str(point), point.step), platform)
         found = Result()
         for _ in range((point.most // point.least).bit_length()):
@@ -121,6 +139,14 @@ def measure(point: Point) -> Result:
             found.slowest[line["bytes"]] = line["max_time_ps"] / 1e12
         found.retries += retries_of(platform.statistics.snapshot(), 2)
         return found
+
+
+def _distance(point: Point) -> dict[str, object]:
+    """Parameters of the link between switch and root complex, where there is one."""
+    if point.attachment == "bus":
+        return {}
+    ports = ("root.root_port", "switch0.upstream_port")
+    return {f"node.pcie.{port}.processing": f"{point.bus_ns} ns" for port in ports}
 
 
 def _hart(backend: str, thread: int) -> str:

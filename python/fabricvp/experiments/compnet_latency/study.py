@@ -10,10 +10,21 @@ import pandas
 from ..frame import Run
 from ..perturbations import CAPTION, perturbed, spread_table, steps
 from . import plots, published
-from .points import CORES, ECHO_BACKENDS, OTHER_CORES, SERVICE_BACKENDS, THREADS, Point, Result, measure
+from .closer import WAITS, attachments, queue_places, waiting_hosts, wider_cores
+from .points import (
+    ATTACHED_BACKENDS,
+    ATTACHMENTS,
+    CORES,
+    ECHO_BACKENDS,
+    OTHER_CORES,
+    SERVICE_BACKENDS,
+    THREADS,
+    Point,
+    Result,
+    measure,
+)
 
 US = 1e6
-WAITS = ("sleep", "poll")  #: of the host's program, for the kernel
 BUS = (50, 125, 275)  #: ns: a read of host memory by the GPU takes .55, .70 and 1.0 µs
 
 
@@ -48,6 +59,12 @@ def study(run: Run) -> None:
         for g in (1, groups[-1])
         for wait in WAITS
     }
+    points |= {
+        ("attachment", s, g, at): Point(s, rounds=rounds, groups=g, threads=min(2, g), attachment=at)
+        for s in ATTACHED_BACKENDS
+        for g in (1, groups[-1])
+        for at in ATTACHMENTS
+    }
     different = list(dict.fromkeys(points.values()))
     measured = dict(
         zip(
@@ -62,9 +79,10 @@ def study(run: Run) -> None:
     by_size = _sizes(run, {s: found["size", s] for s in ECHO_BACKENDS})
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
     by_bus = _bus(run, {key[1:]: f for key, f in found.items() if key[0] == "bus"})
-    _cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
-    _queues(run, {key[1:]: f for key, f in found.items() if key[0] == "queues"})
-    _waits(run, {key[1:]: f for key, f in found.items() if key[0] == "waits"})
+    wider_cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
+    queue_places(run, {key[1:]: f for key, f in found.items() if key[0] == "queues"})
+    waiting_hosts(run, {key[1:]: f for key, f in found.items() if key[0] == "waits"})
+    attachments(run, {key[1:]: f for key, f in found.items() if key[0] == "attachment"})
     measured |= _spread(run, points, found, groups[-1])
     _checks(run, measured, again, points["size", "ComP-Net"])
     _conclude(run, by_size, by_threads, by_bus)
@@ -193,28 +211,6 @@ def _bus(run: Run, found: dict[tuple[str, int], Result]) -> pandas.DataFrame:
     return frame
 
 
-def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Result]) -> None:
-    lines = []
-    for (backend, groups, cores), f in found.items():
-        own = cores[backend == "ComP-Net"]
-        lines.append(
-            {"backend": backend, "groups": groups, "instructions_a_cycle": own, "round_trip_us": f.round_trip[64] * US}
-        )
-        run.report.row(
-            f"round trip, {backend}, {groups} work-groups, {own:g} instructions a cycle",
-            "µs",
-            lines[-1]["round_trip_us"],
-            None,
-            "64 B, one thread",
-        )
-    run.report.table(
-        "cores",
-        pandas.DataFrame(lines).round(6),
-        "What cores retire in a cycle while their caches hit: one thread serves, 64 bytes.",
-        shown=60,
-    )
-
-
 def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], many: int) -> dict[Point, Result]:
     """Threads that serve many work-groups, on machines with perturbed clocks. Gives all runs."""
     keys = [("threads", s, many, 2) for s in ("GHN", "ComP-Net")] + ([] if run.quick else [("threads", "GHN", many, 8)])
@@ -236,63 +232,6 @@ def _spread(run: Run, points: dict[tuple, Point], found: dict[tuple, Result], ma
     return {
         replace(points[key], step=step): f for key, name in names.items() for step, f in zip(steps(run.quick), by[name])
     }
-
-
-def _queues(run: Run, found: dict[tuple[str, int], Result]) -> None:
-    lines = []
-    for (memory, groups), f in found.items():
-        lines.append(
-            {
-                "queues": memory,
-                "groups": groups,
-                "round_trip_us": f.round_trip[64] * US,
-                "slowest_us": f.slowest[64] * US,
-            }
-        )
-        run.report.row(
-            f"round trip, GHN, {groups} work-groups, queues in {'the GPU' if memory == 'gpu' else 'host'} memory",
-            "µs",
-            lines[-1]["round_trip_us"],
-            None,
-            f"64 B, {max(THREADS)} threads; queues in the GPU's memory are read through its BAR",
-        )
-    run.report.table(
-        "queues",
-        pandas.DataFrame(lines).round(6),
-        f"GHN: where requests lie until {max(THREADS)} host threads read them, 64 bytes.",
-    )
-
-
-def _waits(run: Run, found: dict[tuple[str, int, str], Result]) -> None:
-    lines = [
-        {
-            "backend": backend,
-            "groups": groups,
-            "threads": min(2, groups),
-            "wait": wait,
-            "round_trip_us": f.round_trip[64] * US,
-            "uJ_of_all": f.energy["total"] * 1e6 / f.messages,
-            "uJ_of_host_cores": f.energy["host_cores"] * 1e6 / f.messages,
-        }
-        for (backend, groups, wait), f in found.items()
-    ]
-    frame = pandas.DataFrame(lines)
-    by = frame.set_index(["backend", "groups", "wait"])["uJ_of_all"]
-    for groups in dict.fromkeys(frame["groups"]):
-        for wait in WAITS:
-            run.report.row(
-                f"energy of both nodes, GHN ÷ ComP-Net, {groups} work-groups, the host {wait}s",
-                "1",
-                float(by["GHN", groups, wait] / by["ComP-Net", groups, wait]),
-                published.ENERGY_RATIO[1],
-                f"{published.ENERGY_RATIO[0]}; here cores, caches, memory, PCIe, network, {min(2, groups)} threads",
-            )
-    run.report.table(
-        "waits",
-        frame.round(6),
-        "The host's program sleeps until the kernel's interrupt, or polls its completion signal. Energy a request, of"
-        " both nodes: all parts, and host cores alone. 64 bytes; two threads serve, or one a single work-group.",
-    )
 
 
 def _checks(run: Run, found: dict[Point, Result], again: Result, repeated: Point) -> None:
