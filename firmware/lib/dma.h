@@ -3,7 +3,7 @@
 #ifndef FABRICVP_LIB_DMA_H
 #define FABRICVP_LIB_DMA_H
 
-#include "lib/libc.h"
+#include "lib/heap.h"
 
 /* Whether no program had the devices before this one, so that their memory has zeros. */
 enum { DMA_DEVICES_ARE_FRESH = 1 };
@@ -15,5 +15,9 @@ static inline bool dma_reaches(const void* at, uint64_t bytes) {
     (void)bytes;
     return true;
 }
+
+/* Memory that devices reach, NULL if there is no room. `alignment` is a power of two, at most a page. */
+static inline void* dma_allocate(size_t bytes, size_t alignment) { return heap_allocate_aligned(bytes, alignment); }
+static inline void dma_free(void* block) { heap_free(block); }
 
 #endif

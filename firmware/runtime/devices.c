@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GPUs and their memory. */
+#include "drivers/gpu/shared.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/timer.h"
@@ -85,6 +86,7 @@ void compute_free(struct compute_memory* m) {
     for (unsigned i = 0; i < count; ++i)
         if (compute_reaches(&devices[i], m->device)) compute_wait_device(&devices[i]);
     gpu_free(m->device->node, m->at - compute_margin(), m->mapped);
+    gpu_shared_give(m->device->gpu);
     compute_untrack(m);
 }
 

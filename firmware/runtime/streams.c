@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams: commands in order, over a queue of the GPU. */
+#include "drivers/gpu/shared.h"
 #include "lib/console.h"
 #include "lib/harts.h"
 #include "lib/heap.h"
@@ -24,7 +25,7 @@ void compute_release(struct compute_event* e) {
 /* ---- queues of streams ---- */
 
 /* Scratch for all of the GPU, if there is space; a queue with little holds fewer wavefronts. */
-static bool choose_scratch(const struct gpu* g, unsigned* flags) {
+static bool choose_scratch(struct gpu* g, unsigned* flags) {
     const uint64_t unit = gpu_scratch_bytes(g), others = UINT64_C(1) << 20;
     *flags = 0;
     if (gpu_free_bytes(g) / 4 > unit * g->compute_units &&
@@ -36,7 +37,7 @@ static bool choose_scratch(const struct gpu* g, unsigned* flags) {
 
 struct compute_stream* compute_open(struct compute_device* d, unsigned priority) {
     unsigned flags;
-    if (d->gpu->queues == ~UINT64_C(0) || !choose_scratch(d->gpu, &flags)) return NULL;
+    if (!gpu_shared_take_queue(d->gpu) || !choose_scratch(d->gpu, &flags)) return NULL;
     struct compute_stream* s = heap_allocate(sizeof *s);
     if (!s) return NULL;
     memset(s, 0, sizeof *s);

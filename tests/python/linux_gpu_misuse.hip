@@ -127,14 +127,21 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (what == "memory") {
-        // Of the machine, and in huge pages of this process, which takes all that are free.
-        for (const char* file : {"/proc/meminfo", "/proc/self/status"}) {
-            std::ifstream all(file);
+        // Of the machine, and in free huge pages, in KiB: all of them soon after the last process with a GPU has ended.
+        for (int tries = 0;; ++tries) {
+            long available = 0, huge = 0, unused = -1;
+            std::ifstream all("/proc/meminfo");
             for (std::string line; std::getline(all, line);)
-                if (line.rfind("MemAvailable:", 0) == 0 || line.rfind("HugetlbPages:", 0) == 0)
-                    std::cout << atol(line.c_str() + line.find(':') + 1) << std::endl;
+                for (auto [name, to] : {std::pair("MemAvailable:", &available), std::pair("HugePages_Total:", &huge),
+                                        std::pair("HugePages_Free:", &unused)})
+                    if (line.rfind(name, 0) == 0) *to = atol(line.c_str() + strlen(name));
+            if (unused != huge && tries < 1000) {
+                usleep(1000);
+                continue;
+            }
+            std::cout << available << std::endl << unused * 2048 << std::endl;
+            return 0;
         }
-        return 0;
     }
     int* p;
     expect("malloc", hipMalloc(&p, 1 << 16));

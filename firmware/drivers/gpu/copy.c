@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs and results travel by the GPUs' copy engines. */
-#include "drivers/gpu/gpu.h"
+#include "drivers/gpu/shared.h"
 #include "lib/dma.h"
-#include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/mmio.h"
 
@@ -37,12 +36,18 @@ static unsigned flush(struct copy_channel* c, uint64_t limit_us) {
 }
 
 unsigned gpu_copy_post(struct gpu* g, bool to_device, uint64_t to, uint64_t from, uint64_t bytes) {
+    const bool other = gpu_shared_lock_copies(g, to_device);
+    const unsigned opened = g->copy_channels;
     if (!open_channels(g)) panic("gpu%u has no copy engine, or no memory for its rings", g->index);
+    for (unsigned i = 0; other && i < opened; ++i) copy_channel_restart(&g->copies[i]);
     struct copy_channel* c = channel(g, to_device);
     while (bytes) {
         const uint64_t part = bytes < max_descriptor_bytes ? bytes : max_descriptor_bytes;
         const unsigned fault = copy_channel_space(c) ? 0 : flush(c, GPU_WAIT_LIMIT_US);
-        if (fault) return fault;
+        if (fault) {
+            gpu_shared_unlock_copies(g, to_device);
+            return fault;
+        }
         copy_channel_post(c, to, from, (uint32_t)part);
         to += part, from += part, bytes -= part;
     }
@@ -50,7 +55,9 @@ unsigned gpu_copy_post(struct gpu* g, bool to_device, uint64_t to, uint64_t from
 }
 
 unsigned gpu_copy_wait(struct gpu* g, bool to_device) {
-    return g->copy_channels ? flush(channel(g, to_device), GPU_WAIT_LIMIT_US) : 0;
+    const unsigned fault = g->copy_channels ? flush(channel(g, to_device), GPU_WAIT_LIMIT_US) : 0;
+    gpu_shared_unlock_copies(g, to_device);
+    return fault;
 }
 
 void gpu_copy_start(struct gpu* g, bool to_device) {
@@ -102,7 +109,7 @@ static unsigned copy(struct gpu_node* node, gpu_address at, uintptr_t host, uint
 /* By way of memory that devices reach. */
 static unsigned copy_staged(struct gpu_node* node, gpu_address at, uintptr_t host, uint64_t bytes, bool to_device) {
     static void* staging;
-    if (!staging) staging = heap_allocate_aligned(STAGING_BYTES, GPU_PAGE);
+    if (!staging) staging = dma_allocate(STAGING_BYTES, GPU_PAGE);
     if (!staging) panic("no memory that devices reach is left for a copy");
     unsigned fault = 0;
     for (uint64_t part; bytes && !fault; at += part, host += part, bytes -= part) {

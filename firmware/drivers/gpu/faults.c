@@ -2,6 +2,7 @@
 #include "drivers/gpu/elf.h"
 #include "drivers/gpu/gpu.h"
 #include "drivers/gpu/images.h"
+#include "drivers/gpu/shared.h"
 #include "lib/console.h"
 #include "lib/mmio.h"
 
@@ -13,9 +14,15 @@ const char* gpu_fault_name(unsigned fault) {
     }
 }
 
-bool gpu_next_fault(struct gpu* g, struct gpu_fault_record* r) {
-    const uintptr_t log = g->registers + GPU_SRAM_WINDOW + GPU_SRAM_FAULTS;
-    const uint32_t written = mmio_read32(log + offsetof(struct gpu_fault_log, written));
+static uintptr_t log_of(const struct gpu* g) { return g->registers + GPU_SRAM_WINDOW + GPU_SRAM_FAULTS; }
+
+uint32_t gpu_faults_written(const struct gpu* g) {
+    return mmio_read32(log_of(g) + offsetof(struct gpu_fault_log, written));
+}
+
+static bool next_record(struct gpu* g, struct gpu_fault_record* r) {
+    const uintptr_t log = log_of(g);
+    const uint32_t written = gpu_faults_written(g);
     if (g->faults_seen == written || written == UINT32_MAX) return false; /* ones: the GPU does not answer */
     if (written - g->faults_seen > GPU_FAULT_RECORDS) g->faults_seen = written - GPU_FAULT_RECORDS; /* overwritten */
     const uintptr_t at =
@@ -24,6 +31,12 @@ bool gpu_next_fault(struct gpu* g, struct gpu_fault_record* r) {
     for (unsigned i = 0; i < sizeof words / 8; ++i) words[i] = mmio_read64(at + 8 * i);
     memcpy(r, words, sizeof *r);
     return true;
+}
+
+bool gpu_next_fault(struct gpu* g, struct gpu_fault_record* r) {
+    while (next_record(g, r))
+        if (r->fault == GPU_FAULT_FIRMWARE || gpu_shared_owns_queue(g, r->queue)) return true;
+    return false;
 }
 
 static void print_to(char* text, size_t room, const char* format, ...) {

@@ -118,8 +118,8 @@ gpu_address gpu_allocate_contiguous(struct gpu_node* node, unsigned gpu, uint64_
 void gpu_free(struct gpu_node* node, gpu_address at, uint64_t bytes);
 uint64_t gpu_free_bytes(const struct gpu* gpu);
 /* Whether an allocation of so many bytes in pages of `page` bytes (GPU_PAGE, GPU_LARGE_PAGE) fits, page tables
- * included. */
-bool gpu_has_space(const struct gpu* gpu, uint64_t bytes, uint32_t page);
+ * included. Where programs share the GPU, what is missing is taken. */
+bool gpu_has_space(struct gpu* gpu, uint64_t bytes, uint32_t page);
 /* Where devices reach what is mapped there; contiguous to the end of the page. Panics if nothing is. */
 uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at);
 /* Lets kernels reach host memory; `memory` is page aligned. */
@@ -262,7 +262,10 @@ void gpu_note_completed(struct gpu_queue_handle* queue, uint64_t packet);
 
 /* ---- faults ---- */
 
-/* Takes the oldest record that was not taken. \returns false if there is none */
+/* Records that a GPU has ever written. */
+uint32_t gpu_faults_written(const struct gpu* gpu);
+/* Takes the oldest record of this program's queues or the firmware that was not taken. \returns false if there is none
+ */
 bool gpu_next_fault(struct gpu* gpu, struct gpu_fault_record* record);
 /* "kernel+0x1c" of the kernel or firmware that a record of a GPU is about; empty if no ELF file here tells. */
 void gpu_fault_symbol(const struct gpu_node* node, const struct gpu* gpu, const struct gpu_fault_record* record,

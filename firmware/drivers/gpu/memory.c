@@ -2,6 +2,7 @@
 /* Device memory and the address space of kernels. Tables have a shadow in host memory, so that nothing is ever read
  * back over PCIe. */
 #include "drivers/gpu/pages.h"
+#include "drivers/gpu/shared.h"
 #include "lib/dma.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
@@ -49,6 +50,10 @@ static uint64_t allocate_table(struct gpu_node* node, unsigned gpu, bool* fresh)
     struct gpu* g = &node->gpu[gpu];
     uint64_t untaken;
     *fresh = true;
+    if (!node->root && gpu_shared_root()) {
+        *fresh = false;
+        return place_of(g, gpu_shared_root());
+    }
     if (!g->shared) {
         const bool is_untaken = gpu_take_fresh_page(g, &untaken);
         *fresh = is_untaken && DMA_DEVICES_ARE_FRESH;
@@ -78,7 +83,8 @@ static uintptr_t cpu_address(const struct gpu_node* node, uint64_t physical) {
 static struct gpu_table* changed; /* tables of which the device does not have all */
 
 static struct gpu_table* new_table(struct gpu_node* node, unsigned gpu) {
-    struct gpu_table* t = heap_allocate(sizeof *t);
+    struct gpu_table* t = dma_allocate(sizeof *t, sizeof(uint64_t));
+    if (!t) t = heap_allocate(sizeof *t);
     if (!t) panic("no host memory for page tables");
     memset(t, 0, sizeof *t);
     bool fresh;
@@ -108,7 +114,7 @@ static void write_tables(struct gpu_node* node) {
     bool copied[MAX_GPUS] = {false};
     for (struct gpu_table* t = changed; t; t = t->next_changed) {
         const unsigned gpu = (unsigned)(t->physical >> GPU_PA_APERTURE_SHIFT) - GPU_PA_GPU0;
-        if (t->last - t->first < COPIED_ENTRIES) continue;
+        if (t->last - t->first < COPIED_ENTRIES || !dma_reaches(t, sizeof *t)) continue;
         copied[gpu] = true;
         gpu_copy_post(&node->gpu[gpu], true, t->physical + 8 * t->first, (uintptr_t)&t->entry[t->first],
                       8 * (t->last - t->first));
@@ -131,7 +137,8 @@ static unsigned index_at(gpu_address at, unsigned level) {
 void gpu_set_page_tables(const struct gpu_node* node) {
     if (!node->root) return;
     for (unsigned i = node->first; i < node->count; ++i) {
-        mmio_write64(node->gpu[i].registers + GPU_SRAM_WINDOW + GPU_SRAM_SPACES, node->root->physical);
+        mmio_write64(node->gpu[i].registers + GPU_SRAM_WINDOW + GPU_SRAM_SPACES + 8 * gpu_shared_space(),
+                     node->root->physical);
         mmio_write32(node->gpu[i].registers + GPU_HOST_REQUEST, 1);
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/gpu/pages.h"
 
+#include "drivers/gpu/shared.h"
+
 #include "lib/heap.h"
 #include "lib/machine.h"
 
@@ -33,8 +35,8 @@ bool gpu_take_fresh_page(struct gpu* g, uint64_t* offset) {
 }
 
 bool gpu_take_page(struct gpu* g, uint64_t* offset) {
+    if (!g->returned && !gpu_shared_take(g, 1, false)) return gpu_take_fresh_page(g, offset);
     struct gpu_pages* r = g->returned;
-    if (!r) return gpu_take_fresh_page(g, offset);
     *offset = r->begin;
     r->begin += GPU_PAGE;
     if (r->begin == r->end) drop(&g->returned);
@@ -56,7 +58,8 @@ bool gpu_take_large_pages(struct gpu* g, uint64_t count, uint64_t* offset) {
     for (struct gpu_pages** at = &g->returned; *at; at = &(*at)->next)
         if (fits(*at, bytes, offset)) best = at;
     if (!best) {
-        if (g->top < g->free || g->top - g->free < bytes) return false;
+        if (g->top < g->free || g->top - g->free < bytes)
+            return gpu_shared_take(g, count, true) && gpu_take_large_pages(g, count, offset);
         *offset = g->top -= bytes;
         return true;
     }
@@ -91,16 +94,38 @@ static uint64_t large_pages(uint64_t begin, uint64_t end) {
     return last > first ? (last - first) / GPU_LARGE_PAGE : 0;
 }
 
+bool gpu_untake_large_pages(struct gpu* g, uint64_t* offset, uint64_t* bytes) {
+    uint64_t largest = 0;
+    for (const struct gpu_pages* r = g->returned; r; r = r->next)
+        if (large_pages(r->begin, r->end) > largest) largest = large_pages(r->begin, r->end);
+    *bytes = largest * GPU_LARGE_PAGE;
+    return largest && gpu_take_large_pages(g, largest, offset);
+}
+
 uint64_t gpu_free_bytes(const struct gpu* g) {
     uint64_t bytes = g->top > g->free ? g->top - g->free : 0;
     for (const struct gpu_pages* r = g->returned; r; r = r->next) bytes += r->end - r->begin;
-    return bytes;
+    return bytes + gpu_shared_free_bytes(g);
 }
 
-bool gpu_has_space(const struct gpu* g, uint64_t bytes, uint32_t page) {
+/* Takes what is missing, so that no other program does before it is used. */
+static bool reserve(struct gpu* g, uint64_t bytes, uint64_t large) {
+    uint64_t all = 0, there = 0, missing = 0;
+    for (const struct gpu_pages* r = g->returned; r; r = r->next) {
+        all += r->end - r->begin;
+        there += large_pages(r->begin, r->end);
+    }
+    if (large > there) missing = large - there;
+    if (bytes > all + missing * GPU_LARGE_PAGE) missing = (bytes - all + GPU_LARGE_PAGE - 1) / GPU_LARGE_PAGE;
+    return !missing || gpu_shared_take(g, missing, false);
+}
+
+bool gpu_has_space(struct gpu* g, uint64_t bytes, uint32_t page) {
     /* Tables: one of the last level for each 2 MiB or 1 GiB, and those above. */
     const uint64_t tables = (bytes / GPU_LARGE_PAGE / (page == GPU_LARGE_PAGE ? 512 : 1) + 8) * GPU_PAGE;
-    const uint64_t all = gpu_free_bytes(g), large = page == GPU_LARGE_PAGE ? bytes / GPU_LARGE_PAGE : 0;
+    const uint64_t large = page == GPU_LARGE_PAGE ? bytes / GPU_LARGE_PAGE : 0;
+    if (GPU_IS_SHARED) return reserve(g, bytes + tables + GPU_PAGE, large);
+    const uint64_t all = gpu_free_bytes(g);
     if (bytes > all || all - bytes < tables + GPU_PAGE) return false;
     uint64_t there = g->top > g->free + tables ? (g->top - g->free - tables) / GPU_LARGE_PAGE : 0;
     for (const struct gpu_pages* r = g->returned; r && there < large; r = r->next)

@@ -12,6 +12,9 @@ bool gpu_take_page(struct gpu* gpu, uint64_t* offset);
 bool gpu_take_fresh_page(struct gpu* gpu, uint64_t* offset);
 /* Large ones that lie behind each other. \returns false if there are none */
 bool gpu_take_large_pages(struct gpu* gpu, uint64_t count, uint64_t* offset);
+/* The reverse of gpu_return_pages(): whole large pages that came back, behind each other. \returns false if there are
+ * none */
+bool gpu_untake_large_pages(struct gpu* gpu, uint64_t* offset, uint64_t* bytes);
 /* Panics without host memory for the note. */
 void gpu_return_pages(struct gpu* gpu, uint64_t offset, uint64_t bytes);
 

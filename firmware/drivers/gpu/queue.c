@@ -3,7 +3,9 @@
 #include "drivers/gpu/elf.h"
 #include "drivers/gpu/gpu.h"
 #include "drivers/gpu/images.h"
+#include "drivers/gpu/shared.h"
 #include "lib/console.h"
+#include "lib/dma.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
 #include "lib/mmio.h"
@@ -98,7 +100,7 @@ static uintptr_t entry_of(const struct gpu_queue_handle* q) {
 static void request(const struct gpu_queue_handle* q) { mmio_write32(q->gpu->registers + GPU_HOST_REQUEST, 1); }
 
 static void* host_pages(uint64_t bytes) {
-    void* p = heap_allocate_aligned((bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1), GPU_PAGE);
+    void* p = dma_allocate((bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1), GPU_PAGE);
     if (!p) panic("no host memory for a queue");
     return p;
 }
@@ -143,6 +145,7 @@ void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigne
     q->description = (struct gpu_queue){.state = GPU_QUEUE_ACTIVE,
                                         .priority = priority,
                                         .packets = packets,
+                                        .address_space = gpu_shared_space(),
                                         .ring = q->ring,
                                         .scratch = gpu_allocate_large(node, gpu, scratch_bytes),
                                         .scratch_bytes = scratch_bytes};
@@ -184,12 +187,12 @@ static void free_device(struct gpu_queue_handle* q, gpu_address at, uint64_t byt
 static void free_host(struct gpu_queue_handle* q, gpu_address at, uint64_t bytes) {
     void* memory = (void*)gpu_host_address(q->node, at);
     gpu_free(q->node, at, bytes);
-    heap_free(memory);
+    dma_free(memory);
 }
 
 bool gpu_destroy_queue(struct gpu_queue_handle* q) {
     if (!deactivate(q)) return false;
-    q->gpu->queues &= ~(1ull << q->index);
+    gpu_shared_give_queue(q->gpu, q->index);
     const uint64_t packets = q->packets;
     (q->signals ? free_host : free_device)(q, q->signals_at, packets * sizeof(struct aql_signal));
     (q->flags & GPU_RING_IN_HOST ? free_host : free_device)(q, q->ring, packets * 64);

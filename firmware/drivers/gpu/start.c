@@ -2,6 +2,7 @@
 #include "drivers/gpu/elf.h"
 #include "drivers/gpu/gpu.h"
 #include "drivers/gpu/images.h"
+#include "drivers/gpu/shared.h"
 #include "lib/console.h"
 #include "lib/dma.h"
 #include "lib/heap.h"
@@ -89,8 +90,15 @@ static bool start(struct gpu_node* node, const struct gpu* at) {
         console_printf("gpu%u: the host has no memory to share\n", found.index);
         return false;
     }
+    if (GPU_IS_SHARED) { /* its owner has started it */
+        node->gpu[found.index] = found;
+        node->gpu[found.index].faults_seen = gpu_faults_written(&found);
+        node->gpu[found.index].queues = ~UINT64_C(0);
+        ++node->count;
+        return true;
+    }
     /* Any word of host memory does: what it holds is not looked at. */
-    const void* word = dma_reaches(node, sizeof *node) ? node : heap_allocate(sizeof(uint64_t));
+    const void* word = dma_reaches(node, sizeof *node) ? node : dma_allocate(sizeof(uint64_t), sizeof(uint64_t));
     if (found.function) mmio_write64(found.registers + GPU_FLUSH_PAGE, (uintptr_t)word);
     found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
     found.top = found.memory_bytes & ~(uint64_t)(GPU_LARGE_PAGE - 1);

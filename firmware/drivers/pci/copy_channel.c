@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/pci/copy_channel.h"
 
+#include "lib/dma.h"
 #include "lib/harts.h"
-#include "lib/heap.h"
 #include "lib/mmio.h"
 #include "lib/timer.h"
 
@@ -22,7 +22,7 @@ void copy_channel_interrupted(struct copy_channel* c, uint32_t causes) {
 
 bool copy_channel_open(struct copy_channel* c, uintptr_t registers, const enum pci_delivery* delivery) {
     const size_t bytes = COPY_RING_SIZE * sizeof(struct copy_engine_descriptor);
-    void* ring = heap_allocate_aligned(bytes, 64);
+    void* ring = dma_allocate(bytes, 64);
     if (!ring) return false;
     memset(ring, 0, bytes);
     *c = (struct copy_channel){.delivery = delivery, .registers = registers, .ring = ring};
@@ -32,7 +32,7 @@ bool copy_channel_open(struct copy_channel* c, uintptr_t registers, const enum p
 
 void copy_channel_close(struct copy_channel* c) {
     mmio_write32(c->registers + COPY_ENGINE_CONTROL, 0);
-    heap_free((void*)(uintptr_t)c->ring);
+    dma_free((void*)(uintptr_t)c->ring);
 }
 
 void copy_channel_restart(struct copy_channel* c) {

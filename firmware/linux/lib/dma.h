@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host memory as devices see it, in a process of Linux; stands before firmware/lib/dma.h. */
+/* Host memory as devices see it, in a process of Linux; stands before firmware/lib/dma.h. It is the broker's: huge
+ * pages, each mapped at its own physical address. User space of RISC-V begins at 0, below the memory's end, so the
+ * driver's addresses are those of devices, as on bare metal. */
 #ifndef FABRICVP_LIB_DMA_H
 #define FABRICVP_LIB_DMA_H
 
@@ -8,10 +10,10 @@
 /* Earlier processes may have left something in the memory of devices. */
 enum { DMA_DEVICES_ARE_FRESH = 0 };
 
-/* Whether devices reach these bytes at the address that the process has for them: those of the heap, which lies on huge
- * pages that are mapped where their physical addresses say. */
+/* Whether devices reach these bytes at the address that the process has for them. */
 bool dma_reaches(const void* at, uint64_t bytes);
-/* Why devices reach no memory, NULL if they reach the heap. */
-const char* dma_problem(void);
+/* Memory that they reach, of whole pages of 4 KiB; NULL if there is no room. */
+void* dma_allocate(size_t bytes, size_t alignment);
+void dma_free(void* block); /* NULL is fine */
 
 #endif

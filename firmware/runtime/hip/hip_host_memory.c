@@ -60,9 +60,9 @@ static hipError_t allocate(void** memory, size_t bytes, bool managed) {
     if (!bytes) return hipSuccess;
     if (!hip_device()) return hip_result(hipErrorNoDevice);
     const size_t whole = (bytes + GPU_PAGE - 1) & ~(size_t)(GPU_PAGE - 1);
-    void* p = bytes > whole ? NULL : heap_allocate_aligned(whole, GPU_PAGE);
+    void* p = bytes > whole ? NULL : dma_allocate(whole, GPU_PAGE);
     if (p && !map(p, bytes, managed)) {
-        heap_free(p);
+        dma_free(p);
         p = NULL;
     }
     *memory = p;
@@ -78,7 +78,7 @@ bool hip_free_mapped(void* memory) {
     struct mapping* m = find(memory, 0);
     if (!m || m->at != (uintptr_t)memory) return false;
     unmap(m);
-    heap_free(memory);
+    dma_free(memory);
     return true;
 }
 
@@ -93,7 +93,7 @@ hipError_t hipHostFree(void* memory) {
     if (compute_find((uintptr_t)memory, 0) || (m && (m->managed || m->at != (uintptr_t)memory)))
         return hip_result(hipErrorInvalidValue);
     if (m) unmap(m);
-    heap_free(memory);
+    dma_free(memory);
     return hipSuccess;
 }
 

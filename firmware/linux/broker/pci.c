@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GPUs by way of the kernel: BARs are files of sysfs, and uio_pci_generic holds the function, so that its bus mastering
- * ends with the process that has opened it. What drivers/pci/pci.h promises, as far as the driver of GPUs needs it. */
+ * ends with the broker. What drivers/pci/pci.h promises, as far as the driver of GPUs needs it. */
 #define _GNU_SOURCE
 #include "drivers/pci/pci.h"
 
@@ -16,7 +16,7 @@
 
 #include "drivers/gpu/gpu.h"
 #include "lib/console.h"
-#include "lib/dma.h"
+#include "linux/broker/devices.h"
 
 enum { MAX_FUNCTIONS = 16 };
 static const char devices[] = "/sys/bus/pci/devices";
@@ -28,6 +28,7 @@ static struct found {
     char name[16];      /* "0000:03:00.0" */
     int uio;            /* -1: not opened */
     uintptr_t bars[PCI_BARS];
+    int files[PCI_BARS];
 } found[MAX_FUNCTIONS];
 
 static int open_file(const struct found* f, const char* name, int flags) {
@@ -64,7 +65,7 @@ static bool read_configuration(struct found* f) {
     return true;
 }
 
-/* One process at a time: the file of UIO is locked while it lives. */
+/* The broker has it while it lives; another driver in user space may not. */
 static bool open_uio(struct found* f) {
     char path[96];
     snprintf(path, sizeof path, "%s/%s/uio", devices, f->name);
@@ -111,8 +112,7 @@ bool pci_start(struct pci_host* host) {
         free(names[i]);
     }
     if (count >= 0) free(names);
-    if (!host->count || !dma_problem()) return true;
-    return open_uio(&found[0]) && problem(&found[0], "%s", dma_problem());
+    return true;
 }
 
 struct pci_function* pci_find_id(const struct pci_host* host, const struct pci_function* after, unsigned vendor,
@@ -147,25 +147,27 @@ static bool map_bars(struct found* f) {
         char name[16];
         snprintf(name, sizeof name, "resource%u", i);
         const int file = open_file(f, name, O_RDWR);
+        f->files[i] = file;     /* for processes */
         if (file < 0) continue; /* the upper half of the one before it, or none */
         const off_t bytes = lseek(file, 0, SEEK_END);
         void* at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        close(file);
         if (at == MAP_FAILED) return problem(f, "%s cannot be mapped: %s", name, strerror(errno));
         f->bars[i] = (uintptr_t)at;
     }
     return true;
 }
 
+bool pci_hold_all(struct pci_host* host) {
+    for (struct pci_function* f = host->functions; f; f = f->next)
+        if (!open_uio((struct found*)f)) return false;
+    return true;
+}
+
 bool pci_enable(struct pci_function* function) {
     struct found* f = (struct found*)function;
-    return open_uio(f) && reset(f) && master_bus(f) && map_bars(f);
+    return reset(f) && master_bus(f) && map_bars(f);
 }
 
 uintptr_t pci_bar(const struct pci_function* f, unsigned bar) { return ((const struct found*)f)->bars[bar]; }
 
-/* Signals are polled. */
-enum pci_delivery gpu_use_interrupts(struct gpu* g, enum pci_delivery best) {
-    (void)best;
-    return g->delivery = PCI_POLLED;
-}
+int pci_bar_file(const struct pci_function* f, unsigned bar) { return ((const struct found*)f)->files[bar]; }

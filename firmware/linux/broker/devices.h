@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FABRICVP_LINUX_BROKER_DEVICES_H
+#define FABRICVP_LINUX_BROKER_DEVICES_H
+
+#include "drivers/pci/pci.h"
+
+/* Opens all GPUs. \returns false with a line on standard error if the kernel has not handed one over */
+bool pci_hold_all(struct pci_host* host);
+/* The file of a BAR, for processes that map it. */
+int pci_bar_file(const struct pci_function* function, unsigned bar);
+/* Of the page that all processes map. */
+int devices_shared_file(void);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process's connection to the broker. */
+#ifndef FABRICVP_LINUX_CLIENT_CLIENT_H
+#define FABRICVP_LINUX_CLIENT_CLIENT_H
+
+#include "linux/protocol.h"
+
+/* Starts the broker if none runs. \returns false, with the reason on standard error, without GPUs that can be used */
+bool client_open(void);
+/* Takes the huge page that no process can do without. \returns false if there is none */
+bool client_take_memory(void);
+/* What the broker has said, and its files. */
+extern struct broker_opened client_opened;
+extern int client_files[BROKER_MAX_FILES];
+extern volatile struct broker_shared* client_shared;
+/* Sends `m` and receives the reply in its place. \returns false if the broker refuses; ends the program if it is gone
+ */
+bool client_ask(struct broker_message* m);
+
+#endif

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs for Linux are linked with: the run-time, which carries the broker of GPUs. Both are compiled from the
+sources of the SDK, and kept."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..data import firmware_path, sdk_folder
+from . import toolchain
+from .cache import cached
+
+#: Debian's cross libraries, and GCC's parts of them.
+SYSROOT = Path("/usr/riscv64-linux-gnu")
+GCC = Path("/usr/lib/gcc-cross/riscv64-linux-gnu")
+BINUTILS = "riscv64-linux-gnu-"
+TARGET = ("--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d", "-fno-pic")
+#: Files of the SDK that both are made of. Interrupts are the kernel's, and images are files.
+_BOTH = ("linux/*.c", "lib/fdt.c", "lib/format.c", "drivers/pci/copy_channel.c", "drivers/gpu/*.c")
+_RUNTIME = (*_BOTH, "linux/client/*.c", "runtime/*.c", "runtime/hip/*.c")
+_BROKER = (*_BOTH, "linux/broker/*.c")
+_LEFT_OUT = {"interrupts.c", "linked_images.c"}
+
+
+def newest(folder: Path) -> Path:
+    """The folder of a version, "12" say; itself where there is none."""
+    versions = [path for path in folder.glob("*") if path.name.isdigit()]
+    return max(versions, key=lambda path: int(path.name), default=folder)
+
+
+@functools.cache
+def c_headers() -> list[Path]:
+    """Folders of the compiler's headers and the C library's."""
+    own = toolchain.run([toolchain.clang(), "-print-resource-dir"]).strip()
+    return [Path(own) / "include", SYSROOT / "include"]
+
+
+def link(program: Path, objects: Iterable[Path], *flags: str) -> None:
+    """Links objects with the libraries of C and C++, statically. Raises `InputError` with the linker's message."""
+    c, gcc = SYSROOT / "lib", newest(GCC)
+    toolchain.run(
+        [f"{BINUTILS}ld", "-static", *flags, "-o", str(program), str(c / "crt1.o"), str(c / "crti.o"),
+         str(gcc / "crtbeginT.o"), *map(str, objects), f"-L{gcc}", f"-L{c}", "--start-group", "-lstdc++", "-lm",
+         "-lgcc", "-lgcc_eh", "-lc", "--end-group", str(gcc / "crtend.o"), str(c / "crtn.o")]
+    )  # fmt: skip
+
+
+@functools.cache
+def runtime() -> bytes:
+    """One object, of whose names programs see those of HIP alone."""
+    carried = broker()
+    key = _digest(_RUNTIME, carried)
+    return cached(f"{key}.o", lambda: _compile_runtime(carried))
+
+
+@functools.cache
+def broker() -> bytes:
+    """The program `fabricvp-broker`."""
+    return cached(f"{_digest(_BROKER, b'')}.broker", _compile_broker)
+
+
+def _sources(patterns: Iterable[str]) -> list[Path]:
+    found = [path for pattern in patterns for path in sorted(sdk_folder().glob(pattern))]
+    return [path for path in found if path.name not in _LEFT_OUT]
+
+
+def _digest(patterns: Iterable[str], carried: bytes) -> str:
+    sdk = sdk_folder()
+    headers = [p for folder in ("abi", "lib", "drivers", "linux", "runtime") for p in sdk.glob(f"{folder}/**/*.h")]
+    digest = hashlib.sha256(f"{toolchain.version()}\0{Path(__file__).read_text()}".encode() + carried)
+    for file in [*_sources(patterns), *sorted(headers), sdk / "linux" / "images.S", firmware_path("cp")]:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _compile(folder: Path, patterns: Iterable[str], includes: Iterable[Path], images: dict[str, Path]) -> list[Path]:
+    """Objects of the sources, and one with the files that macros of images.S name."""
+    sdk = sdk_folder()
+    firmware = folder / "cp.elf"
+    toolchain.run([f"{BINUTILS}objcopy", "--strip-debug", str(firmware_path("cp")), str(firmware)])
+    named = [f'-D{macro}="{file}"' for macro, file in {"FABRICVP_CP": firmware, **images}.items()]
+    folders = ["-nostdinc", *(f"-I{path}" for path in includes)]
+    folders += [word for path in c_headers() for word in ("-isystem", str(path))]
+    compiler = [toolchain.clang(), *TARGET, "-std=gnu11", "-O2", "-ffp-contract=off", "-ffunction-sections", *folders]
+    objects = []
+    for number, source in enumerate([*_sources(patterns), sdk / "linux" / "images.S"]):
+        objects.append(folder / f"{number}.o")
+        macros = named if source.suffix == ".S" else []
+        toolchain.run([*compiler, *macros, "-c", str(source), "-o", str(objects[-1])])
+    return objects
+
+
+def _compile_runtime(carried: bytes) -> bytes:
+    sdk = sdk_folder()
+    includes = [sdk / "linux" / "client", sdk / "linux", sdk, sdk / "runtime" / "include"]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        (folder / "broker").write_bytes(carried)
+        objects = _compile(folder, _RUNTIME, includes, {"FABRICVP_BROKER": folder / "broker"})
+        toolchain.run([f"{BINUTILS}ld", "-r", *map(str, objects), "-o", str(folder / "all.o")])
+        kept = [f"--keep-global-symbol={pattern}" for pattern in ("hip*", "__hip*")]
+        toolchain.run([f"{BINUTILS}objcopy", "--wildcard", *kept, str(folder / "all.o"), str(folder / "runtime.o")])
+        return (folder / "runtime.o").read_bytes()
+
+
+def _compile_broker() -> bytes:
+    sdk = sdk_folder()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        link(folder / "broker", _compile(folder, _BROKER, [sdk / "linux", sdk], {}), "--gc-sections")
+        toolchain.run([f"{BINUTILS}objcopy", "--strip-all", str(folder / "broker")])
+        return (folder / "broker").read_bytes()
