@@ -47,7 +47,8 @@ struct broker_opened {
     uint64_t root; /* offset of the root of its page tables in a GPU's memory */
     struct {
         uint32_t bus, device;
-        uint64_t bar[PCI_BARS]; /* bus addresses */
+        uint32_t resets, reserved; /* of struct broker_shared, now */
+        uint64_t bar[PCI_BARS];    /* bus addresses */
     } gpu[MAX_GPUS];
 };
 

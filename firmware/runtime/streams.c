@@ -126,7 +126,11 @@ static void end(struct compute_command* c, unsigned fault) {
 
 /* The queue has stopped: what it has, and what waits behind that, is lost. */
 static void fail(struct compute_stream* s, unsigned fault) {
-    console_printf("gpu%u: a kernel ended with '%s'\n", s->device->index, gpu_fault_name(fault));
+    fault = gpu_shared_fault(s->device->gpu, fault);
+    if (gpu_shared_was_reset(s->device->gpu))
+        console_printf("gpu%u was reset: this program cannot use it any more\n", s->device->index);
+    else
+        console_printf("gpu%u: a kernel ended with '%s'\n", s->device->index, gpu_fault_name(fault));
     gpu_print_faults(s->device->node, s->device->gpu);
     const uint64_t now = compute_now_ns();
     for (bool is_first = true; s->first; is_first = false) {
@@ -134,7 +138,8 @@ static void fail(struct compute_stream* s, unsigned fault) {
         end(s->first, is_first ? fault : GPU_FAULT_ABORTED);
     }
     s->in_flight = 0;
-    if (!gpu_reset_queue(&s->queue)) console_printf("gpu%u: a queue cannot be reset\n", s->device->index);
+    if (!gpu_shared_was_reset(s->device->gpu) && !gpu_reset_queue(&s->queue))
+        console_printf("gpu%u: a queue cannot be reset\n", s->device->index);
 }
 
 static bool is_packet(const struct compute_command* c) { return c->kind == COMPUTE_KERNEL || c->kind == COMPUTE_MARK; }

@@ -66,7 +66,9 @@ int main(int argc, char** argv) {
     if (what == "beyond") return beyond();
     if (what == "exhaust") return exhaust(argv[2]);
     unsigned *p, *more;
-    if (hipMalloc(&p, 4096) || hipMemset(p, 0, 4096) || hipMalloc(&more, 6ll * BEYOND)) return puts("no memory");
+    if (hipMalloc(&p, 4096) || hipMemset(p, 0, 4096)) return puts("no memory");
+    if (what == "forever" && hipMalloc(&more, 6ll * BEYOND)) return puts("no memory");
+    if (what == "stay") pause();
     wait_for<<<1, 64>>>(p);
     puts("it waits");
     fflush(stdout);

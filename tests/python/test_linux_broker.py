@@ -2,6 +2,7 @@
 """Several processes on one GPU of a Linux machine: each has its own address space, and one that ends, is killed in
 mid-kernel, or takes all memory harms no other."""
 
+import os
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from test_linux_gpu import EXAMPLES, SHELL, WITH_CROSS_TOOLS, WITH_IMAGES
 opencl_machine.require_compiler()
 
 SHARE = Path(__file__).with_name("linux_gpu_share.hip")
+STARTS = int(os.environ.get("FABRICVP_PROGRAM_STARTS", "20"))  # 1,000 in `make test-deep PARTS=linux`
 RIGHT = "1000 elements, 0 wrong, y[999] = 4495.5"
 FREE = "sleep 0.1; cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
 
@@ -35,7 +37,7 @@ def shell(tmp_path_factory):
         def run(line):
             return console.command(line, SHELL, timeout="60 s").replace("\r", "")
 
-        run("stty cols 500; cd /job; gpus")
+        run("stty cols 500; cd /job; ln -s saxpy fabricvp-smi; ln -s saxpy fabricvp-broker; gpus")
         yield run
 
 
@@ -68,4 +70,53 @@ def test_memory_that_others_have(shell):
     assert "GPUs: no huge page is left for this process" in said and "there is no GPU" in said, said
     said = shell("kill -9 %2; sleep 0.1; ./share exhaust all; ./saxpy 1000 2.5; wait")
     assert "hipErrorOutOfMemory after 15" in said and RIGHT in said, said
+    assert shell(FREE).split()[-1] == "32"
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_what_the_broker_tells(shell):
+    said = shell("./fabricvp-smi")
+    assert re.search(r"\n  0  \w\w:\w\w\.0 +64 +2 +4096 +0 +0\n", said) and "0 used by processes, 31 free" in said, said
+    said = shell("./share forever & sleep 0.3; ./fabricvp-smi")
+    assert re.search(r"\n +\d+  share +0 +1698 +1  wait_for\n", said) and "1 used by processes, 30 free" in said, said
+    # What runs is lost when the GPU is reset, and its program is told; others go on.
+    said = shell("./fabricvp-smi --reset 0; sleep 0.1; ./saxpy 1000 2.5; jobs")
+    assert "gpu0 was reset: this program cannot use it any more\nit ends: hipErrorLaunchFailure\n" in said, said
+    assert RIGHT in said and "Done" in said, said
+    said = shell("sleep 0.1; ./fabricvp-smi --reset 7; echo ended $?; ./fabricvp-smi --x; echo ended $?")
+    assert "the broker of GPUs cannot do it\nended 1\nusage: fabricvp-smi [--reset GPU]\nended 2" in said, said
+    said = shell("./fabricvp-broker --timeout x; echo ended $?")
+    assert "--timeout x: must be milliseconds from 0 to 1000000000\nended 2" in said, said
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_a_kernel_that_never_ends(shell):
+    said = shell("export FABRICVP_KERNEL_TIMEOUT=50; ./share forever & ./share rounds 1; ./saxpy 1000 2.5; wait")
+    assert "a kernel ended with 'timed out'\n" in said and "it ends: hipErrorLaunchTimeOut\n" in said, said
+    assert RIGHT in said and re.search(r"0x\w+ 0 wrong", said), said
+    said = shell(
+        "unset FABRICVP_KERNEL_TIMEOUT; sleep 0.1; ./fabricvp-broker --stay --timeout 20 & sleep 0.1; ./share forever"
+    )
+    assert "it ends: hipErrorLaunchTimeOut" in said, said
+    assert "31 free" in shell("sleep 0.1; ./fabricvp-smi; kill %1")
+    said = shell("sleep 0.1; export FABRICVP_KERNEL_TIMEOUT=-1; ./saxpy 1000 2.5; unset FABRICVP_KERNEL_TIMEOUT")
+    assert "FABRICVP_KERNEL_TIMEOUT -1: must be milliseconds" in said and "there is no GPU" in said, said
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(40_000)
+def test_starts_and_ends_beside_a_process_leave_nothing(shell):
+    """The broker stays, since one process does: programs that end well, and some that are killed in a kernel."""
+    shell("./share stay & sleep 0.3")
+    before = shell("./fabricvp-smi")
+    loop = "./saxpy 100 1; ./share forever & sleep 0.0$((i % 6 + 1)); kill -9 $!; wait $!"
+    said = shell(f"for i in $(seq {STARTS // 2}); do {loop}; done 2>&1 | grep -c '0 wrong'")
+    assert said.split()[-1] == str(STARTS // 2), said
+    assert shell("sleep 0.1; ./fabricvp-smi") == before and re.search(r"\n +\d+  share +0 +162 +1\n", before), before
+    shell("kill -9 %1; wait")
     assert shell(FREE).split()[-1] == "32"

@@ -84,7 +84,7 @@ static struct gpu_table* changed; /* tables of which the device does not have al
 
 static struct gpu_table* new_table(struct gpu_node* node, unsigned gpu) {
     struct gpu_table* t = dma_allocate(sizeof *t, sizeof(uint64_t));
-    if (!t) t = heap_allocate(sizeof *t);
+    if (!t && GPU_IS_SHARED) t = heap_allocate(sizeof *t); /* others may have what devices reach */
     if (!t) panic("no host memory for page tables");
     memset(t, 0, sizeof *t);
     bool fresh;

@@ -123,9 +123,9 @@ static bool reserve(struct gpu* g, uint64_t bytes, uint64_t large) {
 bool gpu_has_space(struct gpu* g, uint64_t bytes, uint32_t page) {
     /* Tables: one of the last level for each 2 MiB or 1 GiB, and those above. */
     const uint64_t tables = (bytes / GPU_LARGE_PAGE / (page == GPU_LARGE_PAGE ? 512 : 1) + 8) * GPU_PAGE;
+    const uint64_t all = GPU_IS_SHARED ? 0 : gpu_free_bytes(g);
     const uint64_t large = page == GPU_LARGE_PAGE ? bytes / GPU_LARGE_PAGE : 0;
     if (GPU_IS_SHARED) return reserve(g, bytes + tables + GPU_PAGE, large);
-    const uint64_t all = gpu_free_bytes(g);
     if (bytes > all || all - bytes < tables + GPU_PAGE) return false;
     uint64_t there = g->top > g->free + tables ? (g->top - g->free - tables) / GPU_LARGE_PAGE : 0;
     for (const struct gpu_pages* r = g->returned; r && there < large; r = r->next)

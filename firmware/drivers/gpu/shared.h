@@ -34,6 +34,16 @@ static inline bool gpu_shared_owns_queue(const struct gpu* gpu, unsigned queue) 
     (void)gpu, (void)queue;
     return true;
 }
+/* A fault of a queue, or what its owner knows better: the owner has ended a kernel that ran too long. */
+static inline unsigned gpu_shared_fault(const struct gpu* gpu, unsigned fault) {
+    (void)gpu;
+    return fault;
+}
+/* Whether the owner has reset the GPU since this program opened it: what ran is lost, and its queues do nothing. */
+static inline bool gpu_shared_was_reset(const struct gpu* gpu) {
+    (void)gpu;
+    return false;
+}
 /* From the first descriptor that is posted to the last that is awaited, one program has the copy engines of all GPUs.
  * \returns whether another had this GPU's meanwhile */
 static inline bool gpu_shared_lock_copies(const struct gpu* gpu, bool to_device) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the host hears of a packet's end. */
-#include "drivers/gpu/gpu.h"
+#include "drivers/gpu/shared.h"
 #include "lib/harts.h"
 #include "lib/mmio.h"
 #include "lib/timer.h"
@@ -10,6 +10,7 @@ enum { POLLS = 256 }; /* of a signal, until the device is asked whether it is we
 /* Why a packet will never complete; 0 if it may. */
 static unsigned lost(const struct gpu_queue_handle* q, uint64_t packet) {
     const struct gpu* g = q->gpu;
+    if (gpu_shared_was_reset(g)) return GPU_FAULT_ABORTED;
     if (mmio_read32(g->registers + GPU_CP_STATUS) == GPU_FIRMWARE_CRASHED) return GPU_FAULT_FIRMWARE;
     const uintptr_t entry = g->registers + GPU_SRAM_WINDOW + GPU_SRAM_QUEUES + q->index * sizeof(struct gpu_queue);
     if (mmio_read32(entry + offsetof(struct gpu_queue, acknowledged)) != GPU_QUEUE_ERROR) return 0;

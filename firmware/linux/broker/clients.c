@@ -37,6 +37,7 @@ static bool send_opened(int socket, unsigned space) {
         const struct pci_function* f = gpus.gpu[gpu].function;
         opened.gpu[gpu].bus = f->bus->number;
         opened.gpu[gpu].device = f->device;
+        opened.gpu[gpu].resets = shared->resets[gpu];
         for (unsigned b = 0; b < PCI_BARS; ++b) opened.gpu[gpu].bar[b] = f->bars[b].address;
         for (unsigned b = 0; b < BROKER_BARS; ++b) files[2 + BROKER_BARS * gpu + b] = pci_bar_file(f, 2 * b);
     }
@@ -54,6 +55,7 @@ bool client_begin(int socket, uint64_t version) {
         struct client* c = &clients[space];
         if (c->socket >= 0 || c->lost) continue;
         last = space;
+        shared->timed_out[space] = 0;
         *c = (struct client){socket, process, peer.pid, !c->root_used, false};
         if (!send_opened(socket, space)) client_end(space);
         return true;

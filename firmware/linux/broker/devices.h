@@ -6,6 +6,8 @@
 
 /* Opens all GPUs. \returns false with a line on standard error if the kernel has not handed one over */
 bool pci_hold_all(struct pci_host* host);
+/* Resets a GPU, which then reaches the host's memory again. */
+bool pci_reset(struct pci_function* function);
 /* The file of a BAR, for processes that map it. */
 int pci_bar_file(const struct pci_function* function, unsigned bar);
 /* Of the page that all processes map. */

@@ -163,6 +163,11 @@ bool pci_hold_all(struct pci_host* host) {
     return true;
 }
 
+bool pci_reset(struct pci_function* function) {
+    const struct found* f = (const struct found*)function;
+    return reset(f) && master_bus(f);
+}
+
 bool pci_enable(struct pci_function* function) {
     struct found* f = (struct found*)function;
     return reset(f) && master_bus(f) && map_bars(f);

@@ -7,15 +7,22 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "lib/machine.h"
+#include "lib/mmio.h"
 #include "linux/broker/clients.h"
 #include "linux/broker/devices.h"
+#include "linux/broker/kernels.h"
 #include "linux/broker/run.h"
+#include "linux/broker/status.h"
 #include "linux/messages.h"
 
-enum { FIRST_CLIENT_MS = 10000 }; /* in which the process that started it opens */
+enum {
+    FIRST_CLIENT_MS = 10000, /* in which the process that started it opens */
+    LOOKS_PER_LIMIT = 8      /* at kernels, in the time that they may run */
+};
 
 struct gpu_node gpus;
 volatile struct broker_shared* shared;
@@ -61,16 +68,50 @@ static void detach(int report) {
 
 /* ---- serving ---- */
 
+static void send_status(int socket) {
+    char* text = NULL;
+    size_t bytes = 0;
+    FILE* stream = open_memstream(&text, &bytes);
+    if (!stream) return;
+    status_print(stream);
+    fclose(stream);
+    message_send(socket, text, bytes);
+    free(text);
+}
+
+/* What ran is lost. Processes that have queues there find that out when they wait. */
+static bool reset_gpu(unsigned gpu) {
+    const uintptr_t flush = gpus.gpu[gpu].registers + GPU_FLUSH_PAGE;
+    const uint64_t page = mmio_read64(flush);
+    shared->resets[gpu] = shared->resets[gpu] + 1;
+    shared->last[gpu] = 0;
+    if (!pci_reset(gpus.gpu[gpu].function)) return false;
+    mmio_write64(flush, page);
+    return gpu_restart(&gpus, gpu);
+}
+
 static void accept_one(int listener) {
     struct broker_message m;
     const int s = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (s < 0) return;
+    const struct timeval limit = {.tv_sec = 1};
+    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     const long bytes = message_receive(s, &m, sizeof m, NULL, 0);
-    if (bytes < (long)offsetof(struct broker_message, range) || m.kind != BROKER_OPEN || !client_begin(s, m.value))
-        close(s);
+    const bool whole = bytes >= (long)offsetof(struct broker_message, range);
+    if (whole && m.kind == BROKER_OPEN && client_begin(s, m.value)) return;
+    if (whole && m.kind == BROKER_STATUS) send_status(s);
+    if (whole && m.kind == BROKER_RESET && m.gpu < gpus.count && reset_gpu(m.gpu)) send_status(s);
+    close(s);
 }
 
-static void serve(int listener, bool stays) {
+/* Until the broker has to look at what runs, or may end. */
+static int wait_ms(bool any, const struct broker_options* options) {
+    if (clients_count() && options->timeout_ms) return (int)(options->timeout_ms / LOOKS_PER_LIMIT + 1);
+    if (clients_count() || options->stays) return -1;
+    return any ? 0 : FIRST_CLIENT_MS;
+}
+
+static void serve(int listener, const struct broker_options* options) {
     for (bool any = false;;) {
         struct pollfd files[1 + 2 * GPU_ADDRESS_SPACES] = {{listener, POLLIN, 0}};
         for (unsigned i = 0; i < GPU_ADDRESS_SPACES; ++i) {
@@ -78,9 +119,9 @@ static void serve(int listener, bool stays) {
             files[1 + 2 * i] = (struct pollfd){is ? clients[i].socket : -1, POLLIN, 0};
             files[2 + 2 * i] = (struct pollfd){is ? clients[i].process : -1, POLLIN, 0};
         }
-        const bool waits = clients_count() || stays;
-        const int ready = poll(files, 1 + 2 * GPU_ADDRESS_SPACES, waits ? -1 : any ? 0 : FIRST_CLIENT_MS);
-        if (!ready && !waits) return;
+        const int ready = poll(files, 1 + 2 * GPU_ADDRESS_SPACES, wait_ms(any, options));
+        if (!ready && !clients_count()) return;
+        if (options->timeout_ms) kernels_limit(options->timeout_ms * UINT64_C(1000000));
         for (unsigned i = 0; i < GPU_ADDRESS_SPACES; ++i)
             if (files[2 + 2 * i].revents || (files[1 + 2 * i].revents && !client_serve(i))) client_end(i);
         if (files[0].revents) accept_one(listener);
@@ -88,11 +129,10 @@ static void serve(int listener, bool stays) {
     }
 }
 
-void broker_run(int report, bool stays) {
-    if (report >= 0) dup2(report, 2);
+void broker_run(const struct broker_options* options) {
     const int listener = message_listen();
     if (listener < 0) return; /* another one runs */
     start_gpus();
-    detach(report);
-    serve(listener, stays);
+    detach(options->report);
+    serve(listener, options);
 }

@@ -4,7 +4,11 @@
 
 #include <stdbool.h>
 
-/* \param report file for messages until it is ready, -1: standard error \param stays without processes, too */
-void broker_run(int report, bool stays);
+struct broker_options {
+    int report;          /* file for messages until it is ready, -1: standard error */
+    bool stays;          /* without processes, too */
+    unsigned timeout_ms; /* how long a kernel may run; 0: for ever */
+};
+void broker_run(const struct broker_options* options);
 
 #endif

@@ -24,14 +24,18 @@ static int broker = -1;
 /* ---- starting it ---- */
 
 /* Its program is in this one; it runs from memory, so that the file of this one can be replaced. */
-static void run_broker(int report) {
+void client_run_broker(char* const* arguments) {
     const struct image* image = find_image("broker");
     const int program = memfd_create(BROKER_SOCKET, MFD_CLOEXEC);
+    if (program >= 0 && write(program, image->start, image->bytes) == (ssize_t)image->bytes)
+        fexecve(program, arguments, environ);
+}
+
+static void report_to(int report) {
     char number[16];
     snprintf(number, sizeof number, "%d", report);
     char* const arguments[] = {(char*)BROKER_SOCKET, (char*)"--report", number, NULL};
-    if (program >= 0 && write(program, image->start, image->bytes) == (ssize_t)image->bytes)
-        fexecve(program, arguments, environ);
+    client_run_broker(arguments);
     dprintf(report, "the broker of GPUs cannot be started: %s\n", strerror(errno));
     _exit(1);
 }
@@ -48,7 +52,7 @@ static bool start_broker(void) {
             const int kept = dup(report[1]); /* without O_CLOEXEC */
             close(report[0]);
             close(report[1]);
-            run_broker(kept);
+            report_to(kept);
         }
         _exit(0);
     }
@@ -78,16 +82,24 @@ static bool say_hello(void) {
     return bytes > 0;
 }
 
+int client_connect(void) {
+    for (unsigned tries = 0; tries < TRIES; ++tries) {
+        const int s = message_connect();
+        if (s >= 0) return s;
+        if (!start_broker()) break;
+        if (tries) usleep(RETRY_US);
+    }
+    return -1;
+}
+
 bool client_open(void) {
     for (unsigned tries = 0; tries < TRIES; ++tries) {
-        if ((broker = message_connect()) >= 0) {
-            if (say_hello()) break; /* a broker that was about to end says nothing */
-            close(broker);
-            broker = -1;
-        } else if (!start_broker()) {
-            return false;
-        }
-        if (tries) usleep(RETRY_US);
+        broker = client_connect();
+        if (broker < 0) return false;
+        if (say_hello()) break; /* a broker that was about to end says nothing */
+        close(broker);
+        broker = -1;
+        usleep(RETRY_US);
     }
     if (broker < 0 || !client_opened.count) return false;
     void* shared = mmap(NULL, BROKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, client_files[1], 0);

@@ -7,6 +7,10 @@
 
 /* Starts the broker if none runs. \returns false, with the reason on standard error, without GPUs that can be used */
 bool client_open(void);
+/* \returns a socket of the broker, which is started if none runs, -1 with the reason on standard error */
+int client_connect(void);
+/* Becomes the broker; returns if it cannot. */
+void client_run_broker(char* const* arguments);
 /* Takes the huge page that no process can do without. \returns false if there is none */
 bool client_take_memory(void);
 /* What the broker has said, and its files. */

@@ -58,6 +58,21 @@ bool gpu_shared_owns_queue(const struct gpu* g, unsigned queue) {
     return queue < GPU_QUEUES && queues[g->index] >> queue & 1;
 }
 
+/* ---- what became of them ---- */
+
+unsigned gpu_shared_fault(const struct gpu* g, unsigned fault) {
+    static uint32_t known;
+    (void)g;
+    const uint32_t ended = client_shared->timed_out[client_opened.space];
+    if (fault != GPU_FAULT_ABORTED || ended == known) return fault;
+    known = ended;
+    return GPU_TIMED_OUT;
+}
+
+bool gpu_shared_was_reset(const struct gpu* g) {
+    return client_shared->resets[g->index] != client_opened.gpu[g->index].resets;
+}
+
 /* ---- copy engines ---- */
 
 static uint32_t direction(const struct gpu* g, bool to_device) { return UINT32_C(1) << (2 * g->index + to_device); }

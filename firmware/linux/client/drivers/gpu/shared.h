@@ -16,6 +16,8 @@ void gpu_shared_give(struct gpu* gpu);
 bool gpu_shared_take_queue(struct gpu* gpu);
 void gpu_shared_give_queue(struct gpu* gpu, unsigned queue);
 bool gpu_shared_owns_queue(const struct gpu* gpu, unsigned queue);
+unsigned gpu_shared_fault(const struct gpu* gpu, unsigned fault);
+bool gpu_shared_was_reset(const struct gpu* gpu);
 bool gpu_shared_lock_copies(const struct gpu* gpu, bool to_device);
 void gpu_shared_unlock_copies(const struct gpu* gpu, bool to_device);
 
