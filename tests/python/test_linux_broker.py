@@ -16,7 +16,7 @@ from test_linux_gpu import EXAMPLES, SHELL, WITH_CROSS_TOOLS, WITH_IMAGES
 opencl_machine.require_compiler()
 
 SHARE = Path(__file__).with_name("linux_gpu_share.hip")
-STARTS = int(os.environ.get("FABRICVP_PROGRAM_STARTS", "20"))  # 1,000 in `make test-deep PARTS=linux`
+STARTS = int(os.environ.get("FABRICVP_PROGRAM_STARTS", "10"))  # 1,000 in `make test-deep PARTS=linux`
 RIGHT = "1000 elements, 0 wrong, y[999] = 4495.5"
 FREE = "sleep 0.1; cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
 
