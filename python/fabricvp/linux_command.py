@@ -39,8 +39,8 @@ def main(arguments: list[str]) -> int:
     parser = ArgumentParser(
         "linux",
         "fetch: gets Debian's riscv64 kernel, busybox and RDMA tools from this machine's Debian archive, and makes\n"
-        "the images of the machines linux, linux_gpu, linux_quad, linux_rdma and linux_rdma_pair. path: prints where\n"
-        "they are.\n"
+        "the images of the machines linux, linux_gpu, linux_quad, linux_cluster, linux_rdma and linux_rdma_pair,\n"
+        "and what `fabricvp cc -l` links with. path: prints where they are.\n"
         "FABRICVP_LINUX names another folder than fabricvp/linux in the user's cache.",
         "fabricvp linux fetch && fabricvp run linux",
     )

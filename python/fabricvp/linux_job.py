@@ -12,11 +12,12 @@ import shlex
 import stat
 import tarfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .compiler.linux_libraries import needed_libraries
 from .compiler.linux_program import require_linux_program
 from .errors import InputError
 
@@ -29,6 +30,8 @@ EXCHANGE = "exchange"
 BLOCK = 64 << 10
 _NAME = re.compile(r"[A-Za-z0-9_.+-]+")
 _PATH = re.compile(rf"(/{_NAME.pattern})+")
+#: PCI IDs of RDMA adapters' vendor and of virtio's network cards, as sysfs has them.
+_RDMA_VENDOR, _NETWORK_DEVICE = "0x15b3", "0x1041"
 #: Lets the shell variable `disk` name it on Linux.
 FIND_DISK = [
     "insmod /lib/modules/virtio_blk.ko",
@@ -46,6 +49,11 @@ class Job:
     files: Mapping[str, bytes]  #: by the names that they have on Linux, the program among them
     places: Mapping[str, str]  #: of files that do not stay beside the program: absolute paths by names
     collect: tuple[str, ...]
+
+    def on(self, node: int, nodes: int) -> Job:
+        """The same on a node of so many, of which the program's environment tells."""
+        told = (("FABRICVP_NODE", str(node)), ("FABRICVP_NODES", str(nodes)))
+        return replace(self, environment=(*told, *self.environment))
 
     @cached_property
     def nonce(self) -> str:
@@ -146,19 +154,61 @@ def _contents(name: str) -> bytes:
         raise InputError(f"{name}: {error.strerror}") from None
 
 
-def initramfs(platform: Platform | RemotePlatform, machine: str, exchange: bool) -> bytes:
-    """The machine's. Raises `InputError` if it runs no programs, or has no disk for an exchange of files."""
-    if len(platform.nodes) != 1:
-        raise InputError(f"{machine}: {len(platform.nodes)} nodes: programs run on machines of one")
-    images = {p.path.rpartition(".")[2]: p.text for p in platform.config.parameters() if ".images." in p.path}
-    if not images.get("initrd"):
-        raise InputError(f"{machine}: a machine that boots no Linux: linux_gpu does")
-    data = Path(images["initrd"]).read_bytes()
+def of_nodes(jobs: Mapping[int | None, Job], nodes: int, machine: str) -> list[Job]:
+    """The job of each node: its own, or what None has. Raises `InputError` for a node without, or that is not there."""
+    for node in jobs:
+        if node is not None and node >= nodes:
+            raise InputError(f"{machine}: no node{node}: it has {nodes} node{'s' * (nodes > 1)}")
+    found = [jobs.get(node) or jobs.get(None) for node in range(nodes)]
+    if None in found:
+        raise InputError(f"{machine}: node{found.index(None)} has no program")
+    return [job.on(node, nodes) for node, job in enumerate(found) if job]
+
+
+def file_name(name: str, node: int, nodes: int) -> str:
+    """A collected file's: below a folder of its node where there are several."""
+    return f"node{node}/{name}" if nodes > 1 else name
+
+
+def initramfs(platform: Platform | RemotePlatform, machine: str, node: int, job: Job | None = None) -> bytes:
+    """That of a node, for programs one after the other, or for one. Raises `InputError` if it runs no programs, has no
+    disk for an exchange of files, or lacks libraries."""
+    where = f"{machine}: node{node}:" if len(platform.nodes) > 1 else f"{machine}:"
+    initrd = str(platform.config[f"node{node}.images.initrd"])
+    if not initrd:
+        raise InputError(f"{where} a machine that boots no Linux: linux_gpu does")
+    data = Path(initrd).read_bytes()
     if b"bin/gpus\0" not in data:
-        raise InputError(f"{images['initrd']}: its initramfs hands no GPU to programs: renew it by `make linux`")
-    if exchange and EXCHANGE not in platform.nodes[0].disks:
-        raise InputError(f"{machine}: files need a disk of kind virtio_blk with the name '{EXCHANGE}', as of linux_gpu")
+        raise InputError(f"{initrd}: its initramfs hands no GPU to programs: renew it by `make linux`")
+    if (job is None or job.collect) and EXCHANGE not in platform.nodes[node].disks:
+        raise InputError(f"{where} files need a disk of kind virtio_blk with the name '{EXCHANGE}', as of linux_gpu")
+    for library in needed_libraries(job.files[job.name], job.name) if job else ():
+        if job and f"lib/{library}\0".encode() not in data and f"/lib/{library}" not in job.places.values():
+            raise InputError(
+                f"{where} {job.name} needs {library}, which is not in {initrd}: linux_cluster has libraries"
+            )
     return data
+
+
+def set_up(node: int, nodes: int) -> list[str]:
+    """Lines for the shell that make devices ready for programs: GPUs, and where there are some, RDMA adapters and the
+    network. Nodes know each other by name."""
+    lines = ["gpus"]
+    for pattern, file, command in (
+        (_RDMA_VENDOR, "vendor", "rdma"),
+        (_NETWORK_DEVICE, "device", f"network {_address(node)}"),
+    ):
+        lines.append(
+            f"[ ! -x /bin/{command.split()[0]} ] || ! grep -q {pattern} /sys/bus/pci/devices/*/{file} || {command}"
+        )
+    if nodes > 1:
+        lines.append(f"hostname node{node}")
+        lines += [f"echo {_address(n)} node{n} >>/etc/hosts" for n in range(nodes)]
+    return lines
+
+
+def _address(node: int) -> str:
+    return f"10.0.0.{node + 1}"
 
 
 # ---- archives for the guest ----

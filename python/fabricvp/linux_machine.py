@@ -15,20 +15,18 @@ from . import linux_job
 from .errors import InputError
 from .linux_files import collected
 from .linux_job import Job, make_job
+from .nodes import node_index
 from .remote import RemotePlatform
 from .spawning import spawn
-from .units import Time
+from .units import PICOSECONDS, Time, to_picoseconds
 
 if TYPE_CHECKING:
+    from .node import Node
     from .platform import Platform
 
 _READY = "\1fabricvp is ready\n"
 #: Each line on the console says how many blocks the archive of a job has.
 _SERVE = [
-    "#!/bin/busybox sh",
-    "trap 'poweroff -f' EXIT",
-    "stty -onlcr -echo",
-    "gpus",
     *linux_job.FIND_DISK,
     f"printf '{_READY.encode('unicode_escape').decode()}'",
     "while read -r blocks; do",
@@ -43,9 +41,12 @@ _SERVE = [
 class LinuxResult:
     """How a program on Linux ended."""
 
-    returncode: int  #: its exit status, 128 + N after signal N
-    stdout: str  #: standard output and error; bytes that are no UTF-8 are replaced
-    files: dict[str, bytes] = field(default_factory=dict)  #: that ``collect`` names, by name
+    returncode: int  #: its exit status, 128 + N after signal N; of several nodes' the first that is not 0
+    stdout: str  #: standard output and error; bytes that are no UTF-8 are replaced; with several nodes "node0: …" lines
+    files: dict[str, bytes] = field(
+        default_factory=dict
+    )  #: that ``collect`` names, by name ("node0/…" of several nodes)
+    nodes: tuple[LinuxResult, ...] = ()  #: what each of several nodes' programs did
 
 
 class Linux:
@@ -58,7 +59,7 @@ class Linux:
 
     def run(
         self,
-        program: str | os.PathLike[str],
+        program: str | os.PathLike[str] | Mapping[int | str, str | os.PathLike[str]],
         *arguments: str,
         files: Iterable[str | os.PathLike[str]] = (),
         environment: Mapping[str, str] | None = None,
@@ -68,31 +69,52 @@ class Linux:
     ) -> LinuxResult:
         """Runs a program of `fabricvp cc --target linux` to its end, in a new folder with ``files`` beside it.
 
-        ``collect`` are patterns of names of files that it writes there: `*` stands for any characters, `/` included.
-        All of them fit together onto the machine's disk `exchange`. With ``fork`` the program runs on a branch of the
-        machine, and leaves this one as it was.
+        On a machine of several nodes it runs on all of them at the same time, and `FABRICVP_NODE` and `FABRICVP_NODES`
+        of its environment tell which node it is on; a mapping such as ``{"node0": "server", "node1": "client"}`` has a
+        program for each. ``collect`` are patterns of names of files that it writes there: `*` stands for any
+        characters, `/` included. All of them fit together onto the node's disk `exchange`. With ``fork`` the program
+        runs on a branch of the machine, and leaves this one as it was.
 
         Raises `InputError` for what cannot run or be read, `ExpectTimeout` when ``time`` (simulated) passes before the
         program's end, after which this machine is of no more use, and `GuestStopped` when the machine ends before."""
-        job = make_job(program, arguments, files, [*(environment or {}).items()], collect)
+        variables, files, collect = [*(environment or {}).items()], [*files], [*collect]
+        programs = program if isinstance(program, Mapping) else {None: program}
+        jobs = {
+            None if node is None else node_index(node): make_job(each, arguments, files, variables, collect)
+            for node, each in programs.items()
+        }
+        own = linux_job.of_nodes(jobs, len(self.platform.nodes), "the machine")
         if not fork:
-            return self._run(job, time)
+            return self._run(own, time)
         with self.fork() as branch:
-            return branch._run(job, time)
+            return branch._run(own, time)
 
-    def _run(self, job: Job, time: Time | None) -> LinuxResult:
-        node = self.platform.nodes[0]
-        disk, archive = node.disks[linux_job.EXCHANGE], linux_job.tar(job)
-        if len(archive) > disk.size:
-            raise InputError(f"{job.name}: the disk for it and its files has {disk.size} bytes; they take more")
-        disk.write(0, archive)
-        node.console.type(f"{len(archive) // linux_job.BLOCK}\n")
+    def _run(self, jobs: list[Job], time: Time | None) -> LinuxResult:
+        nodes, archives = self.platform.nodes, [linux_job.tar(job) for job in jobs]
+        for node, job, archive in zip(nodes, jobs, archives):
+            disk = node.disks[linux_job.EXCHANGE]
+            if len(archive) > disk.size:
+                raise InputError(f"{job.name}: the disk for it and its files has {disk.size} bytes; they take more")
+            disk.write(0, archive)
+        for node, archive in zip(nodes, archives):
+            node.console.type(f"{len(archive) // linux_job.BLOCK}\n")
+        end = None if time is None else self.platform.now_ps + to_picoseconds(time)
+        results = [self._result(*each, end) for each in zip(nodes, jobs)]
+        if len(results) == 1:
+            return results[0]
+        lines = [f"node{n}: {line}\n" for n, result in enumerate(results) for line in result.stdout.splitlines()]
+        files = {f"node{n}/{name}": data for n, result in enumerate(results) for name, data in result.files.items()}
+        status = next((result.returncode for result in results if result.returncode), 0)
+        return LinuxResult(status, "".join(lines), files, tuple(results))
+
+    def _result(self, node: Node, job: Job, end: int | None) -> LinuxResult:
         ending = re.compile(re.escape(job.end.decode()) + r"(\d+) (\d)\n")
-        match = node.console.expect(ending, timeout=time)
+        left = None if end is None else max(0, end - self.platform.now_ps) / PICOSECONDS
+        match = node.console.expect(ending, timeout=left)
         _, _, output = match.before.partition(job.begin.decode())
         status, state = (int(group or 0) for group in match.groups)
         stdout = output.encode(errors="surrogateescape").decode(errors="replace")
-        return LinuxResult(status, stdout, collected(disk, state))
+        return LinuxResult(status, stdout, collected(node.disks[linux_job.EXCHANGE], state))
 
     def fork(self) -> Linux:
         """A branch of the machine as it stands, which runs programs of its own."""
@@ -130,10 +152,15 @@ def linux(
 def boot_linux(platform: Platform | RemotePlatform, machine: str = "the machine") -> Linux:
     """Boots Linux on a machine that has not run yet, and gives it ready for programs; as ``warm_up`` of `sweep()` it
     lets points branch from there. ``machine`` is its name in messages. Raises as `linux()`."""
-    base = linux_job.initramfs(platform, machine, exchange=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        initrd = Path(scratch, "initramfs.cpio")
-        initrd.write_bytes(base + linux_job.cpio(linux_job.shell_text(_SERVE), {}))
-        platform.load_images(initrd=initrd)
-    platform.nodes[0].console.expect(_READY, timeout="60 s")
+    nodes = len(platform.nodes)
+    for node in range(nodes):
+        base = linux_job.initramfs(platform, machine, node)
+        lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr -echo"]
+        script = linux_job.shell_text([*lines, *linux_job.set_up(node, nodes), *_SERVE])
+        with tempfile.TemporaryDirectory() as scratch:
+            initrd = Path(scratch, "initramfs.cpio")
+            initrd.write_bytes(base + linux_job.cpio(script, {}))
+            platform.load_images(node, initrd=initrd)
+    for each in platform.nodes:
+        each.console.expect(_READY, timeout="60 s")
     return Linux(platform)

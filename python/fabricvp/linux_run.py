@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 #: How far the machine runs before its console is looked at again.
 SLICE = "5 ms"
+#: How long other nodes' programs go on when one has failed, to say what they have to say.
+GRACE = "100 ms"
 
 
 def is_linux_program(arguments: list[str]) -> bool:
@@ -35,19 +36,18 @@ def is_linux_program(arguments: list[str]) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """The exit status of the program, 1 if the machine ended before it. Raises `InputError`."""
+    """The exit status of the program, of several nodes' the first that is not 0; 1 if the machine ended before it.
+    Raises `InputError`."""
     from .platform import Platform
 
     split = arguments.index("--") if "--" in arguments else len(arguments)
     given = _parser().parse_args(arguments[:split])
-    job = make_job(
-        given.program,
-        arguments[split + 1 :],
-        given.file,
-        [pair("--env", text, "NAME=VALUE") for text in given.env],
-        given.collect,
-    )
-    if job.collect and not (given.into or given.out):
+    variables = [pair("--env", text, "NAME=VALUE") for text in given.env]
+    jobs = {
+        node: make_job(program, arguments[split + 1 :], given.file, variables, given.collect)
+        for node, program in _programs(given.program).items()
+    }
+    if given.collect and not (given.into or given.out):
         raise InputError("--collect needs --into DIR, or --out DIR: files come into its folder 'files'")
     overrides = dict(pair("--set", text) for text in given.set)
     if given.out:
@@ -55,14 +55,29 @@ def main(arguments: list[str]) -> int:
 
         prepare_folder(given.out)
     with Platform.from_config(given.machine, overrides=overrides) as platform:
-        _boot_with(platform, given.machine, job)
-        output = _Output(job)
-        status = _run(platform, output, given.time)
+        own = linux_job.of_nodes(jobs, len(platform.nodes), given.machine)
+        _boot_with(platform, given.machine, own)
+        outputs = [Output(job, f"node{node}: " if len(own) > 1 else "") for node, job in enumerate(own)]
+        status = _run(platform, outputs, given.time)
         if given.out:
             platform.write_results(given.out)
-        if job.collect and output.status is not None:
-            _collect(platform, output, Path(given.into or Path(given.out, "files")))
+        if given.collect:
+            _collect(platform, outputs, Path(given.into or Path(given.out, "files")))
         return status
+
+
+def _programs(given: list[str]) -> dict[int | None, str]:
+    """Programs by node, that of all others under None."""
+    programs: dict[int | None, str] = {}
+    for text in given:
+        name, equals, program = text.partition("=")
+        node = int(name[4:]) if equals and re.fullmatch(r"node\d{1,6}", name) else None
+        if node in programs:
+            raise InputError(
+                f"--program {text}: {f'node{node} has' if node is not None else 'all nodes have'} one already"
+            )
+        programs[node] = text if node is None else program
+    return programs
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,7 +87,8 @@ def _parser() -> argparse.ArgumentParser:
         "fabricvp run linux_gpu --program saxpy -- 1000 2.5",
     )
     parser.add_argument("machine", metavar="MACHINE", help="a machine that boots Linux, such as linux_gpu")
-    parser.add_argument("--program", metavar="FILE", required=True, help="arguments of the program stand behind --")
+    program = "arguments of the program stand behind --; with several nodes repeatable, for one or for all others"
+    parser.add_argument("--program", metavar="[node1=]FILE", action="append", required=True, help=program)
     beside = "a file beside it, or at a path of its own; repeatable"
     parser.add_argument("--file", metavar="FILE[=/PATH]", action="append", default=[], help=beside)
     parser.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="repeatable")
@@ -85,34 +101,41 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _boot_with(platform: Platform, machine: str, job: Job) -> None:
-    """Gives the machine an initramfs with the program, which runs in place of the shell."""
-    base = linux_job.initramfs(platform, machine, exchange=bool(job.collect))
-    lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr", "gpus"]
-    lines += [*(linux_job.FIND_DISK if job.collect else []), "cd /job", *job.script()]
-    with tempfile.TemporaryDirectory() as scratch:
-        initrd = Path(scratch, "initramfs.cpio")
-        initrd.write_bytes(base + linux_job.cpio(linux_job.shell_text(lines), job.files))
-        platform.load_images(initrd=initrd)
+def _boot_with(platform: Platform, machine: str, jobs: list[Job]) -> None:
+    """Gives each node an initramfs with its program, which runs in place of the shell."""
+    for node, job in enumerate(jobs):
+        base = linux_job.initramfs(platform, machine, node, job)
+        lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr", *linux_job.set_up(node, len(jobs))]
+        lines += [*(linux_job.FIND_DISK if job.collect else []), "cd /job", *job.script()]
+        with tempfile.TemporaryDirectory() as scratch:
+            initrd = Path(scratch, "initramfs.cpio")
+            initrd.write_bytes(base + linux_job.cpio(linux_job.shell_text(lines), job.files))
+            platform.load_images(node, initrd=initrd)
 
 
-def _collect(platform: Platform, output: _Output, folder: Path) -> None:
+def _collect(platform: Platform, outputs: list[Output], folder: Path) -> None:
     from .linux_files import collected, place
 
-    files = collected(platform.nodes[0].disks[linux_job.EXCHANGE], output.collected)
-    place(folder, files)
-    if not files:
-        print("fabricvp run: the program wrote no file that --collect names", file=sys.stderr)
+    files: dict[str, bytes] = {}
+    for node, output in enumerate(outputs):
+        if output.status is not None:
+            found = collected(platform.nodes[node].disks[linux_job.EXCHANGE], output.collected)
+            files |= {linux_job.file_name(name, node, len(outputs)): data for name, data in found.items()}
+    if any(output.status is not None for output in outputs):
+        place(folder, files)
+        if not files:
+            print("fabricvp run: the program wrote no file that --collect names", file=sys.stderr)
 
 
-class _Output:
-    """Takes the program's output out of the console's, and prints it; a program that prints marks of another run
-    changes nothing."""
+class Output:
+    """Takes the program's output out of a console's, and prints it; a program that prints marks of another run
+    changes nothing. With ``prefix`` it prints whole lines behind it."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, prefix: str = "") -> None:
         self.status: int | None = None
         self.collected = 0
         self._begin, self._end = job.begin, job.end
+        self._prefix = prefix.encode()
         self._position = 0
         self._begun = False
         self._ending = re.compile(re.escape(job.end) + rb"(\d+) (\d)\n")
@@ -128,36 +151,56 @@ class _Output:
         if more and not end:  # what may be the first part of the end's line waits
             held = console.rfind(b"\1", max(self._position, len(console) - len(self._end) - len("255 1")))
             upto = held if held >= 0 else upto
-        sys.stdout.buffer.write(console[self._position : upto])
-        sys.stdout.buffer.flush()
-        self._position = upto
+        self._print(console, upto, whole=not more or end is not None)
         if end:
             self.status, self.collected = int(end[1]), int(end[2])
 
+    def _print(self, console: bytes, upto: int, whole: bool) -> None:
+        if self._prefix and not whole:  # a line that has not ended waits
+            upto = max(console.rfind(b"\n", self._position, upto) + 1, self._position)
+        text = console[self._position : upto]
+        self._position = upto
+        if self._prefix:
+            lines = text.splitlines(keepends=True)
+            text = b"".join(self._prefix + line + (b"" if line.endswith(b"\n") else b"\n") for line in lines)
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
 
-def _run(platform: Platform, output: _Output, limit: str | None) -> int:
+
+def _run(platform: Platform, outputs: list[Output], limit: str | None) -> int:
+    """Runs until all programs have ended, or 100 ms beyond the end of one that failed."""
     from . import _fabricvp
     from .results import Outcome
 
-    console = platform.nodes[0].console
-    end = _fabricvp.parse_time(limit) if limit else _fabricvp.NEVER
+    end = limited = _fabricvp.parse_time(limit) if limit else _fabricvp.NEVER
     sys.stdout.flush()
-    for result in _slices(platform, end):
+    result: str = Outcome.TIME_LIMIT
+    over = False
+    while not over:
+        step = min(_fabricvp.parse_time(SLICE), end - platform.now_ps)
+        result = platform.run(step * 1e-12).outcome
         over = result != Outcome.TIME_LIMIT or platform.now_ps >= end
-        output.take(console.output_bytes, more=not over)
-        if over:
-            break
-    if output.status is not None:
-        return output.status
-    last = console.output_bytes[-200:].decode(errors="replace").strip().splitlines()
-    why = f"{limit} were over" if platform.now_ps >= end else f"the machine ended ({result})"
-    print(f"fabricvp run: {why} before the program; the console ends with {(last or [''])[-1]!r}", file=sys.stderr)
-    return 1
+        for node, output in enumerate(outputs):
+            output.take(platform.nodes[node].console.output_bytes, more=not over)
+        if end == limited and any(output.status for output in outputs):
+            end = min(end, platform.now_ps + _fabricvp.parse_time(GRACE))
+    return _status(
+        platform, outputs, f"{limit} were over" if platform.now_ps >= limited else f"the machine ended ({result})"
+    )
 
 
-def _slices(platform: Platform, end: int) -> Iterator[str]:
-    from . import _fabricvp
-
-    step = _fabricvp.parse_time(SLICE)
-    while True:
-        yield platform.run(min(step, end - platform.now_ps) * 1e-12).outcome
+def _status(platform: Platform, outputs: list[Output], why: str) -> int:
+    """The run's exit status. Standard error has the programs that failed or did not end."""
+    several = len(outputs) > 1
+    failed = {node: output.status for node, output in enumerate(outputs) if output.status}
+    for node, status in failed.items():
+        if several:
+            print(f"fabricvp run: the program of node{node} ended with status {status}", file=sys.stderr)
+    for node, output in enumerate(outputs):
+        if output.status is None and failed:
+            print(f"fabricvp run: the program of node{node} was ended", file=sys.stderr)
+        elif output.status is None:
+            last = platform.nodes[node].console.output_bytes[-200:].decode(errors="replace").strip().splitlines()
+            ended = f"the program of node{node}; its" if several else "the program; the"
+            print(f"fabricvp run: {why} before {ended} console ends with {(last or [''])[-1]!r}", file=sys.stderr)
+    return next(iter(failed.values()), int(any(output.status is None for output in outputs)))

@@ -84,7 +84,7 @@ def test_output_appears_as_it_comes_and_only_its_own_mark_ends_it(capfdbinary):
     """Whatever stretches of it the console has when it is looked at."""
     job = linux_job.Job("program", (), (), {"program": b""}, {}, ())
     begin = job.begin
-    output = linux_run._Output(job)
+    output = linux_run.Output(job)
     program = b"a\1b\1fabricvp ends 0\n\1fabricvp 0123456789abcdee ends 0 0\nc" + job.end + b"x\n\1"
     console = b"boot" + begin + program + job.end + b"77 0\n[ 1.0] reboot"
     for length in range(len(console)):
@@ -92,7 +92,7 @@ def test_output_appears_as_it_comes_and_only_its_own_mark_ends_it(capfdbinary):
         output.take(console[:length], more=True)
     assert (output.status, output.collected) == (77, 0)
     assert capfdbinary.readouterr().out == program
-    cut = linux_run._Output(job)
+    cut = linux_run.Output(job)
     cut.take(b"boot" + begin + b"a" + job.end, more=True)
     assert capfdbinary.readouterr().out == b"a"
     cut.take(b"boot" + begin + b"a" + job.end, more=False)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two nodes with Debian's Linux, each with a GPU that programs drive from user space and an RDMA adapter that the
+kernel's own driver has: a program on both at the same time, or one on each."""
+
+import fabricvp
+import opencl_machine
+import pytest
+from fabricvp import linux_job, linux_run
+from fabricvp.errors import InputError
+from linux_rdma import BAD_SIGNS, IMAGES, shell_of
+from linux_rdma import WITH_IMAGES as WITH_RDMA_IMAGES
+from test_linux_gpu import WITH_CROSS_TOOLS
+from test_linux_gpu import WITH_IMAGES as WITH_GPU_IMAGES
+
+opencl_machine.require_compiler()
+
+NO_GPUS = IMAGES[1].exists() and b"bin/gpus\0" not in IMAGES[1].read_bytes()
+WITHOUT_OLD_IMAGES = pytest.mark.skipif(NO_GPUS, reason="make linux has not renewed initramfs_rdma.cpio")
+
+
+def with_images(test):
+    for mark in (WITH_CROSS_TOOLS, WITH_GPU_IMAGES, WITH_RDMA_IMAGES, WITHOUT_OLD_IMAGES):
+        test = mark(test)
+    return test
+
+
+@with_images
+@pytest.mark.timeout(6000)
+def test_both_devices_of_both_nodes_in_a_shell():
+    with fabricvp.spawn("linux_cluster") as platform:
+        for node in platform.nodes:
+            shell = shell_of(node)
+            shell("gpus; rdma")
+            found = shell("lspci-full -n")
+            assert "0302: fab0:1f10" in found and "15b3:6274" in found, found
+            assert "PORT_ACTIVE" in shell("ibv_devinfo") and "uio0" in shell("ls /dev")
+            assert not BAD_SIGNS.search(shell("dmesg")), shell("dmesg")
+
+
+@with_images
+@pytest.mark.timeout(6000)
+def test_programs_of_nodes(command, programs):
+    saxpy, misuse = programs / "saxpy", programs / "linux_gpu_misuse"
+    right = "1000 elements, 0 wrong, y[999] = 4495.5"
+    with fabricvp.linux("linux_cluster") as linux:
+        result = linux.run(saxpy, "1000", "2.5")
+        assert result.returncode == 0 and [each.returncode for each in result.nodes] == [0, 0], result
+        assert [line.rpartition(",")[0] for line in result.stdout.splitlines()] == [f"node{n}: {right}" for n in (0, 1)]
+        # What one does is no matter of the other's; without a name's number, the program is all others'.
+        result = linux.run({"node1": misuse, 0: saxpy}, "write", "7", "more", collect=["deep/*"], fork=True)
+        assert (result.nodes[0].returncode, result.nodes[1].returncode, result.returncode) == (2, 0, 2), result
+        assert result.files == {"node1/deep/er/7.bin": b"xxxxxxx"}
+        with pytest.raises(InputError, match="node1 has no program"):
+            linux.run({0: saxpy})
+    # One that fails ends the others.
+    run = ("run", "linux_cluster", "--program", f"node1={misuse}", "--program", saxpy, "--collect", "*", "--into", "o")
+    done = command(*run, "--", "forever", timeout=6000)
+    assert (done.returncode, done.stdout) == (2, "node0: usage: saxpy N A\n"), done.stderr
+    assert done.stderr.splitlines() == [
+        "fabricvp run: the program of node0 ended with status 2",
+        "fabricvp run: the program of node1 was ended",
+        "fabricvp run: the program wrote no file that --collect names",
+    ]
+
+
+def test_lines_stand_behind_their_node(capfdbinary):
+    """Whole lines only, whatever stretches of them the console has when it is looked at."""
+    job = linux_job.Job("program", (), (), {"program": b""}, {}, ()).on(1, 2)
+    assert job.environment == (("FABRICVP_NODE", "1"), ("FABRICVP_NODES", "2"))
+    output = linux_run.Output(job, "node1: ")
+    console = b"boot" + job.begin + b"one\n\ntwo\1\nno line's end" + job.end + b"7 0\n"
+    printed = b""
+    for length in range(len(console) + 1):
+        output.take(console[:length], more=True)
+        printed += capfdbinary.readouterr().out
+        assert printed == b"" or printed.endswith(b"\n")
+    assert (output.status, printed) == (7, b"node1: one\nnode1: \nnode1: two\1\nnode1: no line's end\n")
+
+
+def test_nodes_without_programs_and_programs_without_nodes():
+    job = linux_job.Job("program", (), (), {"program": b""}, {}, ())
+    assert linux_job.of_nodes({1: job, None: job}, 2, "m") == [job.on(0, 2), job.on(1, 2)]
+    with pytest.raises(InputError, match="m: node0 has no program"):
+        linux_job.of_nodes({1: job}, 2, "m")
+    with pytest.raises(InputError, match="m: no node2: it has 2 nodes"):
+        linux_job.of_nodes({2: job, None: job}, 2, "m")
+    assert linux_run._programs(["a=b", "node1=c", "node0=d"]) == {None: "a=b", 1: "c", 0: "d"}
+    with pytest.raises(InputError, match="all nodes have one already"):
+        linux_run._programs(["a", "b"])
