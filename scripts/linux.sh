@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # linux.sh [--again]: makes Image and initramfs.cpio in build/linux: Debian's riscv64 kernel, and a busybox that gives a
 # shell on the console, with lspci and the kernel's modules for virtio disks and ext4; and initramfs_rdma.cpio, the same
-# with modules, libraries and tools of RDMA, and a subnet manager. Exit status 3, and one line saying why, where they
+# with modules, libraries and tools of RDMA, and a subnet manager. sysroot has headers and libraries that programs may be
+# linked with (`fabricvp cc -l`). Exit status 3, and one line saying why, where they
 # cannot be had. Nothing of it is part of the project.
 #   LINUX_OUT=FOLDER           in place of build/linux
 #   LINUX_SUITE=NAME           the Debian suite; else trixie, or stable where trixie cannot be had
@@ -31,7 +32,7 @@ install_given() {
     [ -z "${LINUX_INITRAMFS:-}" ] || { cp "$LINUX_INITRAMFS" "$out/initramfs.cpio"; cp "$LINUX_INITRAMFS" "$out/initramfs_rdma.cpio"; }
 }
 if [ -n "${LINUX_IMAGE:-}" ] && [ -n "${LINUX_INITRAMFS:-}" ]; then
-    mkdir -p "$out"
+    mkdir -p "$out/sysroot"
     install_given
     rm -f "$out/unavailable"
     ls -l "$out/Image" "$out/initramfs.cpio" "$out/initramfs_rdma.cpio"
@@ -39,7 +40,7 @@ if [ -n "${LINUX_IMAGE:-}" ] && [ -n "${LINUX_INITRAMFS:-}" ]; then
 fi
 if [ "${1:-}" != --again ] && [ -z "${LINUX_SUITE:-}${LINUX_IMAGE:-}${LINUX_INITRAMFS:-}" ] &&
     [ -s "$out/Image" ] && [ -s "$out/initramfs.cpio" ] && [ -s "$out/initramfs_rdma.cpio" ] &&
-    [ "$out/initramfs.cpio" -nt "$scripts/linux.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/initramfs.py" ] &&
+    [ -d "$out/sysroot" ] && [ "$out/initramfs.cpio" -nt "$scripts/linux.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/initramfs.py" ] &&
     { [ ! -d "$tests" ] || [ -z "$(find "$tests" -newer "$out/initramfs.cpio")" ]; } &&
     { [ ! -d "$tests" ] || [ -s "$out/verbs_check" ] || ! command -v riscv64-linux-gnu-gcc >/dev/null; }; then
     echo "linux: $out/Image, $out/initramfs.cpio and $out/initramfs_rdma.cpio are there already (--again renews them)"
@@ -60,9 +61,11 @@ done
 [ -n "$suite" ] || unavailable "$reasons (LINUX_SUITE=NAME tries another suite)"
 kernel=$(private_apt apt-cache depends linux-image-riscv64 | sed -n 's/^ *Depends: *\(linux-image-[0-9].*\)$/\1/p' | head -n 1)
 [ -n "$kernel" ] || unavailable "the archive has no linux-image-riscv64"
+rm -rf "$out/apt/root" # modules of an earlier kernel would stand beside this one's
+mkdir -p "$out/apt/root"
 tools="busybox-static pciutils libpci3 libkmod2 libudev1 libcap2 libzstd1 liblzma5 libssl3t64 zlib1g libc6"
 tools="$tools libibverbs1 ibverbs-providers ibverbs-utils perftest librdmacm1t64 libibumad3 libnl-3-200 libnl-route-3-200"
-tools="$tools opensm libopensm9 libosmcomp5 libosmvendor5 libwrap0 infiniband-diags libibmad5 libibnetdisc5t64 libibverbs-dev rdmacm-utils libgcc-s1"
+tools="$tools opensm libopensm9 libosmcomp5 libosmvendor5 libwrap0 infiniband-diags libibmad5 libibnetdisc5t64 libibverbs-dev librdmacm-dev rdmacm-utils libgcc-s1"
 echo "linux: fetching $kernel and $tools"
 # From Linux 7 on, Debian's package of the kernel only depends on those that hold it and its modules.
 parts=$(private_apt apt-cache depends "$kernel" | sed -n 's/^ *Depends: *\(linux-\(binary\|modules\)-[0-9].*\)$/\1/p')
@@ -80,6 +83,12 @@ image=$out/apt/root/boot/vmlinux-${kernel#linux-image-}
 is_image "$image" || unavailable "$image is no uncompressed RISC-V Image"
 "${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs.cpio.part"
 "${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs_rdma.cpio.part" rdma "$out/verbs_check"
+rm -rf "$out/sysroot"
+mkdir -p "$out/sysroot/lib"
+cp -r "$out/apt/root/usr/include" "$out/sysroot/include"
+for library in ibverbs rdmacm; do
+    cp "$(ls "$out/apt/root/usr/lib/"*/"lib$library.so.1")" "$out/sysroot/lib/lib$library.so"
+done
 cp "$image" "$out/Image"
 mv "$out/initramfs_rdma.cpio.part" "$out/initramfs_rdma.cpio"
 mv "$out/initramfs.cpio.part" "$out/initramfs.cpio"

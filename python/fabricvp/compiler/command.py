@@ -42,6 +42,14 @@ def main(argv: list[str]) -> int:
         default="",
         help="language of files in C++ (.cpp, .cc, .cxx) for Linux: they have device code, as hipcc reads them",
     )
+    parser.add_argument(
+        "-l",
+        dest="libraries",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="library of Linux, such as ibverbs or rdmacm, whose headers are there, too; repeatable",
+    )
     parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="macro")
     parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="folder of headers")
     parser.add_argument("-O", dest="optimize", metavar="LEVEL", default="2", choices=list("0123s"), help="default: 2")
@@ -86,6 +94,8 @@ def main(argv: list[str]) -> int:
     )
     if options.language and (options.target != "linux" or options.placement_report):
         raise InputError(f"-x {options.language} is for --target linux")
+    if options.libraries and options.target != "linux":
+        raise InputError(f"-l {options.libraries[0]} is for --target linux")
     if options.target == "linux" and not options.placement_report:
         return _linux(sources, settings, options)
     if len(sources) > 1:
@@ -123,7 +133,7 @@ def _linux(sources: dict[str, str], settings: Options, options: argparse.Namespa
         if getattr(options, option):
             raise InputError(f"--{option} tells of kernels: leave out --target linux")
     output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix("")
-    _write(output, build_linux(sources, settings, options.language))
+    _write(output, build_linux(sources, settings, options.language, tuple(options.libraries)))
     output.chmod(0o755)
     return 0
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..data import sdk_folder
 from ..errors import InputError
-from . import toolchain
+from . import linux_libraries, toolchain
 from .kernels import NoKernel
 from .languages import WAVEFRONTS, language_of
 from .linux_runtime import BINUTILS, GCC, SYSROOT, TARGET, c_headers, link, newest, runtime
@@ -30,23 +30,29 @@ _NO_HIP = ("-U__HIP__", "-U__HIPCC__", "-D__CUDACC__=1")
 _HOST_SUFFIXES = {".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".c": "c"}
 
 
-def build_linux(sources: Mapping[str, str], options: Options, cplusplus: str = "") -> bytes:
+def build_linux(
+    sources: Mapping[str, str], options: Options, cplusplus: str = "", libraries: tuple[str, ...] = ()
+) -> bytes:
     """The program of sources in HIP, CUDA, C++ and C, by their names: an ELF file for riscv64. Names stand for sources
     in messages, and headers are searched beside them. Files in C++ have device code in the language ``cplusplus``
-    ("hip", "cuda"), or none (""). Device code of one source knows nothing of another's. Raises `InputError` with the
-    compiler's first message, or what is not installed."""
+    ("hip", "cuda"), or none (""). With ``libraries`` of Linux ("ibverbs") the program is linked dynamically, and
+    headers of those are there; without, it is linked statically. Device code of one source knows nothing of another's.
+    Raises `InputError` with the compiler's first message, or what is not installed."""
     for name in sources:
         if Path(name).suffix not in {".hip", ".cu", *_HOST_SUFFIXES}:
             raise InputError(f"{name}: programs for Linux are in HIP (.hip) or CUDA (.cu), with C++ and C beside it")
     toolchain.version()
     _require_cross_tools()
+    sysroot = linux_libraries.require(libraries) if libraries else None
+    if sysroot:
+        options = replace(options, flags=(*options.flags, "-idirafter", str(sysroot / "include")))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "runtime.o").write_bytes(runtime())
         objects = [folder / f"{number}.o" for number in range(len(sources))]
         for output, (name, source) in zip(objects, sources.items()):
             _compile(source, name, _language_of(name, cplusplus), options, output)
-        link(folder / "program", [*objects, folder / "runtime.o"])
+        link(folder / "program", [*objects, folder / "runtime.o"], libraries=libraries, sysroot=sysroot)
         return (folder / "program").read_bytes()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..data import firmware_path, sdk_folder
-from . import toolchain
+from . import linux_libraries, toolchain
 from .cache import cached
 
 #: Debian's cross libraries, and GCC's parts of them.
@@ -39,13 +39,25 @@ def c_headers() -> list[Path]:
     return [Path(own) / "include", SYSROOT / "include"]
 
 
-def link(program: Path, objects: Iterable[Path], *flags: str) -> None:
-    """Links objects with the libraries of C and C++, statically. Raises `InputError` with the linker's message."""
+def link(
+    program: Path,
+    objects: Iterable[Path],
+    *flags: str,
+    libraries: Iterable[str] = (),
+    sysroot: Path | None = None,
+) -> None:
+    """Links objects with the libraries of C and C++: statically, or dynamically with ``libraries`` of a folder of
+    Linux'. GCC's libraries are linked statically in any case. Raises `InputError` with the linker's message."""
     c, gcc = SYSROOT / "lib", newest(GCC)
+    first, last = ("crtbegin.o", "-Bdynamic") if sysroot else ("crtbeginT.o", "-Bstatic")
+    # What libraries need of a newer C library than the one here, the machine has.
+    how = ["--dynamic-linker", linux_libraries.LOADER, "--allow-shlib-undefined"] if sysroot else ["-static"]
     toolchain.run(
-        [f"{BINUTILS}ld", "-static", *flags, "-o", str(program), str(c / "crt1.o"), str(c / "crti.o"),
-         str(gcc / "crtbeginT.o"), *map(str, objects), f"-L{gcc}", f"-L{c}", "--start-group", "-lstdc++", "-lm",
-         "-lgcc", "-lgcc_eh", "-lc", "--end-group", str(gcc / "crtend.o"), str(c / "crtn.o")]
+        [f"{BINUTILS}ld", *how, *flags, "-o", str(program), str(c / "crt1.o"), str(c / "crti.o"),
+         str(gcc / first), *map(str, objects), f"-L{gcc}", f"-L{c}",
+         *([f"-L{sysroot / 'lib'}"] if sysroot else []), "--start-group", "-Bstatic", "-lstdc++", "-lgcc", "-lgcc_eh",
+         last, *(f"-l{name}" for name in libraries), "-lm", "-lc", "--end-group", str(gcc / "crtend.o"),
+         str(c / "crtn.o")]
     )  # fmt: skip
 
 
