@@ -78,6 +78,18 @@ CHANGED = {
         "cc --help",
         "needs cross libraries; test_linux_gpu.py runs it",
     ),
+    **{
+        f"cc examples/linux_gpu/{name}.{language} -o {name} --target linux -l ibverbs": (
+            "cc --help",
+            "needs Debian's libraries; test_linux_cluster.py runs it",
+        )
+        for name, language in (("jacobi", "hip"), ("allreduce", "cu"))
+    },
+    "run linux_cluster --program jacobi -- 64 256 20": (
+        "describe linux_cluster",
+        "needs the kernel that `make linux` fetches; test_linux_cluster.py runs it",
+    ),
+    "run linux_cluster --program allreduce -- 65536": ("describe linux_cluster", "the same"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
         "run hello --set node.host.harts=2 --console none",
         DEBUGGER,
