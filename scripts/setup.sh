@@ -71,7 +71,7 @@ mapfile -t wanted < <(.venv/bin/python - "${extras[@]}" <<'PY'
 import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
 for requirement in project.get("dependencies", []) + [
-        one for purpose in ("sweeps", "monitor", "test", *sys.argv[1:]) for one in project.get("optional-dependencies", {}).get(purpose, [])]:
+        one for purpose in ("sweeps", "monitor", "notebook", "test", *sys.argv[1:]) for one in project.get("optional-dependencies", {}).get(purpose, [])]:
     print(requirement)
 PY
 )

@@ -19,9 +19,9 @@ from .config import ConfigGroup, build_config
 from .data import resolve_config
 from .devices import Timer
 from .drawing import draw_run
-from .errors import ExpectTimeout, GuestStopped
+from .errors import ExpectTimeout, GuestStopped, InputError
 from .faults import FaultArgument, FaultKind
-from .gpu import PerNode, check_app, parse_app_requests
+from .gpu import PerNode, check_app, parse_app_requests, runs_in_caller
 from .node import Node
 from .nodes import node_index
 from .overrides import flatten
@@ -35,6 +35,8 @@ from .units import NEVER, PICOSECONDS, Time, to_picoseconds
 if TYPE_CHECKING:
     import pandas
 
+    from .monitor.frame_pump import LocalRun
+    from .monitor.notebook_view import RunView
     from .monitor.page_server import Monitor
 
 
@@ -47,6 +49,9 @@ class Platform:
 
     def __init__(self, core: _fabricvp.Session) -> None:
         self._core = core
+        self._title = Path(sys.argv[0]).name
+        self._at_close: list[Callable[[], None]] = []
+        self._shown: tuple[int, LocalRun | Monitor] | None = None  # by whom, in which process
         core.set_command(sys.argv)
 
     # Construction --------------------------------------------------------------------------------------------------
@@ -89,7 +94,7 @@ class Platform:
         )
         load_plugins(plugins)
         core = _fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items()))
-        return cls(core)._with_apps(app_requests)
+        return cls(core)._with_title(Path(path).name)._with_apps(app_requests)
 
     @classmethod
     def from_text(
@@ -115,7 +120,7 @@ class Platform:
         )
         load_plugins(plugins)
         core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
-        return cls(core)._with_apps(app_requests)
+        return cls(core)._with_title(name)._with_apps(app_requests)
 
     @classmethod
     @renamed_arguments(tiles="replica_placement")
@@ -163,6 +168,10 @@ class Platform:
         """Writes the recording, and gives one line about it. Raises `InputError` if no region has ended or the file
         cannot be written."""
         return self._core.finish_recording()
+
+    def _with_title(self, title: str) -> Platform:
+        self._title = title
+        return self
 
     def _with_apps(self, app_requests: list[dict[str, Any]]) -> Platform:
         for app_request in app_requests:
@@ -379,6 +388,8 @@ class Platform:
 
     def close(self) -> None:
         """Writes out what is buffered and detaches consoles. The process still cannot have another platform."""
+        while self._at_close:
+            self._at_close.pop()()
         self._core.close()
 
     def __enter__(self) -> Platform:
@@ -481,10 +492,41 @@ class Platform:
         page. Raises `InputError` if the port cannot be had, or without the packages of ``fabricvp[monitor]``."""
         from .monitor.page_server import Monitor
 
+        self._check_unshown("monitor")
         run = self._core.monitor()
         if wait:
             run.pause()
-        return Monitor(run, Path(sys.argv[0]).name, port)
+        page = Monitor(run, Path(sys.argv[0]).name, port)
+        self._shown = os.getpid(), page
+        return page
+
+    @runs_in_caller
+    def view(self) -> RunView:
+        """A widget for notebooks (anywidget) that shows what the page of `monitor()` shows, and steers as it does. It
+        needs no port. Runs of this machine update it while they go on, four times a second of wall time at most, and
+        have the results that they would have without. Every call gives the same widget until its ``close()``.
+
+        Buttons act while a cell runs where the notebook handles messages of widgets meanwhile (JupyterLab from 4.4 with
+        ipykernel from 7), and everywhere on a machine of `spawn()` that runs by ``run.start()``. Raises `InputError`
+        without the package of ``fabricvp[notebook]``, and while `monitor()` shows the machine."""
+        from .monitor.notebook_view import open_view
+
+        return open_view(self)
+
+    def _local_run(self) -> LocalRun:
+        """Frames of this machine, for one that takes them."""
+        from .monitor.frame_pump import LocalRun
+
+        self._check_unshown("view")
+        run = LocalRun(self._core)
+        self._shown = os.getpid(), run
+        return run
+
+    def _check_unshown(self, what: str) -> None:
+        """Frames go to one place."""
+        if self._shown is None or self._shown[0] != os.getpid() or not self._shown[1].is_open():
+            return
+        raise InputError(f"{what}: a page or a view shows this machine already; close() that one before")
 
     def __repr__(self) -> str:
         return f"<Platform with {len(self.nodes)} node{'s' * (len(self.nodes) != 1)} at {self.now:.9g} s>"

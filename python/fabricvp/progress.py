@@ -69,6 +69,7 @@ def notebook_line() -> Iterator[Listener]:
     from IPython.display import display
 
     handle: Any = None
+    show: Any = display  # without types
 
     def listen(text: str, warning: str | None) -> None:
         nonlocal handle
@@ -76,7 +77,7 @@ def notebook_line() -> Iterator[Listener]:
             print(f"fabricvp: {warning}", file=sys.stderr)
         line = {"text/plain": text}
         if handle is None:
-            handle = display(line, raw=True, display_id=True)
+            handle = show(line, raw=True, display_id=True)
         else:
             handle.update(line, raw=True)
 

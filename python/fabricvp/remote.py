@@ -313,6 +313,7 @@ class RemotePlatform(Remote):
     def __init__(self, connection: Connection, pid: int, reap: Callable[[float], bool]) -> None:
         super().__init__(_Channel(connection, pid), 0, "Platform")
         object.__setattr__(self, "_reap", reap)
+        object.__setattr__(self, "_at_close", [])
         _open_platforms.add(self)
 
     @property
@@ -326,23 +327,36 @@ class RemotePlatform(Remote):
 
     def fork(self) -> RemotePlatform:
         """Branches the machine in the child as it stands; see `Platform.fork()`. The branch belongs to this process."""
+        connection, pid = self._with_connection("fork")
+        return RemotePlatform(connection, pid, _wait_until_ended(pid))
+
+    def _open_relay(self) -> Connection:
+        """To a thread of the child that gives frames of the machine (`monitor.frame_pump.RemoteRun`)."""
+        return self._with_connection("relay")[0]
+
+    def _with_connection(self, request: str) -> tuple[Connection, Any]:
+        """A request that gives the child one end of a connection. Gives the other end, and the response."""
         own_end, child_end = socket.socketpair()
-        pending = self._channel.send("fork")
+        pending = self._channel.send(request)
         channel = socket.socket(fileno=os.dup(self._channel.connection.fileno()))
         with channel, child_end:
             socket.send_fds(channel, [b"f"], [child_end.fileno()])
         try:
-            pid = pending.result()
+            response = pending.result()
         except BaseException:
             own_end.close()
             raise
-        return RemotePlatform(Connection(own_end.detach()), pid, _wait_until_ended(pid))
+        connection = Connection(own_end.detach())
+        _open_connections.add(connection)
+        return connection, response
 
     def close(self) -> None:
         """Ends the child process; the machine in it is gone. May be called again."""
         connection = self._channel.connection
         if connection.closed:
             return
+        while self._at_close:
+            self._at_close.pop()()
         with contextlib.suppress(RemoteError, RuntimeError):
             self._channel.send("exit")
         busy = self._channel.pending is not None and not connection.poll(0.2)
@@ -398,6 +412,11 @@ def reap_child(pid: int) -> Callable[[float], bool]:
             time.sleep(0.005)
 
     return wait
+
+
+def close_in_branches(connection: Connection) -> None:
+    """It is of this process alone."""
+    _open_connections.add(connection)
 
 
 def close_parent_connections() -> None:

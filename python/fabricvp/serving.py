@@ -40,7 +40,7 @@ from . import (
     streams,
 )
 from .errors import RemoteError
-from .monitor import page_server
+from .monitor import frame_pump, page_server
 from .remote import PARENT_MAIN, close_parent_connections
 
 #: Objects of these classes belong to the running machine: the parent gets references to them.
@@ -198,18 +198,33 @@ class Server:
             return function(self.objects[0], *arguments, **keywords)
         if kind == "fork":
             return self._fork()
+        if kind == "relay":
+            return self._open_relay()
         raise RemoteError(f"unknown request {kind!r}")
 
     def _fork(self) -> int:
         """Forks for the parent, which gave the socket that the branch is to answer on."""
-        with socket.socket(fileno=os.dup(self.connection.fileno())) as channel:
-            _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
+        descriptor = self._receive_descriptor()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # branches are the parent's: let the system reap them
         try:
-            return fork_and_serve(self.objects[0], Connection(descriptors[0]), self.connection, self.main_path)
+            return fork_and_serve(self.objects[0], Connection(descriptor), self.connection, self.main_path)
         except BaseException:
-            os.close(descriptors[0])
+            os.close(descriptor)
             raise
+
+    def _open_relay(self) -> None:
+        """Begins to give frames on the socket that the parent gave."""
+        connection = Connection(self._receive_descriptor())
+        remote.close_in_branches(connection)
+        try:
+            frame_pump.serve_run(self.objects[0]._local_run(), connection)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _receive_descriptor(self) -> int:
+        with socket.socket(fileno=os.dup(self.connection.fileno())) as channel:
+            return socket.recv_fds(channel, 1, 1)[1][0]
 
     def interrupted(self, *_: Any) -> None:
         """Handles SIGINT, by which the parent passes Ctrl-C on. One that comes before its request has been read

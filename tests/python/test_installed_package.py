@@ -122,7 +122,7 @@ def test_files_of_the_monitor(site, installed):
     text = """
 import urllib.request, fabricvp
 with fabricvp.Platform.from_config("hello").monitor() as monitor:
-    for name in ("", "page.js", "page.css", "machine.svg", "description.json"):
+    for name in ("", "page.js", "run_view.js", "page.css", "machine.svg", "description.json"):
         assert urllib.request.urlopen(monitor.url + name).read(), name
 """
     done = installed("-c", text, program=[sys.executable])

@@ -53,7 +53,13 @@ def test_the_page_comes_whole_and_loads_nothing_from_elsewhere(echo):
     status, headers, page = get(echo, home)
     assert status == 200 and headers["Content-Type"].startswith("text/html")
     assert "default-src 'none'" in headers["Content-Security-Policy"] and headers["Cache-Control"] == "no-store"
-    for name, kind in (("page.js", "text/javascript"), ("page.css", "text/css"), ("machine.svg", "image/svg+xml")):
+    assert 'id="console"' in page
+    for name, kind in (
+        ("page.js", "text/javascript"),
+        ("run_view.js", "text/javascript"),
+        ("page.css", "text/css"),
+        ("machine.svg", "image/svg+xml"),
+    ):
         status, headers, text = get(echo, home + name)
         assert status == 200 and headers["Content-Type"].startswith(kind) and len(text) > 100, name
         assert "//" not in text.replace("http://www.w3.org", "").replace("// ", "").replace("///", ""), name

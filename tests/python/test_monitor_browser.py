@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a run in a browser: a person watches, pauses, types, injects a fault, and lets the run go on."""
 
+import base64
+import json
 import shutil
 
+import fabricvp
 import guests
 import pytest
 from run_page import TIMEOUT, monitored
@@ -88,3 +91,68 @@ def test_watch_pause_type_inject_continue(page, assemble, tmp_path):
         page.locator("#time", has_text="node0 powered off").wait_for()
         page.locator("#message", has_text="the run has ended").wait_for()
         assert run.wait() == 0, run.errors
+
+
+#: Stands for a notebook: what anywidget gives a module, with what is sent kept for the test.
+NOTEBOOK = """
+import view from "data:text/javascript;base64,MODULE";
+const heard = {};
+let state = STATE;
+window.sent = [];
+window.update = (change) => {
+  state = {...state, ...change};
+  for (const name of Object.keys(change)) (heard[`change:${name}`] ?? []).forEach((act) => act());
+};
+const model = {
+  get: (name) => state[name],
+  on: (event, act) => (heard[event] ??= []).push(act),
+  off: () => {},
+  send: (command) => window.sent.push(command),
+};
+view.render({model, el: document.getElementById("cell")});
+window.shown = true;
+"""
+
+
+def test_a_notebook_shows_and_steers(page, machine):
+    platform = machine(guests.ECHO, text=MACHINE)
+    view = platform.view()
+    names = ("markup", "style", "description", "drawing", "frame", "consoles", "ended")
+
+    def exchange():
+        """What travels between kernel and browser."""
+        page.evaluate("(change) => window.update(change)", {name: getattr(view, name) for name in names})
+        for command in page.evaluate("window.sent.splice(0)"):
+            view._handle_msg({"content": {"data": {"method": "custom", "content": command}}, "buffers": []})
+
+    def until(selector, text):
+        while not page.locator(selector, has_text=text).count():
+            exchange()
+            page.wait_for_timeout(50)
+
+    state = json.dumps({name: getattr(view, name) for name in names})
+    module = base64.b64encode(view._esm.encode()).decode()
+    page.set_content("<style>button { display: none }</style><div id=cell></div>")  # styles that are not the view's
+    page.add_script_tag(type="module", content=NOTEBOOK.replace("MODULE", module).replace("STATE", state))
+    page.wait_for_function("window.shown")
+    assert page.locator("#picture svg text", has_text="gpu0").count() and page.locator("#title").inner_text() == "text"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    page.get_by_role("button", name="Pause").click()
+    until("#message", "no run is going on")
+    pending = platform.run.start()
+    until("#console", "ready>")
+    page.get_by_role("button", name="Pause").click()
+    until("#state", "paused")
+    paused = view.frame["time_ps"]
+    page.get_by_role("button", name="Step", exact=True).click()
+    while view.frame["time_ps"] < paused + 10_000_000:
+        exchange()
+    page.get_by_role("button", name="Continue").click()
+    page.fill("#line", "off")
+    page.press("#line", "Enter")
+    until("#time", "node0 powered off")
+    assert pending.result().outcome == fabricvp.Outcome.POWER_OFF
+    assert page.locator("#links tbody tr").count() == 4
+    platform.close()
+    until("#message", "the machine is gone")

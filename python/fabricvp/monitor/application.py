@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import json
 import secrets
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -17,20 +16,19 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ..overview import overview_svg
+from .description import MAX_KEPT, PERIOD, describe, text_of
 
 if TYPE_CHECKING:
     from .._fabricvp import RunMonitor
 
-PERIOD = 0.25  #: seconds of wall time between frames
 _SILENCE = 2.0  #: seconds without a frame after which the page says so
 _SEND_TIMEOUT = 2.0  #: seconds in which a client must take a frame
-_MAX_KEPT = 1 << 18  #: characters of each console for pages that are opened later
 _GOING_AWAY, _POLICY = 1001, 1008  #: codes that close a WebSocket
 
 _FILES = {
     "": ("page.html", "text/html"),
     "page.js": ("page.js", "text/javascript"),
+    "run_view.js": ("run_view.js", "text/javascript"),
     "page.css": ("page.css", "text/css"),
 }
 _HEADERS = {
@@ -47,7 +45,8 @@ class Application:
     """An ASGI application. It answers requests with the token, by the right host name and from no other origin."""
 
     def __init__(self, run: RunMonitor, title: str, token: str, port: int) -> None:
-        self._run, self._title, self._token = run, title, token
+        self._run, self._token = run, token
+        self._described = describe(run, title)
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         self._clients: set[WebSocket] = set()
         self._consoles: list[str] = []
@@ -90,19 +89,16 @@ class Application:
 
     async def _file(self, request: Request) -> Response:
         name, kind = _FILES[request.url.path.rpartition("/")[2]]
-        content = resources.files(__package__).joinpath(name).read_bytes()
+        content = text_of(name)
+        if name == "page.html":
+            content = content.replace("<!-- run.html -->", text_of("run.html"))
         return Response(content, media_type=kind, headers=_HEADERS)
 
     async def _drawing(self, request: Request) -> Response:
-        topology = json.loads(self._run.description())["topology"]
-        return Response(overview_svg(topology, self._title, named=True), media_type="image/svg+xml", headers=_HEADERS)
+        return Response(self._described.drawing, media_type="image/svg+xml", headers=_HEADERS)
 
     async def _description(self, request: Request) -> Response:
-        description = json.loads(self._run.description())
-        del description["topology"]
-        return Response(
-            json.dumps({"title": self._title, **description}), media_type="application/json", headers=_HEADERS
-        )
+        return Response(json.dumps(self._described.values), media_type="application/json", headers=_HEADERS)
 
     async def _frames(self, client: WebSocket) -> None:
         await client.accept()
@@ -149,7 +145,7 @@ class Application:
         frame = json.loads(text)
         printed = frame.pop("consoles")
         before = self._consoles or [""] * len(printed)
-        self._consoles = [(old + new)[-_MAX_KEPT:] for old, new in zip(before, printed)]
+        self._consoles = [(old + new)[-MAX_KEPT:] for old, new in zip(before, printed)]
         self._last = {**frame, "replies": [], "consoles": [""] * len(printed)}
 
     async def _tell(self, text: str) -> None:

@@ -79,6 +79,9 @@ class Monitor:
 
         asyncio.run(serve())
 
+    def is_open(self) -> bool:
+        return self._socket.fileno() >= 0
+
     def close(self) -> None:
         """Gives clients the last frame, and ends. The machine is not touched."""
         if self._socket.fileno() < 0 or self._loop is None:
