@@ -58,7 +58,8 @@ json faults() {
 
 machine_frame::machine_frame(machine& hardware, const watchdog& guard, sources from)
     : m_hardware(hardware), m_guard(guard), m_from(std::move(from)), m_printed(hardware.nodes.size()) {
-    for (std::size_t i = 0; i < hardware.nodes.size(); ++i)
+    for (std::size_t i = 0; i < hardware.nodes.size(); ++i) {
+        if (!hardware.nodes[i]) continue;  // another process has it
         for (auto& g : hardware.nodes[i]->devices.gpus) {
             auto others = [this, i](std::uint64_t physical, void* data, std::size_t size, bool write) {
                 return m_from.memory(i, physical, data, size, write);
@@ -67,6 +68,7 @@ machine_frame::machine_frame(machine& hardware, const watchdog& guard, sources f
             m_gpus.push_back({g->core.owner.name(), &g->core,
                               std::make_unique<gpu::wavefront_memory>(g->core.memory, std::move(others))});
         }
+    }
 }
 
 machine_frame::~machine_frame() {
@@ -76,7 +78,7 @@ machine_frame::~machine_frame() {
 json machine_frame::description() {
     json d = {{"topology", topology_of(m_hardware)}, {"links", json::array()}, {"nodes", json::array()}};
     find_links(d);
-    for (const auto& n : m_hardware.nodes) d["nodes"].push_back(n->name());
+    for (const auto& n : m_hardware.nodes) d["nodes"].push_back(n ? json(n->name()) : json());
     d["faults"] = faults();
     return d;
 }
@@ -88,6 +90,7 @@ void machine_frame::find_links(json& described) {
         const auto& links = graph["links"];
         for (std::size_t l = 0; l < links.size(); ++l)
             for (std::size_t d = 0; d < 2; ++d) {
+                if (links[l]["directions"][d].is_null()) continue;  // another process has its port
                 const auto name = links[l]["directions"][d]["port"].get<std::string>();
                 const auto* found = sc_core::sc_find_object(name.c_str());
                 direction shown;
@@ -126,15 +129,16 @@ void machine_frame::find_links(json& described) {
 
 void machine_frame::add_to(json& frame) {
     const auto now = m_hardware.timeline.now();
-    auto& links = frame["links"] = json::array();
+    auto links = json::array(), consoles = json::array(), nodes = json::array();
     for (const auto& d : m_directions)
         links.push_back({d.lanes->bytes.total(), d.lanes->busy.until(now), d.queue(), d.up()});
-    auto& consoles = frame["consoles"] = json::array();
-    auto& nodes = frame["nodes"] = json::array();
     for (std::size_t i = 0; i < m_hardware.nodes.size(); ++i) {
         consoles.push_back(new_output(i));
         nodes.push_back(m_from.state(i));
     }
+    frame["links"] = std::move(links);
+    frame["consoles"] = std::move(consoles);
+    frame["nodes"] = std::move(nodes);
     frame["harts"] = harts();
     frame["gpus"] = gpus();
     frame["queue_pairs"] = queue_pairs();
@@ -151,13 +155,15 @@ std::string machine_frame::new_output(std::size_t node) {
 
 json machine_frame::harts() const {
     auto all = json::array();
-    for (const auto& n : m_hardware.nodes)
+    for (const auto& n : m_hardware.nodes) {
+        if (!n) continue;
         for (const auto& h : n->host.harts)
             if (all.size() < max_rows)
                 all.push_back({{"name", h->name()},
                                {"state", h->debug_state()},
                                {"pc", fmt::format("{:#x}", h->pc())},
                                {"instructions", h->instructions.total()}});
+    }
     return all;
 }
 
@@ -188,7 +194,8 @@ json machine_frame::gpus() {
 
 json machine_frame::queue_pairs() const {
     std::string text;
-    for (const auto& n : m_hardware.nodes) text += n->devices.list_queue_pairs();
+    for (const auto& n : m_hardware.nodes)
+        if (n) text += n->devices.list_queue_pairs();
     return lines_of(text);
 }
 

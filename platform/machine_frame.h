@@ -31,10 +31,12 @@ public:
     machine_frame(machine& hardware, const watchdog& guard, sources from);
     ~machine_frame();
 
-    /// What does not change: topology, links, nodes, faults.
+    /// What does not change: topology, links, nodes, faults. What other processes have is null or left out.
     nlohmann::ordered_json description();
     /// Adds what does.
     void add_to(nlohmann::ordered_json& frame);
+    /// The next frame has what consoles have printed from the beginning.
+    void restart_consoles() { m_printed.assign(m_printed.size(), 0); }
 
 private:
     struct direction {

@@ -138,8 +138,10 @@ ticks platform::now() const { return m->hardware->timeline.now(); }
 void platform::add_service(std::function<void()> poll) { m->services.push_back(std::move(poll)); }
 
 std::shared_ptr<run_monitor> platform::monitor() {
-    if (m->communicator) throw input_error("a run with ranks cannot be looked at: it needs the whole machine here");
-    if (m->onlooker) return m->onlooker;
+    if (m->onlooker) {
+        if (!m->running && !m->communicator) m->onlooker->show_again();
+        return m->onlooker;
+    }
     machine_frame::sources from;
     from.console = [this](std::size_t node) -> const std::string& { return serial(node).output(); };
     from.state = [this](std::size_t node) {
@@ -149,8 +151,12 @@ std::shared_ptr<run_monitor> platform::monitor() {
     from.memory = [this](std::size_t node, std::uint64_t physical, void* data, std::size_t size, bool write) {
         return m->access_of_gpu(node, physical, data, size, write);
     };
-    m->onlooker =
-        std::make_shared<run_monitor>(*this, std::make_unique<machine_frame>(*m->hardware, *m->guard, std::move(from)));
+    auto own = std::make_unique<local_subject>(
+        *this, std::make_unique<machine_frame>(*m->hardware, *m->guard, std::move(from)));
+    if (m->communicator)
+        m->begin_look(std::move(own));
+    else
+        m->onlooker = std::make_shared<run_monitor>(std::move(own));
     return m->onlooker;
 }
 

@@ -101,8 +101,8 @@ public:
     /// Called between slices on the simulation thread (servers, user interfaces).
     void add_service(std::function<void()> poll);
 
-    /// Lets other threads see and steer runs. Results are the same. Made at the first call. \throws input_error with
-    /// ranks
+    /// Lets other threads see and steer runs. Results are the same. Made at the first call. With ranks all of them call
+    /// it before the run: rank 0 gets the monitor of the whole machine, the others nothing, and follow it.
     std::shared_ptr<run_monitor> monitor();
 
     console& serial(std::size_t node);

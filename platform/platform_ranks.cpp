@@ -45,7 +45,7 @@ void platform::implementation::create_synchronizer() {
     h.deliver = [this](const network::link_message& m) { hardware->network->receive(m); };
     h.control_messages = [this] { return control_messages(); };
     h.apply_control_messages = [this](const std::string& reported) { apply_control_messages(reported); };
-    h.limit = [this] { return std::min(slice_end, end_at); };
+    h.limit = [this] { return std::min({slice_end, look_end, end_at}); };
     h.stopped = [this] { serve_resets(); };
     synchronizer =
         std::make_unique<ranks::window_synchronizer>(*communicator, hardware->timeline, lookahead, std::move(h));
@@ -86,14 +86,56 @@ void platform::implementation::run_with_ranks(ticks limit) {
         if (ending) return;
         if (timeline.now() >= limit) return end_by_limit();
         slice_end = std::min(limit, next_slice_end(timeline.now()));
-        const bool quiet = !synchronizer->run();
-        if (quiet) synchronizer->advance_to(std::min(slice_end, end_at));
+        const bool quiet = !run_ranks_to_slice_end();
+        if (ending) return;
         if (timeline.now() >= end_at) return end_by_nodes();
         if (recording) recording->sample(timeline.now());
         check_tohost();
         serve_resets();
         agree_on_end(limit, quiet);
     }
+}
+
+/// \returns false if nothing is scheduled in any rank any more
+bool platform::implementation::run_ranks_to_slice_end() {
+    auto& timeline = hardware->timeline;
+    for (;;) {
+        if (look && timeline.now() >= look->next()) serve_onlooker_of_ranks();
+        if (ending) return true;
+        if (look) look_end = look->next();
+        const bool quiet = !synchronizer->run();
+        const auto until = std::min({slice_end, look_end, end_at});
+        if (quiet) synchronizer->advance_to(until);
+        if (timeline.now() >= std::min(slice_end, end_at)) return !quiet;
+    }
+}
+
+/// Makes the monitor of the whole machine in rank 0, which the others help with.
+void platform::implementation::begin_look(std::unique_ptr<run_subject> own) {
+    look = std::make_unique<ranked_look>(*communicator, *partition, std::move(own));
+    if (communicator->rank() == 0) {
+        auto whole = std::make_unique<ranked_subject>(*look);
+        looked_at = whole.get();
+        onlooker = std::make_shared<run_monitor>(std::move(whole));
+    }
+    go_on_after_look();
+}
+
+/// Where all ranks stand still: as serve_onlooker(), by rank 0.
+void platform::implementation::serve_onlooker_of_ranks() {
+    while (onlooker && onlooker->look() && !stop_wanted) {
+        for (auto& service : services) service();
+        onlooker->rest();
+    }
+    go_on_after_look();
+    if (look->stopped()) end(run_outcome::interrupted, "stopped on request");
+}
+
+void platform::implementation::go_on_after_look() {
+    if (onlooker)
+        look->go_on(looked_at->look_at(), onlooker->watched(), stop_wanted);
+    else
+        look->follow();
 }
 
 /// As serve_scripts(), of all ranks' scripts.
@@ -117,17 +159,20 @@ void platform::implementation::agree_on_end(ticks limit, bool quiet) {
     } else if (const auto stuck = guard->check(now)) {
         own["stuck"] = *stuck;
     }
-    if (input_wait && limit == never && !scripts_pending) {
+    const bool watched = look && look->watched();
+    own["rests"] = watched && all_harts_wait();
+    if (input_wait && limit == never && !scripts_pending && !watched) {
         const auto guests = input_wait->look(now);
         own["guests"] = {guests.some, guests.all};
     }
-    bool some = false, all_wait = true, moves = false, stop = false, stuck = false;
+    bool some = false, all_wait = true, moves = false, stop = false, stuck = false, all_rest = true;
     std::string harts;
     for (const auto& reported : synchronizer->all(own.dump(-1, ' ', false, json::error_handler_t::replace))) {
         const auto its = json::parse(reported);
         if (its.contains("stuck") && !ending) end(run_outcome::watchdog, its["stuck"]);
         stop = stop || its["stop"].get<bool>();
         moves = moves || its["resets"].get<bool>();
+        all_rest = all_rest && its["rests"].get<bool>();
         if (its.contains("guests")) {
             some = some || its["guests"][0].get<bool>();
             all_wait = all_wait && its["guests"][1].get<bool>();
@@ -138,9 +183,12 @@ void platform::implementation::agree_on_end(ticks limit, bool quiet) {
             harts += (harts.empty() ? "" : ", ") + its_harts;
     }
     if (stop) end(run_outcome::interrupted, "stopped on request");
+    if (watched && onlooker && !ending) pace(all_rest);
     if (quiet && !moves && end_at == never) {
         if (stuck)
             end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
+        else if (watched)
+            return;  // who looks on may type
         else if (limit == never && !scripts_pending)
             end(run_outcome::idle, "nothing can happen any more: " + harts);
         else if (limit != never)

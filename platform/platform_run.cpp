@@ -25,9 +25,10 @@ run_result platform::implementation::run(ticks limit) {
     running = true;
     ending.reset();
     if (onlooker) onlooker->run_begins();
+    if (look) look->run_begins();
     pacing.active = pacing.slept = false;
     const auto began = wall_clock::now();
-    const auto leave = [&] {
+    const auto leave = [&](bool in_step) {
         running = false;
         stop_wanted = false;
         wall += wall_clock::now() - began;
@@ -36,17 +37,19 @@ run_result platform::implementation::run(ticks limit) {
             a.serial->poll();
             if (a.script) a.script->poll(hardware->timeline.now());  // a guest's last words count
         }
+        if (look && !in_step) return;
         if (onlooker) onlooker->run_ended(ending ? ending->detail : "");
+        if (look) go_on_after_look();
     };
     end_at = never;
     slice_end = hardware->timeline.now();
     try {
         synchronizer ? run_with_ranks(limit) : run_slices(limit);
     } catch (...) {
-        leave();
+        leave(false);
         throw;
     }
-    leave();
+    leave(true);
     report_ends();
     return *ending;
 }
@@ -85,7 +88,7 @@ void platform::implementation::after_slice(ticks limit) {
     if (lookahead && timeline.now() < slice_end) return;
     if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
     if (!ending && external_input_possible())
-        pace();
+        pace(all_harts_wait());
     else if (!ending && input_wait && limit == never && !scheduled_input_pending())
         if (const auto guests = input_wait->look(timeline.now()); guests.some && guests.all)
             end(run_outcome::interrupted, input_wait_message);
@@ -197,10 +200,10 @@ bool platform::implementation::all_harts_wait() const {
 }
 
 /// An idle machine with a person in front of it lives at the pace of the wall clock.
-void platform::implementation::pace() {
+void platform::implementation::pace(bool all_wait) {
     constexpr auto nap = std::chrono::milliseconds(10);
     pacing.slept = false;
-    if (!all_harts_wait()) {
+    if (!all_wait) {
         pacing.active = false;
         return;
     }

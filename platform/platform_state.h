@@ -22,6 +22,7 @@
 #include "platform/machine.h"
 #include "platform/network_capture.h"
 #include "platform/platform.h"
+#include "platform/ranked_subject.h"
 #include "platform/ranks/communicator.h"
 #include "platform/ranks/partition.h"
 #include "platform/ranks/rank_part.h"
@@ -75,7 +76,9 @@ struct platform::implementation {
     std::unique_ptr<watchdog> guard;
     std::unique_ptr<fault_plan> planned_faults;
     std::vector<std::function<void()>> services;
-    std::shared_ptr<run_monitor> onlooker;  ///< of platform::monitor()
+    std::shared_ptr<run_monitor> onlooker;      ///< of platform::monitor()
+    std::unique_ptr<ranked_look> look;          ///< of the same, with ranks
+    const ranked_subject* looked_at = nullptr;  ///< of the onlooker, in rank 0
     std::unique_ptr<trace_recording> recording;
     std::unique_ptr<network_capture> capture;
     std::unique_ptr<run_folder> results;  ///< of open_results()
@@ -97,6 +100,7 @@ struct platform::implementation {
     /// When the nodes that have ended end the run: where a network links nodes, that is known to all of them by then.
     ticks end_at = never;
     ticks slice_end = never;                   ///< of the present slice
+    ticks look_end = never;                    ///< when ranks are looked at next
     bool has_scripts = false;                  ///< in some rank
     bool scripts_pending = false;              ///< when scripts were last looked at, some waited
     std::vector<std::size_t> unreported_ends;  ///< nodes that have ended, which other ranks do not know
@@ -156,6 +160,10 @@ struct platform::implementation {
     void run_with_ranks(ticks limit);
     void agree_on_scripts();
     void agree_on_end(ticks limit, bool quiet);
+    bool run_ranks_to_slice_end();
+    void begin_look(std::unique_ptr<run_subject> own);
+    void serve_onlooker_of_ranks();
+    void go_on_after_look();
     std::string control_messages();
     void apply_control_messages(const std::string& control_messages);
     statistics_snapshot own_statistics() const;
@@ -178,7 +186,7 @@ struct platform::implementation {
     /// Serves who looks on. The run stands still here as long as they wish.
     void serve_onlooker();
     void check_tohost();
-    void pace();
+    void pace(bool all_wait);
     bool scheduled_input_pending() const;
     bool external_input_possible() const;
     bool all_harts_wait() const;

@@ -12,10 +12,6 @@
 #include "base/parameters.h"
 #include "base/quantity.h"
 #include "platform/common/input_error.h"
-#include "platform/console/console.h"
-#include "platform/machine.h"
-#include "platform/machine_frame.h"
-#include "platform/platform.h"
 
 namespace fabricvp {
 namespace {
@@ -59,10 +55,9 @@ ticks time_of(const json& command) {
 
 }  // namespace
 
-run_monitor::run_monitor(platform& p, std::unique_ptr<machine_frame> frame)
-    : m_platform(&p),
-      m_frame(std::move(frame)),
-      m_description(text_of(m_frame->description())),
+run_monitor::run_monitor(std::unique_ptr<run_subject> subject)
+    : m_subject(std::move(subject)),
+      m_description(text_of(m_subject->description())),
       m_replies(std::make_unique<json>(json::array())) {
     publish();
 }
@@ -90,13 +85,14 @@ void run_monitor::send(std::string command) {
 void run_monitor::wake() {
     if (m_closed) return;
     m_pending = true;
-    m_platform->hardware().timeline.interrupt_at(0);
+    m_subject->look_soon();
     m_woken.notify_one();
 }
 
 void run_monitor::close() {
     const std::lock_guard lock(m_mutex);
     m_closed = true;
+    m_subject.reset();
 }
 
 bool run_monitor::look() {
@@ -111,7 +107,7 @@ bool run_monitor::look() {
         for (const auto& c : commands) m_replies->push_back(perform(c));
         if (wanted) publish();
     }
-    if (m_platform->now() >= m_step_end) pause();
+    if (m_subject->now() >= m_step_end) pause();
     const bool holds = m_paused || is_too_fast();
     arm();
     return holds;
@@ -119,14 +115,13 @@ bool run_monitor::look() {
 
 /// Sets when the calendar is interrupted next.
 void run_monitor::arm() {
-    auto& timeline = m_platform->hardware().timeline;
     auto next = m_step_end;
     if (m_speed && !m_paused) {
         const auto period = static_cast<ticks>(static_cast<double>(m_speed) * pacing_period);
-        next = std::min(next, m_platform->now() + std::max<ticks>(period, 1));
+        next = std::min(next, m_subject->now() + std::max<ticks>(period, 1));
     }
-    timeline.interrupt_at(next);
-    if (m_pending) timeline.interrupt_at(0);  // it came meanwhile
+    m_subject->look_at(next);
+    if (m_pending) m_subject->look_soon();  // it came meanwhile
 }
 
 void run_monitor::rest() {
@@ -139,15 +134,24 @@ void run_monitor::pause() {
     m_step_end = never;
 }
 
+void run_monitor::show_again() {
+    m_subject->restart_consoles();
+    {
+        const std::lock_guard lock(m_mutex);
+        m_ready.reset();
+    }
+    publish();
+}
+
 void run_monitor::restart_pacing() {
-    m_paced_from = m_platform->now();
+    m_paced_from = m_subject->now();
     m_paced_since = wall_clock::now();
 }
 
 bool run_monitor::is_too_fast() {
     if (m_speed == 0) return false;
     const std::chrono::duration<double> wall = wall_clock::now() - m_paced_since;
-    const double ahead = static_cast<double>(m_platform->now() - m_paced_from) / static_cast<double>(m_speed);
+    const double ahead = static_cast<double>(m_subject->now() - m_paced_from) / static_cast<double>(m_speed);
     if (wall.count() - ahead > std::chrono::duration<double>(max_lag).count()) restart_pacing();
     return ahead > wall.count();
 }
@@ -175,37 +179,34 @@ void run_monitor::perform(const json& command) {
         m_step_end = never;
         restart_pacing();
     } else if (what == "step") {
-        m_step_end = m_platform->now() + time_of(command);
+        m_step_end = m_subject->now() + time_of(command);
         m_paused = false;
         restart_pacing();
     } else if (what == "speed") {
         m_speed = command.at("time").is_null() ? 0 : time_of(command);
         restart_pacing();
     } else if (what == "type") {
-        const auto node = command.at("node").get<std::size_t>();
-        if (node >= m_platform->node_count()) throw input_error(fmt::format("there is no node{}", node));
-        m_platform->serial(node).type(command.at("text").get<std::string>());
+        m_subject->type(command.at("node").get<std::size_t>(), command.at("text").get<std::string>());
     } else if (what == "inject") {
-        platform::overrides arguments;
+        run_subject::arguments arguments;
         if (command.contains("arguments"))
             for (const auto& [key, value] : command["arguments"].items())
                 arguments.emplace_back(key, value.get<std::string>());
-        m_platform->inject(command.at("target").get<std::string>(), command.at("kind").get<std::string>(),
-                           m_platform->now(), arguments);
+        m_subject->inject(command.at("target").get<std::string>(), command.at("kind").get<std::string>(), arguments);
     } else {
         throw input_error(fmt::format("there is no command '{}': pause, continue, step, speed, type, inject", what));
     }
 }
 
 void run_monitor::publish() {
-    json f = {{"time_ps", m_platform->now()},
+    json f = {{"time_ps", m_subject->now()},
               {"wall_s", std::chrono::duration<double>(wall_clock::now() - m_began).count()},
               {"state", !m_running ? "stopped"
                         : m_paused ? "paused"
                                    : "running"},
               {"outcome", m_outcome},
               {"speed_ps", m_speed}};
-    m_frame->add_to(f);
+    m_subject->add_to(f);
     f["replies"] = std::exchange(*m_replies, json::array());
     const std::lock_guard lock(m_mutex);
     if (m_ready) add_untaken(f, json::parse(*m_ready));
@@ -223,7 +224,7 @@ void run_monitor::run_ended(const std::string& outcome) {
     m_running = false;
     m_outcome = outcome;
     m_step_end = never;
-    m_platform->hardware().timeline.interrupt_at(never);
+    m_subject->look_at(never);
     publish();
 }
 

@@ -27,16 +27,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/time.h"
+#include "platform/run_subject.h"
 
 namespace fabricvp {
 
-class machine_frame;
-class platform;
-
 class run_monitor {
 public:
-    /// On the simulation thread. \param frame what there is to see
-    run_monitor(platform& p, std::unique_ptr<machine_frame> frame);
+    /// On the simulation thread.
+    explicit run_monitor(std::unique_ptr<run_subject> subject);
     ~run_monitor();
 
     // Of any thread.
@@ -58,6 +56,8 @@ public:
     /// Sleeps until something is to be done, for some milliseconds at most.
     void rest();
     void pause();
+    /// Makes a frame for one who has seen none, with all that consoles have printed. Not while a run goes on.
+    void show_again();
     void run_begins();
     /// Makes a last frame. \param outcome one line
     void run_ended(const std::string& outcome);
@@ -76,8 +76,7 @@ private:
     void arm();
     void publish();
 
-    platform* m_platform;
-    std::unique_ptr<machine_frame> m_frame;
+    std::unique_ptr<run_subject> m_subject;  // until the platform is gone
     std::string m_description;
 
     std::mutex m_mutex;  // of what stands below, up to m_pending

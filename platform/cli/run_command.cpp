@@ -100,21 +100,6 @@ bool attach_consoles(platform& p, const options::variables_map& given, bool quie
     return on_terminal;
 }
 
-/// A page about the run, as long as what is returned lives. \throws input_error
-std::shared_ptr<void> serve_page(platform& p, const options::variables_map& given) {
-    if (given.count("monitor-wait") && !given.count("monitor")) throw input_error("--monitor-wait needs --monitor");
-    if (!given.count("monitor")) return nullptr;
-    const auto text = text_option(given, "monitor");
-    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
-        throw input_error(fmt::format(
-            "--monitor {}: a port is a number from 0 to 65535; CONFIG stands before --monitor", quoted(text)));
-    const auto port = static_cast<std::uint16_t>(number_option(text, 0, 65535, "--monitor"));
-    if (!page_server_of_caller())
-        throw input_error("--monitor: the command of the Python package serves the page, not this program");
-    if (given.count("monitor-wait")) p.monitor()->pause();
-    return page_server_of_caller()(p.monitor(), given["CONFIG"].as<std::string>(), port);
-}
-
 options::options_description run_options() {
     options::options_description o;
     options::options_description run("run");
@@ -275,6 +260,20 @@ void report_plan(const statistics_snapshot& values) {
 }
 
 }  // namespace
+
+std::shared_ptr<void> serve_page(platform& p, const options::variables_map& given) {
+    if (given.count("monitor-wait") && !given.count("monitor")) throw input_error("--monitor-wait needs --monitor");
+    if (!given.count("monitor")) return nullptr;
+    const auto text = text_option(given, "monitor");
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
+        throw input_error(fmt::format(
+            "--monitor {}: a port is a number from 0 to 65535; CONFIG stands before --monitor", quoted(text)));
+    const auto port = static_cast<std::uint16_t>(number_option(text, 0, 65535, "--monitor"));
+    if (!page_server_of_caller())
+        throw input_error("--monitor: the command of the Python package serves the page, not this program");
+    if (given.count("monitor-wait")) p.monitor()->pause();
+    return page_server_of_caller()(p.monitor(), given["CONFIG"].as<std::string>(), port);
+}
 
 void configure_consoles(platform& p, const options::variables_map& given) {
     console_options o;

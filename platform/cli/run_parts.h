@@ -15,6 +15,9 @@ namespace fabricvp::cli {
 /// \throws input_error
 std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
                                   std::vector<kernel_output>& outputs);
+/// A page about the run (--monitor), as long as what is returned lives; null: none is wanted. With ranks in rank 0,
+/// once all have made their monitor. \throws input_error
+std::shared_ptr<void> serve_page(platform& p, const options::variables_map& given);
 void configure_consoles(platform& p, const options::variables_map& given);
 /// The file of --junit, to be held while the run lasts. \throws input_error
 held_file check_junit(const options::variables_map& given);

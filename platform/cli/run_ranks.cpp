@@ -2,6 +2,7 @@
 // `run --ranks`: one machine as several processes.
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -26,8 +27,8 @@ namespace {
 
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
-    for (const char* option : {"plan-ranks", "gdb", "gdb-nowait", "monitor", "monitor-wait", "replay", "record",
-                               "spans", "capture", "capture-filter", "log-bus"})
+    for (const char* option :
+         {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
         if (given.count(option))
             throw input_error(
                 fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
@@ -86,13 +87,24 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
         for (const auto& [node, file] : by_node(given, "script", *p))
             p->run_script(node, read_file(file, 1 << 20), file);
         if (first) junit = check_junit(given);
-        if (first && given.count("out")) p->open_results(text_option(given, "out"));
     } catch (const input_error& e) {
         error = e.what();
     } catch (const std::bad_alloc&) {
         error = "out of memory";
     }
-    if (const auto found = agree_on_errors(communicator, error); !found.empty()) {
+    std::shared_ptr<void> page;
+    auto found = agree_on_errors(communicator, error);
+    if (found.empty()) {
+        try {
+            if (given.count("monitor")) p->monitor();  // all ranks together
+            if (first) page = serve_page(*p, given);
+            if (first && given.count("out")) p->open_results(text_option(given, "out"));
+        } catch (const input_error& e) {
+            error = e.what();
+        }
+        found = agree_on_errors(communicator, error);
+    }
+    if (!found.empty()) {
         communicator.finish();
         if (!first) return status::ok;
         throw input_error(found);

@@ -18,6 +18,7 @@ public:
     partition(const machine_params& params, unsigned ranks);
 
     unsigned ranks() const { return m_ranks; }
+    std::size_t nodes() const { return m_nodes.size(); }
     unsigned of_node(std::size_t node) const { return m_nodes[node]; }
     /// Of an adapter (node0.hca0), switch or generator, as links of the network call it.
     unsigned of_vertex(const std::string& name) const;

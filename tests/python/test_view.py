@@ -68,7 +68,8 @@ def test_run_after_run_is_shown(machine):
         assert page.url
         platform.view()
     again = platform.view()
-    assert again is not view
+    assert again is not view and again.frame["time_ps"] == platform.now_ps
+    assert "you typed hello" in again.console()
     platform.close()
     assert again.ended == "the machine is gone" and not again.is_open()
 
