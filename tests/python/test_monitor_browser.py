@@ -156,3 +156,42 @@ def test_a_notebook_shows_and_steers(page, machine):
     assert page.locator("#links tbody tr").count() == 4
     platform.close()
     until("#message", "the machine is gone")
+
+
+def test_two_ranks_are_watched_and_steered_as_one_machine(page, assemble, tmp_path):
+    firmware = assemble(guests.ECHO)
+    with monitored(
+        tmp_path, "rdma_pair", "--firmware", firmware, "--firmware", f"node1={firmware}", "--ranks", 2, "--monitor",
+        "--monitor-wait", "--console", "none",
+    ) as run:  # fmt: skip
+        page.goto(run.url)
+        page.wait_for_selector("#state[data-state=paused]")
+        for name in ("node0.hca0", "node1.hca0"):
+            assert page.locator("#picture svg text", has_text=name).count()
+        page.get_by_role("button", name="Continue").click()
+        page.locator("#console", has_text="ready>").wait_for()
+        assert page.locator("#links tbody tr").count() == 6 and page.locator("#harts tbody tr").count() == 8
+
+        page.get_by_role("button", name="Pause").click()
+        page.wait_for_selector("#state[data-state=paused]")
+        page.get_by_role("button", name="Continue").click()
+        page.select_option("#console-node", "1")
+        page.fill("#line", "to the other rank")
+        page.press("#line", "Enter")
+        page.locator("#console", has_text="you typed to the other rank").wait_for()
+
+        faults = page.evaluate("fetch('description.json').then((response) => response.json())")["faults"]
+        lost = next(f for f in faults if f["target"].startswith("node1.hca0") and f["kind"] == "link_down")
+        page.select_option("#fault-target", lost["target"])
+        page.select_option("#fault-kind", "link_down")
+        page.fill("#fault-arguments input[name=lasting]", "10 s")
+        page.get_by_role("button", name="Inject").click()
+        page.locator("#links tbody", has_text="down").wait_for()
+
+        for node in ("0", "1"):
+            page.select_option("#console-node", node)
+            page.fill("#line", "off")
+            page.press("#line", "Enter")
+        page.wait_for_selector("#state[data-state=stopped]")
+        page.locator("#time", has_text="node0 powered off; node1 powered off").wait_for()
+        assert run.wait() == 0, run.errors
