@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -189,6 +190,28 @@ public:
     /// name ends it. Packets that would make the file larger than `max_bytes` are left out. \throws input_error
     void start_capture(const std::string& file, const std::string& filter = {},
                        std::uint64_t max_bytes = default_file_limit);
+
+    /// Looks into an ELF file with debug information before it looks into those that are loaded: of a kernel or a
+    /// program that nodes get by other means. Before start_profile() and start_coverage(). \throws input_error
+    void add_symbols(const std::string& file);
+    /// Samples harts and wavefronts once in each period of simulated time from now on. The run stays the same.
+    /// \throws input_error for a period of 0, and with ranks
+    void start_profile(ticks period);
+    /// Stacks, "outermost;…;innermost", and how often each was sampled. \throws input_error if no profile was started
+    std::map<std::string, std::uint64_t> profile_stacks();
+    /// The same, a line each, as tools for flame graphs read them; and a page that shows them.
+    std::string folded_stacks();
+    std::string profile_page();
+    /// Writes the page, and beside it the folded stacks, under the same name with .folded. \param page its name ends in
+    /// .html \throws input_error
+    void write_profile(const std::string& page);
+    /// Whether it would take that name. \throws input_error
+    static void check_profile_name(const std::string& page);
+    /// Counts executions of the instructions of guests from now on. The run stays the same. \throws input_error with
+    /// ranks
+    void start_coverage();
+    /// A tracefile of lcov: which source lines were executed, and how often. \throws input_error if it was not started
+    std::string coverage();
 
 private:
     platform();

@@ -22,6 +22,7 @@
 #include "platform/machine.h"
 #include "platform/network_capture.h"
 #include "platform/platform.h"
+#include "platform/profile/guest_profile.h"
 #include "platform/ranked_subject.h"
 #include "platform/ranks/communicator.h"
 #include "platform/ranks/partition.h"
@@ -90,6 +91,8 @@ struct platform::implementation {
     std::unique_ptr<gpu::replay::recorder> recorder;
     std::string recorder_path;
     std::vector<std::string> command;
+    std::vector<std::string> symbol_files;   ///< of add_symbols()
+    std::unique_ptr<guest_profile> profile;  ///< it knows harts and GPUs
 
     bool started = false;
     bool running = false;
@@ -122,6 +125,9 @@ struct platform::implementation {
     void restart(std::size_t node);
     /// Resets the nodes that wish it, or arranges that this happens once the running callback is over.
     void serve_resets();
+
+    /// platform_profile.cpp: made when it is asked for first
+    guest_profile& profiler();
 
     /// platform_replay.cpp
     void start_replay(std::size_t node);

@@ -47,6 +47,7 @@ struct block {
     bool dead = false;                          ///< its code was overwritten
 
     block_op* ops() { return reinterpret_cast<block_op*>(this + 1); }
+    const block_op_position* positions() const { return const_cast<block*>(this)->positions(); }
     block_op_position* positions() { return reinterpret_cast<block_op_position*>(ops() + op_count); }
 };
 

@@ -83,6 +83,10 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
         m_ops.push_back({m_labels[static_cast<unsigned>(internal_op::code_lines)], 0, 0, 0, 0, 0});
         m_positions.push_back({});
     }
+    if (probe) {
+        m_ops.push_back({m_labels[static_cast<unsigned>(internal_op::tell_block)], 0, 0, 0, 0, 0});
+        m_positions.push_back({});
+    }
     const auto in_page = static_cast<unsigned>(page_size - (pc & (page_size - 1)));
     // Where the page is not in the TLB, what holds for an instruction's first half need not hold for its second.
     const bool by_halves =
@@ -122,9 +126,12 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
     if (max_instructions == 1) {
         auto* b = new (m_scratch.data()) block;
         b->op_count = op_count;
-        return finish_block(b, at.host, offset);
+        finish_block(b, at.host, offset);
+        if (probe) number_block(*b, at.physical);
+        return b;
     }
     auto* b = finish_block(blocks.allocate(op_count), at.host, offset);
+    if (probe) number_block(*b, at.physical);
     blocks.insert(b, *at.memory, at.offset);
     if (second.host) {
         b->second_page = second.host;

@@ -18,6 +18,7 @@
 #include "base/statistics.h"
 #include "base/wire.h"
 #include "riscv/hart_debug.h"
+#include "riscv/hart_probe.h"
 #include "riscv/instruction_cache.h"
 #include "riscv/linear_loop.h"
 #include "riscv/memory_timing.h"
@@ -116,6 +117,14 @@ public:
     void attach_aia(aia_interface* aia);
     /// Adds what `timing` says to the time of each access to direct memory; null: no more. It must outlive its use.
     void attach_memory_timing(memory_timing* timing);
+    /// Tells `probe` what code is executed when, and changes nothing else; null: no more. It must outlive its use.
+    void attach_probe(hart_probe* probe);
+    /// Where the hart stands, without any effect. Inside a slice: where the block began that it executes, if it is
+    /// asked by a probe.
+    hart_frame frame() const;
+    /// Bytes of memory that the hart reaches directly, as its loads would see them, without any effect. \returns false
+    /// where they are not all there
+    bool peek(std::uint64_t address, void* to, std::size_t size) const;
     /// Tells the bus of the order that fences and atomics ask for (order_extension), for caches that firmware keeps
     /// coherent; a fence then takes as long as the bus says. Off at first. Before start().
     void order_on_bus(bool on);

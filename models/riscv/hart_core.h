@@ -4,6 +4,7 @@
 //   hart_memory.cpp   loads and stores that miss the TLB          hart_bus.cpp  accesses through the calendar
 //   hart_traps.cpp    traps, returns, CSR and system instructions
 //   hart_slice.cpp    slices, local time, waiting                hart_debug.cpp  breakpoints, stepping, registers
+//   hart_probe.cpp    what a probe is told
 //   hart_polls.cpp    where a hart falls asleep instead of polling                hart_sleep.cpp   how it sleeps
 #pragma once
 
@@ -133,6 +134,14 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     void finish_reset();
     void fail_access();
 
+    // --- probe (hart_probe.cpp)
+    void number_block(block& b, std::uint64_t physical);
+    void tell_entered(const block& b, std::uint32_t number, std::uint64_t pc);
+    void tell_left(block& b, unsigned executed);
+    void tell_rest(hart_rest why) {
+        if (probe) probe->rests(owner, why, m_local);
+    }
+
     // --- traps (hart_traps.cpp)
     void take_trap(cause c, std::uint64_t value, std::uint64_t pc);
     void take_interrupt(unsigned code);
@@ -201,6 +210,7 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     hart& owner;
     const timebase& time;
     memory_timing* timing = nullptr;
+    hart_probe* probe = nullptr;
     std::unique_ptr<instruction_cache> code_cache;  ///< null: none
     bool order_on_bus = false;
     const ticks quantum;

@@ -85,6 +85,7 @@ loop_refusal hart::implementation::fall_asleep() {
     if (rounds < fewest_rounds) return loop_refusal::few_rounds;
     m_sleep.rounds = rounds;
     m_sleep.round = m_sleep.part = 0;
+    tell_rest(hart_rest::polls);
     begin_sleep(m_local + span_of(cost * static_cast<std::int64_t>(rounds)));
     return loop_refusal::none;
 }

@@ -232,6 +232,7 @@ void hart::implementation::run_slice() {
     for (;;) {
         const auto why = run_one_slice();
         if (why == exit_reason::pending) {
+            tell_rest(hart_rest::access);
             const bool shared = g_separate && m_access.segment_count == 1 && is_shared_memory(m_access.segments[0].to);
             if (shared && may_go_on()) {
                 retired = 0;
@@ -247,6 +248,7 @@ void hart::implementation::run_slice() {
         } else if (why == exit_reason::waiting) {
             m_phase = phase::waiting;
             owner.cancel(m_wake);
+            tell_rest(hart_rest::interrupt);
         } else if (m_paused && polls_are_skipped()) {
             consider_sleep();
         }
@@ -319,6 +321,7 @@ void hart::implementation::stop() {
     clear_code();
     if (m_payload && m_response_ready) drop_payload();
     if (m_payload) m_payload_stale = true;
+    tell_rest(hart_rest::stopped);
 }
 
 }  // namespace fabricvp::riscv

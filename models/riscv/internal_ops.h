@@ -10,6 +10,7 @@ enum class internal_op : unsigned {
     block_end = static_cast<unsigned>(opcode::count),  ///< falls through into the next block
     bus_fence,                                         ///< a fence that the bus must hear of
     code_lines,                                        ///< at the beginning of a block: its code must be there
+    tell_block,                                        ///< at the beginning of a block: a probe hears of it
     count
 };
 

@@ -264,6 +264,7 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
             && op_block_end,
         &&op_bus_fence,
         &&op_code_lines,
+        &&op_tell_block,
     };
     if (labels) {
         *labels = table;
@@ -299,6 +300,12 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
 
     LABEL(code_lines) {
         if (UNLIKELY(b->fetched != m->code_cache->generation())) budget -= m->fetch_lines(*b);
+        NEXT;
+    }
+
+    LABEL(tell_block) {
+        m->budget = budget;
+        m->tell_entered(*b, static_cast<std::uint32_t>(o->immediate), pc);
         NEXT;
     }
 
@@ -359,6 +366,8 @@ leave : {
     if (m->exit == exit_reason::resync) ++position;
     budget += b->cost - position->cost;
     retired -= b->instructions - position->instructions;
+    if (UNLIKELY(m->probe != nullptr))  // an access that goes through the calendar completes there
+        m->tell_left(*b, position->instructions + (m->exit == exit_reason::pending ? 1u : 0u));
     pc += position->offset;
     context = m->context;
     if (m->exit == exit_reason::fault) {

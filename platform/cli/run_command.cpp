@@ -73,6 +73,30 @@ void start_trace(platform& p, const options::variables_map& given) {
     p.start_trace(from, to, text_option(given, "trace-filter"), size_option(given, "trace-size", 256 << 20), form);
 }
 
+/// Where the profile's page goes; nothing without --profile. \throws input_error
+std::string start_profile(platform& p, const options::variables_map& given) {
+    for (const auto& file : given.count("symbols") ? given["symbols"].as<arguments>() : arguments()) {
+        if (given.count("profile") || given.count("coverage"))
+            p.add_symbols(file);
+        else
+            throw input_error("--symbols needs --profile or --coverage");
+    }
+    if (given.count("kernel-elf") && (given.count("profile") || given.count("coverage")))
+        p.add_symbols(text_option(given, "kernel-elf"));
+    if (given.count("profile-period") && !given.count("profile")) throw input_error("--profile-period needs --profile");
+    if (given.count("coverage")) p.start_coverage();
+    if (!given.count("profile")) return {};
+    auto page = text_option(given, "profile");
+    if (page == "-" && !given.count("out")) throw input_error("--profile needs FILE.html, or --out");
+    if (page == "-") page = text_option(given, "out") + "/profile.html";
+    platform::check_profile_name(page);
+    ticks period = 1'000'000;
+    if (given.count("profile-period"))
+        period = quantity<duration>(text_option(given, "profile-period"), parameter_kind::duration, "--profile-period");
+    p.start_profile(period);
+    return page;
+}
+
 bool owes_result(const platform& p) {
     for (std::size_t i = 0; i < p.node_count(); ++i)
         if (p.owes_result(i)) return true;
@@ -157,6 +181,15 @@ options::options_description run_options() {
         "plan-ranks", options::value<std::string>()->value_name("N"),
         "measure in one process what N ranks would have to do, and what they could gain: sim.parallel.* in stats.json")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
+        "profile", options::value<std::string>()->value_name("FILE.html")->implicit_value("-"),
+        "sample where harts, command processors and wavefronts spend simulated time: a flame graph (default: "
+        "DIR/profile.html), and folded stacks beside it")("profile-period",
+                                                          options::value<std::string>()->value_name("TIME"),
+                                                          "simulated time from sample to sample (default 1 us)")(
+        "coverage", options::value<std::string>()->value_name("FILE.info"),
+        "count executions of the guests' source lines, as a tracefile for lcov and genhtml")(
+        "symbols", options::value<arguments>()->value_name("FILE"),
+        "for --profile and --coverage: an ELF file of a guest that the machine does not load itself; repeatable")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
     return o;
@@ -176,6 +209,8 @@ int run(const options::variables_map& given) {
         p->plan_ranks(static_cast<unsigned>(
             number_option(text_option(given, "plan-ranks"), 1, machine_params::max_nodes, "--plan-ranks")));
     start_capture(*p, given);
+    const auto profile_page = start_profile(*p, given);
+    const held_file coverage = given.count("coverage") ? check_writable(text_option(given, "coverage")) : held_file();
     if (given.count("spans") && !given.count("out"))
         throw input_error("--spans needs --out, the folder where stats.json goes");
     if (given.count("spans")) span_recorder::current().enable(true);
@@ -209,6 +244,8 @@ int run(const options::variables_map& given) {
     explain_empty_bus_logs();
     if (given.count("out")) write_results(*p, given["out"].as<std::string>());
     write_kernel_outputs(*p, outputs);
+    if (!profile_page.empty()) p->write_profile(profile_page);
+    if (given.count("coverage")) write_file(text_option(given, "coverage"), p->coverage());
     if (given.count("record")) {
         const auto told = p->finish_recording();
         if (!quiet) fmt::print(stderr, "fabricvp: {}\n", told);

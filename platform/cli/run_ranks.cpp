@@ -27,8 +27,8 @@ namespace {
 
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
-    for (const char* option :
-         {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
+    for (const char* option : {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "spans", "capture",
+                               "capture-filter", "log-bus", "profile", "coverage"})
         if (given.count(option))
             throw input_error(
                 fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));

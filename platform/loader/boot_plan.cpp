@@ -112,6 +112,12 @@ std::pair<std::uint64_t, std::uint64_t> boot_plan::add_initrd(const std::string&
     return {start, start + bytes.size()};
 }
 
+std::vector<std::string> boot_plan::elf_files() const {
+    std::vector<std::string> paths;
+    for (auto elf = m_elfs.rbegin(); elf != m_elfs.rend(); ++elf) paths.push_back(elf->name());
+    return paths;
+}
+
 std::optional<std::uint64_t> boot_plan::symbol(const std::string& name) const {
     for (auto elf = m_elfs.rbegin(); elf != m_elfs.rend(); ++elf) {
         const auto found = elf->symbol(name);

@@ -56,6 +56,8 @@ public:
     /// Physical address of a symbol in the kernel or else the firmware. \throws input_error
     std::optional<std::uint64_t> symbol(const std::string& name) const;
 
+    /// Paths of the ELF files among the images, the last one loaded first.
+    std::vector<std::string> elf_files() const;
     const std::vector<load_region>& load_regions() const { return m_load_regions; }
     const memory_range& memory() const { return m_memory; }
 

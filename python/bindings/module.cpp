@@ -204,6 +204,12 @@ void bind_session(py::module_& m) {
         .def("start_trace",
              [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t max,
                 const std::string& form) { x.machine().start_trace(from, to, filter, max, parse_trace_file(form)); })
+        .def("add_symbols", [](session& x, const std::string& file) { x.machine().add_symbols(file); })
+        .def("start_profile", [](session& x, ticks period) { x.machine().start_profile(period); })
+        .def("profile_stacks", [](session& x) { return x.machine().profile_stacks(); })
+        .def("write_profile", [](session& x, const std::string& page) { x.machine().write_profile(page); })
+        .def("start_coverage", [](session& x) { x.machine().start_coverage(); })
+        .def("coverage", [](session& x) { return x.machine().coverage(); })
         .def("inject", [](session& x, const std::string& target, const std::string& kind, ticks at,
                           const platform::overrides& arguments) { x.machine().inject(target, kind, at, arguments); })
         .def("faults", [](session& x) { return list_faults(x.machine()); })

@@ -465,6 +465,41 @@ class Platform:
         until = NEVER if end is None else to_picoseconds(end)
         self._core.start_trace(to_picoseconds(start), until, filter, max_bytes, format)
 
+    def add_symbols(self, file: str | os.PathLike[str]) -> None:
+        """For profiles and coverage: looks into this ELF file with debug information before it looks into those that
+        nodes have loaded. Needed for what guests load themselves: kernels of one's own, programs on Linux. Before the
+        first `run()`. Raises `InputError` if it is none."""
+        self._core.add_symbols(os.fspath(file))
+
+    def start_profile(self, period: Time = "1 us") -> None:
+        """Samples where harts, command processors and wavefronts spend simulated time, from now on, once in each
+        ``period``. Results and times stay the same. Raises `InputError` for a period of 0."""
+        self._core.start_profile(to_picoseconds(period))
+
+    def profile(self) -> dict[tuple[str, ...], int]:
+        """What `start_profile()` has sampled until now: stacks, the block's path and the outermost function first, and
+        how many samples found it. A frame in brackets says what is waited for. Raises `InputError` if no profile was
+        started."""
+        return {tuple(stack.split(";")): samples for stack, samples in self._core.profile_stacks().items()}
+
+    def write_profile(self, page: str | os.PathLike[str]) -> None:
+        """Writes the profile as a flame graph, one page whose name ends in ``.html``, and beside it as folded stacks
+        (``.folded``). Raises `InputError` if no profile was started, or it cannot be written."""
+        self._core.write_profile(os.fspath(page))
+
+    def start_coverage(self) -> None:
+        """Counts how often instructions of guests are executed, from now on. Results and times stay the same."""
+        self._core.start_coverage()
+
+    def write_coverage(self, file: str | os.PathLike[str]) -> None:
+        """Writes which source lines were executed since `start_coverage()`, and how often, as a tracefile for lcov and
+        genhtml. Raises `InputError` if that was not called."""
+        text = self._core.coverage()
+        try:
+            Path(file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{os.fspath(file)}: cannot write: {error.strerror}") from None
+
     def start_capture(self, file: str | os.PathLike[str], filter: str = "", max_bytes: int = 1 << 30) -> None:
         """Writes packets of the network between nodes into ``file`` as they leave ports, from now on: as a capture for
         Wireshark (pcap with ERF records), or as a table of header fields if the name ends in ``.csv``. ``filter`` is a

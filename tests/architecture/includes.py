@@ -81,6 +81,7 @@ _platform = {
     "params": set(),
     "console": {"common"},
     "loader": {"common"},
+    "profile": {"common", "loader"},
     "config": {"common", "params", "loader", "plugin.h"},
     "results": {"common", "config", "params"},
     "ranks": {"common", "params", "results"},

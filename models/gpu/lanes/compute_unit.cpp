@@ -98,6 +98,18 @@ compute_unit::~compute_unit() {
 }
 
 /// Changes state; the time in the old one is counted.
+/// Whether its instruction has been counted, and the program counter is behind it.
+static bool waits_behind(wavefront_state s) {
+    return s == wavefront_state::queue || s == wavefront_state::fence || s == wavefront_state::barrier ||
+           s == wavefront_state::draining;
+}
+
+void compute_unit::tell_probe(wavefront& w, wavefront_state next) {
+    m_probe->leaves(w, w.probed_pc, now());
+    const auto& c = w.context;
+    w.probed_pc = waits_behind(next) || !c.schedule.active ? c.op_pc : c.schedule.pc;
+}
+
 void compute_unit::enter(wavefront& w, wavefront_state s) {
     const ticks spent = now() - w.since;
     switch (w.state) {
@@ -116,6 +128,7 @@ void compute_unit::enter(wavefront& w, wavefront_state s) {
             w.observer->queued(spent);
     }
     if (trace::on() && w.state != wavefront_state::free && spent) trace::slice(w, describe(w.state), w.since, now());
+    if (m_probe) tell_probe(w, s);
     w.state = s;
     w.since = now();
     auto& unit = *m_simds[w.simd];

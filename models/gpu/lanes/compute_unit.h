@@ -15,6 +15,7 @@
 #include "base/time_integral.h"
 #include "gpu/lanes/lane_engine.h"
 #include "gpu/lanes/wavefront.h"
+#include "gpu/lanes/wavefront_probe.h"
 #include "gpu/lanes/wavefront_watcher.h"
 
 namespace fabricvp::gpu {
@@ -147,6 +148,11 @@ public:
     /// The watcher does not hold a slot's wavefront any more.
     void wake(unsigned slot);
     /// For debuggers: a slot's wavefront, state free if there is none.
+    /// Tells `probe` how wavefronts spend their time, and counts what they execute if `counts`; null: neither.
+    void attach_probe(wavefront_probe* probe, instruction_counters* counts) {
+        m_probe = probe;
+        m_engine.count_instructions(counts);
+    }
     const wavefront& slot(unsigned n) const { return *m_wavefronts[n]; }
     /// Register `row` (lane_registers) of a lane of a live wavefront.
     std::uint64_t read_register(unsigned slot, unsigned lane, unsigned row) const;
@@ -195,6 +201,7 @@ private:
     void begin_fence(wavefront& w);
     void continue_fence(wavefront& w);
     void enter(wavefront& w, wavefront_state s);
+    void tell_probe(wavefront& w, wavefront_state next);
     void make_ready(wavefront& w, ticks at);
     /// For observers: how long the running segment has occupied the SIMD unit.
     ticks worked(const wavefront& w) const {
@@ -226,6 +233,7 @@ private:
     instruction_cache& m_code;
     group_listener& m_listener;
     wavefront_watcher* m_watcher = nullptr;
+    wavefront_probe* m_probe = nullptr;
     lane_engine m_engine;
 
     std::vector<std::unique_ptr<wavefront>> m_wavefronts;

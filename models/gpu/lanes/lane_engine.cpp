@@ -239,7 +239,12 @@ void lane_engine::regroup(lane_context& c, std::uint64_t from, bool backward) {
     s.reconsider(from);
 }
 
-template <bool waits>
+lane_stop lane_engine::run_counted(lane_context& c, instruction_cache& code, unsigned max_instructions) {
+    return waits_for_results(c) ? run_lanes<true, true>(c, code, max_instructions)
+                                : run_lanes<false, true>(c, code, max_instructions);
+}
+
+template <bool waits, bool counts>
 lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions) {
     riscv::fpu::host_environment host;
     auto& s = c.schedule;
@@ -257,6 +262,7 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
     const decoded_line* line = nullptr;
     const lane_op *o = nullptr, *end = nullptr;
     std::uint64_t line_pc = 0;  // of the line's first instruction
+    [[maybe_unused]] std::uint64_t* line_counts = nullptr;
     lane_mask active = s.active;
     bool diverged = s.diverged();
     std::uint64_t counted = 0;  // instructions whose lanes are counted
@@ -288,6 +294,8 @@ lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsig
         cycles += cost.next;
         ++m_executed[which];
         ++instructions;
+        if constexpr (counts)
+            if (line_counts) ++line_counts[o - line->ops.data()];
     };
     const auto expect = [&](const lane_op* next) {
         const auto* const last = line->ops.data() + line_instructions;
@@ -348,6 +356,7 @@ enter:
     if (!line) return leave(lane_stop::fetch);
     c.touched |= line->touches;
     line_pc = s.pc & ~std::uint64_t{line_bytes - 1};
+    if constexpr (counts) line_counts = m_counts->counters(c, s.pc);
     o = line->ops.data() + (s.pc - line_pc) / 4;
     end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4
                                            : line->ops.data() + line_instructions;
@@ -493,7 +502,9 @@ changed:
     goto enter;
 }
 
-template lane_stop lane_engine::run_lanes<false>(lane_context&, instruction_cache&, unsigned);
-template lane_stop lane_engine::run_lanes<true>(lane_context&, instruction_cache&, unsigned);
+template lane_stop lane_engine::run_lanes<false, false>(lane_context&, instruction_cache&, unsigned);
+template lane_stop lane_engine::run_lanes<true, false>(lane_context&, instruction_cache&, unsigned);
+template lane_stop lane_engine::run_lanes<false, true>(lane_context&, instruction_cache&, unsigned);
+template lane_stop lane_engine::run_lanes<true, true>(lane_context&, instruction_cache&, unsigned);
 
 }  // namespace fabricvp::gpu

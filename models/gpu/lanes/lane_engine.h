@@ -39,6 +39,16 @@ enum class lane_stop : std::uint8_t {
     fault        ///< of the lanes `op_lanes`, at op_pc
 };
 
+/// Where executions of single instructions are counted.
+class instruction_counters {
+public:
+    /// Counters of the instructions of a line, in order; null: they are not counted. \param pc in it
+    virtual std::uint64_t* counters(const lane_context& c, std::uint64_t pc) = 0;
+
+protected:
+    ~instruction_counters() = default;
+};
+
 /// Executes instructions of a wavefront until it must wait. Knows nothing of time but issue cycles and latencies of
 /// results.
 class lane_engine {
@@ -50,9 +60,12 @@ public:
 
     /// \param max_instructions after which it stops at the next jump or line; 1 is exact
     lane_stop run(lane_context& c, instruction_cache& code, unsigned max_instructions) {
-        return waits_for_results(c) ? run_lanes<true>(c, code, max_instructions)
-                                    : run_lanes<false>(c, code, max_instructions);
+        if (m_counts) return run_counted(c, code, max_instructions);
+        return waits_for_results(c) ? run_lanes<true, false>(c, code, max_instructions)
+                                    : run_lanes<false, false>(c, code, max_instructions);
     }
+    /// Counts executions of each instruction from now on, in counters that `counts` gives; null: no more.
+    void count_instructions(instruction_counters* counts) { m_counts = counts; }
     /// Whether some result takes longer than its instruction occupies the SIMD unit. If not, an instruction's result is
     /// always there for the next one.
     bool waits_for_results(const lane_context& c) const { return costs_of(c).waits_for_results; }
@@ -66,9 +79,10 @@ public:
     }
 
 private:
-    /// \tparam waits for results: keeps result_at
-    template <bool waits>
+    /// \tparam waits for results: keeps result_at \tparam counts executions of each instruction
+    template <bool waits, bool counts>
     lane_stop run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions);
+    lane_stop run_counted(lane_context& c, instruction_cache& code, unsigned max_instructions);
     bool jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const;
     static void regroup(lane_context& c, std::uint64_t from, bool backward);
     bool read_csr(lane_context& c, const lane_op& o) const;
@@ -76,6 +90,7 @@ private:
     void ballot_of(const lane_context& c, const lane_op& o, lane_registers::row& to) const;
 
     const lane_operations& m_operations;
+    instruction_counters* m_counts = nullptr;
     struct cost {
         std::uint32_t interval;  ///< the SIMD unit is occupied
         std::uint32_t next;      ///< until the wavefront's next instruction can issue

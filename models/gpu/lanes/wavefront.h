@@ -78,6 +78,7 @@ public:
     std::array<std::uint8_t, 64> loads{};    ///< under way, by row
     std::array<ticks, 64> loaded_at{};
     wavefront_observer* observer = nullptr;  ///< null: none
+    std::uint64_t probed_pc = 0;             ///< where a probe was told that it stands
 };
 
 }  // namespace fabricvp::gpu
