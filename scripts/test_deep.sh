@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install wheel browser slurm tidy bare)
+all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install wheel browser slurm soak tidy bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
     [fuzz]="an hour of all fuzzers under the sanitizers, from seed 1 on"
@@ -19,6 +19,7 @@ declare -A about=(
     [wheel]="a wheel, on a bare Debian 12 without compilers"
     [browser]="the page of a run, the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
     [slurm]="sweeps on a Slurm cluster of one node"
+    [soak]="random machines, programs, networks and faults for SOAK_MINUTES (60), from round SOAK_SEED (1) on"
     [tidy]="clang-tidy on all C++ sources"
     [bare]="make demo and make test from a clone on a bare Debian 12"
 )
@@ -59,6 +60,10 @@ part_browser() {
 part_slurm() {
     scripts/setup.sh build test slurm && scripts/build.sh "$jobs" &&
         scripts/deep/slurm.sh .venv/bin/python -m pytest tests/python/test_sweep_slurm.py
+}
+part_soak() {
+    scripts/build.sh "$jobs" &&
+        .venv/bin/python tests/soak/soak.py --minutes "${SOAK_MINUTES:-60}" --seed "${SOAK_SEED:-1}"
 }
 part_tidy() { scripts/setup.sh build test check && scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/check.sh --all tidy; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }
