@@ -167,7 +167,7 @@ enum {
     PCI_BAR_MEMORY_FLAGS = 0xf
 };
 enum { PCI_WINDOW_WIDE = 0x1, PCI_WINDOW_MASK = 0xfff0 }; /* memory and prefetchable base and limit */
-enum { PCI_BRIDGE_SECONDARY_RESET = 0x0040 };
+enum { PCI_BRIDGE_SERR = 0x0002, PCI_BRIDGE_SECONDARY_RESET = 0x0040 };
 
 enum {
     PCI_CAPABILITY_PM = 0x01,
@@ -209,6 +209,9 @@ enum {
     PCI_EXPRESS_RESET_SUPPORTED = 0x10000000
 };
 enum {
+    PCI_EXPRESS_REPORT_NONFATAL = 0x0002,
+    PCI_EXPRESS_REPORT_FATAL = 0x0004,
+    PCI_EXPRESS_REPORT_UNSUPPORTED = 0x0008,
     PCI_EXPRESS_REPORT_ERRORS = 0x000f,
     PCI_EXPRESS_PAYLOAD_SHIFT = 5,
     PCI_EXPRESS_PAYLOAD_MASK = 0x00e0,
@@ -223,6 +226,13 @@ enum {
     PCI_EXPRESS_LINK_WIDTH = 0x03f0,
     PCI_EXPRESS_LINK_WIDTH_SHIFT = 4,
     PCI_EXPRESS_LINK_ACTIVE = 0x2000
+};
+/* AER: root error status, whose bits are cleared by ones */
+enum {
+    PCI_AER_ROOT_FIRST_FATAL = 0x10,
+    PCI_AER_ROOT_NONFATAL = 0x20,
+    PCI_AER_ROOT_FATAL = 0x40,
+    PCI_AER_ROOT_ALL = 0x7f
 };
 enum { PCI_EXPRESS_RETRY_VISIBLE = 0x0010, PCI_EXPRESS_RETRY_CAPABLE = 0x0001 }; /* root control and capabilities */
 

@@ -25,7 +25,7 @@ MICROSECOND = 10**6
 PLANTED = [
     (Fate.MASKED, "node1.pcie.disk0.link", "drop", {"flow": "posted"}, 7700),
     (Fate.CORRECTED, "node0.pcie.switch0.upstream_port", "bit_errors", {"rate": "1e-4", "lasting": "100 us"}, 7700),
-    (Fate.RECOVERED, "node1.hca0.network.link", "drop", {"count": "3"}, 8478),
+    (Fate.RECOVERED, "node1.hca0.network.link", "drop", {"count": "3"}, 8503),
     (Fate.REPORTED, "node1.fabric.gpu0.link", "poison", {}, 8300),
     (Fate.HANG, "node1.gpu3.link", "lose_credit", {"flow": "non_posted"}, 7367),
     (Fate.SILENT, "node1.fabric.cluster1.to_cluster0", "flip", {"bit": "160"}, 7000),
@@ -78,6 +78,29 @@ def test_registers_of_a_gpu_that_is_gone_end_the_work_on_its_links():
     assert found.end_ps < 400_000 * MICROSECOND
 
 
+def lost_load(point):
+    """A load of a hart whose request is lost, and gives all ones."""
+    faults = [("node0.pcie.root.root_port0", "drop", {"flow": "non_posted"}, 7714)]
+    late = [replace(each, at_ps=7_714_399_000) for each in plan_of(faults)]
+    return run_plan(point, lambda kinds, window: late)
+
+
+@pytest.mark.parametrize("errors, fate", [("reported", Fate.REPORTED), ("ignored", Fate.SILENT)])
+def test_a_lost_load_is_a_failure_where_errors_are_reported(errors, fate):
+    point = Injections(0, 1, 1, options=campaign.OPTIONS.replace("reported", errors))
+    found = run_points(lost_load, [point], 1, lambda index: None)[0].injections[0]
+    assert found.fate == fate, found
+    assert ("a non-fatal error: completion timeout" in found.detail) == (errors == "reported")
+
+
+def test_one_injection_of_a_campaign_is_repeated_by_its_number():
+    options = argparse.Namespace(injections=None, number=10, seed=5, kinds=None)
+    run = Run(True, 1, options, Progress())
+    study.study(run)
+    assert run.report.ok and [len(s.frame) for s in tables(run)] == [1]
+    assert tables(run)[0].frame.number.tolist() == [10]
+
+
 def test_the_same_seed_gives_the_same_injections_and_outcomes():
     twice = run_points(measure, [Injections(9, 3, 5), Injections(9, 3, 5), Injections(9, 3, 6)], 2, lambda index: None)
     assert twice[0] == twice[1]
@@ -103,7 +126,7 @@ def test_a_campaign_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "AGAIN", 1)
 
     def run(injections, cache):
-        options = argparse.Namespace(injections=injections, seed=3, kinds=["lanes lost"])
+        options = argparse.Namespace(injections=injections, number=None, seed=3, kinds=["lanes lost"])
         made = Run(True, 2, options, Found(), result_cache=ResultCache(cache))
         study.study(made)
         return made
@@ -121,7 +144,7 @@ def tables(run):
 
 def test_a_campaign_that_lost_a_simulator_fails(monkeypatch):
     crashed = campaign.Injection(0, "link down", "PCIe", "node0.gpu0.link", "", 5, Fate.CRASH, "process gone", 0)
-    run = Run(True, 1, argparse.Namespace(injections=1, seed=1, kinds=["link down"]), Progress())
+    run = Run(True, 1, argparse.Namespace(injections=1, number=None, seed=1, kinds=["link down"]), Progress())
     monkeypatch.setattr(run, "map", lambda *_, **__: [campaign.Injected((crashed,), QUIET)])
     study.study(run)
     assert [c.name for c in run.report.checks if not c.ok] == ["no fault ends the simulator"]

@@ -102,11 +102,20 @@ void bootstrap_exchange(struct bootstrap* p, unsigned with, const void* local, v
 
 void bootstrap_wait_for(struct bootstrap* p, unsigned with) {
     const uint32_t tag = p->peers[with].tag + 1;
-    for (poll(p); p->peers[with].inbox[tag & 1].tag != tag; poll(p)) timer_sleep(POLL_INTERVAL_US);
+    const uint64_t begin = timer_now();
+    for (poll(p); p->peers[with].inbox[tag & 1].tag != tag; poll(p)) {
+        timer_sleep(POLL_INTERVAL_US);
+        if (timer_microseconds(timer_now() - begin) > BOOTSTRAP_WORK_TIMEOUT_US)
+            panic("bootstrap: node %u has not come to the next exchange within %u s", with,
+                  BOOTSTRAP_WORK_TIMEOUT_US / 1000000);
+    }
 }
 
 void bootstrap_finalize(struct bootstrap* p) {
     for (unsigned i = 0; i < p->comm.size; ++i) wait_for_acknowledgement(p, i);
-    while (p->hello_qp.send_queue.head != p->hello_qp.send_queue.tail) poll(p);
+    const uint64_t begin = timer_now();
+    for (poll(p); p->hello_qp.send_queue.head != p->hello_qp.send_queue.tail; poll(p))
+        if (timer_microseconds(timer_now() - begin) > BOOTSTRAP_TIMEOUT_US)
+            panic("bootstrap: this node's adapter does not send");
     timer_wait(DRAIN_US);
 }

@@ -9,7 +9,8 @@
 #include "lib/communicator.h"
 #include "lib/harts.h"
 
-enum { BOOTSTRAP_MAX_RANKS = 64, BOOTSTRAP_MESSAGE_BYTES = 192, BOOTSTRAP_TIMEOUT_US = 200000 };
+enum { BOOTSTRAP_MAX_RANKS = 64, BOOTSTRAP_MESSAGE_BYTES = 192, BOOTSTRAP_TIMEOUT_US = 200000,
+       BOOTSTRAP_WORK_TIMEOUT_US = 5000000 };
 
 struct bootstrap {
     struct pci_host pci;
@@ -33,9 +34,11 @@ void bootstrap_exchange(struct bootstrap* bootstrap, unsigned with, const void* 
 static inline void bootstrap_poll_delay(void) {
     for (unsigned i = 0; i < 64; ++i) relax();
 }
-/* Waits until the other one has begun the next exchange, asleep most of the time, for as long as it takes. */
+/* Waits until the other one has begun the next exchange, asleep most of the time. Panics if it has not within
+ * BOOTSTRAP_WORK_TIMEOUT_US, in which it may work: five times what a kernel may take. */
 void bootstrap_wait_for(struct bootstrap* bootstrap, unsigned with);
-/* Waits until all that was told has arrived, for the link goes with this node. To be called before that. */
+/* Waits until all that was told has arrived, for the link goes with this node. To be called before that. Panics where
+ * this node's adapter does not send it. */
 void bootstrap_finalize(struct bootstrap* bootstrap);
 static inline void bootstrap_barrier_with(struct bootstrap* bootstrap, unsigned with) {
     bootstrap_exchange(bootstrap, with, NULL, NULL, 0);

@@ -112,6 +112,14 @@ uintptr_t pci_bar(const struct pci_function* f, unsigned bar);
  * \returns false if it cannot, or does not come back within a second. */
 bool pci_reset_function(struct pci_function* f);
 
+/* ---- errors ---- */
+
+/* From now on functions and bridges report uncorrectable errors to their root port. What was logged before is cleared.
+ * Corrected errors and what a slot tells of its card are not reported. */
+void pci_report_errors(const struct pci_host* host);
+/* Whether root ports have heard of no error since the last call. Prints those of which they have, and clears them. */
+bool pci_no_errors(const struct pci_host* host);
+
 /* ---- interrupts ---- */
 
 enum pci_delivery { PCI_POLLED, PCI_INTX, PCI_MSIX };

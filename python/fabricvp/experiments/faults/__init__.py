@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--injections", metavar="N", type=int, help="how many (default: 10,000; with --quick 500)")
+    parser.add_argument("--number", metavar="N", type=int, help="only the injection of this number of the campaign")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of all draws (default: %(default)s)")
     parser.add_argument(
         "--kinds", metavar="KIND", nargs="+", help="only these, as the table names them, such as 'link down'"

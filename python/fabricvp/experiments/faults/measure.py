@@ -25,7 +25,10 @@ from .places import byte_in_use, live_times, live_wavefront
 
 #: All that the machine does, small: every part checks its own result. Random updates of a table are not among it, since
 #: how many of them are lost depends on time.
-OPTIONS = "entries=0 size=128 link_modes=netcrafter_lanes bytes=4096 messages=8 rows=16 columns=16 iterations=2"
+OPTIONS = (
+    "entries=0 size=128 link_modes=netcrafter_lanes bytes=4096 messages=8 rows=16 columns=16 iterations=2"
+    " pcie_errors=reported"
+)
 HBM, PROTECTED = "HBM", "HBM with ECC"
 BEGIN = "gpu3 "  #: on the console of node 0, when buses are numbered and GPUs found
 STEP = "50 ms"  #: after which is looked whether a node has failed

@@ -34,6 +34,9 @@ def study(run: Run) -> None:
     if count < 1:
         raise InputError(f"--injections: {count} is not a number of 1 or more")
     kinds = tuple(options.kinds or ())
+    if options.number is not None:
+        _one(run, options.number, kinds)
+        return
     points = [Injections(first, min(CHUNK, count - first), options.seed, kinds) for first in range(0, count, CHUNK)]
     if hbm := [kind for kind in HBM_KINDS if not kinds or kind in kinds]:
         more = -(-count // ECC_SHARE)
@@ -54,6 +57,21 @@ def study(run: Run) -> None:
     )
     run.report.table("shares", shares_table(injections), "Shares with 95 % intervals (Wilson), by structure")
     run.report.table("injections", injections_table(injections), "Each injection", 20)
+
+
+def _one(run: Run, number: int, kinds: tuple[str, ...]) -> None:
+    """Only one injection of a campaign, and whether it ends the same a second time."""
+    if number < 0:
+        raise InputError(f"--number: {number} is not a number of 0 or more")
+    point = Injections(number, 1, run.options.seed, kinds)
+    found: Injected = run.map("injection", measure, [point], name=_name)[0]
+    again: Injected = run.map("the same again", measure, [point], name=_name, fresh=True)[0]
+    injection = found.injections[0]
+    _check(run, [point], [found], point, again)
+    run.report.conclude(
+        f"Number {number}: {injection.kind} of {injection.target}: {injection.fate}. {injection.detail}".rstrip()
+    )
+    run.report.table("injection", injections_table([injection]), "The injection", 1)
 
 
 def _check(run: Run, points: list[Injections], found: list[Injected], first: Injections, again: Injected) -> None:
