@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/machine.h"
 
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -55,6 +56,21 @@ void node::link_up() {
 void node::power_down() {
     for (auto& hart : host.harts) hart->halt();
     for (auto* hart : devices.harts()) hart->halt();
+}
+
+/// What depends on its power goes as if it were pulled out, and its cables carry nothing any more.
+void node::cut_power() {
+    const auto inside = std::string(name()) + ".";
+    constexpr std::string_view cable = ".network.link";
+    for (auto* f : all_faults()) {
+        const auto& target = f->target();
+        if (target.compare(0, inside.size(), inside) != 0) continue;
+        const bool is_cable =
+            target.size() > cable.size() && target.compare(target.size() - cable.size(), cable.size(), cable) == 0;
+        if (f->kind() == "surprise_removal" || (is_cable && f->kind() == "down")) f->order()->apply();
+    }
+    power_down();
+    if (on_power_lost) on_power_lost();
 }
 
 void node::power_up() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/calendar.h"
+#include "base/fault.h"
 #include "base/model.h"
 #include "ethernet/segment.h"
 #include "fabric/interconnect.h"
@@ -33,6 +34,13 @@ public:
     std::unique_ptr<gpu::replay::player> replay;   ///< none unless a recording is played; then there are no GPUs
     std::unique_ptr<energy_meter> energy;
 
+    fault_kind<> power_off{*this, "power_off",
+                           "the node loses its power for good: harts stop, its GPUs and adapters are gone, and so are "
+                           "their links",
+                           [this](const auto&) { cut_power(); }};
+    /// Called when the node has lost its power.
+    std::function<void()> on_power_lost;
+
     node(const sc_core::sc_module_name& name, const node_params& params);
 
     /// Halts the harts, those of command processors too; registers and memory stay for inspection. What
@@ -43,6 +51,7 @@ public:
 
 private:
     void link_up();
+    void cut_power();
 };
 
 /// Which part of a machine is built here, where the others are in other processes. Without functions, all is.

@@ -108,6 +108,9 @@ void platform::implementation::connect(std::size_t i) {
         else
             node_ended(i, node_state::failed, status, failure_text(name, status));
     };
+    hardware->nodes[i]->on_power_lost = [this, i, name] {
+        node_ended(i, node_state::failed, 1, name + " has lost its power");
+    };
     h.on_system_reset = [this, &a] {
         a.reset_wanted = true;
         serve_resets();

@@ -76,6 +76,7 @@ void sparse_memory::announce(std::uint64_t offset, std::uint64_t size, bool writ
 void sparse_memory::written(std::uint64_t offset, std::uint64_t size, const memory_observer* writer) {
     if (size == 0) return;
     announce(offset, size, true);  // if the writer has not, it is late: who sleeps may overwrite what was written
+    if (m_checker && is_faulty(offset, size)) m_checker->overwritten(offset, size);
     const std::uint64_t last = (offset + size - 1) >> page_bits;
     for (std::uint64_t page = offset >> page_bits; page <= last; ++page) {
         if (!(m_marks[page] & (decoded | reserved))) continue;
@@ -90,6 +91,12 @@ void sparse_memory::set_mark(std::uint64_t page, unsigned mark) {
     if (!added) return;
     m_marks[page] = static_cast<std::uint8_t>(m_marks[page] | added);
     for (auto* observer : m_observers) observer->page_marked(*this, page, added);
+}
+
+void sparse_memory::mark_faulty(std::uint64_t page) {
+    if (m_marks[page] & faulty) return;
+    set_mark(page, faulty);
+    for (auto* observer : m_observers) observer->marked_page_written(*this, page << page_bits, page_size, nullptr);
 }
 
 void sparse_memory::touch_by_device(std::uint64_t offset, std::uint64_t size) {
@@ -126,6 +133,7 @@ void sparse_memory::detach(memory_observer& observer) {
 
 void sparse_memory::clear() {
     for (auto* observer : m_observers) observer->watched_page_reached(*this, 0, m_size, true);
+    if (m_checker) m_checker->overwritten(0, m_size);
     madvise(m_data, m_size, MADV_DONTNEED);
     madvise(m_marks, reserved_for_pages(), MADV_DONTNEED);
     for (auto* observer : m_observers) observer->marked_page_written(*this, 0, m_size, nullptr);

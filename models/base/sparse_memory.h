@@ -10,7 +10,8 @@
 //  that
 //              then walks through the page, to rising addresses without the device coming back, gets it back; one that
 //              polls a word there does not,
-//  - watched:  a hart sleeps until what it polls in this page is written; a writer tells the observers first.
+//  - watched:  a hart sleeps until what it polls in this page is written; a writer tells the observers first,
+//  - faulty:   cells of this page are wrong and a code protects it; who reads asks the checker.
 #pragma once
 
 #include <cstddef>
@@ -40,11 +41,23 @@ protected:
     ~memory_observer() = default;
 };
 
+/// Knows of words whose cells are wrong (memory_code.h).
+class memory_checker {
+public:
+    /// Bytes of a faulty page are read. \returns whether they can be
+    virtual bool reached(std::uint64_t offset, std::uint64_t size) = 0;
+    /// Bytes of a faulty page were written.
+    virtual void overwritten(std::uint64_t offset, std::uint64_t size) = 0;
+
+protected:
+    ~memory_checker() = default;
+};
+
 class sparse_memory {
 public:
     static constexpr unsigned page_bits = 12;
     static constexpr std::uint64_t page_size = std::uint64_t{1} << page_bits;
-    enum mark : unsigned { decoded = 1, reserved = 2, device = 4, watched = 8 };
+    enum mark : unsigned { decoded = 1, reserved = 2, device = 4, watched = 8, faulty = 16 };
 
     /// \param size bytes, a multiple of the page size. \throws std::runtime_error if the host refuses the reservation.
     explicit sparse_memory(std::uint64_t size);
@@ -88,6 +101,14 @@ public:
     /// Sets the mark `watched`, without telling the observers.
     void watch_page(std::uint64_t page) { m_marks[page] = static_cast<std::uint8_t>(m_marks[page] | watched); }
 
+    void set_checker(memory_checker& checker) { m_checker = &checker; }
+    /// Sets the mark `faulty`; harts drop what they have decoded of the page.
+    void mark_faulty(std::uint64_t page);
+    /// Whether bytes can be read: false where a code has found what it cannot correct.
+    bool readable(std::uint64_t offset, std::uint64_t size) const {
+        return !m_checker || size == 0 || !is_faulty(offset, size) || m_checker->reached(offset, size);
+    }
+
     void attach(memory_observer& observer) { m_observers.push_back(&observer); }
     void detach(memory_observer& observer);
 
@@ -103,12 +124,18 @@ private:
     std::uint64_t reserved_for_pages() const { return walks_offset() + (m_size >> page_bits) * sizeof(walk); }
 
     void announce(std::uint64_t offset, std::uint64_t size, bool writes);
+    bool is_faulty(std::uint64_t offset, std::uint64_t size) const {
+        for (auto page = offset >> page_bits; page <= (offset + size - 1) >> page_bits; ++page)
+            if (m_marks[page] & faulty) return true;
+        return false;
+    }
 
     std::uint64_t m_size;
     std::uint8_t* m_data = nullptr;
     std::uint8_t* m_marks = nullptr;  // one a page, reserved the same way
     walk* m_walks = nullptr;          // likewise
     std::vector<memory_observer*> m_observers;
+    memory_checker* m_checker = nullptr;  // null: no code protects the memory
 };
 
 }  // namespace fabricvp

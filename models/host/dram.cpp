@@ -13,25 +13,16 @@ constexpr std::uint64_t reservation_set = 64;
 void dram_params::describe(parameter_visitor& v) {
     v.field("latency", latency, between{0, 1e9}, "time from a bus request to its first data");
     v.field("rate", rate, between{1e6, 1e14}, "data rate of a bus access");
-}
-
-void dram::flip_arguments::describe(parameter_visitor& v) {
-    v.field("offset", offset, between{0, static_cast<double>(size - 1)}, "byte of the memory");
-    v.field("bit", bit, between{0, 7}, "which of its bits flips");
+    v.field(
+        "ecc", ecc,
+        "words of 64 bits have a code that corrects one wrong bit and detects two (SECDED); errors are counted, and "
+        "stand in an error record in the device tree");
+    v.field("ecc_latency", ecc_latency, between{0, 1e9},
+            "more for an access where there is ECC; with memory_timing: caches for a miss of the last cache");
 }
 
 dram::dram(const sc_core::sc_module_name& name, const dram_params& p, std::uint64_t size)
-    : bus_target(name),
-      params(p),
-      memory(size),
-      flip(*this, "flip", "a bit of the memory flips",
-           [this](const flip_arguments& a) {
-               std::uint8_t byte = 0;
-               memory.read(a.offset, &byte, 1);
-               byte = static_cast<std::uint8_t>(byte ^ 1u << a.bit);
-               memory.write(a.offset, &byte, 1);
-           },
-           {0, 0, size}) {
+    : bus_target(name), params(p), memory(size) {
     memory.attach(*this);
 }
 
@@ -52,7 +43,14 @@ bus_target::outcome dram::access(bus_payload& payload, ticks& latency) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return outcome::done;
     }
-    if (auto* atomic = payload.get_extension<atomic_extension>()) {
+    if (params.ecc) latency += params.ecc_latency;
+    auto* const atomic = payload.get_extension<atomic_extension>();
+    const bool reads = payload.is_read() || (atomic && atomic->op != atomic_extension::operation::store_conditional);
+    if (reads && !memory.readable(offset, size)) {
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return outcome::done;
+    }
+    if (atomic) {
         atomic_access(payload, *atomic);
         return outcome::done;
     }

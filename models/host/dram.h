@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/bus.h"
-#include "base/fault.h"
+#include "base/memory_code.h"
 #include "base/parameters.h"
 #include "base/sparse_memory.h"
 #include "base/statistics.h"
@@ -14,22 +14,20 @@ namespace fabricvp::host {
 struct dram_params {
     duration latency{60'000};
     bandwidth rate{17'066'666'667};
+    bool ecc = false;             ///< see memory_code
+    duration ecc_latency{3'750};  ///< four clocks of DDR4-2133
     void describe(parameter_visitor& v);
 };
 
 /// Memory. Harts use `memory` directly where they can; the bus side serves devices, and harts for pages that a device
-/// has touched, where it also keeps LR reservations (64-byte sets, one a hart). reset() keeps the contents.
+/// has touched, where it also keeps LR reservations (64-byte sets, one a hart). What its code cannot correct ends an
+/// access with an error. reset() keeps the contents.
 class dram final : public bus_target, private memory_observer {
 public:
     const dram_params params;
     sparse_memory memory;
 
-    struct flip_arguments {
-        std::uint64_t offset = 0, bit = 0;
-        std::uint64_t size = 1;  ///< bytes of the memory
-        void describe(parameter_visitor& v);
-    };
-    fault_kind<flip_arguments> flip;
+    memory_code code{*this, memory, params.ecc};
 
     counter bytes_read{*this, "bytes_read", "B", "bytes read over the bus"};
     counter bytes_written{*this, "bytes_written", "B", "bytes written over the bus"};

@@ -68,7 +68,9 @@ host_complex::host_complex(const sc_core::sc_module_name& name, const host_param
         harts.back()->set_reset_vector(VIRT_BOOT_ROM_BASE);
     }
     if (params.memory_timing == memory_timing_kind::caches) {
-        caches = std::make_unique<cache_hierarchy>("caches", params.caches, params.harts);
+        auto with_memory = params.caches;
+        if (params.dram.ecc) with_memory.memory.latency.value += params.dram.ecc_latency;
+        caches = std::make_unique<cache_hierarchy>("caches", with_memory, params.harts);
         for (auto& hart : harts) hart->attach_memory_timing(caches.get());
         bus.on_device_write = [this](std::uint64_t address, std::uint64_t size) { caches->invalidate(address, size); };
     }
@@ -91,6 +93,13 @@ void host_complex::connect() {
     bus.map("pcie.ecam", VIRT_PCIE_ECAM_BASE, VIRT_PCIE_ECAM_SIZE, pcie.ecam.bus);
     bus.map("pcie.mmio32", VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_SIZE, pcie.mmio32.bus);
     bus.map("pcie.mmio64", pcie_mmio64_base(), pcie_mmio64_size(), pcie.mmio64.bus);
+    if (params.dram.ecc) {
+        memory_errors = std::make_unique<memory_error_record>("memory_errors");
+        bus.map("memory_errors", VIRT_MEMORY_ERRORS_BASE, VIRT_MEMORY_ERRORS_SIZE, memory_errors->bus);
+        dram.code.on_error = [this](std::uint64_t offset, bool corrected) {
+            memory_errors->note(VIRT_DRAM_BASE + offset, corrected);
+        };
+    }
     bus.map("dram", VIRT_DRAM_BASE, params.memory, dram.bus, &dram.memory);
 
     using line = riscv::interrupt_line;
@@ -173,6 +182,9 @@ void host_complex::set_initrd(std::uint64_t start, std::uint64_t end) {
 
 std::vector<std::uint8_t> host_complex::device_tree() const {
     device_tree_description d;
+    if (memory_errors)
+        d.devices.push_back(
+            {{"memory-errors", {"fabricvp,memory-errors"}, {}}, VIRT_MEMORY_ERRORS_BASE, VIRT_MEMORY_ERRORS_SIZE, 0});
     for (const auto& hart : harts) d.isa.push_back(hart->isa_string());
     d.supervisor = params.hart.supervisor;
     d.timebase = params.clint.timebase;

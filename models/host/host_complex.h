@@ -24,6 +24,7 @@
 #include "host/imsic.h"
 #include "host/interrupt_controllers.h"
 #include "host/marker.h"
+#include "host/memory_error_record.h"
 #include "host/msi_writer.h"
 #include "host/pcie_root_bus.h"
 #include "host/plic.h"
@@ -75,10 +76,11 @@ public:
     host::finisher finisher{"finisher"};
     host::marker marker;
     pcie_root_bus pcie{"pcie"};
-    std::vector<std::unique_ptr<host_device>> devices;  ///< as `devices` of the parameters lists them
-    std::vector<std::unique_ptr<riscv::hart>> harts;    ///< hart0, hart1, …
-    std::unique_ptr<cache_hierarchy> caches;            ///< null with flat memory timing
-    std::unique_ptr<coherent_dram> coherent;            ///< null unless a block shares memory with the harts
+    std::vector<std::unique_ptr<host_device>> devices;   ///< as `devices` of the parameters lists them
+    std::vector<std::unique_ptr<riscv::hart>> harts;     ///< hart0, hart1, …
+    std::unique_ptr<cache_hierarchy> caches;             ///< null with flat memory timing
+    std::unique_ptr<memory_error_record> memory_errors;  ///< null unless memory has ECC
+    std::unique_ptr<coherent_dram> coherent;             ///< null unless a block shares memory with the harts
 
     // As `interrupts` says; the others are null. Those at supervisor level need harts that have it.
     std::unique_ptr<host::plic> plic;

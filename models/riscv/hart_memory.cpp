@@ -291,6 +291,7 @@ slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned si
         m_access.is_atomic = true;
         return slow_result::stopped();
     }
+    if (!to.plain && !to.memory->readable(to.offset, size)) return fault(cause::store_access, address);
     if (!to.plain) to.memory->announce_write(to.offset, size);
     const auto old = perform_atomic(kind, to.host, size, operand);
     if (!to.plain) after_marked_write(*to.memory, to.offset, size);

@@ -79,6 +79,8 @@ mmu::translation mmu::walk(std::uint64_t address, access_type kind, privilege mo
         bool writable = false;
         const bool readable = debug || m_pmp.allows(at, 8, access_type::read, privilege::supervisor);
         if (!readable || !locate(at, place, writable)) return {false, access_fault(kind), 0};
+        if (!debug && !place.memory->readable(place.offset, sizeof(std::uint64_t)))
+            return {false, access_fault(kind), 0};
         std::uint64_t entry;
         std::memcpy(&entry, place.host, sizeof entry);
         if (!debug) ++m_walk_reads;
@@ -159,8 +161,14 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_type kin
     }
     const auto marks = to.memory->marks(to.offset >> sparse_memory::page_bits);
     const bool devices = (marks & sparse_memory::device) && kind != access_type::execute;
+    const bool faulty = marks & sparse_memory::faulty;
+    if (faulty && kind != access_type::write && !to.memory->readable(to.offset, size)) {
+        to.place = memory_target::where::fault;
+        to.fault = access_fault(kind);
+        return to;
+    }
     to.place = devices ? memory_target::where::bus : memory_target::where::direct;
-    to.plain = !devices && (kind != access_type::write || !(marks & ~unsigned{sparse_memory::device}));
+    to.plain = !devices && !faulty && (kind != access_type::write || !(marks & ~unsigned{sparse_memory::device}));
     const bool cache_target = kind == access_type::execute || data_in_tlb;
     if (cache_target && to.plain && m_pmp.uniform(to.physical & ~page_mask) && (!excluded || !excluded(page))) {
         auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
@@ -183,7 +191,7 @@ memory_target mmu::look(std::uint64_t address, unsigned size, access_type kind) 
     to.physical = address;
     const auto marks = to.memory->marks(to.offset >> sparse_memory::page_bits);
     to.place = marks & sparse_memory::device ? memory_target::where::bus : memory_target::where::direct;
-    to.plain = !(marks & (sparse_memory::decoded | sparse_memory::reserved));
+    to.plain = !(marks & (sparse_memory::decoded | sparse_memory::reserved | sparse_memory::faulty));
     return to;
 }
 
@@ -236,11 +244,12 @@ bool mmu::flush_page(std::uint64_t address) {
 }
 
 void mmu::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) {
-    if (!data_in_tlb) return;
+    if (!data_in_tlb && !(mark & sparse_memory::faulty)) return;
     const auto host = reinterpret_cast<std::uint64_t>(memory.data()) + (page << sparse_memory::page_bits);
     for (std::size_t i = 0; i < m_filled.size();) {
         const auto [entry, kind] = m_filled[i];
-        const bool ends = kind == access_type::write || (kind == access_type::read && (mark & sparse_memory::device));
+        const bool ends = kind == access_type::write || mark & sparse_memory::faulty ||
+                          (kind == access_type::read && (mark & sparse_memory::device));
         if (entry->tag != tlb_entry::empty && !(ends && entry->tag + entry->addend == host)) {
             ++i;
             continue;

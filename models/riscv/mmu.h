@@ -58,7 +58,8 @@ public:
         if (entry.tag != (address & (~std::uint64_t{0xfff} | (size - 1))) || !entry.memory) return nullptr;
         const auto in_page = address & 0xfff;
         const auto marks = entry.memory->marks(entry.offset >> sparse_memory::page_bits);
-        if (marks & (kind == access_type::write ? ~0u : unsigned{sparse_memory::device})) return nullptr;
+        constexpr unsigned slow_reads = sparse_memory::device | sparse_memory::faulty;
+        if (marks & (kind == access_type::write ? ~0u : slow_reads)) return nullptr;
         physical = entry.physical | in_page;
         return entry.memory->data() + (entry.offset | in_page);
     }

@@ -6,13 +6,14 @@ import os
 import signal
 from dataclasses import replace
 
+import fabricvp
 import pytest
 from fabricvp import Outcome
 from fabricvp.errors import InputError
 from fabricvp.experiments.faults import measure as campaign
 from fabricvp.experiments.faults import study
-from fabricvp.experiments.faults.kinds import Drawn, Step, structure_of
-from fabricvp.experiments.faults.measure import Injections, Planned, measure, run_plan
+from fabricvp.experiments.faults.kinds import PROTECTION, Drawn, Step, structure_of
+from fabricvp.experiments.faults.measure import FLIPS, Injections, Planned, measure, run_plan
 from fabricvp.experiments.faults.outcomes import Ending, Fate, classify, counters_of, lines_of
 from fabricvp.experiments.faults.study import interval
 from fabricvp.experiments.frame import Run
@@ -63,6 +64,10 @@ def planted(point):
     return run_plan(point, lambda kinds, window: plan_of(PLANTED))
 
 
+def _ignore(index):
+    pass
+
+
 def test_planted_faults_have_the_outcome_that_is_known():
     found = run_points(planted, [Injections(0, len(PLANTED), 1)], 1, lambda index: None)[0]
     assert [i.fate for i in found.injections] == [fate for fate, *_ in PLANTED], found.injections
@@ -99,6 +104,36 @@ def test_one_injection_of_a_campaign_is_repeated_by_its_number():
     study.study(run)
     assert run.report.ok and [len(s.frame) for s in tables(run)] == [1]
     assert tables(run)[0].frame.number.tolist() == [10]
+
+
+def lost_node(point):
+    """A node that loses its power."""
+    return run_plan(point, lambda kinds, window: plan_of([("node1", "power_off", {}, 8300)]))
+
+
+def test_a_node_that_loses_its_power_is_missed_by_the_other_one():
+    injection = run_points(lost_node, [Injections(0, 1, 1)], 1, _ignore)[0].injections[0]
+    assert injection.fate == Fate.REPORTED, injection
+    assert injection.end_ps > 8_300 * MICROSECOND
+
+
+def test_who_waits_for_a_node_that_has_lost_its_power_gives_up():
+    """The other node takes its turn at the sparse matrix when node 0 has ended its own."""
+    with fabricvp.spawn("cluster") as platform:
+        for node in platform.nodes:
+            text = "" if node.index else campaign.OPTIONS
+            platform.load_images(node.index, firmware=fabricvp.firmware_path("cluster"), append=text)
+        platform.run("1 s", until=campaign.BEGIN)
+        platform.inject("node0", "power_off", at="7.3 ms")
+        platform.run("6 s")
+        assert platform.nodes[0].outcome.detail == "node0 has lost its power"
+        assert "bootstrap: node 0 has not come to the next exchange within 5 s" in platform.nodes[1].console.output
+
+
+def test_with_ecc_no_flip_of_one_or_two_bits_corrupts_silently():
+    found = run_points(measure, [Injections(0, 12, 7, FLIPS, ecc=True)], 1, _ignore)[0].injections
+    assert {i.structure for i in found} == {f"{name} with ECC" for name in PROTECTION}
+    assert not [i for i in found if i.fate in (Fate.SILENT, Fate.CRASH, Fate.UNNAMED_HANG)], found
 
 
 def test_the_same_seed_gives_the_same_injections_and_outcomes():
@@ -206,6 +241,9 @@ def test_measured_figures_are_no_results_but_digests_are():
         ("node1.gpu0.link", "PCIe"),
         ("node1.pcie.switch0.upstream_port", "PCIe"),
         ("node1.gpu3", "GPU"),
+        ("node1", "node"),
+        ("node1.gpu3.memory.l2.bank4", "L2 cache"),
+        ("node1.gpu3.memory.unit12.l1", "L1 cache"),
         ("node1.gpu3.memory.hbm", "HBM"),
         ("node1.gpu3.processor", "command processor"),
         ("node1.gpu3.compute_unit63", "lanes' registers"),

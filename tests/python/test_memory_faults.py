@@ -63,6 +63,112 @@ def test_the_driver_tells_of_a_command_processor_that_has_crashed():
         assert result.outcome == Outcome.GUEST_FAILURE and "timed out" in platform.nodes[0].console.output
 
 
+ECC = {
+    "node__host__dram__ecc": True,
+    "node__gpus__0__memory__hbm__ecc": True,
+    "node__gpus__0__memory__l2__ecc": True,
+    "node__gpus__0__memory__unit__l1__ecc": True,
+    "node__gpus__0__processor__ecc": True,
+    "node__gpus__0__compute_unit__register_file__ecc": True,
+}
+
+
+def all_words(structure, wavefront):
+    """Flips in many words of a structure: (target, arguments) each. Bit 29 is one of the exponents of floats."""
+    gpu = "node0.gpu0"
+    if structure == "registers":
+        place = {"slot": wavefront.slot, "lane": 0, "bit": 45}
+        return [(f"{gpu}.compute_unit{wavefront.compute_unit}", place | {"row": row}) for row in range(1, 32)]
+    blocks = [f"unit{n}.l1" for n in range(4)] if structure == "L1" else [f"l2.bank{n}" for n in range(16)]
+    words = [{"line": line, "word": word, "bit": 29} for line in range(16) for word in range(8)]
+    return [(f"{gpu}.memory.{block}", word) for block in blocks for word in words]
+
+
+def flip_all(platform, structure, bits):
+    """Runs `spmv` with flips where wavefronts are alive. \\returns whether all was right, output, corrected and
+    uncorrected errors."""
+    platform.run(until=Marker("kernels", "reset"))
+    gpu = platform.nodes[0].gpus[0]
+    while not gpu.wavefronts():
+        platform.run("100 ns")
+    times = 1 if structure == "registers" else 8
+    for _ in range(times):
+        platform.run("300 ns")
+        if not (live := gpu.wavefronts()):
+            break
+        for target, arguments in all_words(structure, live[0]):
+            platform.inject(target, "flip", bits=bits, **arguments)
+    platform.run("2 s")
+    counters = {p: v for p, v in platform.statistics.totals().items() if p.endswith("corrected_errors")}
+    corrected = sum(v for p, v in counters.items() if not p.endswith("uncorrected_errors"))
+    return platform.app_ok, platform.nodes[0].console.output, corrected, sum(counters.values()) - corrected
+
+
+@pytest.mark.parametrize("structure", ["registers", "L1", "L2"])
+@pytest.mark.parametrize("bits", [1, 2])
+@pytest.mark.parametrize("ecc", [False, True])
+def test_ecc_of_a_gpu_leaves_no_silent_corruption(structure, bits, ecc):
+    with fabricvp.spawn("gpu", app="spmv", size=64, **GPU, **(ECC if ecc else {})) as platform:
+        ok, output, corrected, uncorrected = platform.call(flip_all, structure, bits)
+    if not ecc:
+        assert not ok and not corrected and not uncorrected
+    elif bits == 1 or structure == "L1":
+        assert ok and corrected and not uncorrected, output
+    else:
+        assert not ok and uncorrected and "poisoned" in output, output
+
+
+@pytest.mark.parametrize("bits, cause, record", [(1, 0, (1, 0)), (2, 5, (0, 1))])
+def test_what_host_memory_finds_stands_in_its_error_record(machine, bits, cause, record):
+    """RISC-V Privileged Architecture, 3.1.15: 5 is a load access fault."""
+    program = """
+_start: la t0, trap
+        csrw mtvec, t0
+        li t1, 0x80100000
+loop:   ld t2, 0(t1)
+        j loop
+        .balign 4
+trap:   j trap
+"""
+    platform = machine(program, node__host__dram__ecc=True)
+    node = platform.nodes[0]
+    node.memory.write_int(0x8010_0000, 0x1234, 8)
+    platform.run("5 us")
+    platform.inject("node0.host.dram", "flip", offset=0x10_0000, bit=7, bits=bits)
+    platform.run("5 us")
+    assert node.harts[0].csr["mcause"] == cause and node.harts[0].x["t2"] == 0x1234
+    words = [node.memory.read_int(0x12_0000 + offset, 8) for offset in (0, 8, 16, 24)]
+    assert words == [*record, 1 if bits == 1 else 2, 0x8010_0000]
+
+
+def test_a_word_of_two_wrong_bits_is_readable_when_it_was_overwritten(machine):
+    program = "_start: li t1, 0x80100000\nloop: sd t1, 0(t1)\n ld t2, 0(t1)\n j loop"
+    platform = machine(program, node__host__dram__ecc=True)
+    platform.run("5 us")
+    platform.inject("node0.host.dram", "flip", offset=0x10_0000 + 64, bits=2)
+    platform.run("5 us")
+    assert platform.nodes[0].harts[0].csr["mcause"] == 0
+    platform.nodes[0].memory.write_int(0x8010_0040, 5, 8)
+    totals = platform.statistics.totals()
+    assert not totals.get("node0.host.dram.uncorrected_errors") and not totals.get("node0.host.dram.corrected_errors")
+    assert totals["node0.host.dram.faults.flip"] == 1
+
+
+@pytest.mark.parametrize("bits", [1, 2])
+def test_the_command_processors_memory_corrects_one_bit_and_stops_at_two(bits):
+    with fabricvp.spawn("gpu", app="vectoradd", size=64, **GPU, **ECC) as platform:
+        platform.run(until=Marker("kernels", "reset"))
+        for offset in range(0x4000, 0x6000, 8):  # where its program lies
+            platform.inject("node0.gpu0.processor", "flip", offset=offset, bit=2, bits=bits)
+        result = platform.run("5 s")
+        totals = platform.statistics.totals()
+        assert totals["node0.gpu0.processor.faults.flip"] == 1024
+        if bits == 1:
+            assert result.outcome == Outcome.POWER_OFF and totals["node0.gpu0.processor.corrected_errors"]
+        else:
+            assert result.outcome == Outcome.GUEST_FAILURE and totals["node0.gpu0.processor.uncorrected_errors"]
+
+
 @pytest.mark.parametrize(
     "target, arguments, message",
     [

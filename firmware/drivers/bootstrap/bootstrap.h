@@ -9,8 +9,12 @@
 #include "lib/communicator.h"
 #include "lib/harts.h"
 
-enum { BOOTSTRAP_MAX_RANKS = 64, BOOTSTRAP_MESSAGE_BYTES = 192, BOOTSTRAP_TIMEOUT_US = 200000,
-       BOOTSTRAP_WORK_TIMEOUT_US = 5000000 };
+enum {
+    BOOTSTRAP_MAX_RANKS = 64,
+    BOOTSTRAP_MESSAGE_BYTES = 192,
+    BOOTSTRAP_TIMEOUT_US = 200000,
+    BOOTSTRAP_WORK_TIMEOUT_US = 5000000
+};
 
 struct bootstrap {
     struct pci_host pci;

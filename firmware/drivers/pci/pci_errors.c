@@ -13,8 +13,8 @@ static const char* error_name(uint32_t status) {
     static const struct {
         unsigned bit;
         const char* name;
-    } errors[] = {{4, "data link protocol error"}, {5, "surprise down"},       {12, "poisoned TLP"},
-                  {14, "completion timeout"},      {15, "completer abort"},    {16, "unexpected completion"},
+    } errors[] = {{4, "data link protocol error"}, {5, "surprise down"},        {12, "poisoned TLP"},
+                  {14, "completion timeout"},      {15, "completer abort"},     {16, "unexpected completion"},
                   {18, "malformed TLP"},           {20, "unsupported request"}, {21, "ACS violation"}};
     for (unsigned i = 0; i < sizeof errors / sizeof *errors; ++i)
         if (status >> errors[i].bit & 1) return errors[i].name;

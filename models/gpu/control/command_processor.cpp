@@ -40,17 +40,19 @@ void command_processor_params::describe(parameter_visitor& v) {
     v.field("harts", harts, between{1, 16}, "number of harts");
     v.field("memory", memory, between{32768, 524288},
             "memory of the harts' own: code, stacks and the tables shared with the host");
+    v.field(
+        "ecc", ecc,
+        "words of 64 bits of it have a code that corrects one wrong bit and detects two (SECDED); a hart that reads "
+        "the latter takes an access fault");
+    v.field("ecc_latency", ecc_latency, between{0, 100},
+            "more for a load where there is ECC, in cycles of a hart; two in an SRAM of this size, the L2 of Arm's "
+            "Cortex-A8 (Arm DDI 0344H, 8.7)");
     v.group("hart", hart, "every hart");
     v.group("bus", bus, "what the harts reach beyond their memory");
     v.field("quantum", quantum, between{1000, 1e9}, "longest time a hart runs ahead of the others");
     origin.note(v, {"firmware"});
     v.field("firmware", firmware,
             "ELF file that the harts run instead of what the host's driver loads; relative to this file");
-}
-
-void command_processor::flip_arguments::describe(parameter_visitor& v) {
-    v.field("offset", offset, between{0, static_cast<double>(size - 1)}, "byte of the memory");
-    v.field("bit", bit, between{0, 7}, "which of its bits flips");
 }
 
 command_processor::command_processor(const sc_core::sc_module_name& name, const command_processor_params& p,
@@ -87,14 +89,6 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       lines_bytes(registers, "lines_bytes", CP_LINES_BYTES, 8, 0),
       lines_lock(registers, "lines_lock", CP_LINES_LOCK, 4, 0,
                  {{"lock", 0, 1, field_access::read_write, "stores of others lock lines"}}),
-      flip(*this, "flip", "a bit of the harts' own memory flips",
-           [this](const flip_arguments& a) {
-               std::uint8_t byte = 0;
-               memory.read(a.offset, &byte, 1);
-               byte = static_cast<std::uint8_t>(byte ^ 1u << a.bit);
-               memory.write(a.offset, &byte, 1);
-           },
-           {0, 0, p.memory}),
       crash(*this, "crash", "the firmware stops: its harts execute nothing until the driver starts them anew",
             [this](const auto&) {
                 for (auto& hart : harts) hart->stop();
@@ -104,12 +98,14 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       m_event_since(p.harts) {
     m_direct.add(GPU_LOCAL(0), params.memory, {&memory, 0, true});
     const clock_domain hart_clock(params.hart.clock);
+    auto of_hart = params.hart;
+    if (params.ecc) of_hart.cpi.load += params.ecc_latency;
     for (std::uint64_t i = 0; i < params.harts; ++i) {
         const auto owner = (std::uint64_t{gpu} + 1) << 32 | (first_hart_owner + i);
         const cp_bus_wiring to{hart_clock, memory, registers, router, translations, owner, debug};
         bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, to));
-        harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, m_direct,
-                                                      *m_time, params.quantum));
+        harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), of_hart, i, m_direct, *m_time,
+                                                      params.quantum));
         harts.back()->order_on_bus(true);
         harts.back()->bus.bind(bus.back()->bus);
     }

@@ -13,6 +13,7 @@
 
 #include "abi/gpu.h"
 #include "base/fault.h"
+#include "base/memory_code.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/registers.h"
@@ -27,6 +28,8 @@ namespace fabricvp::gpu {
 struct command_processor_params {
     std::uint64_t harts = 1;
     byte_size memory{std::uint64_t{256} << 10};
+    bool ecc = false;        ///< of the memory, see memory_code
+    double ecc_latency = 2;  ///< of a load with ECC, in cycles of a hart
     riscv::hart_params hart;
     cp_bus_params bus;
     duration quantum{100'000};
@@ -61,12 +64,7 @@ public:
     counter rejected_assignments{*this, "rejected_assignments", "1", "queues assigned to a hart that does not exist"};
     histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
 
-    struct flip_arguments {
-        std::uint64_t offset = 0, bit = 0;
-        std::uint64_t size = 1;  ///< bytes of the memory
-        void describe(parameter_visitor& v);
-    };
-    fault_kind<flip_arguments> flip;
+    memory_code code{*this, memory, params.ecc};
     fault_kind<> crash;
 
     std::vector<std::unique_ptr<cp_bus>> bus;

@@ -75,6 +75,7 @@ bool cp_bus::access_local(bus_payload& payload, std::uint64_t offset, ticks& lat
         latency += params.memory_latency.value;
         if (atomic)
             return false;  // harts do these in place; what comes here is marked, and LR/SC over the bus is not offered
+        if (payload.is_read() && !m_local.readable(offset, size)) return false;
         if (payload.is_read())
             m_local.read(offset, payload.get_data_ptr(), size);
         else

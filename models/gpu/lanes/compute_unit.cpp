@@ -18,6 +18,10 @@ void register_file_params::describe(parameter_visitor& v) {
     v.field("size", size, between{0, 1 << 30}, "of all SIMD units of a compute unit; 0: registers limit nothing");
     v.field("parts", parts, between{1, 64}, "equal parts of it, in one of which all registers of a wavefront lie");
     v.field("granularity", granularity, between{1, 256}, "32-bit registers of a lane that are allocated together");
+    v.field(
+        "ecc", ecc,
+        "a register has a code that corrects one wrong bit and detects two (SECDED); a lane that uses the latter ends "
+        "with the fault `poisoned`. It takes no time: no figure is published");
 }
 
 void compute_unit_params::describe(parameter_visitor& v) {
@@ -310,7 +314,12 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
             m_code.request(c.address_space, line, *this);
             break;
         }
-        case lane_stop::scoreboard: wait_for_registers(w); break;
+        case lane_stop::scoreboard:
+            if (w.poisoned & c.op.touches)
+                fault_of_register(w);
+            else
+                wait_for_registers(w);
+            break;
         case lane_stop::memory:
             w.to_issue = c.op_lanes;
             if (!m_queue.empty() && !w.blocked_by_lds)
@@ -400,15 +409,31 @@ void compute_unit::flip_arguments::describe(parameter_visitor& v) {
     v.field("slot", slot, between{0, static_cast<double>(slots - 1)}, "wavefront slot");
     v.field("lane", lane, between{0, wavefront_lanes - 1}, "lane of the wavefront");
     v.field("row", row, between{1, 63}, "register: 1 to 31 are x1 to x31, 32 to 63 are f0 to f31");
-    v.field("bit", bit, between{0, 63}, "which bit flips");
+    v.field("bit", bit, between{0, 63}, "first bit that flips");
+    v.field("bits", bits, between{1, 2}, "how many flip, one beside the other");
 }
 
 void compute_unit::flip_register(const flip_arguments& a) {
     const auto slot = static_cast<unsigned>(a.slot), lane = static_cast<unsigned>(a.lane),
                row = static_cast<unsigned>(a.row);
-    const auto& w = *m_wavefronts[slot];
+    auto& w = *m_wavefronts[slot];
     if (w.state == wavefront_state::free || w.state == wavefront_state::starting || !w.context.storage) return;
-    write_register(slot, lane, row, read_register(slot, lane, row) ^ std::uint64_t{1} << a.bit);
+    if (!params.register_file.ecc) {
+        write_register(slot, lane, row,
+                       read_register(slot, lane, row) ^ (a.bits == 2 ? std::uint64_t{3} : std::uint64_t{1}) << a.bit);
+    } else if (a.bits == 1) {
+        ++corrected_errors;
+    } else if (const auto bit_of_row = std::uint64_t{1} << row;
+               !(w.context.pending & bit_of_row)) {  // else a load overwrites it
+        w.poisoned |= bit_of_row;
+        w.poisoned_lane = lane;
+        w.context.pending |= bit_of_row;  // so that the wavefront stops where it is used
+    }
+}
+
+void compute_unit::fault_of_register(wavefront& w) {
+    ++uncorrected_errors;
+    fault(w, lane_fault::memory, memory_fault::poisoned, w.poisoned_lane, w.context.op_pc, 0);
 }
 
 std::uint64_t compute_unit::read_register(unsigned slot, unsigned lane, unsigned row) const {

@@ -26,6 +26,7 @@ struct register_file_params {
     byte_size size{256 << 10};
     std::uint64_t parts = 4;
     std::uint64_t granularity = 4;
+    bool ecc = false;
     void describe(parameter_visitor& v);
 };
 
@@ -107,13 +108,15 @@ public:
         }};
 
     struct flip_arguments {
-        std::uint64_t slot = 0, lane = 0, row = 1, bit = 0;
+        std::uint64_t slot = 0, lane = 0, row = 1, bit = 0, bits = 1;
         std::uint64_t slots = 1;  ///< of the compute unit
         void describe(parameter_visitor& v);
     };
-    fault_kind<flip_arguments> flip{*this, "flip",
-                                    "a bit of a lane's register flips; without a wavefront there, nothing",
+    fault_kind<flip_arguments> flip{*this, "flip", "bits of a lane's register flip; without a wavefront there, nothing",
                                     [this](const auto& a) { flip_register(a); }};
+
+    counter corrected_errors{*this, "corrected_errors", "1", "registers with one wrong bit, with ECC"};
+    counter uncorrected_errors{*this, "uncorrected_errors", "1", "registers with two wrong bits that were used"};
 
     compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const compute_unit_wiring& to);
     ~compute_unit() override;
@@ -175,6 +178,7 @@ private:
     void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
 
     void flip_register(const flip_arguments& a);
+    void fault_of_register(wavefront& w);
 
     // compute_unit_groups.cpp: life and end of work-groups
     bool fits_beside_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const;

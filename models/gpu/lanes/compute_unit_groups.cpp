@@ -124,7 +124,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     w.to_issue = 0;
     w.lds_until = 0;
     w.accesses = w.stores = 0;
-    w.timed = 0;
+    w.timed = w.poisoned = 0;
     w.loads.fill(0);
     auto* const o = dispatch_observer::attached();
     w.observer = o ? o->started(m_gpu, *g.run, number, now()) : nullptr;

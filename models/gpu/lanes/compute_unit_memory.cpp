@@ -371,7 +371,7 @@ void compute_unit::wait_for_registers(wavefront& w) {
     if (w.state != wavefront_state::memory) enter(w, wavefront_state::memory);
     w.wakes_at = never;
     m_simds[w.simd]->asleep &= ~(std::uint32_t{1} << w.position);
-    const auto needed = c.pending & c.op.touches;
+    const auto needed = c.pending & c.op.touches & ~w.poisoned;
     if (needed & ~w.timed) return;  // load_landed() comes back
     ticks at = now();
     for (auto left = needed; left; left &= left - 1) at = std::max(at, w.loaded_at[lowest(left)]);

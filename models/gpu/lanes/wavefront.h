@@ -75,7 +75,9 @@ public:
 
     std::uint32_t accesses = 0, stores = 0;  ///< under way
     std::uint64_t timed = 0;                 ///< rows whose data have come but are not to be used before loaded_at
-    std::array<std::uint8_t, 64> loads{};    ///< under way, by row
+    std::uint64_t poisoned = 0;              ///< rows with two wrong bits that ECC has found; they stay pending
+    unsigned poisoned_lane = 0;
+    std::array<std::uint8_t, 64> loads{};  ///< under way, by row
     std::array<ticks, 64> loaded_at{};
     wavefront_observer* observer = nullptr;  ///< null: none
     std::uint64_t probed_pc = 0;             ///< where a probe was told that it stands

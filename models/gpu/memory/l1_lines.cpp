@@ -39,6 +39,13 @@ unsigned l1_lines::victim(unsigned first) const {
     return first + way;
 }
 
+std::vector<unsigned> l1_lines::held() const {
+    std::vector<unsigned> found;
+    for (unsigned at = 0; at < m_lines.size(); ++at)
+        if (m_lines[at].tag >> generation_shift == m_generation) found.push_back(at);
+    return found;
+}
+
 bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
     unsigned at = find(line);
     bool evicts = false;

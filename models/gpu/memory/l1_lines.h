@@ -36,6 +36,11 @@ public:
         if (const unsigned at = find(line); at != absent) m_lines[at].tag = empty;
     }
     void clear();
+    /// Places that hold a line.
+    std::vector<unsigned> held() const;
+    std::uint64_t line_at(unsigned at) const {
+        return (m_lines[at].tag & ((std::uint64_t{1} << generation_shift) - 1)) << 6;
+    }
     static constexpr std::uint64_t no_line = ~std::uint64_t{0};
     /// The line that has to go when another one is put in; no_line: none.
     std::uint64_t victim_of(std::uint64_t line) const {

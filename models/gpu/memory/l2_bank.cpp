@@ -63,6 +63,13 @@ void l2_params::describe(parameter_visitor& v) {
         "operations of an atomic request that a bank performs in a cycle of service, on different words of its line. "
         "A channel of GCN's L2 moves 64 bytes a cycle, 16 words (AMD, Graphics Core Next white paper, 2012)");
     v.field("locked_ways", locked_ways, between{0, 63}, "most lines of a set that may be locked; less than the ways");
+    v.field(
+        "ecc", ecc,
+        "words of 64 bits have a code that corrects one wrong bit and detects two (SECDED); tags are not modelled to "
+        "fail");
+    v.field("ecc_latency", ecc_latency, between{0, 1000},
+            "more for a lookup where there is ECC, in GPU cycles; two in the L2 of Arm's Cortex-A8 and Cortex-A72 (Arm "
+            "DDI 0344H, 8.7; 100095, 7.2.4)");
     reject(v, invalid_parameter_of(*this));
 }
 
@@ -70,7 +77,8 @@ l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsign
                  const interleaving& over_banks, l2_reservations& reservations, const l2_queue_lines& queue_lines)
     : model(name),
       params(p),
-      m_latency(to.clock.span(p.latency)),
+      errors(*this, p.ecc, to.memory, to.dram.errors),
+      m_latency(to.clock.span(p.latency) + (p.ecc ? to.clock.span(p.ecc_latency) : 0)),
       m_service(to.clock.span(p.service)),
       m_atomic(to.clock.span(p.atomic_latency)),
       m_response_latency(to.response_latency),
@@ -175,6 +183,7 @@ void l2_bank::evict(std::size_t victim, ticks at) {
     if (m_tags.empty(victim)) return;
     ++evictions;
     if (m_queue_lines.holds(offset_of_index(m_tags.index_at(victim)))) ++queue_evictions;
+    if (errors.any()) errors.evicted(offset_of_index(m_tags.index_at(victim)), m_tags.dirty(victim));
     if (!m_tags.dirty(victim)) return;
     ++writebacks;
     const ticks begin = std::max(at, m_tags.ready(victim));
@@ -267,6 +276,7 @@ void l2_bank::commit(const line_request_ptr& request) {
 
 void l2_bank::perform(line_request& r, std::size_t at) {
     const std::uint64_t offset = offset_of(r.line);
+    if (errors.any()) errors.reached(r);
     if (m_dram.errors.any() && !m_dram.errors.allows(r)) return;
     switch (r.kind) {
         case access_kind::read:
@@ -313,6 +323,16 @@ void l2_bank::perform(line_request& r, std::size_t at) {
     }
 }
 
+void l2_bank::flip_cells(const cell_flip_arguments& a) {
+    std::vector<std::uint64_t> lines;  // of device memory
+    for (std::size_t at = 0; at < m_tags.places(); ++at) {
+        if (m_tags.empty(at)) continue;
+        const auto offset = offset_of_index(m_tags.index_at(at));
+        if (offset < shared_line) lines.push_back(offset);
+    }
+    if (!lines.empty()) errors.flip(lines[a.line % lines.size()], static_cast<unsigned>(a.word), a.mask());
+}
+
 bool l2_bank::lock(std::size_t at) {
     const bool taken = m_tags.lock(at);
     ++(taken ? locks : lock_rejections);
@@ -353,6 +373,7 @@ void l2_bank::reset() {
     m_stalled.clear();
     m_stalled_lines.fill(0);
     cancel(m_retry);
+    errors.clear();
     model::reset();
 }
 

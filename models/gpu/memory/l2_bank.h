@@ -19,9 +19,11 @@
 #include "base/parameters.h"
 #include "base/spans.h"
 #include "base/statistics.h"
+#include "gpu/memory/cell_flip.h"
 #include "gpu/memory/gpu_memory.h"
 #include "gpu/memory/hbm.h"
 #include "gpu/memory/interleaving.h"
+#include "gpu/memory/l2_errors.h"
 #include "gpu/memory/l2_reservations.h"
 #include "gpu/memory/l2_tags.h"
 #include "gpu/memory/line_bytes.h"
@@ -42,6 +44,8 @@ struct l2_params {
     cycles atomic_latency{4};    ///< more for an atomic
     std::uint64_t atomic_units = 16;
     std::uint64_t locked_ways = 8;  ///< most lines of a set that may be locked
+    bool ecc = false;               ///< see l2_errors
+    cycles ecc_latency{2};          ///< of a lookup with ECC
     void describe(parameter_visitor& v);
 };
 
@@ -92,6 +96,9 @@ public:
     counter queue_misses{*this, "queue_misses", "1", "those whose line was not there"};
     counter queue_evictions{*this, "queue_evictions", "1", "lines of queues given up for others"};
     counter page_table_reads{*this, "page_table_reads", "1", "reads by page-table walks"};
+    l2_errors errors;
+    fault_kind<cell_flip_arguments> flip{*this, "flip", "bits of a line of device memory that it holds flip",
+                                         [this](const auto& a) { flip_cells(a); }};
 
     /// \param bank its number among the banks
     l2_bank(const sc_core::sc_module_name& name, const l2_params& params, unsigned bank, const l2_wiring& to,
@@ -160,6 +167,7 @@ private:
     template <class F>
     void perform_operands(line_request& request, F perform_one);
     void commit(const line_request_ptr& request);
+    void flip_cells(const cell_flip_arguments& a);
     bool lock(std::size_t at);
     void unlock(line_request& request, std::uint64_t index);
     void watch(const line_request& request, std::size_t at, bool hit);

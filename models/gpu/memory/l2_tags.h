@@ -43,6 +43,8 @@ public:
     bool lock(std::size_t at);
     void unlock(std::size_t at) { word_of(at, locked_ways) &= ~bit_of(at); }
     void unlock_all();
+    /// Places there are, filled or empty; of a place outside of its set's ways empty() is true.
+    std::size_t places() const { return m_numbers.size(); }
     /// Tells the host that find() will follow.
     void prefetch(std::uint64_t index) const { __builtin_prefetch(&m_words[set_of(index) * m_stride], 1); }
     void clear();

@@ -35,34 +35,37 @@ void memory_errors::fetched(std::uint64_t line, gpu_memory& memory) {
         }
         if (m_ecc) {
             ++uncorrected;
-            m_poisoned[line] |= std::uint64_t{0xff} << 8 * word;
+            poison(line, word);
         }
         memory.store(line + 8 * word, 8, memory.load(line + 8 * word, 8) ^ flips);
     }
     m_flipped.erase(found);
 }
 
+reached_bytes bytes_reached(const line_request& r) {
+    switch (r.kind) {
+        case access_kind::read: return {r.sectored ? bytes_of_sectors(r.needed_sectors) : ~std::uint64_t{0}, 0};
+        case access_kind::atomic: return {r.operands ? r.byte_mask : bytes_of(r.offset, r.size), 0};
+        case access_kind::load_reserved:
+        case access_kind::store_conditional: return {bytes_of(r.offset, r.size), 0};
+        case access_kind::write: return {0, r.byte_mask};
+        default: return {};
+    }
+}
+
 bool memory_errors::allows(line_request& r) {
     const auto found = m_poisoned.find(offset_of(r.line));
     if (found == m_poisoned.end()) return true;
     std::uint64_t& poisoned = found->second;
-    std::uint64_t wanted = 0;
-    switch (r.kind) {
-        case access_kind::read: wanted = r.sectored ? bytes_of_sectors(r.needed_sectors) : ~std::uint64_t{0}; break;
-        case access_kind::atomic: wanted = r.operands ? r.byte_mask : bytes_of(r.offset, r.size); break;
-        case access_kind::load_reserved:
-        case access_kind::store_conditional: wanted = bytes_of(r.offset, r.size); break;
-        case access_kind::write:
-            for (unsigned word = 0; word < words; ++word) {  // what is written in part cannot be encoded anew
-                const std::uint64_t all = std::uint64_t{0xff} << 8 * word;
-                if ((r.byte_mask & all) == all) poisoned &= ~all;
-            }
-            if (!poisoned) m_poisoned.erase(found);
-            return true;
-        case access_kind::lock:
-        case access_kind::unlock: return true;
+    const auto [wanted, written] = bytes_reached(r);
+    if (!(wanted & poisoned)) {
+        for (unsigned word = 0; word < words; ++word) {  // what is written in part cannot be encoded anew
+            const std::uint64_t all = std::uint64_t{0xff} << 8 * word;
+            if ((written & all) == all) poisoned &= ~all;
+        }
+        if (!poisoned) m_poisoned.erase(found);
+        return true;
     }
-    if (!(wanted & poisoned)) return true;
     r.fault = memory_fault::poisoned;
     return false;
 }

@@ -16,6 +16,12 @@
 
 namespace fabricvp::gpu {
 
+/// Bytes of its line that a request reads, and those that it only writes.
+struct reached_bytes {
+    std::uint64_t read = 0, written = 0;
+};
+reached_bytes bytes_reached(const line_request& request);
+
 class memory_errors {
 public:
     struct flip_arguments {
@@ -34,6 +40,8 @@ public:
     bool any() const { return !m_flipped.empty() || !m_poisoned.empty(); }
     /// The L2 takes a line out of the memory.
     void fetched(std::uint64_t line, gpu_memory& memory);
+    /// A word of a line cannot be read any more.
+    void poison(std::uint64_t line, unsigned word) { m_poisoned[line] |= std::uint64_t{0xff} << 8 * word; }
     /// The L2 has written the line back.
     void written_back(std::uint64_t line) { m_flipped.erase(line); }
     /// A request for a line of device memory is about to be performed. \returns false, with its fault set, if it

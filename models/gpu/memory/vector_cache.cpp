@@ -40,6 +40,10 @@ void vector_cache_params::describe(parameter_visitor& v) {
     v.field("trim_history", trim_history, between{1, 1024},
             "with `trim_predictor`: lines of an instruction that must have left the cache in a row without being "
             "asked for another sector before its lines are trimmed again");
+    v.field("ecc", ecc,
+            "words of 64 bits have a code that detects one and two wrong bits; such a line is fetched again, since the "
+            "cache has nothing that is not elsewhere. That is all it costs: Arm's Cortex-A57 checks its L1 in the "
+            "background (Arm DDI 0488D, 6.4.8)");
     reject(v, l1_invalid_parameter(size, ways));
     if (trim_predictor && sectored)
         reject(v, {"trim_predictor",
@@ -96,6 +100,7 @@ bool vector_cache::way_free(std::uint64_t line) const {
 bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     const access_transaction& p = state.transactions[transaction];
     const std::uint8_t sectors = sectors_of(p.bytes);
+    if (!m_faulty.empty()) check(p.line);
     const unsigned found = m_lines.find(p.line);
     if (m_predictor && found != l1_lines::absent) m_predictor->asks_line(found, sectors);
     if (found != l1_lines::absent && (sectors & ~m_lines.valid(found)) == 0) {
@@ -185,9 +190,32 @@ bool vector_cache::predicted_whole(const vector_access& access, const line_reque
 
 /// Puts sectors of a line in; where it was not there, another one may have to go.
 void vector_cache::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
+    if (!m_faulty.empty() && m_lines.find(line) == l1_lines::absent) m_faulty.erase(line);  // it had left
     const bool comes = m_predictor && m_lines.find(line) == l1_lines::absent;
     evictions += m_lines.fill(line, data, sectors);
     if (comes) m_predictor->left(m_lines.find(line));
+}
+
+void vector_cache::flip_cells(const cell_flip_arguments& a) {
+    const auto held = m_lines.held();
+    if (held.empty()) return;
+    const auto at = held[a.line % held.size()];
+    if (params.ecc) {
+        m_faulty.insert(m_lines.line_at(at));
+        return;
+    }
+    std::uint64_t word;
+    std::memcpy(&word, m_lines.data(at) + 8 * a.word, sizeof word);
+    word ^= a.mask();
+    std::memcpy(m_lines.data(at) + 8 * a.word, &word, sizeof word);
+}
+
+/// A load looks the line up.
+void vector_cache::check(std::uint64_t line) {
+    if (!m_faulty.erase(line) || m_lines.find(line) == l1_lines::absent) return;
+    ++corrected_errors;
+    if (m_predictor) leave(line);
+    m_lines.drop(line);
 }
 
 void vector_cache::leave(std::uint64_t line) {
@@ -285,6 +313,7 @@ void vector_cache::invalidate() {
     ++invalidations;
     if (m_predictor) m_predictor->all_left();
     m_lines.clear();
+    m_faulty.clear();
     if (m_free.size() < m_mshrs.size()) close_all();
 }
 
@@ -300,6 +329,7 @@ bool vector_cache::peek(std::uint64_t address, void* to, unsigned size) {
 
 void vector_cache::reset() {
     m_lines.clear();
+    m_faulty.clear();
     close_all();
     std::fill(m_mshrs.begin(), m_mshrs.end(), mshr{});
     m_free.resize(params.mshrs);

@@ -7,15 +7,18 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/fault.h"
 #include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/spans.h"
 #include "base/statistics.h"
 #include "gpu/memory/access_state.h"
+#include "gpu/memory/cell_flip.h"
 #include "gpu/memory/l1_lines.h"
 #include "gpu/memory/memory_router.h"
 #include "gpu/memory/reuse_predictor.h"
@@ -35,6 +38,7 @@ struct vector_cache_params {
     bool sectored = false;        ///< fetches the sectors of 16 bytes that loads want, not lines
     bool trim_predictor = false;
     std::uint64_t trim_history = 1;
+    bool ecc = false;  ///< a line with a wrong word is fetched again
     void describe(parameter_visitor& v);
 };
 
@@ -61,6 +65,9 @@ public:
     counter lines_needing_32{*this, "lines_needing_32", "1", "lines fetched of which lanes wanted two sectors"};
     counter lines_needing_48{*this, "lines_needing_48", "1", "lines fetched of which lanes wanted three sectors"};
     counter lines_needing_64{*this, "lines_needing_64", "1", "lines fetched of which lanes wanted all four sectors"};
+    counter corrected_errors{*this, "corrected_errors", "1", "lines with wrong bits that ECC has found, fetched again"};
+    fault_kind<cell_flip_arguments> flip{*this, "flip", "bits of a line that it holds flip",
+                                         [this](const auto& a) { flip_cells(a); }};
     histogram miss_latency{*this, "miss_latency", "ps", "from request to line"};
 
     vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& params, const clock_domain& clock,
@@ -118,6 +125,8 @@ private:
     void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
     void fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors);
     void leave(std::uint64_t line);
+    void flip_cells(const cell_flip_arguments& a);
+    void check(std::uint64_t line);
     bool predicted_whole(const vector_access& access, const line_request& request);
     void close(std::uint64_t line);
     bool bounded() const { return params.in_flight != 0; }
@@ -140,6 +149,7 @@ private:
     void close_all();
 
     l1_lines m_lines;
+    std::set<std::uint64_t> m_faulty;              // with ECC: lines with wrong bits
     std::unique_ptr<reuse_predictor> m_predictor;  // none: whatever may be trimmed is
     std::vector<std::uint64_t> m_open;             // by MSHR: line of an open fetch, or `closed`
     std::vector<mshr> m_mshrs;

@@ -17,12 +17,15 @@ STRUCTURES = {
     "InfiniBand switch": re.compile(r"^network\.[^.]+$"),
     "GPU fabric": re.compile(r"\.fabric\."),
     "HBM": re.compile(r"\.memory\.hbm$"),
+    "L2 cache": re.compile(r"\.memory\.l2\.bank\d+$"),
+    "L1 cache": re.compile(r"\.memory\.(unit\d+\.l1|scalar_cache\d+)$"),
     "host memory": re.compile(r"\.host\.dram$"),
     "command processor": re.compile(r"\.processor$"),
     "lanes' registers": re.compile(r"\.compute_unit\d+$"),
     "GPU": re.compile(r"\.gpu\d+$"),
     "RDMA adapter": re.compile(r"\.hca\d+$"),
     "PCIe": re.compile(r"\.link$|\.pcie\."),
+    "node": re.compile(r"^node\d+$"),
 }
 #: Ends of links towards a GPU or an adapter, below which doorbells are.
 PROCESSOR_BYTES = 256 << 10  #: of a command processor's memory, unless a machine says otherwise
@@ -115,8 +118,26 @@ def _flip(draws: random.Random, bits: int) -> tuple[Step, ...]:
     return _one("flip", bit=str(draws.randrange(65 - bits)), bits=str(bits))
 
 
-def _register(draws: random.Random, target: str) -> tuple[Step, ...]:
-    return _one("flip", row=str(draws.randint(1, 63)), bit=str(draws.randrange(64)))
+def _byte(bits: int) -> Callable[[random.Random, str], tuple[Step, ...]]:
+    return lambda d, t: _one("flip", bit=str(d.randrange(8)), bits=str(bits))
+
+
+def _processor(bits: int) -> Callable[[random.Random, str], tuple[Step, ...]]:
+    return lambda d, t: _one("flip", offset=str(d.randrange(PROCESSOR_BYTES)), bit=str(d.randrange(8)), bits=str(bits))
+
+
+def _register(bits: int) -> Callable[[random.Random, str], tuple[Step, ...]]:
+    return lambda d, t: _one("flip", row=str(d.randint(1, 63)), bit=str(d.randrange(65 - bits)), bits=str(bits))
+
+
+def _cached(bits: int) -> Callable[[random.Random, str], tuple[Step, ...]]:
+    return lambda d, t: _one(
+        "flip",
+        line=str(d.randrange(1 << 20)),
+        word=str(d.randrange(8)),
+        bit=str(d.randrange(65 - bits)),
+        bits=str(bits),
+    )
 
 
 #: By structure: what a kind is called, the fault that a block must offer, and what draws its arguments.
@@ -158,19 +179,30 @@ _CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple
         ("link flapping", "down", _flapping("down")),
     ),
     "HBM": (("bit flip", "flip", lambda d, t: _flip(d, 1)), ("two bits flip", "flip", lambda d, t: _flip(d, 2))),
-    "host memory": (("bit flip", "flip", lambda d, t: _one("flip", bit=str(d.randrange(8)))),),
+    "L2 cache": (("bit flip", "flip", _cached(1)), ("two bits flip", "flip", _cached(2))),
+    "L1 cache": (("bit flip", "flip", _cached(1)), ("two bits flip", "flip", _cached(2))),
+    "host memory": (("bit flip", "flip", _byte(1)), ("two bits flip", "flip", _byte(2))),
     "command processor": (
         ("firmware crash", "crash", lambda d, t: _one("crash")),
-        (
-            "bit flip",
-            "flip",
-            lambda d, t: _one("flip", offset=str(d.randrange(PROCESSOR_BYTES)), bit=str(d.randrange(8))),
-        ),
+        ("bit flip", "flip", _processor(1)),
+        ("two bits flip", "flip", _processor(2)),
     ),
-    "lanes' registers": (("bit flip", "flip", _register),),
+    "lanes' registers": (("bit flip", "flip", _register(1)), ("two bits flip", "flip", _register(2))),
     "InfiniBand switch": (("dead", "dead", lambda d, t: _one("dead")),),
     "GPU": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
     "RDMA adapter": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
+    "node": (("power off", "power_off", lambda d, t: _one("power_off")),),
+}
+
+
+#: Memories that a code can protect, in the order of the table, and what turns that on.
+PROTECTION = {
+    "HBM": "node.gpus.*.memory.hbm.ecc",
+    "L2 cache": "node.gpus.*.memory.l2.ecc",
+    "L1 cache": "node.gpus.*.memory.unit.l1.ecc",
+    "host memory": "node.host.dram.ecc",
+    "command processor": "node.gpus.*.processor.ecc",
+    "lanes' registers": "node.gpus.*.compute_unit.register_file.ecc",
 }
 
 

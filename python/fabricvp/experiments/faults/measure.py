@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Injections into one run: it is forked at the time of each, and every branch goes on to its own end.
 
-A branch runs to its end even where the fault has no effect: architectural state is spread over blocks that have no
-digest of it, so there is nothing inexpensive that two runs could be compared by earlier."""
+A branch runs to its end even where the fault has no effect (docs/explanation/decisions/early_end.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from ...remote import RemotePlatform
 from ...results import NodeState, Outcome, RunResult
 from ...units import NEVER, to_picoseconds
 from ..machines import record_machine
-from .kinds import Drawn, Kind, Place, Step, kinds_of
+from .kinds import PROTECTION, Drawn, Kind, Place, Step, kinds_of
 from .outcomes import Ending, Fate, classify, counters_of, lines_of
 from .places import byte_in_use, live_times, live_wavefront
 
@@ -29,8 +28,9 @@ OPTIONS = (
     "entries=0 size=128 link_modes=netcrafter_lanes bytes=4096 messages=8 rows=16 columns=16 iterations=2"
     " pcie_errors=reported"
 )
-HBM, PROTECTED = "HBM", "HBM with ECC"
 BEGIN = "gpu3 "  #: on the console of node 0, when buses are numbered and GPUs found
+WITH_ECC = " with ECC"  #: behind the name of a structure that has it
+FLIPS = ("bit flip", "two bits flip")
 STEP = "50 ms"  #: after which is looked whether a node has failed
 WALL_LIMIT_S = 1800  #: of such a step; one that takes longer counts as a failure of the simulator
 
@@ -38,7 +38,7 @@ WALL_LIMIT_S = 1800  #: of such a step; one that takes longer counts as a failur
 @dataclass(frozen=True)
 class Injections:
     """A point: injections ``first`` to ``first + count - 1`` of a campaign. ``kinds`` restricts it (none: all). With
-    ``ecc`` the GPUs' memories have ECC, and are all that is hit."""
+    ``ecc`` all memories that can have a code have it, and bits that flip there are all that is hit."""
 
     first: int
     count: int
@@ -113,7 +113,11 @@ def measure(point: Injections) -> Injected:
 
     def plan(kinds: Sequence[Kind], window: Window) -> list[Planned]:
         if point.ecc:
-            kinds = [replace(kind, structure=PROTECTED) for kind in kinds if kind.structure == HBM]
+            kinds = [
+                replace(kind, structure=f"{kind.structure}{WITH_ECC}")
+                for kind in kinds
+                if kind.structure in PROTECTION and kind.name in FLIPS
+            ]
         wanted = [kind for kind in kinds if not point.kinds or kind.name in point.kinds]
         if missing := set(point.kinds) - {kind.name for kind in wanted}:
             known = ", ".join(dict.fromkeys(kind.name for kind in kinds))
@@ -140,7 +144,7 @@ def run_plan(point: Injections, plan: Plan) -> Injected:
     image = str(firmware_path(point.program))
     overrides = {"simulation.watchdog": point.watchdog}
     if point.ecc:
-        overrides["node.gpus.*.memory.hbm.ecc"] = "true"
+        overrides |= dict.fromkeys(PROTECTION.values(), "true")
     with Platform.from_config(point.machine, overrides=overrides) as platform:
         for node in platform.nodes:
             platform.load_images(node.index, firmware=image, append="" if node.index else point.options)

@@ -14,3 +14,8 @@ def outcomes(frames: Frames) -> PageTable:
 def shares(frames: Frames) -> PageTable:
     """Shares with their intervals, by structure."""
     return as_it_is(frames["shares"])
+
+
+def protection(frames: Frames) -> PageTable:
+    """Flips in memories without and with ECC."""
+    return as_it_is(frames["protection"])

@@ -12,7 +12,8 @@ from scipy.stats import binomtest
 from ...errors import InputError
 from ..drawing import stacked
 from ..frame import Run
-from .measure import Injected, Injection, Injections, measure
+from .kinds import PROTECTION
+from .measure import FLIPS, WITH_ECC, Injected, Injection, Injections, measure
 from .outcomes import Fate
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 INJECTIONS, QUICK_INJECTIONS = 10_000, 500
 CHUNK = 20  #: injections of a point
-HBM_KINDS = ("bit flip", "two bits flip")
-ECC_SHARE = 16  #: one more injection for so many, into HBM of a machine with ECC
+ECC_SHARE = 4  #: one more injection for so many, into memories of a machine with ECC
 AGAIN = 3  #: that are made twice
 #: No result, or a wrong one, of which nothing tells the software.
 BAD = (Fate.HANG, Fate.UNNAMED_HANG, Fate.SILENT, Fate.CRASH)
@@ -38,10 +38,10 @@ def study(run: Run) -> None:
         _one(run, options.number, kinds)
         return
     points = [Injections(first, min(CHUNK, count - first), options.seed, kinds) for first in range(0, count, CHUNK)]
-    if hbm := [kind for kind in HBM_KINDS if not kinds or kind in kinds]:
+    if flips := [kind for kind in FLIPS if not kinds or kind in kinds]:
         more = -(-count // ECC_SHARE)
         points += [
-            Injections(first, min(CHUNK, more - first), options.seed, tuple(hbm), ecc=True)
+            Injections(first, min(CHUNK, more - first), options.seed, tuple(flips), ecc=True)
             for first in range(0, more, CHUNK)
         ]
     found: list[Injected] = run.map("injections", measure, points, lambda p: p.count, _name)
@@ -56,6 +56,12 @@ def study(run: Run) -> None:
         "outcomes", outcomes_table(injections), "Injections by structure, kind and what became of them", 80
     )
     run.report.table("shares", shares_table(injections), "Shares with 95 % intervals (Wilson), by structure")
+    if any(i.structure.endswith(WITH_ECC) for i in injections):
+        run.report.table(
+            "protection",
+            protection_table(injections),
+            "Bits that flip in memories, without and with ECC: 95 % intervals",
+        )
     run.report.table("injections", injections_table(injections), "Each injection", 20)
 
 
@@ -80,6 +86,8 @@ def _check(run: Run, points: list[Injections], found: list[Injected], first: Inj
     crashed, unnamed = ([i for i in injections if i.fate == fate] for fate in (Fate.CRASH, Fate.UNNAMED_HANG))
     report.check("no fault ends the simulator", not crashed, _listed(crashed) or f"{len(injections)} injections")
     report.check("every hang is named", not unnamed, _listed(unnamed) or "by the watchdog")
+    corrupt = [i for i in injections if i.fate == Fate.SILENT and i.structure.endswith(WITH_ECC)]
+    report.check("no silent corruption where there is ECC", not corrupt, _listed(corrupt) or "one and two bits")
     report.check(
         "the run without a fault is the same in every process",
         all(
@@ -152,6 +160,30 @@ def shares_table(injections: list[Injection]) -> pandas.DataFrame:
 def _share(count: int, total: int) -> str:
     low, high = interval(count, total)
     return f"{100 * count / total:.1f} % ({100 * low:.1f} … {100 * high:.1f})"
+
+
+def protection_table(injections: list[Injection]) -> pandas.DataFrame:
+    """A row for each memory without and with its code: the share of flips that end the run wrong or that are reported,
+    and the share that corrupts silently (architectural vulnerability factors of what is in use)."""
+    rows = []
+    for structure in PROTECTION:
+        for name in (structure, f"{structure}{WITH_ECC}"):
+            members = [i for i in injections if i.structure == name and i.kind in FLIPS]
+            if not members:
+                continue
+            fates = Counter(i.fate for i in members)
+            total = len(members)
+            rows.append(
+                {
+                    "structure": name,
+                    "flips": total,
+                    "corrected": fates[Fate.CORRECTED],
+                    "reported": _share(fates[Fate.REPORTED], total),
+                    "silent corruption": _share(fates[Fate.SILENT], total),
+                    "any effect": _share(total - fates[Fate.MASKED] - fates[Fate.CORRECTED], total),
+                }
+            )
+    return pandas.DataFrame(rows)
 
 
 def injections_table(injections: list[Injection]) -> pandas.DataFrame:
