@@ -117,7 +117,7 @@ def test_a_node_that_loses_its_power_is_missed_by_the_other_one():
     assert injection.end_ps > 8_300 * MICROSECOND
 
 
-def test_who_waits_for_a_node_that_has_lost_its_power_gives_up():
+def test_a_wait_for_a_node_that_has_lost_its_power_ends():
     """The other node takes its turn at the sparse matrix when node 0 has ended its own."""
     with fabricvp.spawn("cluster") as platform:
         for node in platform.nodes:

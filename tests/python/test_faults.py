@@ -197,4 +197,5 @@ def test_the_command_lists_faults(command):
     assert re.search(r"^surprise_removal  # .+\n    at node0\.pcie\.gpu0 node0\.pcie\.gpu1 ", done.stdout, re.M)
     assert re.search(r"^    lanes = 0 +# .+\(0 … 16\)$", done.stdout, re.M)
     smallest = command("describe", "bare", "--faults").stdout
-    assert re.fullmatch(r"flip  # .+\n(    \w+ = 0 +# .+\n){2}    at node0\.host\.dram\n", smallest)
+    power_off = r"power_off  # .+\n    at node0\n"
+    assert re.fullmatch(rf"flip  # .+\n(    \w+ = [01] +# .+\n){{3}}    at node0\.host\.dram\n\n{power_off}", smallest)
