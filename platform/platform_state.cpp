@@ -47,6 +47,7 @@ platform::implementation::implementation(const machine_params& p, std::string im
     set_log_threshold(params.simulation.log);
     if (!params.network.links.empty()) lookahead = network::min_propagation(params.network);
     riscv::separate_accesses(lookahead != 0);
+    riscv::translate_after(static_cast<unsigned>(params.simulation.translate_after));
     riscv::skip_polls(params.simulation.skip_polls && (lookahead || !has_timed_memory(params)));
     if (communicator) create_synchronizer();
     guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);

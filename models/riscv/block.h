@@ -45,6 +45,8 @@ struct block {
     const std::uint8_t* second_page = nullptr;  ///< host address of the next page if the last instruction straddles
     bool float_enabled = false;                 ///< FS when it was decoded
     bool dead = false;                          ///< its code was overwritten
+    const void* entry = nullptr;                ///< code of the host from another block's; null: not translated
+    const void* body = nullptr;                 ///< the same, once the block has been charged
 
     block_op* ops() { return reinterpret_cast<block_op*>(this + 1); }
     const block_op_position* positions() const { return const_cast<block*>(this)->positions(); }

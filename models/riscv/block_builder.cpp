@@ -82,6 +82,10 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
     if (code_cache) {
         m_ops.push_back({m_labels[static_cast<unsigned>(internal_op::code_lines)], 0, 0, 0, 0, 0});
         m_positions.push_back({});
+    } else if (code_translator && translated_after() && max_instructions > 1 && !timing && !probe) {
+        m_ops.push_back({m_labels[static_cast<unsigned>(internal_op::count_entry)],
+                         static_cast<std::int32_t>(translated_after()), 0, 0, 0, 0});
+        m_positions.push_back({});
     }
     if (probe) {
         m_ops.push_back({m_labels[static_cast<unsigned>(internal_op::tell_block)], 0, 0, 0, 0, 0});

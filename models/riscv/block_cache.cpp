@@ -141,6 +141,7 @@ void block_cache::clear() {
     m_chunks.clear();
     m_chunk_left = m_used = 0;
     m_next = nullptr;
+    translated.clear();
 }
 
 }  // namespace fabricvp::riscv

@@ -9,6 +9,7 @@
 
 #include "base/sparse_memory.h"
 #include "riscv/block.h"
+#include "riscv/host_code.h"
 
 namespace fabricvp::riscv {
 
@@ -33,6 +34,8 @@ public:
     void clear();
     /// True if clear() is due before more is allocated. Only between blocks.
     bool full() const { return m_used > max_bytes; }
+
+    host_code translated;  ///< what blocks were translated to; given back with them
 
 private:
     static constexpr std::size_t chunk_bytes = 64 * 1024, max_bytes = 48 * 1024 * 1024;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private parts of a hart, put together. The code is split by concern:
 //   interpreter.cpp   the dispatch loop          block_builder.cpp  decoding into blocks, finding them
+//   translator.cpp    blocks as code of the host (translator_emitter.cpp)
 //   hart_memory.cpp   loads and stores that miss the TLB          hart_bus.cpp  accesses through the calendar
 //   hart_traps.cpp    traps, returns, CSR and system instructions
 //   hart_slice.cpp    slices, local time, waiting                hart_debug.cpp  breakpoints, stepping, registers
@@ -11,6 +12,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "riscv/mmu.h"
 #include "riscv/pmp.h"
 #include "riscv/semantics.h"
+#include "riscv/translator.h"
 
 namespace fabricvp::riscv {
 
@@ -244,6 +247,7 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     std::uint32_t m_cost = 0, m_instructions = 0;
     alignas(16) std::array<std::byte, 512> m_scratch{};
     const void* const* m_labels = nullptr;
+    std::unique_ptr<translator> code_translator;  ///< null: all is interpreted
     std::uint64_t m_epoch = 1, m_code_epoch = 1;
 
     // Slices.

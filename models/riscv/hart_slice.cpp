@@ -41,6 +41,8 @@ hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const d
     }
     m_wake.set_rank(owner.timeline().next_rank());
     interpret(nullptr, &m_labels);
+    if (!code_cache && translator::available())
+        code_translator = std::make_unique<translator>(m_labels, decoding, jump_cache.data(), jump_entries);
     m_quantum_cost = std::max<std::int64_t>(to_cost(quantum), 1);
     memory.excluded = [this](std::uint64_t page) {
         return std::any_of(m_watchpoints.begin(), m_watchpoints.end(), [&](const watchpoint& w) {

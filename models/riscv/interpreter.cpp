@@ -265,6 +265,9 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
         &&op_bus_fence,
         &&op_code_lines,
         &&op_tell_block,
+        &&op_count_entry,
+        &&op_translated,
+        &&op_not_translated,
     };
     if (labels) {
         *labels = table;
@@ -307,6 +310,26 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
         m->budget = budget;
         m->tell_entered(*b, static_cast<std::uint32_t>(o->immediate), pc);
         NEXT;
+    }
+
+    LABEL(count_entry) {
+        auto& first = b->ops()[0];
+        if (LIKELY(--first.immediate > 0)) NEXT;
+        first.handler = m->code_translator->translate(*b, m->blocks.translated) ? &&op_translated : &&op_not_translated;
+        goto* first.handler;
+    }
+
+    LABEL(not_translated) { NEXT; }
+
+    LABEL(translated) {
+        translated_frame frame{x, view, budget, retired, pc, context, nullptr};
+        o = m->code_translator->run(frame, b->body);
+        budget = frame.budget;
+        retired = frame.retired;
+        pc = frame.pc;
+        if (UNLIKELY(!o)) goto out_of_budget;
+        b = frame.current;
+        goto * o->handler;
     }
 
     LABEL(illegal) {

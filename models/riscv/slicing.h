@@ -16,4 +16,8 @@ bool accesses_are_separate();
 void skip_polls(bool on);
 bool polls_are_skipped();
 
+/// Entries of a block of a hart's code after which it is translated into code of the host (translator.h); 0: never.
+/// Results are the same. One for all harts of the process; to be set before they run.
+void translate_after(unsigned entries);
+
 }  // namespace fabricvp::riscv

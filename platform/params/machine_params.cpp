@@ -26,6 +26,9 @@ void simulation_params::describe(parameter_visitor& v) {
             "simulated time after which an unanswered bus access ends the run; 0 ps: never");
     v.field("skip_polls", skip_polls,
             "harts sleep over rounds of loops that wait; results are the same, all but sim.*; false: all is executed");
+    v.field("translate_after", translate_after, between{0, 1'000'000'000},
+            "entries of a block of a hart's code after which it becomes code of the host (x86-64); results are the "
+            "same; 0: all is interpreted");
     v.field("seed", seed,
             "seed of everything random in the machine: errors of links, choices of generators, the device tree's "
             "rng-seed; each block has a stream of its own");

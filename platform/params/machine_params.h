@@ -37,8 +37,9 @@ struct simulation_params {
     duration watchdog{ticks_per_second};
     std::uint64_t seed = 1;
     log_level log = log_level::warning;
-    bool skip_polls = true;     ///< harts sleep over rounds of loops that only count
-    std::string until = "all";  ///< all, any or a node's name: whose end is the end of the run
+    bool skip_polls = true;              ///< harts sleep over rounds of loops that only count
+    std::uint64_t translate_after = 32;  ///< entries after which a block of code is translated; 0: never
+    std::string until = "all";           ///< all, any or a node's name: whose end is the end of the run
     void describe(parameter_visitor& v);
 };
 

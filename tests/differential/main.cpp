@@ -18,7 +18,7 @@ namespace po = boost::program_options;
 
 struct options {
     std::uint64_t seed = 1, instructions = 1'000'000;
-    unsigned sequences = 800, units = 250;
+    unsigned sequences = 800, units = 250, translate_after = 0;
     bool minimise = true;
     std::string runtime;
 };
@@ -46,7 +46,7 @@ int run(const options& o) {
         fmt::print("skipped: qemu-system-riscv64 is not installed (Debian: qemu-system-misc)\n");
         return 77;
     }
-    bench b(o.runtime);
+    bench b(o.runtime, o.translate_after);
     std::uint64_t executed = 0, traps = 0, images = 0;
     for (image_options image{o.seed, o.sequences, o.units}; executed < o.instructions; ++image.seed) {
         const program p(image);
@@ -78,6 +78,8 @@ int main(int argc, char* argv[]) try {
                                                                          "in an image, at most 1000")(
         "units", po::value(&o.units), "of a sequence, about")("no-minimise", po::bool_switch(&keep),
                                                               "report a mismatch as it is")(
+        "translate-after", po::value(&o.translate_after),
+        "entries after which blocks of code are translated (default: 0, never)")(
         "runtime", po::value(&o.runtime)->required(), "ELF of the guest's runtime");
     po::variables_map v;
     po::store(po::parse_command_line(argc, argv, d), v);

@@ -15,7 +15,7 @@
 
 namespace differential {
 
-bench::bench(const std::string& runtime_elf) {
+bench::bench(const std::string& runtime_elf, unsigned translate_after) : m_translate_after(translate_after) {
     std::ifstream file(runtime_elf, std::ios::binary);
     if (!file) throw std::runtime_error("cannot read " + runtime_elf);
     m_runtime.assign(std::istreambuf_iterator<char>(file), {});
@@ -34,7 +34,7 @@ std::optional<difference> bench::try_program(const program& p, long only) {
     prepare(m_theirs, p, only);
     const auto qemu = run_on_qemu(m_theirs);
     if (!qemu.failure.empty()) return difference{-1, "qemu: " + qemu.failure + "\n"};
-    const auto own = run_on_fabricvp(m_ours);
+    const auto own = run_on_fabricvp(m_ours, m_translate_after);
     m_instructions = own.instructions;
     m_sequences = only < 0 ? p.size() : 1;
     auto d = compare(m_ours, m_theirs, m_sequences);

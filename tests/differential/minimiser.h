@@ -13,7 +13,8 @@ namespace differential {
 /// Both machines with their memories.
 class bench {
 public:
-    explicit bench(const std::string& runtime_elf);
+    /// \param translate_after simulation.translate_after of ours
+    bench(const std::string& runtime_elf, unsigned translate_after);
 
     /// Runs the program, or only one sequence of it. A machine that fails counts as a difference.
     std::optional<difference> try_program(const program& p, long only = -1);
@@ -26,6 +27,7 @@ private:
     void prepare(guest_memory& m, const program& p, long only);
 
     std::string m_runtime;
+    const unsigned m_translate_after;
     guest_memory m_ours, m_theirs;
     std::uint64_t m_instructions = 0;
     std::size_t m_sequences = 0;

@@ -60,11 +60,13 @@ int qemu(std::vector<std::string> arguments) {
     return 127;
 }
 
-int fabricvp_child(guest_memory& memory, std::uint64_t& instructions) {
+int fabricvp_child(guest_memory& memory, unsigned translate_after, std::uint64_t& instructions) {
     namespace fv = fabricvp;
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
     try {
-        auto p = fv::platform::from_text("node: {host: {harts: 1, memory: 64 MiB}}\n", "differential");
+        auto p = fv::platform::from_text("node: {host: {harts: 1, memory: 64 MiB}}\nsimulation: {translate_after: " +
+                                             std::to_string(translate_after) + "}\n",
+                                         "differential");
         fv::set_log_sink([](fv::log_level, const std::string&, const std::string&) {});  // guests misbehave by intent
         p->write_memory(0, LAYOUT_DRAM, memory.bytes(), LAYOUT_LOG - LAYOUT_DRAM);
         const auto result = p->run_until(fv::ticks(100) * 1'000'000'000'000);
@@ -105,12 +107,12 @@ run_outcome run_on_qemu(guest_memory& memory) {
             0};
 }
 
-run_outcome run_on_fabricvp(guest_memory& memory) {
+run_outcome run_on_fabricvp(guest_memory& memory, unsigned translate_after) {
     auto* const shared =
         static_cast<std::uint64_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (shared == MAP_FAILED) return {"mmap failed", 0};
     run_outcome o;
-    o.failure = in_child([&] { return fabricvp_child(memory, *shared); });
+    o.failure = in_child([&] { return fabricvp_child(memory, translate_after, *shared); });
     o.instructions = *shared;
     munmap(shared, 4096);
     return o;

@@ -17,6 +17,7 @@ struct run_outcome {
 
 bool qemu_present();
 run_outcome run_on_qemu(guest_memory& memory);
-run_outcome run_on_fabricvp(guest_memory& memory);
+/// \param translate_after simulation.translate_after
+run_outcome run_on_fabricvp(guest_memory& memory, unsigned translate_after);
 
 }  // namespace differential

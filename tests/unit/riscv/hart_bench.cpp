@@ -2,6 +2,9 @@
 #include "hart_bench.h"
 
 #include <cstdlib>
+#include <string>
+
+#include "riscv/slicing.h"
 
 namespace fabricvp::riscv {
 
@@ -82,6 +85,8 @@ hart_bench& hart_bench::instance() {
 
 hart_bench& hart_bench::restart() {
     auto& b = instance();
+    if (const auto* after = std::getenv("FABRICVP_TEST_TRANSLATE_AFTER"))
+        translate_after(static_cast<unsigned>(std::stoul(after)));
     for (auto* h : {&b.hart0, &b.hart1}) {
         h->set_debug_listener(nullptr);
         h->set_lockstep(false);
