@@ -11,7 +11,7 @@ enum class internal_op : unsigned {
     bus_fence,                                         ///< a fence that the bus must hear of
     code_lines,                                        ///< at the beginning of a block: its code must be there
     tell_block,                                        ///< at the beginning of a block: a probe hears of it
-    count_entry,                                       ///< at the beginning of a block that may be translated after some entries
+    count_entry,                                       ///< likewise: after some entries the block is translated
     translated,                                        ///< what it becomes then: code of the host follows
     not_translated,                                    ///< or this, where the block cannot be
     count

@@ -40,11 +40,7 @@ def c_headers() -> list[Path]:
 
 
 def link(
-    program: Path,
-    objects: Iterable[Path],
-    *flags: str,
-    libraries: Iterable[str] = (),
-    sysroot: Path | None = None,
+    program: Path, objects: Iterable[Path], *flags: str, libraries: Iterable[str] = (), sysroot: Path | None = None
 ) -> None:
     """Links objects with the libraries of C and C++: statically, or dynamically with ``libraries`` of a folder of
     Linux'. GCC's libraries are linked statically in any case. Raises `InputError` with the linker's message."""
