@@ -197,12 +197,12 @@ _CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple
 
 #: Memories that a code can protect, in the order of the table, and what turns that on.
 PROTECTION = {
-    "HBM": "node.gpus.*.memory.hbm.ecc",
-    "L2 cache": "node.gpus.*.memory.l2.ecc",
-    "L1 cache": "node.gpus.*.memory.unit.l1.ecc",
-    "host memory": "node.host.dram.ecc",
-    "command processor": "node.gpus.*.processor.ecc",
-    "lanes' registers": "node.gpus.*.compute_unit.register_file.ecc",
+    "HBM": ("node.gpus.*.memory.hbm.ecc",),
+    "L2 cache": ("node.gpus.*.memory.l2.ecc",),
+    "L1 cache": ("node.gpus.*.memory.unit.l1.ecc", "node.gpus.*.memory.scalar_cache.ecc"),
+    "host memory": ("node.host.dram.ecc",),
+    "command processor": ("node.gpus.*.processor.ecc",),
+    "lanes' registers": ("node.gpus.*.compute_unit.register_file.ecc",),
 }
 
 

@@ -144,7 +144,7 @@ def run_plan(point: Injections, plan: Plan) -> Injected:
     image = str(firmware_path(point.program))
     overrides = {"simulation.watchdog": point.watchdog}
     if point.ecc:
-        overrides |= dict.fromkeys(PROTECTION.values(), "true")
+        overrides |= {key: "true" for keys in PROTECTION.values() for key in keys}
     with Platform.from_config(point.machine, overrides=overrides) as platform:
         for node in platform.nodes:
             platform.load_images(node.index, firmware=image, append="" if node.index else point.options)
