@@ -52,6 +52,7 @@ node:
 WITHOUT_EFFECT = {
     "simulation.watchdog": "acts when a device does not answer",
     "simulation.log": "selects messages",
+    "simulation.translate_after": "changes how fast the simulation is, not what it gives",
     "simulation.seed": "goes into the device tree, which this firmware does not print",
     "node.images": "other software; tested by the loader's own tests",
     "node.host.hart.pmp_entries": "the firmware does not use PMP",
@@ -60,6 +61,7 @@ WITHOUT_EFFECT = {
     "node.host.device_store": "no PCIe device here",
     "node.host.dram.latency": "no device here accesses memory",
     "node.host.dram.rate": "no device here accesses memory",
+    "node.host.dram.ecc_latency": "there is no ECC here",
     "node.host.marker.region_memory": "acts when regions fill it",
     "node.host.rtc.epoch": "the firmware uses differences of time",
 }
