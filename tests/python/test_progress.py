@@ -18,7 +18,7 @@ CLONE = pathlib.Path(__file__).parents[2]
 #: Takes more than the two seconds of the host from which on runs tell how they get on.
 LONG = """
 import fabricvp, sys
-machine = fabricvp.Platform.from_config("bare")
+machine = fabricvp.Platform.from_config("bare", overrides={"simulation.translate_after": 0})
 machine.load_images(0, firmware=sys.argv[1])
 machine.run("4 s")
 """
@@ -64,7 +64,7 @@ def test_a_child_tells_its_parent(counts, monkeypatch):
 
     monkeypatch.setattr(progress, "is_shown", lambda: True)
     monkeypatch.setattr(progress, "line_here", line_here)
-    with spawn("bare") as machine:
+    with spawn("bare", overrides={"simulation.translate_after": 0}) as machine:
         machine.load_images(0, firmware=counts)
         result = machine.run("4 s")
         assert result.outcome == "time_limit"

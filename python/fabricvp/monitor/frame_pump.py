@@ -54,6 +54,7 @@ class LocalRun:
         return None
 
     def is_open(self) -> bool:
+        """Whether frames still come."""
         return self._is_open
 
     def close(self) -> None:
@@ -123,6 +124,7 @@ class FramePump:
         self._hurry.set()
 
     def is_open(self) -> bool:
+        """Whether frames still come."""
         return self._thread.is_alive() and not self._closing
 
     def close(self) -> None:

@@ -55,6 +55,7 @@ class RunView(anywidget.AnyWidget):
         return self._printed[node].encode("latin-1").decode(errors="replace")
 
     def is_open(self) -> bool:
+        """Whether frames still come."""
         return self._pump.is_open()
 
     def close(self) -> None:

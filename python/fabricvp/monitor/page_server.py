@@ -80,6 +80,7 @@ class Monitor:
         asyncio.run(serve())
 
     def is_open(self) -> bool:
+        """Whether it still serves."""
         return self._socket.fileno() >= 0
 
     def close(self) -> None:
