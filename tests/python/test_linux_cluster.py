@@ -18,7 +18,7 @@ from test_linux_gpu import WITH_IMAGES as WITH_GPU_IMAGES
 opencl_machine.require_compiler()
 
 EXAMPLES = ROOT / "examples" / "linux_gpu"
-OLD = not linux_libraries._folders() or (IMAGES[1].exists() and b"misc/pci.ids\0" not in IMAGES[1].read_bytes())
+OLD = not linux_libraries._folders() or (IMAGES[1].exists() and b"bin/gpus\0" not in IMAGES[1].read_bytes())
 WITHOUT_OLD_IMAGES = pytest.mark.skipif(OLD, reason="make linux has not renewed initramfs_rdma.cpio and sysroot")
 
 
@@ -36,26 +36,13 @@ def cluster():
 
 @with_images
 @pytest.mark.timeout(6000)
-def test_both_devices_of_both_nodes_behind_u_boot():
-    with fabricvp.spawn("linux_cluster_uboot") as platform:
-        consoles = [node.console for node in platform.nodes]
-        for console in consoles:
-            console.expect("stop autoboot", timeout="60 s")
-            console.type("\n")
-        kernel, initramfs = (file.stat().st_size for file in IMAGES)
-        for console in consoles:
-            console.expect("=> ", timeout="60 s")
-            console.command(f"virtio scan; virtio read ${{kernel_addr_r}} 0 {kernel // 512:x}", "=> ", "60 s")
-            console.command(f"virtio dev 1; virtio read ${{ramdisk_addr_r}} 0 {initramfs // 512:x}", "=> ", "60 s")
-            console.type(f"booti ${{kernel_addr_r}} ${{ramdisk_addr_r}}:{initramfs:x} ${{fdtcontroladdr}}\n")
+def test_both_devices_of_both_nodes_in_a_shell():
+    with fabricvp.spawn("linux_cluster") as platform:
         for node in platform.nodes:
             shell = shell_of(node)
             shell("gpus; rdma")
-            found = shell("lspci-full -nn")
-            assert "3D controller [0302]: FabricVP GPU [fab0:1f10]" in found, found
-            assert "Mellanox Technologies MT25204 [InfiniHost III Lx HCA] [15b3:6274]" in found, found
-            detail = shell("lspci-full -vv -d fab0:1f10")
-            assert "MSI-X" in detail and "Kernel driver in use: uio_pci_generic" in detail, detail
+            found = shell("lspci-full -n")
+            assert "0302: fab0:1f10" in found and "15b3:6274" in found, found
             assert "PORT_ACTIVE" in shell("ibv_devinfo") and "uio0" in shell("ls /dev")
             assert not BAD_SIGNS.search(shell("dmesg")), shell("dmesg")
 
