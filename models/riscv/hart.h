@@ -96,6 +96,7 @@ public:
         std::array<std::uint64_t, static_cast<unsigned>(loop_refusal::count)> executed{};
     };
     poll_counts polls;
+    std::uint64_t translated_blocks = 0;  ///< of its code, into code of the host (translator.h); of the simulation, too
 
     /// \param memory what the hart may reach directly, shared by a cluster; must outlive the hart
     /// \param quantum longest slice, in ticks

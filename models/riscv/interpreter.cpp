@@ -315,7 +315,12 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
     LABEL(count_entry) {
         auto& first = b->ops()[0];
         if (LIKELY(--first.immediate > 0)) NEXT;
-        first.handler = m->code_translator->translate(*b, m->blocks.translated) ? &&op_translated : &&op_not_translated;
+        if (m->code_translator->translate(*b, m->blocks.translated)) {
+            first.handler = &&op_translated;
+            ++m->owner.translated_blocks;
+        } else {
+            first.handler = &&op_not_translated;
+        }
         goto* first.handler;
     }
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import websockets
 from websockets.sync.client import connect
 
 ADDRESS = re.compile(r"the run is shown at (http://127\.0\.0\.1:(\d+)/([\w-]+)/)")
@@ -106,6 +107,19 @@ class Client:
             assert frame["state"] == "paused", "the run has ended before"
             if holds(frame):
                 return frame
+
+    def pause_often_and_run_to_the_end(self) -> None:
+        """Pauses and continues a run that is so slow that it does not end meanwhile, then lets it go on to its end."""
+        self.send(do="speed", time="1 us")  # a second
+        for _ in range(3):
+            assert self.send(do="continue")["state"] == "running"
+            assert self.send(do="pause")["state"] == "paused"
+        self.send(do="speed", time=None)
+        self.send(do="continue")
+        with contextlib.suppress(websockets.ConnectionClosedOK):  # the run has ended
+            while True:
+                self.next()
+        assert self.frame["state"] == "stopped"
 
     def reply(self, **command: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         self._number += 1

@@ -235,7 +235,7 @@ def test_scaling(experiment, refreshed):
         assert misses[1] < misses[0]
     assert len(tables["doorbells"]["rows"]) == 4
     rate = {harts: rows[f"requests a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
-    assert rate[2] > 1.4 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
+    assert rate[2] > 1.5 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
     assert rows["work-groups from which on lanes are faster than 1 harts"] <= 32
     # Without replies to wait for, each backend always has a message to begin with.
     streams = {harts: rows[f"unanswered messages a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}

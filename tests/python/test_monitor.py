@@ -2,7 +2,6 @@
 """The page of a run, without a browser: who is answered, what frames tell, what commands do; and that results are the
 same to the byte."""
 
-import contextlib
 import http.client
 import json
 import socket
@@ -202,16 +201,7 @@ def test_results_are_the_same_with_the_page_and_without(tmp_path, command, argum
         with Client(run.url) as client:
             for step in ("3 us", "1 ns", "250 us", "300 us"):
                 client.step_until(step, lambda _: True)
-            client.send(do="speed", time="1 us")  # a second: it does not end meanwhile
-            for _ in range(3):
-                assert client.send(do="continue")["state"] == "running"
-                assert client.send(do="pause")["state"] == "paused"
-            client.send(do="speed", time=None)
-            client.send(do="continue")
-            with contextlib.suppress(websockets.ConnectionClosedOK):  # the run has ended
-                while True:
-                    client.next()
-            assert client.frame["state"] == "stopped"
+            client.pause_often_and_run_to_the_end()
         assert run.wait() == 0, run.errors
     assert statistics_of(tmp_path / "watched") == statistics_of(tmp_path / "alone")
     for file in ("topology.json", "console.node0.log"):

@@ -131,16 +131,7 @@ def test_results_are_the_same_with_the_page_and_without(tmp_path, command, trans
             for step in ("3 us", "1 ns", "1.234567 ms"):
                 client.step_until(step, lambda _: True)
             client.step_until("5 ms", lambda frame: any("RTS" in line for line in frame["queue_pairs"]))
-            client.send(do="speed", time="1 us")  # a second: it does not end meanwhile
-            for _ in range(3):
-                assert client.send(do="continue")["state"] == "running"
-                assert client.send(do="pause")["state"] == "paused"
-            client.send(do="speed", time=None)
-            client.send(do="continue")
-            with contextlib.suppress(websockets.ConnectionClosedOK):  # the run has ended
-                while True:
-                    client.next()
-            assert client.frame["state"] == "stopped"
+            client.pause_often_and_run_to_the_end()
             assert all("all ok, powering off" in console for console in client.consoles)
         assert run.wait() == 0, run.errors
     assert statistics_of(tmp_path / "watched") == statistics_of(tmp_path / "alone")

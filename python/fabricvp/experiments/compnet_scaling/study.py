@@ -16,7 +16,7 @@ SATURATED = 0.9  #: of what one hart performs at most, times the number of harts
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
-    groups = (1, 8, 32) if run.quick else (1, 2, 4, 8, 16, 32, 64)
+    groups = (1, 8, 32, 64) if run.quick else (1, 2, 4, 8, 16, 32, 64)
     rounds = 6 if run.quick else 12
     points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS if t <= g] + [
         Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups
