@@ -66,18 +66,23 @@ class _Estimate:
         self._costs, self._begin, self._unit_s = costs, begin, unit_s
         self._done, self._parallel = 0.0, 1
         self.since: dict[int, float] = {}  #: when the parts began that run
+        self._polled, self._last = False, begin  #: whether alive() is called, and when last; else, when a part ended
 
     def alive(self, running: Sequence[int], now: float) -> None:
         """These run."""
+        self._polled, self._last = True, now
         self._parallel = max(self._parallel, len(running))
         for index in running:
             self.since.setdefault(index, now)
 
     def finished(self, index: int, now: float) -> float:
-        """One has ended; gives the seconds that it took."""
+        """One has ended; gives the seconds that it took, at most: what no poll saw began after the last one."""
         self._done += self._costs[index]
         self._unit_s = (now - self._begin) / self._done if self._done else 0.0
-        return now - self.since.pop(index, self._begin)
+        took = now - self.since.pop(index, self._last)
+        if not self._polled:
+            self._last = now
+        return took
 
     def left(self, now: float) -> str:
         """For people; nothing where there is no way to tell."""
