@@ -68,7 +68,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "netcrafter-load": Registered(
         "fabricvp.experiments.netcrafter_load",
         "NetCrafter's gains against what the slow link costs, at five sizes of each workload, as MGPUSim has the GPUs",
-        Budget(14400, 45),
+        Budget(7300, 45),
     ),
     "netcrafter-sensitivity": Registered(
         "fabricvp.experiments.netcrafter_sensitivity",
