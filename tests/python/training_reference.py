@@ -22,11 +22,13 @@ def uniform(seed, index, scale):
     return (steps.astype(np.float32) * np.float32(2.0**-23)) * np.float32(scale)
 
 
-def training_set(batch, channels, side, classes):
-    """Images [batch, channels, height, width] and labels."""
-    labels = (hash64(LABEL + np.arange(batch, dtype=np.uint64)) >> np.uint64(32)) * np.uint64(classes) >> np.uint64(32)
+def training_set(batch, channels, side, classes, first=0):
+    """Images [batch, channels, height, width] and labels, from image ``first`` on."""
+    numbers = np.arange(first, first + batch, dtype=np.uint64)
+    labels = (hash64(LABEL + numbers) >> np.uint64(32)) * np.uint64(classes) >> np.uint64(32)
     shape = (channels, batch, side, side)
-    noise = uniform(NOISE, np.arange(np.prod(shape)), 0.5).reshape(shape).transpose(1, 0, 2, 3)
+    elements = np.arange(np.prod(shape)) + first * channels * side * side
+    noise = uniform(NOISE, elements, 0.5).reshape(shape).transpose(1, 0, 2, 3)
     place = np.arange(channels * side * side, dtype=np.uint64)
     pictures = [uniform(TEMPLATE + (int(label) << 16), place, 0.5).reshape(channels, side, side) for label in labels]
     return (noise + np.stack(pictures)).astype(np.float64), labels.astype(np.int64)
@@ -229,10 +231,13 @@ NETWORKS = {
 }
 
 
-def losses(name, batch, steps=2, **width):
-    """Before each step, and after the last. ``width``: part of the published channels, of a network that has it."""
+def losses(name, batch, steps=2, copies=1, **width):
+    """Before each step, and after the last. ``width``: part of the published channels, of a network that has it.
+    ``copies`` share the batch. Their gradients are averaged, which is as good as one copy, but for norms."""
     make, channels, side, classes, rate = NETWORKS[name]
-    images, labels = training_set(batch, channels, side, classes)
+    share = batch // copies
+    sets = [training_set(share, channels, side, classes, i * share) for i in range(copies)]
+    images, labels = (np.concatenate(each) for each in zip(*sets))
     network = make(**width)
     numbered = [layer for layer in network.each() if not isinstance(layer, Relu)]
     for number, layer in enumerate(numbered):

@@ -14,6 +14,25 @@ struct gemm_arguments {     /* c = op(a)·op(b), m×n, by rows; tiles of 16×16 
     uint32_t m, n, k, transpose;
 };
 
+/* The same, over parts of k that give a matrix each: `whole.c` has one behind the other, which split_sum adds up. */
+struct gemm_split_arguments {
+    struct gemm_arguments whole;
+    uint32_t slice; /* of k, a multiple of 16 */
+};
+struct split_sum_arguments { /* a lane an element */
+    POINTER(const float) from;
+    POINTER(float) to;
+    uint64_t elements;
+    uint32_t slices;
+};
+
+struct ring_reduce_arguments { /* to = from, or (to + from)·scale */
+    POINTER(const float) from;
+    POINTER(float) to;
+    uint64_t elements;
+    float scale; /* 0: copies */
+};
+
 struct col2im_arguments { /* a lane a pixel: gathers what im2col scattered; `accumulate` adds to what is there */
     POINTER(const float) columns;
     POINTER(float) image;

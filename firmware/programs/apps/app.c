@@ -16,6 +16,7 @@ struct gpu_kernel app_kernel(struct app* app, const char* name) {
 }
 
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch) {
+    if (app->alone) return gpu_allocate_on(app->node, (unsigned)(app->alone - app->queue), bytes);
     struct gpu_layout layout = {locality, pitch};
     if (app->declares) layout = declared_layout(layout);
     const gpu_address at = gpu_allocate_by(app->node, bytes, app->placement, layout);
@@ -46,6 +47,10 @@ unsigned app_wait(struct app* app, struct gpu_queue_handle* queue, uint64_t pack
 bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
              uint32_t bytes) {
     const unsigned gpus = app->node->count;
+    if (app->alone) {
+        gpu_dispatch(app->alone, kernel, grid, arguments, bytes);
+        return !app->failed;
+    }
     uint64_t packet[MAX_GPUS];
     bool used[MAX_GPUS];
     if (app->declares) grid = declared_launch(kernel, grid, arguments, bytes);
@@ -58,6 +63,14 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
         while (used[g] && gpu_signal(&app->queue[g], packet[g])->value > 0) gpu_handle_page_requests(app->node);
     for (unsigned g = 0; g < gpus; ++g)
         if (used[g]) app_wait(app, &app->queue[g], packet[g]);
+    return !app->failed;
+}
+
+bool app_join(struct app* app) {
+    for (unsigned g = 0; g < app->node->count; ++g) {
+        struct gpu_queue_handle* q = &app->queue[g];
+        if (q->next) app_wait(app, q, q->next - 1); /* packets of a queue run one after the other */
+    }
     return !app->failed;
 }
 

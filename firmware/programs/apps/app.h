@@ -14,6 +14,7 @@
 struct app {
     struct gpu_node* node;
     struct gpu_queue_handle* queue; /* one a GPU */
+    struct gpu_queue_handle* alone; /* not NULL: all buffers and grids go to this GPU, and app_join() waits for them */
     uint64_t size;                  /* what the user asked for; its meaning is in abi/apps.h */
     const char* line;               /* the command line from the application's name on */
     uint64_t random;                /* state of app_random() */
@@ -50,6 +51,8 @@ void* app_host(struct app* app, uint64_t bytes);
 /* Runs a grid, spread over all GPUs as the user asked, to its end. \returns false if it faulted */
 bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
              uint32_t bytes);
+/* Waits for what app_run() has queued on each GPU by itself (`alone`). \returns false if a kernel faulted */
+bool app_join(struct app* app);
 /* Waits for a packet. \returns 0, or why it failed, which the console tells */
 unsigned app_wait(struct app* app, struct gpu_queue_handle* queue, uint64_t packet);
 /* One-dimensional. */

@@ -74,12 +74,18 @@ static bool size_is_valid(const struct known_app* known, struct app* app) {
         return false;
     }
     if (machine.initrd && known->run == app_spmv) return true; /* the matrix in it says how large it is */
-    double room = 0;
-    for (unsigned g = 0; g < app->node->count; ++g) room += (double)app->node->gpu[g].memory_bytes;
+    const double copies = option_or_0(app, "data_parallel") == 1 ? app->node->count : 1;
+    double room = 0, all = 0;
+    for (unsigned g = 0; g < app->node->count; ++g) {
+        const double own = (double)app->node->gpu[g].memory_bytes;
+        all += own;
+        if (!g || own < room) room = own;
+    }
+    if (copies == 1) room = all; /* otherwise each GPU holds its own */
     const double density = option_or_0(app, "density"), width = option_or_0(app, "width");
-    if (known->bytes((double)app->size, density, width) <= room) return true;
+    if (known->bytes((double)app->size / copies, density, width) <= room) return true;
     console_printf("size=%lu: %s needs more than the %lu MiB of device memory that there are\n", app->size, known->name,
-                   (uint64_t)room >> 20);
+                   (uint64_t)all >> 20);
     return false;
 }
 

@@ -6,6 +6,8 @@
 #include "lib/machine.h"
 #include "programs/apps/training.h"
 
+enum { TILE = 16, PARTIAL_FLOATS = 256 /* of a work-group */ };
+
 static uint32_t plane(const struct tensor* t) { return t->height * t->width; }
 static uint32_t positions(const struct neural_network* n, const struct tensor* t) { return n->batch * plane(t); }
 static uint64_t elements(const struct neural_network* n, const struct tensor* t) {
@@ -38,7 +40,7 @@ static uint64_t add_parameters(struct neural_network* n, uint64_t count) {
 
 void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint64_t room, uint32_t channels,
                   uint32_t side, uint32_t classes) {
-    *n = (struct neural_network){.app = app, .batch = batch, .classes = classes, .room = room};
+    *n = (struct neural_network){.app = app, .alone = app->alone, .batch = batch, .classes = classes, .room = room};
     n->parameters = app_buffer(app, room * 4);
     n->gradients = app_buffer(app, room * 4);
     n->zeros = app_buffer(app, GPU_PAGE);
@@ -122,12 +124,36 @@ static bool run(struct neural_network* n, const char* kernel, uint64_t items, co
     return app_run_1d(n->app, app_kernel(n->app, kernel), items, 256, arguments, bytes);
 }
 
+/* Work-groups that run at the same time if each compute unit has one. */
+static uint32_t compute_units(const struct neural_network* n) {
+    if (n->alone) return n->alone->gpu->compute_units;
+    uint32_t sum = 0;
+    for (unsigned g = 0; g < n->app->node->count; ++g) sum += n->app->queue[g].gpu->compute_units;
+    return sum;
+}
+
+void neural_split(struct neural_network* n) {
+    n->split = true;
+    n->partial = app_buffer(n->app, 4ull * PARTIAL_FLOATS * compute_units(n));
+}
+
 static bool gemm(struct neural_network* n, gpu_address a, gpu_address b, gpu_address c, uint32_t rows, uint32_t columns,
                  uint32_t depth, uint32_t transpose) {
-    const struct gemm_arguments arguments = {a, b, c, rows, columns, depth, transpose};
-    const struct gpu_grid grid = {
-        .items = {(columns + 15) & ~15u, (rows + 15) & ~15u, 1}, .group = {16, 16, 1}, .binding = GPU_BIND_ROWS};
-    return app_run(n->app, app_kernel(n->app, "gemm"), &grid, &arguments, sizeof arguments);
+    const struct gemm_arguments whole = {a, b, c, rows, columns, depth, transpose};
+    struct gpu_grid grid = {
+        .items = {(columns + 15) & ~15u, (rows + 15) & ~15u, 1}, .group = {TILE, TILE, 1}, .binding = GPU_BIND_ROWS};
+    const uint32_t tiles = grid.items[0] / TILE * (grid.items[1] / TILE), steps = (depth + TILE - 1) / TILE;
+    uint32_t slices = n->split ? compute_units(n) / tiles : 1;
+    if (slices > steps) slices = steps;
+    if (slices < 2) return app_run(n->app, app_kernel(n->app, "gemm"), &grid, &whole, sizeof whole);
+    struct gemm_split_arguments part = {whole, (steps + slices - 1) / slices * TILE};
+    slices = (depth + part.slice - 1) / part.slice; /* none is empty */
+    part.whole.c = n->partial;
+    grid.items[2] = slices;
+    grid.binding = GPU_BIND_KERNEL;
+    const struct split_sum_arguments sum = {n->partial, c, (uint64_t)rows * columns, slices};
+    return app_run(n->app, app_kernel(n->app, "gemm_split"), &grid, &part, sizeof part) &&
+           run(n, "split_sum", sum.elements, &sum, sizeof sum);
 }
 
 static bool relu_back(struct neural_network* n, const struct tensor* out) {
@@ -224,21 +250,35 @@ static bool layer_backward(struct neural_network* n, const struct layer* l) {
     }
 }
 
+/* What is asked for from here on is for this copy. */
+static void choose(struct neural_network* copy) { copy->app->alone = copy->alone; }
+
+/* Copies are queued layer by layer in turn, so that no GPU waits for what is queued for another. */
 bool neural_forward(struct neural_network* n, unsigned step) {
     for (unsigned i = 0; i < n->layers; ++i)
-        if (!layer_forward(n, &n->layer[i])) return false;
-    struct tensor* last = &n->tensor[n->tensors - 1];
-    const struct softmax_arguments s = {last->data, n->labels, last->gradient, n->losses + 4ull * step * n->batch,
-                                        n->classes, n->batch};
-    return app_run_1d(n->app, app_kernel(n->app, "softmax"), n->batch, 64, &s, sizeof s);
+        for (struct neural_network* copy = n; copy; copy = copy->next) {
+            choose(copy);
+            if (!layer_forward(copy, &copy->layer[i])) return false;
+        }
+    for (struct neural_network* copy = n; copy; copy = copy->next) {
+        struct tensor* last = &copy->tensor[n->tensors - 1];
+        const struct softmax_arguments s = {
+            last->data, copy->labels, last->gradient, copy->losses + 4ull * step * n->batch, n->classes, n->batch};
+        choose(copy);
+        if (!app_run_1d(n->app, app_kernel(n->app, "softmax"), n->batch, 64, &s, sizeof s)) return false;
+    }
+    return true;
 }
 
 float neural_loss(struct neural_network* n, unsigned step) {
     float* each = app_host(n->app, n->batch * 4);
-    app_download(n->app, each, n->losses + 4ull * step * n->batch, n->batch * 4);
     double sum = 0;
-    for (uint32_t b = 0; b < n->batch; ++b) sum += (double)each[b];
-    return (float)(sum / n->batch);
+    unsigned images = 0;
+    for (struct neural_network* copy = n; copy; copy = copy->next, images += n->batch) {
+        app_download(n->app, each, copy->losses + 4ull * step * n->batch, n->batch * 4);
+        for (uint32_t b = 0; b < n->batch; ++b) sum += (double)each[b];
+    }
+    return (float)(sum / images);
 }
 
 double neural_squared_gradient(struct neural_network* n) {
@@ -250,13 +290,21 @@ double neural_squared_gradient(struct neural_network* n) {
 }
 
 bool neural_backward(struct neural_network* n) {
-    for (unsigned t = 0; t < n->tensors; ++t) n->tensor[t].has_gradient = false;
+    for (struct neural_network* copy = n; copy; copy = copy->next)
+        for (unsigned t = 0; t < n->tensors; ++t) copy->tensor[t].has_gradient = false;
     for (unsigned i = n->layers; i-- > 0;)
-        if (!layer_backward(n, &n->layer[i])) return false;
+        for (struct neural_network* copy = n; copy; copy = copy->next) {
+            choose(copy);
+            if (!layer_backward(copy, &copy->layer[i])) return false;
+        }
     return true;
 }
 
 bool neural_update(struct neural_network* n, float rate) {
-    const struct sgd_arguments a = {n->parameters, n->gradients, n->used, rate};
-    return run(n, "sgd", n->used, &a, sizeof a);
+    for (struct neural_network* copy = n; copy; copy = copy->next) {
+        const struct sgd_arguments a = {copy->parameters, copy->gradients, n->used, rate};
+        choose(copy);
+        if (!run(copy, "sgd", n->used, &a, sizeof a)) return false;
+    }
+    return true;
 }

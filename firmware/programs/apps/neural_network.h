@@ -27,6 +27,11 @@ struct layer {
 
 struct neural_network {
     struct app* app;
+    struct gpu_queue_handle* alone; /* as of the application, when it was begun */
+    struct neural_network* next;    /* a copy on the next GPU, which is trained in step with this one */
+    gpu_address ring;               /* where gradients of the GPU before arrive; 0: there are no copies */
+    gpu_address partial;            /* where products that are split along their depth lie */
+    bool split;                     /* few tiles: so that they occupy all compute units */
     uint32_t batch, classes;
     struct tensor tensor[NEURAL_TENSORS];
     struct layer layer[NEURAL_LAYERS];
@@ -41,6 +46,8 @@ void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uin
                   uint32_t side, uint32_t classes);
 /* Other images than the first ones. */
 void neural_images(struct neural_network* n, uint32_t first);
+/* Products whose tiles are fewer than there are compute units are split along their depth from now on. */
+void neural_split(struct neural_network* n);
 /* These return the tensor that the layer makes; tensor 0 is the input. A fully connected layer is a convolution whose
  * kernel covers its input. */
 unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride,
@@ -50,12 +57,19 @@ unsigned neural_pool(struct neural_network* n, unsigned in);
 unsigned neural_average(struct neural_network* n, unsigned in);
 unsigned neural_add(struct neural_network* n, unsigned a, unsigned b);
 
-/* \returns false if a kernel faulted */
+/* All copies; a loss is the mean of theirs, and a gradient that of the mean.
+ * \returns false if a kernel faulted */
 bool neural_forward(struct neural_network* n, unsigned step);
 bool neural_backward(struct neural_network* n);
 bool neural_update(struct neural_network* n, float rate);
 float neural_loss(struct neural_network* n, unsigned step); /* of a forward pass */
 double neural_squared_gradient(struct neural_network* n);
+/* Networks that were made alike, each `alone` on a GPU, become copies that are trained in step (data_parallel.c). */
+void neural_connect(struct neural_network* copies, unsigned count);
+/* Gradients of all copies become their mean, and the same on each GPU: layer by layer, in blocks around the ring. */
+bool neural_reduce(struct neural_network* n);
+/* Whether all copies have the same parameters, bit for bit. */
+bool neural_copies_agree(struct neural_network* n);
 
 /* The loss as the host computes it, layer by layer without unfolding, from the parameters on the device. */
 double neural_reference(struct neural_network* n);
