@@ -12,25 +12,32 @@ struct fat_binary {
 };
 enum { FAT_BINARY_MAGIC = 0x48495046 };
 
-struct registered {
+/* What a file has in place of an image where device code is linked, and behind it the name of its unit
+ * (python/fabricvp/compiler/device_link.py). */
+#define UNIT_MARK "FabricVP unit"
+
+struct image_modules {
     const void* image;
     hipModule_t modules[MAX_GPUS]; /* of each device, once one of its kernels was wanted there */
-    struct registered* next;
+};
+struct registered {
+    struct image_modules own, *all; /* `all` is `own`, or that of all files */
+    const char* unit;               /* its static names end with this; NULL: they have no such end */
 };
 struct registered_kernel {
     const void* host; /* by which programs name it */
     struct registered* binary;
-    const char* name; /* of the compiler */
+    const char *name, *static_name; /* of the compiler; NULL: there is no other one */
     hipFunction_t functions[MAX_GPUS];
     struct registered_kernel* next;
 };
 struct registered_variable {
     const void* host;
     struct registered* binary;
-    const char* name;
+    const char *name, *static_name;
     struct registered_variable* next;
 };
-static struct registered* binaries;
+static struct image_modules linked;
 static struct registered_kernel* kernels;
 static struct registered_variable* variables;
 
@@ -48,9 +55,25 @@ void** __hipRegisterFatBinary(const void* data) {
     const struct fat_binary* fat = data;
     struct registered* r = fat->magic == FAT_BINARY_MAGIC ? heap_allocate(sizeof *r) : NULL;
     if (!r) panic("a fat binary cannot be registered: it is malformed, or there is no memory");
-    *r = (struct registered){.image = fat->image, .next = binaries};
-    binaries = r;
+    *r = (struct registered){.own = {.image = fat->image}};
+    const bool unit = memcmp(fat->image, UNIT_MARK, sizeof UNIT_MARK) == 0;
+    if (unit) r->unit = (const char*)fat->image + sizeof UNIT_MARK;
+    r->all = unit ? &linked : &r->own;
     return (void**)r;
+}
+
+void __hipRegisterLinkedImage(const void* image) { linked.image = image; }
+
+/* "NAME.UNIT", NULL where a file is no unit. */
+static const char* static_name(const struct registered* binary, const char* name) {
+    if (!binary->unit) return NULL;
+    const size_t bytes = strlen(name), more = strlen(binary->unit) + 1;
+    char* text = heap_allocate(bytes + 1 + more);
+    if (!text) panic("no memory to register '%s'", name);
+    memcpy(text, name, bytes);
+    text[bytes] = '.';
+    memcpy(text + bytes + 1, binary->unit, more);
+    return text;
 }
 
 void __hipRegisterFunction(void** binary, const void* host, char* device_name, const char* name, unsigned int threads,
@@ -59,6 +82,7 @@ void __hipRegisterFunction(void** binary, const void* host, char* device_name, c
     struct registered_kernel* k = heap_allocate(sizeof *k);
     if (!k) panic("no memory to register kernel '%s'", name);
     *k = (struct registered_kernel){.host = host, .binary = (struct registered*)binary, .name = name, .next = kernels};
+    k->static_name = static_name(k->binary, name);
     kernels = k;
 }
 
@@ -68,7 +92,9 @@ void __hipRegisterVar(void** binary, void* host, char* device_name, const char* 
     (void)device_name, (void)external, (void)bytes, (void)constant, (void)global;
     struct registered_variable* v = heap_allocate(sizeof *v);
     if (!v) panic("no memory to register variable '%s'", name);
-    *v = (struct registered_variable){host, (struct registered*)binary, name, variables};
+    *v = (struct registered_variable){.host = host, .binary = (struct registered*)binary, .name = name};
+    v->static_name = static_name(v->binary, name);
+    v->next = variables;
     variables = v;
 }
 
@@ -95,8 +121,8 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_byt
 static hipError_t module_of(struct registered* binary, hipModule_t* module) {
     const struct compute_device* d = hip_device();
     if (!d) return hip_result(hipErrorNoDevice);
-    hipModule_t* own = &binary->modules[d->index];
-    const hipError_t error = *own ? hipSuccess : hipModuleLoadData(own, binary->image);
+    hipModule_t* own = &binary->all->modules[d->index];
+    const hipError_t error = *own ? hipSuccess : hipModuleLoadData(own, binary->all->image);
     *module = *own;
     return error;
 }
@@ -109,6 +135,8 @@ static hipError_t function_of(const void* host, hipFunction_t* function) {
     hipError_t error = module_of(k->binary, &module);
     if (error) return error;
     hipFunction_t* own = &k->functions[hip_device()->index];
+    if (!*own && k->static_name)
+        *own = (hipFunction_t)compute_find_kernel(module->program, k->static_name, hip_function_kind);
     if (!*own) error = hipModuleGetFunction(own, module, k->name);
     *function = *own;
     return error;
@@ -148,7 +176,10 @@ static hipError_t find(const void* symbol, void** memory, size_t* bytes) {
     while (v && v->host != symbol) v = v->next;
     if (!v) return hip_result(hipErrorInvalidSymbol);
     const hipError_t error = module_of(v->binary, &module);
-    return error ? error : hipModuleGetGlobal(memory, bytes, module, v->name);
+    if (error) return error;
+    uint64_t size;
+    const bool is_static = v->static_name && compute_find_variable(module->program, v->static_name, &size);
+    return hipModuleGetGlobal(memory, bytes, module, is_static ? v->static_name : v->name);
 }
 
 hipError_t hipGetSymbolAddress(void** memory, const void* symbol) {

@@ -11,7 +11,8 @@ from ..errors import InputError
 from .kernels import Kernel
 from .linux_program import build_linux
 from .locality.report import locality_of_source, placement_report
-from .pipeline import Options, build, files_read
+from .pipeline import build_linked, files_read
+from .sources import Options, Source
 
 
 def main(argv: list[str]) -> int:
@@ -24,7 +25,10 @@ def main(argv: list[str]) -> int:
         "  fabricvp cc kernels.hip main.cpp -o program --target linux",
     )
     parser.add_argument(
-        "source", metavar="FILE", nargs="+", help="source: .cl, .hip or .cu; for Linux several, .cpp and .c among them"
+        "source",
+        metavar="FILE",
+        nargs="+",
+        help="source: .cl, .hip or .cu, for Linux .cpp and .c, too; device code of several is linked",
     )
     parser.add_argument(
         "-o", dest="output", metavar="OUT", help="ELF file (default: FILE with .elf; for Linux, without suffix)"
@@ -50,6 +54,14 @@ def main(argv: list[str]) -> int:
         default=[],
         help="library of Linux, such as ibverbs or rdmacm, whose headers are there, too; repeatable",
     )
+    parser.add_argument(
+        "-rdc",
+        choices=["true", "false"],
+        default="true",
+        help="true (default): device code of several files is linked; false: each file for Linux has its own",
+    )
+    for option, value in ("-fgpu-rdc", "true"), ("-fno-gpu-rdc", "false"):
+        parser.add_argument(option, dest="rdc", action="store_const", const=value, help=f"-rdc={value}")
     parser.add_argument("-D", dest="defines", metavar="NAME[=VALUE]", action="append", default=[], help="macro")
     parser.add_argument("-I", dest="includes", metavar="DIR", action="append", default=[], help="folder of headers")
     parser.add_argument("-O", dest="optimize", metavar="LEVEL", default="2", choices=list("0123s"), help="default: 2")
@@ -98,18 +110,20 @@ def main(argv: list[str]) -> int:
         raise InputError(f"-l {options.libraries[0]} is for --target linux")
     if options.target == "linux" and not options.placement_report:
         return _linux(sources, settings, options)
-    if len(sources) > 1:
-        raise InputError(f"{options.source[1]}: several files are for --target linux")
-    ((name, source),) = sources.items()
-    path = Path(name)
     if options.placement_report:
-        print(placement_report(locality_of_source(source, str(path), settings)))
+        if len(sources) > 1:
+            raise InputError(f"{options.source[1]}: --placement-report tells of one file")
+        ((name, source),) = sources.items()
+        print(placement_report(locality_of_source(source, name, settings)))
         return 0
-    image = build(source, str(path), settings)
-    output = Path(options.output) if options.output else path.with_suffix(".elf")
+    if options.rdc == "false":
+        raise InputError("-rdc=false is for --target linux")
+    image = build_linked([Source(source, name, settings) for name, source in sources.items()])
+    output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix(".elf")
     _write(output, image.elf)
     if options.depfile:
-        names = " ".join(name.replace(" ", "\\ ") for name in files_read(source, str(path), settings))
+        read = [file for name, source in sources.items() for file in files_read(source, name, settings)]
+        names = " ".join(name.replace(" ", "\\ ") for name in dict.fromkeys(read))
         _write(Path(options.depfile), f"{output}: {names}\n".encode("utf-8", "surrogateescape"))
     if options.report:
         print(report(list(image.kernels.values())))
@@ -133,7 +147,7 @@ def _linux(sources: dict[str, str], settings: Options, options: argparse.Namespa
         if getattr(options, option):
             raise InputError(f"--{option} tells of kernels: leave out --target linux")
     output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix("")
-    _write(output, build_linux(sources, settings, options.language, tuple(options.libraries)))
+    _write(output, build_linux(sources, settings, options.language, tuple(options.libraries), options.rdc == "true"))
     output.chmod(0o755)
     return 0
 

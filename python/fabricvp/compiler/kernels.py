@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import InputError
@@ -69,8 +70,9 @@ class NoKernel(InputError):
     """A source of device functions or of host code alone."""
 
 
-def kernels_of(module: Module, language: str) -> list[Kernel]:
-    """The kernels in the order of the source. Raises `InputError` for parameters that cannot be."""
+def kernels_of(module: Module, language: str, files: Mapping[str, str] | None = None) -> list[Kernel]:
+    """The kernels in the order of the source; ``files`` are those of static kernels, which several may have. Raises
+    `InputError` for parameters that cannot be."""
     functions = [f for f in module.functions.values() if f.kernel]
     if not functions:
         raise NoKernel("the source has no kernel")
@@ -78,6 +80,8 @@ def kernels_of(module: Module, language: str) -> list[Kernel]:
         return [_kernel(module, f, f.name, _opencl_parameters(module, f)) for f in functions]
     debug = DebugInformation(module)
     names = [debug.name(f) for f in functions]
+    static = [(files or {}).get(f.name) if names.count(name) > 1 else None for f, name in zip(functions, names)]
+    names = [f"{name} of {file}" if file else name for name, file in zip(names, static)]
     found = []
     for function, name in zip(functions, names):
         declared = [

@@ -8,17 +8,18 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..data import sdk_folder
 from ..errors import InputError
-from . import linux_libraries, toolchain
+from . import device_link, linux_libraries, toolchain
 from .kernels import NoKernel
 from .languages import WAVEFRONTS, language_of
-from .linux_runtime import BINUTILS, GCC, SYSROOT, TARGET, c_headers, link, newest, runtime
-from .pipeline import Options, build
+from .linux_runtime import BINUTILS, GCC, SYSROOT, TARGET, c_headers, device_image, link, newest, runtime
+from .pipeline import build_linked
+from .sources import Options, Source
 
 #: A section of the programs that this links (firmware/linux/images.S).
 MARK = ".fabricvp"
@@ -31,13 +32,17 @@ _HOST_SUFFIXES = {".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".c": "c"}
 
 
 def build_linux(
-    sources: Mapping[str, str], options: Options, cplusplus: str = "", libraries: tuple[str, ...] = ()
+    sources: Mapping[str, str],
+    options: Options,
+    cplusplus: str = "",
+    libraries: tuple[str, ...] = (),
+    linked: bool = True,
 ) -> bytes:
     """The program of sources in HIP, CUDA, C++ and C, by their names: an ELF file for riscv64. Names stand for sources
     in messages, and headers are searched beside them. Files in C++ have device code in the language ``cplusplus``
     ("hip", "cuda"), or none (""). With ``libraries`` of Linux ("ibverbs") the program is linked dynamically, and
-    headers of those are there; without, it is linked statically. Device code of one source knows nothing of another's.
-    Raises `InputError` with the compiler's first message, or what is not installed."""
+    headers of those are there; without, it is linked statically. Device code of all sources is ``linked``, or each
+    has its own. Raises `InputError` with the compiler's first message, or what is not installed."""
     for name in sources:
         if Path(name).suffix not in {".hip", ".cu", *_HOST_SUFFIXES}:
             raise InputError(f"{name}: programs for Linux are in HIP (.hip) or CUDA (.cu), with C++ and C beside it")
@@ -49,11 +54,27 @@ def build_linux(
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "runtime.o").write_bytes(runtime())
+        device = [
+            Source(source, name, _for_kernels(_as_nvcc(language, options)), language)
+            for name, source in sources.items()
+            if (language := _language_of(name, cplusplus))
+        ]
+        together = len(device) > 1 and linked and _write_image(device, folder / "image")
         objects = [folder / f"{number}.o" for number in range(len(sources))]
         for output, (name, source) in zip(objects, sources.items()):
-            _compile(source, name, _language_of(name, cplusplus), options, output)
+            _compile(source, name, _language_of(name, cplusplus), options, output, together)
+        if together:
+            objects.append(device_image(folder / "image"))
         link(folder / "program", [*objects, folder / "runtime.o"], libraries=libraries, sysroot=sysroot)
         return (folder / "program").read_bytes()
+
+
+def _write_image(sources: Sequence[Source], output: Path) -> bool:
+    """The image of the kernels of sources, False if they have none."""
+    with contextlib.suppress(NoKernel):
+        output.write_bytes(build_linked(sources).elf)
+        return True
+    return False
 
 
 def _language_of(name: str, cplusplus: str) -> str:
@@ -64,18 +85,20 @@ def _language_of(name: str, cplusplus: str) -> str:
     return cplusplus if host == "c++" else ""
 
 
-def _compile(source: str, name: str, language: str, options: Options, output: Path) -> None:
-    """The host half of a source, with the image of its kernels if it has some."""
+def _compile(source: str, name: str, language: str, options: Options, output: Path, together: bool) -> None:
+    """The host half of a source, with the image of its kernels if it has some, or with what leads to that of all."""
     kernels: list[str] = []
+    image = output.with_suffix(".elf")
     if not language:
         command = _host_command(name, options)
     else:
         own = _as_nvcc(language, options)
         command = _device_command(name, language, own)
-        with contextlib.suppress(NoKernel):
-            image = output.with_suffix(".elf")
-            image.write_bytes(build(source, name, _for_kernels(own), language).elf)
-            kernels = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(image)]
+        if together:
+            image.write_bytes(device_link.host_part(name))
+            kernels = ["-fgpu-rdc"]  # variables of the host half have names for other files
+        if together or _write_image([Source(source, name, _for_kernels(own), language)], image):
+            kernels += ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(image)]
     toolchain.run([*command, "-o", str(output), *kernels, "-"], f'# 1 "{name}"\n{source}')
 
 

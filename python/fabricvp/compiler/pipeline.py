@@ -9,13 +9,12 @@ import os
 import re
 import struct
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..errors import InputError
-from . import languages, record, toolchain
+from . import device_link, languages, record, toolchain
 from .atomics import without_results
 from .block import GRID, Block, block_of
 from .builtins import families_of, source_of
@@ -25,9 +24,9 @@ from .debug import DebugInformation
 from .elf import Elf
 from .kernels import Kernel, body_of, descriptors, entries, kernels_of, place_locals
 from .module import Module, host_variables, lowered
+from .sources import Options, Source
 from .stack import StackDepths, spills
 
-MAX_RECURSION = 100_000
 _MAX_STACK = 1 << 20  # GPU_SCRATCH_SIZE (abi/gpu_apertures.h)
 _ENDED_LANES_ARRIVE, _WAVEFRONT_32, _COOPERATIVE = 1, 2, 4  # KERNEL_… (abi/kernel_descriptor.h)
 #: Copies of blocks are lanes that never meet again; saved registers of an entry are lines of scratch memory.
@@ -37,46 +36,6 @@ _BACK = [
                    "jump-threading-threshold=0")
     for word in ("-mllvm", f"-{option}")
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a source is compiled: ``defines`` as "NAME" or "NAME=VALUE", folders of ``includes``, ``optimize`` "0" to "3"
-    or "s", further ``flags`` of the front end ("-cl-fast-relaxed-math", "-cl-std=CL1.2", "-Wall"), ``wavefront`` 32 or
-    64 lanes (0: as the language has them), ``recursion`` how often a function can be active at the same time (0: no
-    function calls itself)."""
-
-    defines: tuple[str, ...] = ()
-    includes: tuple[str, ...] = ()
-    optimize: str = "2"
-    flags: tuple[str, ...] = ()
-    wavefront: int = 0
-    recursion: int = 0
-
-    @staticmethod
-    def of(
-        defines: Mapping[str, Any] | Sequence[str] = (),
-        includes: Sequence[str | os.PathLike[str]] = (),
-        flags: Sequence[str] = (),
-        optimize: str = "2",
-        wavefront: int | None = None,
-        recursion: int = 0,
-    ) -> Options:
-        """From what users write: a mapping of names to values, None and True for a name alone."""
-        if isinstance(defines, Mapping):
-            defines = [n if v is None or v is True else f"{n}={_literal(v)}" for n, v in defines.items()]
-        levels = [flag[2:] for flag in flags if re.fullmatch("-O[0-3s]", flag)]
-        others = tuple(flag for flag in flags if not re.fullmatch("-O[0-3s]", flag))
-        folders = tuple(os.fspath(include) for include in includes)
-        if wavefront not in (None, 32, 64):
-            raise InputError(f"wavefront {wavefront}: wavefronts have 32 or 64 lanes")
-        if not isinstance(recursion, int) or not 0 <= recursion <= MAX_RECURSION:
-            raise InputError(f"recursion {recursion}: a depth from 1 to {MAX_RECURSION}, or 0 for none")
-        return Options(tuple(defines), folders, (levels or [optimize])[-1], others, wavefront or 0, recursion)
-
-
-def _literal(value: Any) -> str:
-    return str(int(value)) if isinstance(value, bool) else str(value)
 
 
 @dataclass
@@ -99,36 +58,42 @@ class Image:
 
 
 def build(source: str, name: str, options: Options | None = None, language: str = "") -> Image:
-    """The image of a source; ``name`` stands for it in messages, is searched beside for headers, and its suffix tells
-    the language unless it is given ("opencl", "hip", "cuda"). Raises `InputError` with the compiler's first message."""
-    options = options or Options()
-    language = language or languages.language_of(name)
+    """The image of a `Source`. Raises `InputError` with the compiler's first message."""
+    return build_linked([Source(source, name, options or Options(), language)])
+
+
+def build_linked(sources: Sequence[Source]) -> Image:
+    """The image of several sources, whose functions and variables are those of all, unless they are static. Raises
+    `InputError` with the compiler's first message, or the first name that is defined twice or nowhere."""
+    sources = [source.known() for source in sources]
     toolchain.version()
-    lanes = options.wavefront or languages.WAVEFRONTS[language]
-    front, marked = _front(source, name, options, language)
-    # What a source includes is part of the key; without headers it says all by itself.
-    alone = language == "opencl" and not options.flags and not re.search(r"\binclude\b|__has_include", source)
-    text = marked if alone else _preprocessed(front, marked)
-    key = hashlib.sha256(
-        "\0".join([text, language, repr(options), toolchain.version(), _own_hash()]).encode("utf-8", "surrogateescape")
-    ).hexdigest()
-    return Image.read(cached(f"{key}.elf", lambda: _compile(language, marked, front, options, lanes)))
+    if len({source.language == "opencl" for source in sources}) > 1:
+        raise InputError(f"{sources[1].name}: kernels in OpenCL C are not linked with those in HIP and CUDA")
+    parts = [toolchain.version(), _own_hash()]
+    for source in sources:
+        front, marked = _front(source)
+        # What a source includes is part of the key; without headers it says all by itself.
+        plain = source.language == "opencl" and not source.options.flags
+        alone = plain and not re.search(r"\binclude\b|__has_include", source.text)
+        parts += [marked if alone else _preprocessed(front, marked), source.language, repr(source.options)]
+    key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+    return Image.read(cached(f"{key}.elf", lambda: _compile(sources)))
 
 
-def _front(source: str, name: str, options: Options, language: str) -> tuple[list[str], str]:
+def _front(source: Source) -> tuple[list[str], str]:
     """The compiler's command, and what it reads."""
-    lanes = options.wavefront or languages.WAVEFRONTS[language]
-    own = () if language == "opencl" else (f"WAVEFRONT_LANES={lanes}",)  # lanes.h
-    front = languages.command(language, name, (*options.defines, *own), options.includes, options.flags)
-    return front, f'# 1 "{name}"\n{source}'
+    own = () if source.language == "opencl" else (f"WAVEFRONT_LANES={source.options.wavefront}",)  # lanes.h
+    options = source.options
+    front = languages.command(source.language, source.name, (*options.defines, *own), options.includes, options.flags)
+    return front, f'# 1 "{source.name}"\n{source.text}'
 
 
 def module_of(source: str, name: str, options: Options, language: str = "") -> tuple[str, str]:
     """The IR that the front end makes of a source, before any pass, and the language. As `build()`."""
-    language = language or languages.language_of(name)
+    known = Source(source, name, options, language).known()
     toolchain.version()
-    front, marked = _front(source, name, options, language)
-    return _ir(language, marked, front, "2"), language
+    front, marked = _front(known)
+    return _ir(known.language, marked, front, "2"), known.language
 
 
 def _preprocessed(front: Sequence[str], marked: str) -> str:
@@ -138,7 +103,7 @@ def _preprocessed(front: Sequence[str], marked: str) -> str:
 
 def files_read(source: str, name: str, options: Options) -> list[str]:
     """The source and the headers that it includes."""
-    text = _preprocessed(*_front(source, name, options, languages.language_of(name)))
+    text = _preprocessed(*_front(Source(source, name, options).known()))
     names = [name, *re.findall(r'^# \d+ "([^"<]+)"', text, re.MULTILINE)]
     return list(dict.fromkeys(n for n in names if os.path.exists(n)))
 
@@ -212,12 +177,20 @@ def _library(name: str) -> Path:
     return cache_folder() / key
 
 
-def _compile(language: str, source: str, front: Sequence[str], options: Options, lanes: int) -> bytes:
-    optimize = options.optimize
-    text = _ir(language, source, front, optimize)
-    module = Module(text)
-    kernels = kernels_of(module, language)
+def _object_of(source: Source) -> device_link.Object:
+    front, marked = _front(source)
+    text = _ir(source.language, marked, front, source.options.optimize)
+    return device_link.Object(source.name, text, source.options.wavefront)
+
+
+def _compile(sources: Sequence[Source]) -> bytes:
+    language, options = sources[0].language, sources[0].options
+    objects = [_object_of(source) for source in sources]
+    all_ = device_link.link(objects)
+    module = Module(all_.text)
+    kernels = kernels_of(module, language, all_.files)
     for kernel in kernels:
+        lanes = all_.lanes[kernel.function]
         kernel.flags = (language != "opencl") * _ENDED_LANES_ARRIVE | (lanes == 32) * _WAVEFRONT_32
         kernel.flags |= (GRID in module.reach(kernel.function)) * _COOPERATIVE
     addresses = place_locals(module, kernels)
@@ -229,17 +202,18 @@ def _compile(language: str, source: str, front: Sequence[str], options: Options,
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "code.bc").write_bytes(_bitcode(ir))
-        _object(folder, optimize, families_of(text) if language == "opencl" else [])
+        _object(folder, options.optimize, families_of(all_.text) if language == "opencl" else [])
         (folder / "kernels.S").write_text(descriptors(kernels, addresses))
         gpu = toolchain.gpu_folder()
         kept = [f"-Wl,--undefined={name}" for name in host_variables(module)]
-        toolchain.run(
-            [toolchain.gcc(), *kept, "-march=rv64imafd_zicsr_zba_zbb", "-mabi=lp64d", "-mcmodel=medany", "-O2",
-             "-ffreestanding",
-             "-nostdlib", "-static", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,--no-warn-rwx-segments",
-             "-ffunction-sections", "-T", str(gpu / "gpu.ld"), str(folder / "kernels.S"), str(folder / "code.o"),
-             str(gpu / "math" / "trunc.c"), *toolchain.libraries(), "-o", str(folder / "linked.elf")]
-        )  # fmt: skip
+        with device_link.naming(objects):
+            toolchain.run(
+                [toolchain.gcc(), *kept, "-Wl,--no-demangle", "-march=rv64imafd_zicsr_zba_zbb", "-mabi=lp64d",
+                 "-mcmodel=medany", "-O2", "-ffreestanding",
+                 "-nostdlib", "-static", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,--no-warn-rwx-segments",
+                 "-ffunction-sections", "-T", str(gpu / "gpu.ld"), str(folder / "kernels.S"), str(folder / "code.o"),
+                 str(gpu / "math" / "trunc.c"), *toolchain.libraries(), "-o", str(folder / "linked.elf")]
+            )  # fmt: skip
         own = {*module.functions, *map(body_of, kernels)}
         elf = _with_stacks(
             (folder / "linked.elf").read_bytes(), kernels, own, options.recursion, spills(folder / "spills.yaml")

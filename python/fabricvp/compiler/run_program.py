@@ -21,7 +21,8 @@ from .kernels import Kernel, Parameter
 from .languages import SUFFIXES
 from .locality.lasp import of_launch
 from .locality.report import locality_of_source
-from .pipeline import Image, Options, build
+from .pipeline import Image, build
+from .sources import Options
 from .values import element, pack
 
 _ONCE = ("program", "kernel-name", "grid", "block", "heap", "wavefront", "recursion")

@@ -87,15 +87,25 @@ def combine_pass() -> str:
 
 
 @functools.cache
-def opt() -> str:
-    """The optimizer of the same LLVM. Raises `InputError` if there is none."""
+def _of_llvm(program: str) -> str:
+    """A program of the same LLVM as the compiler. Raises `InputError` if there is none."""
     folder, name = os.path.split(clang())
     number = _major(version())
-    for candidate in os.path.join(folder, name.replace("clang", "opt")), f"opt-{number}":
+    for candidate in os.path.join(folder, name.replace("clang", program)), f"{program}-{number}":
         if found := shutil.which(candidate):
             return found
     packages = " ".join([f"llvm-{number}", *_missing_packages()])
-    raise InputError(f"kernels need opt of LLVM {number} (Debian: apt install {packages})")
+    raise InputError(f"kernels need {program} of LLVM {number} (Debian: apt install {packages})")
+
+
+def opt() -> str:
+    """The optimizer. Raises `InputError` if there is none."""
+    return _of_llvm("opt")
+
+
+def llvm_link() -> str:
+    """What makes one module of several. Raises `InputError` if there is none."""
+    return _of_llvm("llvm-link")
 
 
 def _gcc_name() -> str:
@@ -126,10 +136,20 @@ def libraries() -> list[str]:
     return [f"-L{os.path.dirname(libgcc)}", f"-L{libc}", "-lc", "-lgcc"]
 
 
+class Undefined(InputError):
+    """Symbols that a linker has not found: ``names`` as it writes them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(f"undefined: {', '.join(names)}")
+        self.names = names
+
+
 def run(command: Sequence[str], text: str | None = None) -> str:
-    """Standard output of a program. Raises `InputError` with its first error."""
+    """Standard output of a program. Raises `InputError` with its first error, `Undefined` for what a linker lacks."""
     done = subprocess.run(command, input=text, capture_output=True, text=True, errors="surrogateescape", check=False)
     if done.returncode:
+        if names := re.findall(r"undefined reference to `(.*)'", done.stderr):
+            raise Undefined(list(dict.fromkeys(names)))
         raise InputError(_first_error(done.stderr) or f"{command[0]} ended with status {done.returncode}")
     return done.stdout
 
@@ -141,9 +161,6 @@ def run_for_messages(command: Sequence[str]) -> str:
 
 def _first_error(messages: str) -> str:
     lines = [line.strip() for line in messages.splitlines()]
-    undefined = [found[1] for line in lines if (found := re.search(r"undefined reference to `(.*)'", line))]
-    if undefined:
-        return f"undefined: {', '.join(dict.fromkeys(undefined))}"
     return next((line for line in lines if re.search(r"\b(fatal )?error: ", line)), lines[0] if lines else "")
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of device code are those of the other file, and mean others. */
+/* Static names of device code are those of the other file, and mean others. */
 #include "several.h"
 
-__device__ int blocks;
+static __device__ int blocks;
 __constant__ int distance = 5;
 
 static __global__ void work(int* numbers) { numbers[blockIdx.x * blockDim.x + threadIdx.x] += distance; }

@@ -307,6 +307,7 @@ hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, 
                                     hipStream_t stream FABRICVP_DEFAULT(NULL));
 /* What compilers make calls of: the code of a program before main(), and <<<...>>>. */
 void** __hipRegisterFatBinary(const void* data);
+void __hipRegisterLinkedImage(const void* image); /* that of all files, whose device code is linked */
 void __hipRegisterFunction(void** binary, const void* host, char* device_name, const char* name, unsigned int threads,
                            void* thread, void* block, dim3* block_size, dim3* grid_size, int* warp_size);
 void __hipUnregisterFatBinary(void** binary);

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ...errors import InputError
 from .. import toolchain
-from ..pipeline import Options, module_of
+from ..pipeline import module_of
+from ..sources import Options
 from .analysis import KernelLocality, locality_of, locality_of_c
 from .table import ROWS, Classified, dominant
 
