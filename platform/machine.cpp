@@ -9,6 +9,7 @@
 #include "base/random_streams.h"
 #include "base/rejection.h"
 #include "fabric/stage_plan.h"
+#include "platform/loader/made_images.h"
 
 namespace fabricvp {
 namespace {
@@ -25,12 +26,19 @@ void check_windows(const fabric::interconnect_params& f, duration watchdog_timeo
     }
 }
 
+/// Disks whose images `make linux` has not made are blank. Nothing runs with them (require_disk_images()).
+pcie::tree_params with_made_images(pcie::tree_params p) {
+    for (auto& e : p.endpoints)
+        for (auto* path : e.device.settings().files()) *path = made_image(*path);
+    return p;
+}
+
 }  // namespace
 
 node::node(const sc_core::sc_module_name& name, const node_params& p) : model(name), params(p), host("host", p.host) {
     if (!params.replay) {
         if (!params.pcie.empty()) {
-            pcie = std::make_unique<pcie::tree>("pcie", params.pcie);
+            pcie = std::make_unique<pcie::tree>("pcie", with_made_images(params.pcie));
             host.attach(pcie->root);
         }
         devices.build(params.devices, host, pcie.get());

@@ -12,6 +12,7 @@
 #include "platform/apps.h"
 #include "platform/common/input_error.h"
 #include "platform/loader/image_paths.h"
+#include "platform/node_disks.h"
 #include "platform/renamed_statistics.h"
 #include "riscv/slicing.h"
 
@@ -154,6 +155,7 @@ void platform::implementation::load(std::size_t i) {
     const auto& scope = params.nodes[i].host.marker.scope;
     if (partition && a.has_software()) partition->check_scope(i, scope);
     check_images(i, a.images);
+    require_disk_images(*hardware->nodes[i]);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
                               resolve(a.images.initrd, a.image_base),
                               append_with_seed(a.images, params.simulation.seed), a.images.tohost};

@@ -86,6 +86,33 @@ for m in $(cat /lib/modules/ipoib_order); do insmod /lib/modules/$m.ko; done
 ip addr add $1/24 dev ib0 && ip link set ib0 up
 """
 
+# Names for lspci, of what our machines have.
+PCI_IDS = """\
+15b3  Mellanox Technologies
+\t6274  MT25204 [InfiniHost III Lx HCA]
+1af4  Virtio
+\t1041  network device
+\t1042  block device
+fab0  FabricVP
+\t1050  PCIe switch, upstream port
+\t1051  PCIe switch, downstream port
+\t1052  PCIe root port
+\t1f00  Copy engine
+\t1f10  GPU
+C 01  Mass storage controller
+\t00  SCSI storage controller
+C 02  Network controller
+\t00  Ethernet controller
+C 03  Display controller
+\t02  3D controller
+C 06  Bridge
+\t04  PCI bridge
+C 08  Generic system peripheral
+\t80  System peripheral
+C 0c  Serial bus controller
+\t06  InfiniBand
+"""
+
 PROFILE = "cd /\nexport HOME=/ PATH=/bin PS1='~ # '\n"
 
 
@@ -225,6 +252,7 @@ def main(root, output, wanted="", *programs):
         ("init", stat.S_IFLNK | 0o777, b"bin/busybox", (0, 0)),
         ("etc/inittab", stat.S_IFREG | 0o644, INITTAB.encode(), (0, 0)),
         ("etc/rc", stat.S_IFREG | 0o755, RC.encode(), (0, 0)),
+        ("usr/share/misc/pci.ids", stat.S_IFREG | 0o644, PCI_IDS.encode(), (0, 0)),
         ("etc/profile", stat.S_IFREG | 0o644, PROFILE.encode(), (0, 0)),
     ]
     entries += [

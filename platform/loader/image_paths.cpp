@@ -14,6 +14,7 @@
 
 #include "platform/common/input_error.h"
 #include "platform/common/nearest.h"
+#include "platform/loader/made_images.h"
 
 namespace fabricvp {
 namespace {
@@ -60,6 +61,22 @@ std::string hint_for(const std::string& name, const std::vector<std::string>& kn
     const auto near = nearest_name(name, known);
     if (!near.empty()) return fmt::format(", did you mean '{}'?", near);
     return known.empty() ? "" : fmt::format(" (there are: {})", fmt::join(known, ", "));
+}
+
+/// Whether `make linux` makes a file, and no package holds it.
+bool is_made_by_linux(const std::string& path) { return path.find("build/linux/") != std::string::npos; }
+
+/// A file of `linux_folder()` in place of one that is not there; "": there is none.
+std::string fetched_copy(const std::string& path) {
+    std::error_code ignored;
+    const auto folder = linux_folder();
+    const auto copy = fs::path(folder) / fs::path(path).filename();
+    return !folder.empty() && fs::exists(copy, ignored) ? copy.string() : "";
+}
+
+std::string how_to_make(const std::string& file) {
+    return fmt::format("{}: no such file (`fabricvp linux fetch`, or `make linux` in a clone of FabricVP, makes it",
+                       file);
 }
 
 /// The Debian package that has a file of the shipped machines, as an end of a message; empty for other files.
@@ -122,16 +139,18 @@ std::string find_image(const std::string& named, const std::string& base) {
     if (path.is_relative() && !base.empty()) path = fs::path(base) / path;
     const auto found = resolved_path(path.string());
     if (fs::exists(path, ignored)) return found;
-    if (found.find("build/linux/") == std::string::npos)
-        throw input_error(fmt::format("{}: no such file{}", found, package_hint(found)));
-    // What no package holds.
-    const auto fetched = linux_folder();
-    const auto own_copy = fs::path(fetched) / fs::path(found).filename();
-    if (!fetched.empty() && fs::exists(own_copy, ignored)) return own_copy.string();
-    throw input_error(
-        fmt::format("{}: no such file (`fabricvp linux fetch`, or `make linux` in a clone of FabricVP, "
-                    "makes it; --kernel and --initrd name it elsewhere)",
-                    found));
+    if (!is_made_by_linux(found)) throw input_error(fmt::format("{}: no such file{}", found, package_hint(found)));
+    if (const auto copy = fetched_copy(found); !copy.empty()) return copy;
+    throw input_error(how_to_make(found) + "; --kernel and --initrd name it elsewhere)");
+}
+
+std::string made_image(const std::string& path) {
+    std::error_code ignored;
+    return !is_made_by_linux(path) || fs::exists(path, ignored) ? path : fetched_copy(path);
+}
+
+void require_made_image(const std::string& path) {
+    if (!path.empty() && made_image(path).empty()) throw input_error(how_to_make(path) + ")");
 }
 
 std::string find_config(const std::string& named) {

@@ -56,7 +56,9 @@ std::vector<std::pair<std::string, std::uint64_t>> disks(session& s, std::size_t
 }
 
 virtio::disk_image& disk_at(session& s, std::size_t node, std::size_t index) {
-    return *node_disks(*s.machine().hardware().nodes.at(node)).at(index).second;
+    auto& n = *s.machine().hardware().nodes.at(node);
+    require_disk_images(n);
+    return *node_disks(n).at(index).second;
 }
 
 py::object read_disk(session& s, std::size_t node, std::size_t index, std::uint64_t offset, std::size_t size) {

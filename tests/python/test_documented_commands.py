@@ -85,6 +85,7 @@ CHANGED = {
         )
         for name, language in (("jacobi", "hip"), ("allreduce", "cu"))
     },
+    "run linux_gpu_uboot": ("describe linux_gpu_uboot", "the same; test_linux_uboot.py types what follows"),
     "run linux_cluster --program jacobi -- 64 256 20": (
         "describe linux_cluster",
         "needs the kernel that `make linux` fetches; test_linux_cluster.py runs it",
