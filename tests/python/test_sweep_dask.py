@@ -2,12 +2,15 @@
 """Sweeps and experiments on dask.distributed: workers that die lose no point, and none counts twice."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import random
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import dask
 import distributed
@@ -16,8 +19,12 @@ import pytest
 from fabricvp.experiments import Run
 from fabricvp.experiments.result_cache import ResultCache as PointCache
 from fabricvp.sweeps.dask_executor import Dask
+from fabricvp.sweeps.process import Limits, pack
 from fabricvp.sweeps.progress import Progress
 from fabricvp.sweeps.store import ResultCache
+from fabricvp.sweeps.task import Task
+from fabricvp.sweeps.warm import MachineGroups
+from fabricvp.sweeps.warm_pool import WarmPool
 
 
 def work(n, log, seconds):
@@ -94,6 +101,148 @@ def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
     assert {point.point["n"] for point in ResultCache(tmp_path / "cache").points()} == set(range(8))
     runs = log.read_text().split()
     assert set(map(int, runs)) == set(range(8)) and len(runs) > 8  # some ran again, on another worker
+
+
+def boot(platform):
+    """Leaves a line in a file each time that a machine is warmed up."""
+    with open(os.environ["BOOTS"], "a") as file:
+        file.write(f"{platform.config.simulation.seed} {os.getpid()}\n")
+    platform.run("700 us")  # kernels begin at 726 us
+
+
+def slower(platform, lanes):
+    """Lets a link between clusters lose lanes."""
+    if lanes:
+        platform.call_in("1 us", lambda: platform.inject("node0.fabric.cluster0.to_cluster1", "lanes", lanes=lanes))
+    platform.run()
+    return {"us": platform.regions()[("node0", "kernels")]["time_s"] * 1e6, "good": platform.app_ok}
+
+
+def test_workers_branch_from_warm_machines(tmp_path, monkeypatch):
+    boots = tmp_path / "boots"
+    monkeypatch.setenv("BOOTS", str(boots))
+    options = {
+        "app": "vectoradd",
+        "size": 4096,
+        "warm_up": boot,
+        "function": slower,
+        "points": [
+            *({"simulation.seed": seed, "lanes": lanes} for lanes in range(0, 6, 2) for seed in (3, 4)),
+            {"simulation.seed": 5, "lanes": 0},  # shares its machine with none
+        ],
+        "statistics": ["*"],
+        "executor": "dask",
+        "jobs": 2,
+        "progress": False,
+    }
+    branched = fabricvp.sweep("netcrafter_quad", **options)
+    boots_of_branches = boots.read_text().splitlines()
+    alone = fabricvp.sweep("netcrafter_quad", branch=False, **options)
+    boots_alone = boots.read_text().splitlines()[len(boots_of_branches) :]
+    assert len(boots_of_branches) < len(boots_alone) == 7
+    assert [*branched["branched"]] == [True] * 6 + [False] and not alone["branched"].any()
+    assert set(branched["outcome"]) == {"ok"} and branched["good"].all() and len(branched.columns) > 1000
+    drop = ["wall_s", "branched", *(name for name in branched if name.startswith("sim."))]  # of the host
+    assert branched.drop(columns=drop).equals(alone.drop(columns=drop))
+    assert branched["us"].nunique() > 1
+
+
+def warm(platform):
+    with open(os.environ["BOOTS"], "a") as file:
+        file.write(f"{os.getpid()}\n")
+    platform.run("1 us")
+
+
+def work_on(platform, n, log, seconds):
+    with open(log, "a") as file:
+        file.write(f"{n}\n")
+    time.sleep(seconds)
+    platform.run(f"{n} us")
+    return {"us": round(platform.now * 1e6), "machine": os.getppid()}
+
+
+@pytest.mark.timeout(900)
+def test_no_branch_is_lost_when_workers_die(tmp_path, monkeypatch):
+    log, boots = tmp_path / "log", tmp_path / "boots"
+    monkeypatch.setenv("BOOTS", str(boots))  # before workers start
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        workers_that_die(cluster, log) as killed,
+    ):
+        frame = fabricvp.sweep(
+            "bare",
+            warm_up=warm,
+            function=work_on,
+            grid={"n": range(1, 9), "log": [str(log)], "seconds": [2]},
+            executor=Dask(cluster.scheduler_address),
+            progress=False,
+        )
+    machines = set(map(int, boots.read_text().split()))
+    assert len(killed) >= 2 and len(machines) > 2  # and with them their machines
+    assert [*frame["outcome"]] == ["ok"] * 8 and frame["branched"].all()
+    assert [*frame["us"]] == [1 + n for n in range(1, 9)]
+    assert set(frame["machine"]) <= machines and len(set(frame["machine"])) < 8  # points shared them
+    deadline = time.monotonic() + 100
+    while any(os.path.exists(f"/proc/{pid}") for pid in machines):  # none is left
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def machine_of(platform, wait_s=0.0):
+    time.sleep(wait_s)
+    return os.getppid()
+
+
+def packed(config, **arguments):
+    """A machine and a point on it, as a worker gets them."""
+    task = Task(config, warm_up=lambda platform: platform.run("1 us") and None, function=machine_of)
+    return MachineGroups([task]).keys[0], pack(dataclasses.replace(task, arguments=arguments))
+
+
+def is_running(pid):
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_worker_keeps_one_machine():
+    bare, hello = packed("bare"), packed("hello")
+    pool = WarmPool(idle_s=1000)
+
+    def machine(sweep, point):
+        record = pool.measure(sweep, *point, Limits())
+        assert record.outcome == "ok" and record.branched, record
+        return record.values["value"]
+
+    first = machine("a", bare)
+    assert machine("a", bare) == first
+    other = machine("a", hello)
+    assert other != first and is_running(other) and not is_running(first)
+    again = machine("b", hello)  # of another sweep
+    assert again != other and not is_running(other)
+    os.kill(again, signal.SIGKILL)  # which says nothing about points: the next one has a machine
+    lost = pool.measure("b", *hello, Limits())
+    assert (lost.outcome, lost.killed_from_outside) == ("crashed", True)
+    last = machine("b", hello)
+    assert last != again and is_running(last)
+    with ThreadPoolExecutor(2) as threads:  # of a worker with two: both machines at once, then one
+        long = packed("bare", wait_s=3)
+        both = [threads.submit(machine, "b", point) for point in (long, packed("hello", wait_s=3))]
+        pids = [each.result() for each in both]
+    assert [is_running(pid) for pid in pids].count(True) == 1
+
+
+def test_a_worker_gives_an_idle_machine_up():
+    pool = WarmPool(idle_s=0.5)
+    point = packed("bare")
+    pid = pool.measure("a", *point, Limits()).values["value"]
+    deadline = time.monotonic() + 100
+    while is_running(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert pool.measure("a", *point, Limits()).outcome == "ok"
 
 
 def work_of_experiment(point):

@@ -90,8 +90,8 @@ def sweep(
 
     **What points share.** ``warm_up(platform)`` is called before ``function``, which gets what it returns, or else the
     platform. Points that differ in nothing but arguments of ``function`` then share one machine: it is built and warmed
-    up once, and each of them runs on a branch of it (`Platform.fork()`), as long as the executor is "processes". The
-    column ``branched`` says which did. Without ``branch`` each has a machine of its own, and the same results.
+    up once (once a worker, with dask), and each of them runs on a branch of it (`Platform.fork()`). The column
+    ``branched`` says which did. Without ``branch`` each has a machine of its own, and the same results.
 
     **Columns.** The parameters; ``outcome`` ("ok", "failed", "crashed", "timed out", "out of memory"), ``error`` (one
     line), ``ended`` (why the run ended), ``wall_s`` (seconds), ``branched`` (see above), ``log`` (the end of what the
@@ -237,7 +237,7 @@ def executor_of(
     if jobs is not None and (isinstance(jobs, bool) or not 1 <= jobs <= 1024):
         raise InputError(f"jobs: {jobs} is not a number of 1 … 1024")
     if executor == "dask":
-        return Dask(scheduler, jobs or len(os.sched_getaffinity(0)))
+        return Dask(scheduler, jobs or len(os.sched_getaffinity(0)), branch)
     if scheduler is not None:
         raise InputError("scheduler: is for the executor dask")
     return Processes(jobs, branch)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from .process import Cancelled, Limits, pack, run_packed
 from .task import Record, Task
-from .warm import WarmMachines
+from .warm import MachineGroups, WarmMachines
 
 #: Told about each point as it ends, in the thread that runs the sweep.
 OnResult = Callable[[int, Record], None]
@@ -36,8 +36,9 @@ class Processes:
 
     def run(self, tasks: Sequence[Task], limits: Limits, on_result: OnResult, on_alive: OnAlive) -> None:
         """As `Executor.run()`."""
-        machines = WarmMachines(tasks if self._branch else ())
-        order = machines.order() if self._branch else range(len(tasks))
+        groups = MachineGroups(tasks if self._branch else ())
+        machines = WarmMachines(groups)
+        order = groups.order() if self._branch else range(len(tasks))
         waiting = iter([(place, tasks[place]) for place in order])
         lock, cancelled = threading.Lock(), threading.Event()
         running: set[int] = set()
@@ -52,7 +53,7 @@ class Processes:
                     running.add(index)
                 try:
                     record: Record | BaseException
-                    if self._branch and machines.shares(index):
+                    if self._branch and groups.shares(index):
                         record = machines.run(index, task, limits, cancelled)
                     else:
                         record = run_packed(pack(task), limits, cancelled)

@@ -19,29 +19,37 @@ from .process import ENDED, STARTED, Limits, end_session, pack, result_of, start
 from .task import Record, Task
 
 
-class WarmMachines:
-    """The machines of a sweep that several of its points share: those with a warm-up that differ in nothing but the
-    arguments of their function. Each has a process of its own, from its first point's begin to its last one's end."""
+class MachineGroups:
+    """Which points have a machine in common: those with a warm-up that differ in nothing but the arguments of their
+    function."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        self._keys = [_machine_of(task) for task in tasks]
-        self._left = Counter(key for key in self._keys if key)
-        self._shared = {key for key, points in self._left.items() if points > 1}
-        self._machines: dict[bytes, _WarmMachine] = {}
-        self._lock = threading.Lock()
-        # A process ends with the thread that started it (PR_SET_PDEATHSIG): this one stays until the sweep's end.
-        self._starter = ThreadPoolExecutor(1)
+        self.keys = [_machine_of(task) for task in tasks]  #: what each point's machine follows from; empty for none
+        self.points = Counter(key for key in self.keys if key)  #: how many points a machine has
 
     def order(self) -> list[int]:
         """Places of all points, those of one machine together."""
         first: dict[bytes, int] = {}
-        for place, key in enumerate(self._keys):
+        for place, key in enumerate(self.keys):
             first.setdefault(key, place)
-        return sorted(range(len(self._keys)), key=lambda place: (first[self._keys[place]], place))
+        return sorted(range(len(self.keys)), key=lambda place: (first[self.keys[place]], place))
 
     def shares(self, place: int) -> bool:
         """Whether a point has its machine in common with others."""
-        return self._keys[place] in self._shared
+        return self.points[self.keys[place]] > 1
+
+
+class WarmMachines:
+    """The machines of a sweep that several of its points share. Each has a process of its own, from its first point's
+    begin to its last one's end."""
+
+    def __init__(self, groups: MachineGroups) -> None:
+        self._keys = groups.keys
+        self._left = Counter(groups.points)
+        self._machines: dict[bytes, WarmMachine] = {}
+        self._lock = threading.Lock()
+        # A process ends with the thread that started it (PR_SET_PDEATHSIG): this one stays until the sweep's end.
+        self._starter = ThreadPoolExecutor(1)
 
     def run(self, place: int, task: Task, limits: Limits, cancelled: threading.Event) -> Record:
         """Measures a point on a branch of its machine. Raises `Cancelled` soon after ``cancelled`` is set."""
@@ -49,7 +57,7 @@ class WarmMachines:
         with self._lock:
             machine = self._machines.get(key)
             if machine is None:
-                machine = self._machines[key] = self._starter.submit(_WarmMachine, key).result()
+                machine = self._machines[key] = self._starter.submit(WarmMachine, key).result()
         try:
             return machine.measure(pack(task), limits, cancelled)
         finally:
@@ -72,7 +80,10 @@ def _machine_of(task: Task) -> bytes:
     return pack(dataclasses.replace(task, function=None, arguments={})) if task.warm_up is not None else b""
 
 
-class _WarmMachine:
+class WarmMachine:
+    """A process with the machine of a packed task, which builds it, warms it up, and branches as often as it is asked
+    to. It ends with the thread that made it."""
+
     def __init__(self, packed: bytes) -> None:
         self._log = tempfile.TemporaryFile()
         self._begin = time.monotonic()
@@ -85,7 +96,12 @@ class _WarmMachine:
             request.flush()
             self._process = start("_warm_worker", request.fileno(), theirs.fileno(), log=self._log)
 
-    def measure(self, packed: bytes, limits: Limits, cancelled: threading.Event) -> Record:
+    @property
+    def was_killed(self) -> bool:
+        """Whether the process has been ended from outside, which says nothing about its points."""
+        return self._over is None and self._process.poll() == -signal.SIGKILL
+
+    def measure(self, packed: bytes, limits: Limits, cancelled: threading.Event | None) -> Record:
         """A point on a branch. The limits hold for the warm-up, and for each branch."""
         with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
             request.write(packed)
@@ -119,7 +135,9 @@ class _WarmMachine:
         self._process.wait()
         self._log.close()
 
-    def _wait_for_start(self, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event) -> int | Record:
+    def _wait_for_start(
+        self, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event | None
+    ) -> int | Record:
         """The branch's process, or a record if there is none."""
         begin = time.monotonic() if self._is_warm else self._begin
         over = wait_within(pipe, self._process.pid, begin, limits, cancelled)
@@ -140,7 +158,7 @@ class _WarmMachine:
 
 
 def _wait_for_end(
-    branch: int, begin: float, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event
+    branch: int, begin: float, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event | None
 ) -> Record:
     try:
         over = wait_within(pipe, branch, begin, limits, cancelled)
