@@ -18,7 +18,7 @@ constexpr unsigned default_pkey = 0xffff, ip_qkey = 0x0b1b;
 unsigned select(unsigned selector, unsigned wanted, unsigned available) {
     switch (selector) {
         case 0: return available > wanted ? available : 0;
-        case 1: return available < wanted ? available : wanted - 1;
+        case 1: return available < wanted ? available : wanted > 0 ? wanted - 1 : 0;
         case 2: return wanted <= available ? wanted : 0;
         default: return available;
     }
@@ -30,8 +30,9 @@ constexpr std::pair<unsigned, unsigned> rates[] = {
     {400, 7},   {500, 20},  {560, 12},  {600, 8},   {800, 9},   {1000, 16}, {1120, 13}, {1200, 10},
     {1680, 14}, {2000, 17}, {3000, 18}, {4000, 21}, {6000, 22}, {8000, 23}, {12000, 24}};
 
+/// Of the fastest rate that is not above a speed; 0: there is none.
 unsigned rate_code(unsigned speed) {
-    auto code = rates[0].second;
+    unsigned code = 0;
     for (const auto& [of, number] : rates)
         if (of <= speed) code = number;
     return code;
@@ -190,7 +191,7 @@ unsigned subnet_administration::find_paths(bool table, std::uint64_t given, cons
             if ((given & HCA_SA_PATH_BY_RATE) == HCA_SA_PATH_BY_RATE)
                 way->speed = select(hca_get(data, HCA_SA_PATH_RATE_SELECTOR), speed_of(hca_get(data, HCA_SA_PATH_RATE)),
                                     way->speed);
-            if (!way->mtu || !way->speed) continue;
+            if (!way->mtu || !rate_code(way->speed)) continue;
             record r(HCA_SA_PATH_SIZE);
             set_gid(r.data() + HCA_SA_PATH_DGID, to);
             set_gid(r.data() + HCA_SA_PATH_SGID, from);

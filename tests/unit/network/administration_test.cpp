@@ -158,6 +158,74 @@ TEST_CASE("paths between ports, by their GIDs") {
     CHECK(status_of(ask(m.a, request(HCA_MAD_GET, HCA_SA_PATH))) == HCA_SA_INSUFFICIENT);
 }
 
+TEST_CASE("selectors ask for more, less, exactly so much, or the most") {
+    auto& m = all();
+    enum : unsigned { more, less, exactly, most };
+    const auto chosen = [&](std::uint64_t by, unsigned selector_field, unsigned field, unsigned selector,
+                            unsigned code) {
+        auto d = path_request(m.a, m.b, by);
+        hca_set(&d[HCA_SA_DATA], selector_field, selector);
+        hca_set(&d[HCA_SA_DATA], field, code);
+        const auto found = ask(m.a, d);
+        if (status_of(found)) {
+            CHECK(status_of(found) == HCA_SA_NO_RECORDS);
+            return 0u;
+        }
+        return hca_get(record_of(found), field);
+    };
+    const auto mtu = [&](unsigned selector, unsigned code) {
+        return chosen(HCA_SA_PATH_BY_MTU, HCA_SA_PATH_MTU_SELECTOR, HCA_SA_PATH_MTU, selector, code);
+    };
+    const auto widest = mtu_code(m.a.link.mtu());
+    CHECK(mtu(more, widest) == 0);
+    CHECK(mtu(more, widest - 1) == widest);
+    CHECK(mtu(less, widest) == widest - 1);
+    CHECK(mtu(less, widest + 1) == widest);
+    CHECK(mtu(less, mtu_code(256)) == 0);
+    CHECK(mtu(less, 0) == 0);
+    CHECK(mtu(exactly, widest - 2) == widest - 2);
+    CHECK(mtu(exactly, widest + 1) == 0);
+    CHECK(mtu(most, 1) == widest);
+
+    // Codes of rates do not rise with them: 2 is 2.5 Gb/s, 5 is 5 Gb/s, 3 is 10 Gb/s; 1 is none.
+    const auto rate = [&](unsigned selector, unsigned code) {
+        return chosen(HCA_SA_PATH_BY_RATE, HCA_SA_PATH_RATE_SELECTOR, HCA_SA_PATH_RATE, selector, code);
+    };
+    const auto fastest = rate(most, 2);
+    CHECK(fastest == hca_get(record_of(ask(m.a, path_request(m.a, m.b))), HCA_SA_PATH_RATE));
+    CHECK(rate(more, fastest) == 0);
+    CHECK(rate(more, 2) == fastest);
+    CHECK(rate(exactly, 3) == 3);
+    CHECK(rate(exactly, 23) == 0);
+    CHECK(rate(exactly, 1) == 0);
+    CHECK(rate(less, 3) == 5);
+    CHECK(rate(less, 23) == fastest);
+    CHECK(rate(less, 2) == 0);
+    CHECK(rate(less, 1) == 0);
+}
+
+TEST_CASE("records of nodes, by what is known of them") {
+    auto& m = all();
+    const auto names = [&](std::uint64_t by, auto&& fill) {
+        auto d = request(HCA_SA_GET_TABLE, HCA_SA_NODE, by);
+        fill(&d[HCA_SA_DATA]);
+        const auto found = ask(m.a, d);
+        REQUIRE(hca_get(found.data(), HCA_SA_RMPP_LENGTH) == 112 + HCA_SA_HEADER);
+        return std::string(reinterpret_cast<const char*>(record_of(found) + HCA_SA_NODE_DESCRIPTION));
+    };
+    CHECK(names(HCA_SA_NODE_BY_LID, [&](auto* r) { hca_set(r, HCA_SA_NODE_LID, m.b.link.lid()); }) == "b");
+    CHECK(names(HCA_SA_NODE_BY_PORT_GUID,
+                [&](auto* r) { hca_set_long(r + HCA_SA_NODE_INFO, HCA_NODE_PORT_GUID, guid_of(m.c)); }) == "c");
+    CHECK(names(HCA_SA_NODE_BY_TYPE | HCA_SA_NODE_BY_LID, [&](auto* r) {
+              hca_set(r + HCA_SA_NODE_INFO, HCA_NODE_TYPE, HCA_NODE_SWITCH);
+              hca_set(r, HCA_SA_NODE_LID, m.net.lid_of("s1"));
+          }) == "net.s1");
+    auto none = request(HCA_MAD_GET, HCA_SA_NODE, HCA_SA_NODE_BY_TYPE | HCA_SA_NODE_BY_LID);
+    hca_set(&none[HCA_SA_DATA + HCA_SA_NODE_INFO], HCA_NODE_TYPE, HCA_NODE_SWITCH);
+    hca_set(&none[HCA_SA_DATA], HCA_SA_NODE_LID, m.b.link.lid());
+    CHECK(status_of(ask(m.a, none)) == HCA_SA_NO_RECORDS);
+}
+
 TEST_CASE("what there is no service for gets a status at once") {
     auto& m = all();
     for (const unsigned method : {unsigned{HCA_MAD_GET}, unsigned{HCA_MAD_SET}, unsigned{HCA_SA_GET_TABLE}, 0x14u})
@@ -247,6 +315,46 @@ TEST_CASE("ports join groups, and datagrams follow") {
     CHECK(hca_get(ask(m.a, any).data(), HCA_SA_RMPP_LENGTH) == HCA_SA_HEADER);
     CHECK(multicast(lid) == std::pair<std::size_t, std::size_t>{0, 0});
     CHECK(snapshot_statistics("net").at("net.packets.in_flight") == 0);
+}
+
+TEST_CASE("a group without a name is given one, and ends with its last full member") {
+    auto& m = all();
+    auto d = member_request(HCA_MAD_SET, m.a);
+    auto* r = &d[HCA_SA_DATA];
+    hca_put64(r, 0);
+    hca_put64(r + 8, 0);
+    hca_set(r, HCA_SA_MEMBER_QKEY, 0x1234);
+    hca_set(r, HCA_SA_MEMBER_MTU_SELECTOR, 2);
+    hca_set(r, HCA_SA_MEMBER_MTU, mtu_code(512));
+    hca_set_long(d.data(), HCA_SA_COMPONENTS,
+                 HCA_SA_MEMBER_BY_MGID | HCA_SA_MEMBER_BY_GID | HCA_SA_MEMBER_BY_PKEY | HCA_SA_MEMBER_BY_STATE |
+                     HCA_SA_MEMBER_BY_QKEY | HCA_SA_MEMBER_BY_SL | HCA_SA_MEMBER_BY_FLOW | HCA_SA_MEMBER_BY_CLASS |
+                     HCA_SA_MEMBER_BY_MTU);
+    const auto first = ask(m.a, d), second = ask(m.a, d);
+    REQUIRE(status_of(first) == 0);
+    REQUIRE(status_of(second) == 0);
+    CHECK(record_of(first)[0] == 0xff);
+    CHECK(!std::equal(record_of(first), record_of(first) + 16, record_of(second)));
+    CHECK(hca_get(record_of(first), HCA_SA_MEMBER_MTU) == mtu_code(512));
+    const auto lid = static_cast<std::uint16_t>(hca_get(record_of(first), HCA_SA_MEMBER_LID));
+
+    // b receives without being a full member; another key is refused.
+    auto joining = d;
+    std::copy_n(record_of(first), 16, &joining[HCA_SA_DATA]);
+    put_gid(&joining[HCA_SA_DATA + HCA_SA_MEMBER_GID], m.b);
+    hca_set(&joining[HCA_SA_DATA], HCA_SA_MEMBER_STATE, HCA_SA_MEMBER_NONE);
+    auto wrong = joining;
+    hca_set(&wrong[HCA_SA_DATA], HCA_SA_MEMBER_QKEY, 0x1235);
+    CHECK(status_of(ask(m.b, wrong)) == HCA_SA_INVALID);
+    CHECK(multicast(lid).first == 0);
+    CHECK(status_of(ask(m.b, joining)) == 0);
+    CHECK(multicast(lid).first == 1);
+    for (const auto& group : {first, second}) {
+        auto leaving = member_request(HCA_SA_DELETE, m.a);
+        std::copy_n(record_of(group), 16, &leaving[HCA_SA_DATA]);
+        CHECK(status_of(ask(m.a, leaving)) == 0);
+    }
+    CHECK(multicast(lid).first == 0);
 }
 
 TEST_CASE("a request with any contents gets one response or none") {
