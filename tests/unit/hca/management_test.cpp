@@ -129,6 +129,28 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     CHECK(agent_a.port.pkeys[1] == 0x8005);
     for (auto& d : {&agent_a, &agent_b}) CHECK(d->port.pkeys[0] == 0xffff);
 
+    // --- GUIDs: the first one is the port's own; the name, which no manager changes ---
+    const auto own = agent_a.port.guids.at(0);
+    auto guids = directed(HCA_MAD_SET, HCA_MAD_GUID_INFO, 0, to_a);
+    hca_put64(&guids[64], 0x1111);
+    hca_put64(&guids[72], 0x2222);
+    REQUIRE(ask(manager, packet_of(guids)));
+    CHECK(agent_a.port.guids[0] == own);
+    CHECK(agent_a.port.guids[1] == 0x2222);
+    const auto kept = get(to_a, HCA_MAD_GUID_INFO);
+    CHECK(hca_get64(&kept[64]) == own);
+    CHECK(hca_get64(&kept[72]) == 0x2222);
+    const auto beyond = static_cast<std::uint32_t>((agent_a.port.guids.size() + 7) / 8);
+    const auto refused = ask(manager, packet_of(directed(HCA_MAD_GET, HCA_MAD_GUID_INFO, beyond, to_a)));
+    REQUIRE(refused);
+    CHECK((hca_get(refused->data(), HCA_MAD_STATUS) & 0x1f) == HCA_MAD_BAD_FIELD);
+    const auto name = get(to_a, HCA_MAD_NODE_DESCRIPTION);
+    CHECK(std::string(reinterpret_cast<const char*>(&name[64])) == agent_a.node.description);
+    const auto renamed = ask(manager, packet_of(directed(HCA_MAD_SET, HCA_MAD_NODE_DESCRIPTION, 0, to_a)));
+    REQUIRE(renamed);
+    CHECK((hca_get(renamed->data(), HCA_MAD_STATUS) & 0x1f) == HCA_MAD_BAD_ATTRIBUTE);
+    CHECK(!agent_a.node.description.empty());
+
     // --- ports come up by Armed, at both ends of each link ---
     const auto state = [&](const std::vector<unsigned>& path, unsigned port, unsigned wanted) {
         return change_port(manager, path, port, [wanted](std::uint8_t* d) { hca_set(d, HCA_PORT_STATE, wanted); });

@@ -3,6 +3,7 @@
 
 #include "pcie/bridge.h"
 #include "pcie/function.h"
+#include "pcie/tlp.h"
 
 using namespace fabricvp::pcie;
 
@@ -51,6 +52,72 @@ TEST_CASE("BARs size by writing ones, 32 and 64 bits wide") {
     CHECK(f.decode(0x40004010, 4)->offset == 0x10);
     CHECK(f.decode(0x4'0000'0100, 8)->bar == 2);
     CHECK_FALSE(f.decode(0x40007ffe, 4));  // runs over the end
+}
+
+TEST_CASE("software resizes a BAR to the sizes that the capability names") {
+    function f({0xfab0, 0x1f00, 0x120000, 3, 0x1af4, 7});
+    constexpr std::uint64_t mib = 1 << 20;
+    f.add_resizable_bar(2, 8 * mib, 64 * mib);
+    const auto at = f.space.find_extended_capability(resizable_bar_id);
+    REQUIRE(at);
+    CHECK(f.space.read(at + 4, 4) == 0b1111u << 7);  // bit 4 + n: 2^n MiB
+    CHECK(f.space.read(at + 8, 4) == (3u << 8 | 1u << 5 | 2));
+    f.space.write(0x18, 4, 0x01800000);
+    f.space.write(0x1c, 4, 4);
+    f.space.write(0x04, 2, 0x0002);
+    REQUIRE(f.decode(0x4'0180'0000, 4));
+    f.space.write(at + 8, 4, 6u << 8);
+    CHECK(f.bar_size(2) == 64 * mib);
+    CHECK(f.space.read(at + 8, 4) == (6u << 8 | 1u << 5 | 2));
+    CHECK_FALSE(f.decode(0x4'0180'0000, 4));  // its address has to be written again
+    f.space.write(0x18, 4, 0xffffffff);
+    CHECK(f.space.read(0x18, 4) == 0xfc00000c);
+    f.space.write(0x18, 4, 0x04000000);
+    f.space.write(0x1c, 4, 4);
+    REQUIRE(f.decode(0x4'07ff'fffc, 4));
+    CHECK(f.decode(0x4'07ff'fffc, 4)->offset == 64 * mib - 4);
+    for (const unsigned unsupported : {2u, 7u, 27u, 28u, 63u}) {
+        f.space.write(at + 8, 4, unsupported << 8);
+        CHECK(f.bar_size(2) == 64 * mib);
+        CHECK(f.space.read(at + 8, 4) == (6u << 8 | 1u << 5 | 2));
+        CHECK(f.decode(0x4'0400'0000, 4));
+    }
+    f.reset(false);
+    CHECK(f.bar_size(2) == 8 * mib);
+    CHECK(f.space.read(at + 8, 4) == (3u << 8 | 1u << 5 | 2));
+}
+
+TEST_CASE("the header of a request that went wrong is logged as it was on the wire") {
+    test_function f;
+    const auto at = f.space.find_extended_capability(aer_id);
+    const auto logged = [&](tlp_kind kind, std::uint64_t address, std::uint32_t bytes, auto&& more) {
+        const auto t = make_tlp();
+        t->kind = kind;
+        t->address = address;
+        t->bytes = bytes;
+        t->requester = 0x1208;
+        t->tag = 0x5a;
+        more(*t);
+        f.report_uncorrectable(aer::unsupported_request, t.get());
+        std::array<std::uint64_t, 4> words{};
+        for (unsigned i = 0; i < 4; ++i) words[i] = f.space.read(at + aer::header_log + 4 * i, 4);
+        f.space.write(at + aer::uncorrectable_status, 4, 0xffffffff);
+        return words;
+    };
+    using words = std::array<std::uint64_t, 4>;
+    const auto whole = [](tlp& t) { t.first_be = 0xf, t.last_be = 0; };
+    CHECK(logged(tlp_kind::configuration_read, 0x0300'0010, 4, whole) == words{0x04000001, 0x12085a0f, 0x03000010, 0});
+    CHECK(logged(tlp_kind::configuration_write, 0x0300'0010, 4, [&](tlp& t) { whole(t), t.type_1 = true; }) ==
+          words{0x45000001, 0x12085a0f, 0x03000010, 0});
+    CHECK(logged(tlp_kind::fetch_add, 0x2'4000'0008, 8, [](tlp& t) { t.first_be = 0xf, t.last_be = 0xf; }) ==
+          words{0x6c000002, 0x12085aff, 0x2, 0x40000008});
+    CHECK(logged(tlp_kind::swap, 0x4000'0008, 4, whole) == words{0x4d000001, 0x12085a0f, 0x40000008, 0});
+    CHECK(logged(tlp_kind::compare_swap, 0x4000'0008, 16, [](tlp& t) { t.first_be = 0xf, t.last_be = 0xf; }) ==
+          words{0x4e000004, 0x12085aff, 0x40000008, 0});
+    CHECK(logged(tlp_kind::message, 0, 0, [](tlp& t) { t.code = message_code::error_nonfatal; }) ==
+          words{0x30000000, 0x12085a31, 0, 0});
+    CHECK(logged(tlp_kind::message, 0, 0, [](tlp& t) { t.code = static_cast<message_code>(0x20); }) ==
+          words{0x34000000, 0x12085a20, 0, 0});
 }
 
 TEST_CASE("capabilities form a chain, each where find says") {
