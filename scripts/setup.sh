@@ -67,6 +67,7 @@ extras=()
 [[ " $* " != *" wheel "* && ! -x .venv/bin/auditwheel ]] || extras+=(wheel)
 [[ " $* " != *" browser "* && ! -x .venv/bin/playwright ]] || extras+=(browser)
 [[ " $* " != *" slurm "* ]] || extras+=(slurm)
+[[ " $* " != *" coverage "* && ! -x .venv/bin/gcovr ]] || extras+=(coverage)
 mapfile -t wanted < <(.venv/bin/python - "${extras[@]}" <<'PY'
 import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]

@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install wheel browser slurm soak tidy bare)
+all=(sanitize fuzz hca_fuzz polls differential systemc3 linux install wheel browser slurm soak coverage tidy bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
     [fuzz]="an hour of all fuzzers under the sanitizers, from seed 1 on"
@@ -20,6 +20,7 @@ declare -A about=(
     [browser]="the page of a run, the pages of make demo and of fabricvp reproduce, and the documentation's site and its search, in a headless browser"
     [slurm]="sweeps on a Slurm cluster of one node"
     [soak]="random machines, programs, networks and faults for SOAK_MINUTES (60), from round SOAK_SEED (1) on"
+    [coverage]="lines and branches of models and platform that ctest and Python tests (COVERAGE_TESTS) execute"
     [tidy]="clang-tidy on all C++ sources"
     [bare]="make demo and make test from a clone on a bare Debian 12"
 )
@@ -64,6 +65,10 @@ part_slurm() {
 part_soak() {
     scripts/build.sh "$jobs" &&
         .venv/bin/python tests/soak/soak.py --minutes "${SOAK_MINUTES:-60}" --seed "${SOAK_SEED:-1}"
+}
+part_coverage() {
+    scripts/setup.sh build test coverage && scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON &&
+        scripts/deep/coverage.sh "$jobs" ${COVERAGE_TESTS:-}
 }
 part_tidy() { scripts/setup.sh build test check && scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/check.sh --all tidy; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }
