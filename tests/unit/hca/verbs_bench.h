@@ -57,6 +57,7 @@ public:
         bool remote_write = true, remote_read = true, remote_atomic = true, signal_all = false;
         std::uint32_t psn = 0xfffff0, srqn = 0, qkey = 0x1111;
         std::uint16_t lid = 0;
+        std::uint64_t global_to = 0;  ///< GUID of the other port, whose packets then have global headers
     };
     const settings s;
 
@@ -123,6 +124,14 @@ public:
         hca_set(c, HCA_QPC_REMOTE_WRITE, s.remote_write);
         hca_set(c, HCA_QPC_REMOTE_ATOMIC, s.remote_atomic);
         hca_set(c + HCA_QPC_PATH, HCA_PATH_LID, lid);
+        if (s.global_to) {
+            hca_set(c + HCA_QPC_PATH, HCA_PATH_GRH, 1);
+            hca_set(c + HCA_QPC_PATH, HCA_PATH_HOP_LIMIT, 5);
+            hca_set(c + HCA_QPC_PATH, HCA_PATH_TRAFFIC_CLASS, 0x12);
+            hca_set(c + HCA_QPC_PATH, HCA_PATH_FLOW_LABEL, 0xabcde);
+            hca_put64(c + HCA_QPC_PATH + HCA_PATH_GID, 0xfe80'0000'0000'0000);
+            hca_put64(c + HCA_QPC_PATH + HCA_PATH_GID + 8, s.global_to);
+        }
         REQUIRE(d.command(HCA_INIT2RTR_QP, number) == HCA_OK);
     }
     void to_rts() {
