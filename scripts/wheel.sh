@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel, "a") as arc
     texts = (subprocess.run(["ldd", archive.extract(name, folder)], capture_output=True, text=True).stdout for name in own)
     found = {path for text in texts for path in re.findall(r"=> (/\S+)", text)}
     for path in sorted(found):
-        real = str(pathlib.Path(path).resolve())
+        real = str(pathlib.Path(path).resolve()).removeprefix("/usr")  # packages may name it with or without
         package = subprocess.run(["dpkg-query", "-S", f"*{real}"], capture_output=True, text=True).stdout.partition(":")[0]
         text = pathlib.Path(f"/usr/share/doc/{package}/copyright")
         info = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA")).partition("/")[0]

@@ -48,6 +48,9 @@ YAML
 fabricvp sweep study.yaml --out sweep
 test -s sweep/points.parquet
 fabricvp draw cluster --svg cluster.svg
+fabricvp run gpu --app vectoradd --profile profile.html --coverage lines.info --quiet
+test -s profile.html
+grep -q '^DA:' lines.info
 no_compiler
 
 echo "== with what messages ask for"
