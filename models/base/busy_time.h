@@ -5,7 +5,8 @@
 #include <cmath>
 #include <string>
 #include <utility>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "base/calendar.h"
 #include "base/growing_ring.h"
@@ -21,7 +22,7 @@ public:
     /// \param unit_time length of one `unit` in ticks, such as a clock period; may be a fraction
     busy_time(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
               std::size_t units = 1, double unit_time = 1)
-        : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_unit_time(unit_time), m_units(units) {}
+        : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_units(units), m_unit_time(unit_time) {}
 
     /// A unit works from `begin` to `end`; none of its later intervals may begin before `end`.
     void book(std::size_t unit, ticks begin, ticks end) {
@@ -88,9 +89,10 @@ private:
     }
     ticks passed() const { return until(calendar::current().now()); }
 
+    ticks m_past = 0;  // of intervals that are not kept
+    boost::container::small_vector<bookings, 1> m_units;
     const double m_unit_time;
-    std::vector<bookings> m_units;
-    ticks m_past = 0, m_base = 0;  // of intervals that are not kept; when the region began
+    ticks m_base = 0;  // when the region began
 };
 
 }  // namespace fabricvp

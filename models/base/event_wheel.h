@@ -90,7 +90,7 @@ struct calendar::wheel {
                     tail->m_next = second;
                     second->m_previous = tail;
                     m_levels[level].heads[slot] = second;
-                    __builtin_prefetch(second->m_object);
+                    prefetch_behind(second);
                     __builtin_prefetch(second->m_next);
                 }
                 return head;
@@ -167,12 +167,15 @@ private:
             if (e->m_when < first) first = e->m_when;
         return first;
     }
+    /// Events lie inside what they are for, and soon it is their turn: the lines behind them come meanwhile.
+    static void prefetch_behind(const calendar_event* e) {
+        for (unsigned line = 1; line < 4; ++line) __builtin_prefetch(reinterpret_cast<const char*>(e) + 64 * line);
+    }
     void redistribute(calendar_event* head) {
         calendar_event* e = head;
         do {
             calendar_event* next = e->m_next;
-            // Events lie inside what they are for, and soon it is their turn: the lines behind them come meanwhile.
-            for (unsigned line = 1; line < 5; ++line) __builtin_prefetch(reinterpret_cast<const char*>(e) + 64 * line);
+            prefetch_behind(e);
             insert(*e);
             e = next;
         } while (e != head);

@@ -36,8 +36,7 @@ packet_ptr fifo_egress::drain() {
 }
 
 packet_ptr fifo_egress::pop(unsigned c) {
-    auto e = std::move(m_queues[c].front());
-    m_queues[c].pop_front();
+    auto e = m_queues[c].take_front();
     m_flits[c] -= e.flits;
     --m_packets;
     if (m_queues[c].size() > 1) __builtin_prefetch(m_queues[c][1].packet.get(), 1);

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "base/growing_ring.h"
+#include "base/prefetch.h"
+#include "base/short_ring.h"
 #include "base/statistics.h"
 #include "fabric/stage.h"
 
@@ -13,7 +14,7 @@ namespace fabricvp::fabric {
 /// First come, first served in each virtual channel; the channels take turns packet by packet.
 class fifo_egress final : public egress_stage {
 public:
-    histogram waiting{*this, "waiting", "flits", "flits that a packet found before it"};
+    alignas(64) histogram waiting{*this, "waiting", "flits", "flits that a packet found before it"};
 
     /// \param entries flits that it holds, half of them requests, half responses; 0: as many as come
     /// \param page_tables the same of page-table packets with channels of their own
@@ -30,18 +31,28 @@ public:
 
     void reset() override;
 
+    /// A packet will come soon: the host fetches what that touches.
+    void prefetch_push() const {
+        prefetch(&m_capacity, prefetched_bytes);
+        prefetch(&waiting, 1);  // its first buckets, and behind them all its sums
+        prefetch(reinterpret_cast<const char*>(&waiting + 1) - 4 * sizeof(std::uint64_t), 1);
+    }
+
 private:
     packet_ptr pop(unsigned c);
 
-    std::array<std::uint64_t, 2> m_capacity;  // of a channel: of data, of page tables
     struct entry {
         packet_ptr packet;
-        unsigned flits;  // of the packet, which has long left the host's caches
+        unsigned flits = 0;  // of the packet, which has long left the host's caches
     };
-    std::array<growing_ring<entry>, virtual_channels> m_queues;
-    std::array<std::uint64_t, virtual_channels> m_flits{};
+    using queue = short_ring<entry, 2>;
+    static constexpr std::size_t prefetched_bytes = 48 + data_channels * sizeof(queue);
+
+    alignas(64) std::array<std::uint64_t, 2> m_capacity;  // of a channel: of data, of page tables
+    std::array<std::uint32_t, virtual_channels> m_flits{};
     std::uint64_t m_packets = 0;
     unsigned m_next_grant = 0;
+    std::array<queue, virtual_channels> m_queues;
 };
 
 }  // namespace fabricvp::fabric

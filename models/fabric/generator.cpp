@@ -53,9 +53,9 @@ generator::generator(const sc_core::sc_module_name& name, const generator_params
 void generator::set_peers(const std::vector<unsigned>& participants, unsigned first_generator) {
     m_first_generator = first_generator;
     m_first_half = number < participants[participants.size() / 2];
-    m_targets = link::partners(traffic.pattern, participants, number);
-    m_targets.erase(std::remove_if(m_targets.begin(), m_targets.end(), [&](unsigned t) { return !reaches(t); }),
-                    m_targets.end());
+    m_targets.clear();
+    for (const auto t : link::partners(traffic.pattern, participants, number))
+        if (reaches(t)) m_targets.push_back(static_cast<std::uint16_t>(t));
 }
 
 void generator::begin() {
@@ -141,6 +141,7 @@ void generator::send_one() {
 
 void generator::packet_received(const packet_ptr& p) {
     if (is_response(p->type)) {
+        link->prefetch_send(virtual_channel::request, link->partner());
         if (p->epoch != m_epoch) return;
         const auto slot = p->tag & ((1u << slot_bits) - 1);
         if (!m_tags.contains(slot) || m_tags[slot] != p->tag) {
@@ -169,6 +170,8 @@ void generator::packet_received(const packet_ptr& p) {
 
 void generator::send_response() {
     const auto p = m_serving.take_front();
+    prefetch(p.get(), sizeof(packet));
+    link->prefetch_send(virtual_channel::response, link->partner());
     if (!m_serving.empty()) schedule(m_send_response, m_serving.front()->due);
     ++served;
     if (p->kind == access_kind::read) {

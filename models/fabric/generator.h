@@ -76,7 +76,7 @@ private:
     span_stage m_service_span{*this, "service"};
     bool is_generator(unsigned terminal) const { return terminal >= m_first_generator; }
 
-    std::vector<unsigned> m_targets;
+    std::vector<std::uint16_t> m_targets;
     unsigned m_first_generator = ~0u;
     bool m_first_half = true;          // of the participants
     slot_table<std::uint32_t> m_tags;  // of requests in flight

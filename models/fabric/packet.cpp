@@ -72,7 +72,7 @@ void packet::make_response(const packet_format& f) {
 }
 
 void packet::recycle() {
-    static_cast<packet_fields&>(*this) = packet_fields{};
+    static_cast<packet_fields&>(*this) = {};
     spans.clear();
     if (carried) std::exchange(carried, nullptr)->release();
 }

@@ -72,7 +72,7 @@ struct packet_format {
     std::uint32_t flits(std::uint32_t bytes) const { return (bytes + payload() - 1) / payload(); }
 };
 
-/// What every block on the way looks at comes first, in one cache line.
+/// What every block on the way looks at comes first, down to `due`: in one cache line with packet_cargo.
 struct packet_transit {
     packet_class type = packet_class::read_request;
     access_status status = access_status::ok;
@@ -102,11 +102,14 @@ using packet_ptr = pooled_ptr<packet>;
 
 class stage_data;
 
-struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
-    alignas(16) std::array<std::uint8_t, line_bytes> data;
-    span_trail spans;
+struct packet_cargo {
     /// Not null: this is no packet of its own but what a stage sends over a link as one. The packet holds a reference.
     stage_data* carried = nullptr;
+};
+
+struct alignas(64) packet : pooled<packet>, packet_cargo, packet_fields, on_large_pages {
+    alignas(16) std::array<std::uint8_t, line_bytes> data;
+    span_trail spans;
 
     virtual_channel channel() const { return vc; }
     /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads

@@ -18,11 +18,16 @@ packet_counts::kind_numbers packet_counts::all_unseen() {
     return all;
 }
 
-void packet_counts::count_first(counts& c, const packet& p) {
+void packet_counts::count_another(counts& c, const packet& p) {
     auto& number = kinds[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1];
     if (number == unseen) number = seen_kinds++;
-    c.resize(std::max<std::size_t>(c.size(), number + std::size_t{1}));
-    ++c[number];
+    if (number < c.first.size()) {
+        ++c.first[number];
+        return;
+    }
+    const auto place = number - c.first.size();
+    c.more.resize(std::max(c.more.size(), place + 1));
+    ++c.more[place];
 }
 
 void packet_counts::sums::operator+=(const sums& o) {
@@ -43,13 +48,11 @@ void packet_counts::sums::operator-=(const sums& o) {
 
 packet_counts::sums packet_counts::of(packet_class c) const { return of(c, m_counts, m_base); }
 
-packet_counts::sums packet_counts::of(packet_class c, const counts& counted,
-                                      const std::vector<std::uint64_t>& base) const {
+packet_counts::sums packet_counts::of(packet_class c, const counts& counted, const counts& base) const {
     sums s;
     for (unsigned bytes = 0; bytes < sizes; ++bytes) {
         const auto number = kinds[static_cast<unsigned>(c)][bytes];
-        if (number >= counted.size()) continue;
-        const auto n = counted[number] - (number < base.size() ? base[number] : 0);
+        const auto n = counted.of(number) - base.of(number);
         if (n) s += of_packets(n, bytes, (bytes + m_flit - 1) / m_flit);
     }
     return s;
@@ -84,13 +87,13 @@ packet_counts::sums packet_counts::all() const {
 
 std::uint64_t packet_counts::total_packets() const {
     std::uint64_t sum = 0;
-    for (const auto n : m_counts) sum += n;
+    m_counts.for_each([&](std::uint64_t n) { sum += n; });
     return sum;
 }
 
 void packet_counts::restart() {
-    m_base.assign(m_counts.begin(), m_counts.end());
-    m_carried_base.assign(m_carried.begin(), m_carried.end());
+    m_base = m_counts;
+    m_carried_base = m_carried;
     m_carriers_base = m_carriers;
     m_since = calendar::current().now();
 }

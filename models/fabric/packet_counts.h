@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <boost/container/small_vector.hpp>
-
 #include "base/statistics.h"
 #include "fabric/packet.h"
 
@@ -15,7 +13,7 @@ namespace fabricvp::fabric {
 /// What a link carried, by class of packet: packets, bytes, flits, padding, and how many of the flits are padded by how
 /// much. The share of a flit that is padding is given in quarters, rounded up, as in the figures of Fatima et al. (ISCA
 /// 2025): a flit of 16 bytes with 4 of padding counts as one quarter, with 12 as three.
-class packet_counts final : public statistic {
+class alignas(64) packet_counts final : public statistic {
 public:
     struct sums {
         std::uint64_t packets = 0, bytes = 0, flits = 0, padding = 0;
@@ -57,21 +55,34 @@ private:
     static std::uint16_t seen_kinds;
     static kind_numbers all_unseen();
 
-    using counts = boost::container::small_vector<std::uint64_t, 12>;  // by the kind's number
+    /// By the kind's number. Of the first kinds, they share the statistic's first cache line.
+    struct counts {
+        std::array<std::uint64_t, 6> first{};
+        std::vector<std::uint64_t> more;
+        std::uint64_t of(std::size_t number) const {
+            if (number < first.size()) return first[number];
+            return number - first.size() < more.size() ? more[number - first.size()] : 0;
+        }
+        template <class F>
+        void for_each(F f) const {
+            for (const auto n : first) f(n);
+            for (const auto n : more) f(n);
+        }
+    };
     static void count(counts& c, const packet& p) {
         const auto number = kinds[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1];
-        if (number < c.size())
-            ++c[number];
+        if (number < c.first.size())
+            ++c.first[number];
         else
-            count_first(c, p);
+            count_another(c, p);
     }
-    static void count_first(counts& c, const packet& p);
-    sums of(packet_class c, const counts& all, const std::vector<std::uint64_t>& base) const;
+    static void count_another(counts& c, const packet& p);
+    sums of(packet_class c, const counts& all, const counts& base) const;
     sums of_packets(std::uint64_t packets, std::uint64_t bytes, std::uint64_t flits) const;
 
+    counts m_counts;
     std::uint64_t m_flit = 16;
-    counts m_counts, m_carried;
-    std::vector<std::uint64_t> m_base, m_carried_base;
+    counts m_carried, m_base, m_carried_base;
     sums m_carriers, m_carriers_base;
     ticks m_since = 0;
 };

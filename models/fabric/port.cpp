@@ -63,11 +63,12 @@ std::string port_traits::describe(unsigned c, const std::string& partner, const 
 port::port(const sc_core::sc_module_name& name, const link_params& p, const buffer_params& b, const port_place& place)
     : link::port<port_traits>(name, channel_of(p)),
       m_owner(place.owner),
+      m_credit_latency(static_cast<std::uint32_t>(b.credit_latency.value)),
+      index(place.index),
       m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)),
+      crosses_clusters(place.crosses_clusters),
       params(p),
       buffer(b),
-      index(place.index),
-      crosses_clusters(place.crosses_clusters),
       format(place.format) {
     sent.set_flit(place.format.payload());
 }
@@ -75,6 +76,7 @@ port::port(const sc_core::sc_module_name& name, const link_params& p, const buff
 port::~port() = default;
 
 void port::send(const packet_ptr& p, ticks tail_ready) {
+    transmitter.prefetch_window();
     consume_credits(*p);
     const auto leave = [this](packet& each) {
         sent.add(each);
@@ -96,8 +98,7 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
         p->status = access_status::poisoned;
         transmission.head_arrival = transmission.tail_arrival = transmission.end + params.propagation;
     }
-    if (faults.poisons()) p->status = access_status::poisoned;
-    faults.flip_in(*p);
+    if (m_fault_ordered) apply_faults(*p);
     p->head = transmission.head_arrival;
     p->tail = transmission.tail_arrival;
     if (span_recorder::on()) {
@@ -110,6 +111,12 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
         });
     }
     transmit_packet(*p, transmission.head_arrival);
+}
+
+void port::apply_faults(packet& p) {
+    if (faults.poisons()) p.status = access_status::poisoned;
+    faults.flip_in(p);
+    m_fault_ordered = faults.ordered();
 }
 
 /// When what an ingress stage takes, or a stage has made, is due.

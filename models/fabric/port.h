@@ -88,21 +88,27 @@ struct port_traits {
 using far_end = link::far_end<port_traits>;
 
 class port final : public link::port<port_traits>, public on_large_pages {
-    // Each packet touches these: they lie behind what link::port has of that kind.
+    // Each packet touches these. What receiving touches lies behind what link::port has of that kind.
     port_owner& m_owner;
-    std::array<std::uint64_t, virtual_channels> m_occupied{};
-    const std::uint32_t m_flit;
+    std::array<std::uint32_t, virtual_channels> m_occupied{};  // flits
+    const std::uint32_t m_credit_latency;
 
 public:
+    const unsigned index;
     std::unique_ptr<ingress_stage> ingress;  ///< of what it receives; null: none
 
+    packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
+
+private:
+    const std::uint32_t m_flit;
+    bool m_fault_ordered = false;  // for the next packets
+
+public:
+    const bool crosses_clusters;
     const link_params params;
     const buffer_params buffer;
-    const unsigned index;
-    const bool crosses_clusters;
     const packet_format format;
 
-    packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
     counter corrupted{*this, "corrupted", "1", "packets that replays did not get across whole; they arrive poisoned"};
     derived utilisation{*this,
                         "utilisation",
@@ -145,7 +151,17 @@ public:
     /// Frees the buffer of a received packet at `when`.
     void release(packet& p, ticks when) {
         m_occupied[port_traits::class_of(p)] -= p.flits;
-        return_credits(p, when, buffer.credit_latency);
+        return_credits(p, when, m_credit_latency);
+    }
+    /// A packet of that channel will be sent soon: the host fetches what that touches, here and, unless null, beyond.
+    void prefetch_send(virtual_channel c, const port* beyond) const {
+        prefetch_sending(static_cast<unsigned>(c));
+        prefetch(&sent, prefetched_of_sent);
+        if (beyond) beyond->prefetch_receiving(prefetched_of_receiving);
+    }
+    /// A received packet's buffer will be freed soon.
+    void prefetch_release(virtual_channel c) const {
+        if (const auto* p = partner()) p->prefetch_credits(static_cast<unsigned>(c));
     }
     /// The flits of received packets that are in the buffer or on their way to it.
     std::uint64_t occupied(virtual_channel c) const { return m_occupied[static_cast<unsigned>(c)]; }
@@ -154,7 +170,9 @@ public:
 
 private:
     friend class link::port<port_traits>;
+    friend class port_faults;
     friend void connect(port& a, port& b);
+    static constexpr std::size_t prefetched_of_receiving = 192, prefetched_of_sent = 64;
 
     ticks arrival_time(packet& p, ticks) {
         if (ingress || p.carried) return staged_arrival_time(p);
@@ -169,6 +187,7 @@ private:
     void take_out(const packet_ptr& p);
     void ready() { m_owner.transmitter_ready(*this); }
     unsigned debug_access(packet&) { return 0; }
+    void apply_faults(packet& p);
 };
 
 /// Joins two ports to a link. Each one's buffers become the other's credits.

@@ -52,11 +52,17 @@ port_faults::port_faults(port& at)
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
       poison(at, "poison", "the next packets this way arrive marked as poisoned",
-             [this](const auto& a) { m_poison += a.count; }),
+             [this](const auto& a) {
+                 m_poison += a.count;
+                 m_port.m_fault_ordered = true;
+             }),
       flip(at, "flip",
            "a bit of the next packet this way whose flits have it flips behind the CRC check, so that no repetition "
            "mends it",
-           [this](const auto& a) { m_flips.push_back(a.bit); }),
+           [this](const auto& a) {
+               m_flips.push_back(a.bit);
+               m_port.m_fault_ordered = true;
+           }),
       dead(at, "dead",
            "the link is dead for good, both ways: packets take other ways, and accesses for which there is none fail",
            [this](const auto&) {

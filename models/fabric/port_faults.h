@@ -54,6 +54,9 @@ public:
         if (!m_flips.empty()) flip_first_in(p);
     }
 
+    /// Whether something was ordered for the next packets.
+    bool ordered() const { return m_poison || !m_flips.empty(); }
+
     /// After a reset of the port: bits go wrong and nothing is sent as before.
     void restore();
     /// Everything is whole again, and what was ordered is forgotten.

@@ -28,7 +28,9 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
       params(p),
       cluster(c),
       m_latency(clock_domain(p.clock).span(p.latency)),
+      m_ways(nodes.size()),
       m_ingress(nodes.size()),
+      m_blocked_channels(nodes.size()),
       m_next_grant(nodes.size()) {
     for (const auto& n : nodes) {
         m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input,
@@ -36,8 +38,17 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
         const stage_place place{format, clock_domain(p.clock).span(1), n.crosses_clusters, p.output_entries,
                                 p.input.page_table_entries};
         const auto queue = n.name + "_egress";
+        auto& w = m_ways[m_egress.size()];
         auto stage = n.egress ? n.egress->make_egress(queue.c_str(), place) : nullptr;
-        if (!stage) stage = std::make_unique<fifo_egress>(queue.c_str(), place.entries, place.page_table_entries);
+        if (!stage) {
+            auto fifo = std::make_unique<fifo_egress>(queue.c_str(), place.entries, place.page_table_entries);
+            w.fifo = fifo.get();
+            stage = std::move(fifo);
+        }
+        w.out = m_ports.back().get();
+        w.egress = stage.get();
+        w.ahead = m_latency + stage->latency();
+        w.out->transmitter.mirror_rate(&w.rate);
         m_egress.push_back(std::move(stage));
         m_stage_origins.push_back(n.origin);
         if (n.ingress) m_ports.back()->ingress = n.ingress->make_ingress((n.name + "_ingress").c_str(), place);
@@ -45,8 +56,9 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
 }
 
 void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster) {
-    if (terminal >= m_routes.size()) m_routes.resize(terminal + 1, no_route);
-    m_routes[terminal] = port;
+    if (terminal >= m_routes.size()) m_routes.resize(terminal + 1, no_port);
+    m_routes[terminal] = static_cast<std::uint8_t>(port);
+    m_ways[port].beyond = m_ways[port].out->partner();
     m_egress[port]->serve(terminal, cluster);
     for (auto& p : m_ports)
         if (p->ingress) p->ingress->add_terminal(terminal);
@@ -62,9 +74,10 @@ ticks fabric_switch::packet_announced(port& at, packet& p) {
     const auto route = route_to(p.destination);
     p.route = static_cast<std::uint8_t>(route);
     if (route == no_route) return p.tail + m_latency;
-    const auto ahead = m_latency + m_egress[route]->latency();
+    const auto& w = m_ways[route];
+    const auto ahead = w.ahead;
     if (!params.cut_through) return p.tail + ahead;
-    const auto out = m_ports[route]->serialisation(p);
+    const auto out = w.serialisation(p);
     return std::max(p.head, p.tail > out ? p.tail - out : 0) + ahead;
 }
 
@@ -73,9 +86,10 @@ ticks fabric_switch::packet_announced(port&, packet& p, const arrival_plan& plan
     p.route = static_cast<std::uint8_t>(route);
     const bool whole = plan.whole || route == no_route;
     if (whole) return p.tail + m_latency + plan.delay + plan.unpacking;
-    const auto ahead = m_latency + m_egress[route]->latency() + plan.delay;
+    const auto& w = m_ways[route];
+    const auto ahead = w.ahead + plan.delay;
     if (!params.cut_through) return p.tail + ahead;
-    const auto out = m_ports[route]->serialisation(p);
+    const auto out = w.serialisation(p);
     return std::max(p.head, p.tail > out ? p.tail - out : 0) + ahead;
 }
 
@@ -89,6 +103,9 @@ void fabric_switch::packet_malformed(port& at, const char* why) {
 }
 
 void fabric_switch::accept(port& at, const packet_ptr& p) {
+    const auto channel = static_cast<unsigned>(p->channel());
+    at.prefetch_release(p->channel());
+    if (p->route < m_ways.size()) m_ways[p->route].prefetch(p->channel());
     p->pass(m_tail_span, span_kind::service, p->due - m_latency);
     p->pass(m_pipeline_span, span_kind::service, now());
     if (m_changed) {
@@ -96,12 +113,13 @@ void fabric_switch::accept(port& at, const packet_ptr& p) {
         if (route == no_route) return drop(at.index, p);
         p->route = static_cast<std::uint8_t>(route);
     }
-    auto& waiting = m_ingress[at.index].waiting[static_cast<unsigned>(p->channel())];
-    if (!waiting.empty() || !m_egress[p->route]->has_room(p->channel(), p->flits, p->destination)) {
+    auto& blocked_channels = m_blocked_channels[at.index];
+    if (blocked_channels >> channel & 1 || !m_ways[p->route].has_room(p->channel(), p->flits, p->destination)) {
         ++blocked;
         ++m_waiting;
-        ++m_waiting_on[static_cast<unsigned>(p->channel())];
-        waiting.push_back({p, p->route, p->flits, p->destination});
+        ++m_waiting_on[channel];
+        blocked_channels = static_cast<std::uint8_t>(blocked_channels | 1u << channel);
+        m_ingress[at.index].waiting[channel].push_back({p, p->route, p->flits, p->destination});
         return;
     }
     move(at.index, p);
@@ -111,7 +129,7 @@ void fabric_switch::accept(port& at, const packet_ptr& p) {
 void fabric_switch::move(unsigned from, const packet_ptr& p) {
     ++packets;
     m_ports[from]->release(*p, p->tail);
-    m_egress[p->route]->push(p);
+    m_ways[p->route].push(p);
 }
 
 void fabric_switch::drop(unsigned from, const packet_ptr& p) {
@@ -119,7 +137,7 @@ void fabric_switch::drop(unsigned from, const packet_ptr& p) {
     on_lost(p);
 }
 
-void fabric_switch::clear_routes() { std::fill(m_routes.begin(), m_routes.end(), no_route); }
+void fabric_switch::clear_routes() { std::fill(m_routes.begin(), m_routes.end(), no_port); }
 
 void fabric_switch::follow_routes(const std::vector<bool>& dead) {
     m_changed = true;
@@ -138,6 +156,9 @@ void fabric_switch::follow_routes(const std::vector<bool>& dead) {
                 --m_waiting_on[static_cast<unsigned>(e.packet->channel())];
                 drop(from, e.packet);
             }
+    for (unsigned from = 0; from < ports(); ++from)
+        for (unsigned channel = 0; channel < virtual_channels; ++channel)
+            if (m_ingress[from].waiting[channel].empty()) unblock(from, channel);
     // What was about to leave by a dead link has no input buffer any more: it goes to another output, whether there is
     // room or not.
     std::vector<packet_ptr> stranded;
@@ -162,14 +183,14 @@ void fabric_switch::follow_routes(const std::vector<bool>& dead) {
 }
 
 void fabric_switch::transmit(unsigned to) {
-    auto& out = *m_ports[to];
-    auto& queue = *m_egress[to];
+    auto& queue = m_ways[to];
+    auto& out = *queue.out;
     if (queue.empty()) return;
     if (!out.idle()) {
         out.call_when_idle();
         return;
     }
-    const auto p = queue.next(out);
+    const auto p = queue.next();
     if (!p) return;
     out.send(p, p->tail + m_latency);
     if (m_waiting) refill(to);
@@ -204,12 +225,14 @@ bool fabric_switch::advance(unsigned from, unsigned channel, unsigned to) {
         move(from, p);
         if (p->route != to) transmit(p->route);
     } while (!waiting.empty() && waiting.front().route != to && fits(waiting.front(), channel));
+    if (waiting.empty()) unblock(from, channel);
     return true;
 }
 
 void fabric_switch::reset() {
     for (auto& i : m_ingress)
         for (auto& w : i.waiting) w.clear();
+    std::fill(m_blocked_channels.begin(), m_blocked_channels.end(), std::uint8_t{0});
     for (auto& t : m_next_grant) t.fill(0);
     m_waiting = 0;
     m_waiting_on.fill(0);

@@ -20,6 +20,7 @@
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
+#include "fabric/egress.h"
 #include "fabric/port.h"
 #include "fabric/stage_kind.h"
 
@@ -78,6 +79,8 @@ public:
 
 private:
     static constexpr unsigned no_route = ~0u;
+    static constexpr std::uint8_t no_port = 0xff;
+    static_assert(max_switch_ports <= no_port);
     struct entry {
         packet_ptr packet;
         unsigned route;
@@ -85,6 +88,28 @@ private:
     };
     struct ingress {
         std::array<growing_ring<entry>, virtual_channels> waiting;
+    };
+    /// What a packet that leaves by a port needs to know, close together: ports lie far from the host's processor.
+    struct way {
+        port* out;
+        const port* beyond = nullptr;  // at the other end of the link, where the host is to fetch it
+        egress_stage* egress;
+        fifo_egress* fifo;       // the same, if it is one: it is called without asking it what it is
+        std::uint64_t rate = 0;  // bytes a second of the lanes, as they are
+        ticks ahead;             // from a packet's arrival until it may leave
+
+        bool has_room(virtual_channel c, unsigned flits, unsigned destination) const {
+            return fifo ? fifo->has_room(c, flits, destination) : egress->has_room(c, flits, destination);
+        }
+        void push(const packet_ptr& p) const { fifo ? fifo->push(p) : egress->push(p); }
+        bool empty() const { return fifo ? fifo->empty() : egress->empty(); }
+        packet_ptr next() const { return fifo ? fifo->next(*out) : egress->next(*out); }
+        /// As port::serialisation() of `out`.
+        ticks serialisation(const packet& p) const { return rate ? p.wire_bytes * ticks_per_second / rate : 0; }
+        void prefetch(virtual_channel c) const {
+            if (fifo) fifo->prefetch_push();
+            out->prefetch_send(c, beyond);
+        }
     };
 
     ticks packet_announced(port& at, packet& p) override;
@@ -96,10 +121,15 @@ private:
     void transmitter_ready(port& at) override { transmit(at.index); }
     void move(unsigned ingress, const packet_ptr& p);
     bool fits(const entry& e, unsigned channel) const {
-        return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits, e.destination);
+        return m_ways[e.route].has_room(static_cast<virtual_channel>(channel), e.flits, e.destination);
     }
-    unsigned route_to(unsigned terminal) const { return terminal < m_routes.size() ? m_routes[terminal] : no_route; }
+    unsigned route_to(unsigned terminal) const {
+        return terminal < m_routes.size() && m_routes[terminal] != no_port ? m_routes[terminal] : no_route;
+    }
     void drop(unsigned ingress, const packet_ptr& p);
+    void unblock(unsigned ingress, unsigned channel) {
+        m_blocked_channels[ingress] = static_cast<std::uint8_t>(m_blocked_channels[ingress] & ~(1u << channel));
+    }
     void transmit(unsigned egress);
     void refill(unsigned egress);
     bool advance(unsigned ingress, unsigned channel, unsigned egress);
@@ -108,9 +138,11 @@ private:
     span_stage m_tail_span{*this, "tail"}, m_pipeline_span{*this, "pipeline"}, m_blocked_span{*this, "blocked"};
     std::vector<std::unique_ptr<port>> m_ports;
     std::vector<std::unique_ptr<egress_stage>> m_egress;
+    std::vector<way> m_ways;                   // by port
     std::vector<std::string> m_stage_origins;  // by port
     std::vector<ingress> m_ingress;
-    std::vector<unsigned> m_routes;  // by terminal
+    std::vector<std::uint8_t> m_blocked_channels;  // by input: bit c, packets of channel c wait
+    std::vector<std::uint8_t> m_routes;            // by terminal
     std::vector<std::array<unsigned, virtual_channels>>
         m_next_grant;                                       // by egress and channel: the input that may go next
     unsigned m_waiting = 0;                                 // packets in input buffers that wait for room

@@ -125,6 +125,8 @@ void terminal::service_done(const packet& response) {
 }
 
 void terminal::packet_arrived(port&, const packet_ptr& p) {
+    prefetch(p.get(), sizeof(packet));
+    link->prefetch_release(p->channel());
     p->pass(link->tail_span, span_kind::service, p->tail);
     p->pass(m_input_span, span_kind::service, now());
     ++packets_received;

@@ -15,6 +15,7 @@
 #include "base/large_pages.h"
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/prefetch.h"
 #include "base/statistics.h"
 #include "fabric/destination_egress.h"
 #include "fabric/link_control.h"

@@ -26,10 +26,13 @@ void channel_params::describe(parameter_visitor& v) {
 channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
     : model(name),
       params(p),
+      m_bit_error_rate(p.bit_error_rate),
+      m_propagation(p.propagation),
       load(*this, "load", "B", "bytes carried a window"),
       m_lanes(p.lanes),
-      m_lane_rate(p.lane_rate),
-      m_bit_error_rate(p.bit_error_rate) {}
+      m_lane_rate(p.lane_rate) {
+    update_rate();
+}
 
 /// Up to here 64 bits hold the work below; divisions of 128 bits take many times as long.
 static constexpr std::uint64_t max_of_short_division = 1 << 24, max_remainder = std::uint64_t{1} << 60;
@@ -100,10 +103,10 @@ channel::transmission channel::send(ticks earliest, ticks tail_ready, std::uint6
             ++packets;
             bytes += wire_bytes;
             load.add(p.begin, static_cast<double>(wire_bytes));
-            p.tail_arrival = p.end + params.propagation;
+            p.tail_arrival = p.end + m_propagation;
             const auto head =
                 scaled_time(time, std::min(head_bytes, wire_bytes), std::max<std::uint64_t>(wire_bytes, 1));
-            p.head_arrival = p.begin + head + params.propagation;
+            p.head_arrival = p.begin + head + m_propagation;
             return p;
         }
         ++replays;
@@ -130,6 +133,7 @@ void channel::hold(ticks until) {
 void channel::set_lanes(std::uint64_t lanes) {
     const bool was_up = up();
     m_lanes = lanes;
+    update_rate();
     update_link_state(was_up);
 }
 
@@ -152,13 +156,14 @@ void channel::update_link_state(bool was_up) {
 
 void channel::retrain(bandwidth lane_rate) {
     ++retrains;
-    m_lane_rate = lane_rate;
+    set_lane_rate(lane_rate);
     hold(now() + params.retrain_time);
 }
 
 void channel::reset() {
     m_lanes = params.lanes;
     m_lane_rate = params.lane_rate;
+    update_rate();
     m_bit_error_rate = params.bit_error_rate;
     m_down = false;
     m_free = m_free_when_down = now();

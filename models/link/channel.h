@@ -13,6 +13,7 @@
 #include "base/busy_time.h"
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/prefetch.h"
 #include "base/statistics.h"
 
 namespace fabricvp::link {
@@ -33,13 +34,25 @@ class channel final : public model {
 public:
     const channel_params params;
 
+private:
+    // Each packet touches these and the first statistics below.
+    alignas(64) ticks m_free = 0;
+    std::uint64_t m_rate = 0;       // bytes a second of all lanes
+    std::uint64_t m_remainder = 0;  // of the last division, so that a busy link does not drift
+    std::uint64_t m_pending_overhead = 0;
+    double m_bit_error_rate;
+    const ticks m_propagation;
+    bool m_has_next_send_callback = false;
+    bool m_down = false;
+
+public:
     counter packets{*this, "packets", "1", "packets carried"};
     counter bytes{*this, "bytes", "B", "bytes carried, headers and framing included"};
-    counter overhead_bytes{*this, "overhead_bytes", "B", "bytes of link-layer packets (acknowledgements, credits)"};
     busy_time busy{*this, "busy", "ps", "time in which lanes carried something"};
+    time_series load;  ///< bytes a window
     counter replays{*this, "replays", "1", "packets sent again because they arrived corrupted"};
     counter retrains{*this, "retrains", "1", "times the link went down and trained again"};
-    time_series load;  ///< bytes a window
+    counter overhead_bytes{*this, "overhead_bytes", "B", "bytes of link-layer packets (acknowledgements, credits)"};
 
     channel(const sc_core::sc_module_name& name, const channel_params& params);
 
@@ -62,7 +75,18 @@ public:
     ticks free_at() const { return m_free; }
     /// When what has been sent has left, with or without lanes.
     ticks ends_at() const { return up() ? m_free : m_free_when_down; }
-    std::uint64_t bytes_per_second() const { return m_lanes * m_lane_rate.bytes_per_second; }
+    std::uint64_t bytes_per_second() const { return m_rate; }
+    /// Keeps bytes_per_second() at `at`, too, where who asks for it all the time has it at hand.
+    void mirror_rate(std::uint64_t* at) {
+        m_rate_mirror = at;
+        update_rate();
+    }
+    /// A packet will be sent soon.
+    void prefetch() const { fabricvp::prefetch(&m_free, prefetched_bytes); }
+    /// It is about to be sent: the window that it counts in, whose place is known by now.
+    void prefetch_window() const {
+        if (!load.values().empty()) __builtin_prefetch(&load.values().back(), 1);
+    }
 
     /// Number of lanes that carry data this way; takes effect for the next packet. Without any, nothing can be sent.
     void set_lanes(std::uint64_t lanes);
@@ -77,7 +101,10 @@ public:
     }
     /// Called when something can be sent again.
     void on_restart(std::function<void()> restarted) { m_restarted = std::move(restarted); }
-    void set_lane_rate(bandwidth rate) { m_lane_rate = rate; }
+    void set_lane_rate(bandwidth rate) {
+        m_lane_rate = rate;
+        update_rate();
+    }
     /// Nothing is sent before `until` (a lane is turning, or the link trains).
     void hold(ticks until);
     /// Pauses for the training time and goes on with lanes of `lane_rate`.
@@ -90,19 +117,21 @@ public:
 private:
     ticks serialise(std::uint64_t wire_bytes);
     void update_link_state(bool was_up);
+    void update_rate() {
+        m_rate = m_lanes * m_lane_rate.bytes_per_second;
+        if (m_rate_mirror) *m_rate_mirror = m_rate;
+    }
     bool corrupted(std::uint64_t wire_bytes);
 
     static constexpr std::uint64_t max_trainings_per_packet = 8;  // then it is lost
 
+    /// From the hot state over the statistics behind it.
+    static constexpr std::size_t prefetched_bytes = 64 + 2 * sizeof(counter) + sizeof(busy_time) + sizeof(time_series);
+
     std::uint64_t m_lanes;
     bandwidth m_lane_rate;
-    double m_bit_error_rate;
-    bool m_down = false;
-    bool m_has_next_send_callback = false;
-    ticks m_free = 0;
-    ticks m_free_when_down = 0;     // while there are no lanes: what m_free was
-    std::uint64_t m_remainder = 0;  // of the last division, so that a busy link does not drift
-    std::uint64_t m_pending_overhead = 0;
+    std::uint64_t* m_rate_mirror = nullptr;
+    ticks m_free_when_down = 0;                 // while there are no lanes: what m_free was
     std::unique_ptr<std::mt19937_64> m_random;  // large; null where no bit is ever wrong
     std::function<void()> m_restarted, m_next_send;
 };

@@ -4,24 +4,30 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/growing_ring.h"
+#include "base/short_ring.h"
 #include "base/time.h"
 
 namespace fabricvp::link {
 
 /// A transmitter's view of its receiver's buffer. Credits that are on their way back are kept as (time, amount) and
-/// collected when they are read, so that a return costs no event unless the transmitter waits for it.
+/// collected when they are read, so that a return costs no event unless the transmitter waits for it. One cache line
+/// holds an account with two returns.
 class credit_account {
 public:
-    explicit credit_account(std::uint64_t initial = 0) : m_initial(initial), m_available(initial) {}
+    explicit credit_account(std::uint64_t initial = 0) { set_initial(initial); }
 
     std::uint64_t initial() const { return m_initial; }
+    /// From now on it is of a buffer of that size, all of which is free.
+    void set_initial(std::uint64_t amount) {
+        m_initial = amount;
+        reset();
+    }
 
     bool covers(std::uint64_t amount, ticks now) {
         collect(now);
-        return m_available >= amount;
+        return free() >= amount;
     }
-    void consume(std::uint64_t amount) { m_available -= amount; }
+    void consume(std::uint64_t amount) { m_balance -= static_cast<std::int64_t>(amount); }
     /// The receiver frees `amount`; it is known here at `when` (returns come in order of time).
     void replenish(std::uint64_t amount, ticks when) {
         if (!m_returning.empty() && m_returning.back().when == when)
@@ -29,35 +35,40 @@ public:
         else
             m_returning.push_back({when, amount});
     }
+    /// Adds what is back. Questions do so as well; earlier, there is less to keep.
+    void collect(ticks now) {
+        while (!m_returning.empty() && m_returning.front().when <= now)
+            m_balance += static_cast<std::int64_t>(m_returning.take_front().amount);
+    }
     /// When `amount` will be covered by what is under way, `never` if more must still be freed.
     ticks covered_at(std::uint64_t amount) const {
-        auto sum = m_available;
+        auto sum = free();
         if (sum >= amount) return 0;
-        for (const auto& r : m_returning)
-            if ((sum += r.amount) >= amount) return r.when;
+        for (std::size_t i = 0; i < m_returning.size(); ++i)
+            if ((sum += m_returning[i].amount) >= amount) return m_returning[i].when;
         return never;
     }
     /// Takes credits away for good, those that are in use as soon as they come back.
     void drop(std::uint64_t amount, ticks now) {
         collect(now);
-        const auto at_once = std::min(amount, m_available);
-        m_available -= at_once;
-        m_dropped = std::min(amount - at_once, m_initial);
+        const auto at_once = std::min(amount, free());
+        const auto later = std::min(amount - at_once, m_initial);
+        m_balance = static_cast<std::int64_t>(free() - at_once) - static_cast<std::int64_t>(later);
     }
     /// What packets hold that are under way or in the buffer.
     std::uint64_t in_use(ticks now) const {
-        auto sum = m_available;
-        for (const auto& r : m_returning)
-            if (r.when <= now) sum += r.amount;
+        auto sum = free();
+        for (std::size_t i = 0; i < m_returning.size() && m_returning[i].when <= now; ++i) sum += m_returning[i].amount;
         return m_initial - std::min(m_initial, sum);
     }
-    std::uint64_t available(ticks now) {
-        collect(now);
-        return m_available;
+    std::uint64_t available(ticks now) const {
+        auto sum = m_balance;
+        for (std::size_t i = 0; i < m_returning.size() && m_returning[i].when <= now; ++i)
+            sum += static_cast<std::int64_t>(m_returning[i].amount);
+        return sum > 0 ? static_cast<std::uint64_t>(sum) : 0;
     }
     void reset() {
-        m_available = m_initial;
-        m_dropped = 0;
+        m_balance = static_cast<std::int64_t>(m_initial);
         m_returning.clear();
     }
 
@@ -66,19 +77,11 @@ private:
         ticks when;
         std::uint64_t amount;
     };
-    void collect(ticks now) {
-        while (!m_returning.empty() && m_returning.front().when <= now) {
-            const auto amount = m_returning.front().amount;
-            const auto dropped = std::min(m_dropped, amount);
-            m_dropped -= dropped;
-            m_available += amount - dropped;
-            m_returning.pop_front();
-        }
-    }
+    std::uint64_t free() const { return m_balance > 0 ? static_cast<std::uint64_t>(m_balance) : 0; }
 
-    std::uint64_t m_initial, m_available;
-    std::uint64_t m_dropped = 0;  // will not be given back
-    growing_ring<returning> m_returning;
+    std::int64_t m_balance = 0;  // below zero: what was dropped and is in use still
+    std::uint64_t m_initial = 0;
+    short_ring<returning, 2> m_returning;
 };
 
 }  // namespace fabricvp::link

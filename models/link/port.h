@@ -25,7 +25,8 @@
 //
 // The two ends exchange nothing but messages that take time: packets forward, credits backward, and what tell_partner()
 // says. join() gives each the other's credits once; from then on they may stand in different simulations, and a far_end
-// (link/far_end.h) stands at each in place of the other.
+// (link/far_end.h) stands at each in place of the other. Two ends that are joined in one simulation call each other
+// directly: what their sockets would call, without asking these where the other one is.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +38,10 @@
 
 #include <tlm>
 
-#include "base/growing_ring.h"
 #include "base/model.h"
 #include "base/pool.h"
+#include "base/prefetch.h"
+#include "base/short_ring.h"
 #include "base/statistics.h"
 #include "link/channel.h"
 #include "link/credits.h"
@@ -94,12 +96,15 @@ public:
     /// What the partner has room for. To be called before anything is sent; join() does.
     void set_credits(const buffers& of_partner) {
         for (unsigned c = 0; c < classes; ++c)
-            for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k] = credit_account(of_partner[c][k]);
+            for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].set_initial(of_partner[c][k]);
     }
 
     /// Credits of class `c` are here again at `when`.
     void credits_returned(unsigned c, const amounts& freed, ticks when) {
-        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].replenish(freed[k], when);
+        for (unsigned k = 0; k < Traits::kinds; ++k) {
+            m_credits[c][k].collect(now());
+            m_credits[c][k].replenish(freed[k], when);
+        }
         if (m_waits_for_credit) wake_by(std::max(when, now()));
     }
 
@@ -132,9 +137,8 @@ public:
         const auto c = static_cast<unsigned>(longest - m_waiting_since.begin());
         amounts left, initial;
         for (unsigned k = 0; k < Traits::kinds; ++k) {
-            auto account = m_credits[c][k];
-            left[k] = account.available(now());
-            initial[k] = account.initial();
+            left[k] = m_credits[c][k].available(now());
+            initial[k] = m_credits[c][k].initial();
         }
         return wait{*longest, Traits::describe(c, m_partner ? m_partner->name() : "its partner", left, initial)};
     }
@@ -160,6 +164,10 @@ protected:
             if (m_stopped_since != never) call_when_idle();
         });
     }
+
+    // As model's, without touching what model has in this object: there is one calendar.
+    ticks now() const { return calendar::current().now(); }
+    void schedule(calendar_event& e, ticks when) { calendar::current().schedule(e, when); }
 
     /// True if the partner has room. Otherwise ready() follows when it may be so.
     bool has_credits(unsigned c, const amounts& needed) {
@@ -195,14 +203,17 @@ protected:
 
     /// Lets a packet arrive whose passage over the transmitter has been worked out.
     void transmit_packet(packet& p, ticks head_arrival) {
+        if (m_partner) return static_cast<port&>(*m_partner).expect(p, head_arrival);
         auto what = phase::transfer;
         auto delay = sc_core::sc_time::from_value(head_arrival - now());
         tx->nb_transport_fw(p, what, delay);
     }
     /// Frees the buffer of a received packet at `when`; the partner knows of it `latency` later.
     void return_credits(packet& p, ticks when, ticks latency) {
+        const auto known = std::max(when, now()) + latency;
+        if (m_partner) return m_partner->credits_returned(Traits::class_of(p), Traits::credits_of(p), known);
         auto what = phase::credit_return;
-        auto delay = sc_core::sc_time::from_value(std::max(when, now()) - now() + latency);
+        auto delay = sc_core::sc_time::from_value(known - now());
         rx->nb_transport_bw(p, what, delay);
     }
     /// Tells the partner something of the protocol's own, which it knows at `when`.
@@ -214,6 +225,20 @@ protected:
     }
     void signalled(std::uint32_t, ticks) {}
     void lost(packet&) {}
+
+    /// A packet of class `c` will be sent soon.
+    void prefetch_sending(unsigned c) const {
+        prefetch(&m_wake, 2 * cache_line);
+        prefetch(&m_credits[c], sizeof m_credits[c]);
+        transmitter.prefetch();
+    }
+    /// A packet will soon be expected here. \param bytes of what receiving touches, this class's and the derived one's
+    void prefetch_receiving(std::size_t bytes) const { prefetch(&m_arrive, bytes); }
+    /// Credits of class `c` will come back soon.
+    void prefetch_credits(unsigned c) const {
+        prefetch(&m_credits[c], sizeof m_credits[c]);
+        prefetch(&m_waits_for_credit, 1);
+    }
 
     /// Makes ready() follow at `when` or before.
     void wake_by(ticks when) {
@@ -270,8 +295,7 @@ private:
         if (!m_arrive.scheduled()) schedule(m_arrive, m_last_due);
     }
     void arrive() {
-        const auto p = std::move(m_arrivals.front().packet);
-        m_arrivals.pop_front();
+        const auto p = m_arrivals.take_front().packet;
         if (!m_arrivals.empty()) {
             schedule(m_arrive, m_arrivals.front().when);
             // It was sent long ago, and its turn is soon.
@@ -285,19 +309,24 @@ private:
     }
     end& self() { return static_cast<end&>(*this); }
 
-    std::array<std::array<credit_account, Traits::kinds>, classes> m_credits;
-    growing_ring<arrival> m_arrivals;
-    end* m_partner = nullptr;
-    far_end<Traits>* m_far = nullptr;  // stands in for a partner that is in another simulation
+    static constexpr std::size_t cache_line = 64;  // of the host
+
     std::shared_ptr<duplex_link> m_duplex_link = std::make_shared<duplex_link>(transmitter);
+    far_end<Traits>* m_far = nullptr;  // stands in for a partner that is in another simulation
     side m_side = side::a;
-    std::array<ticks, classes> m_waiting_since;
+    ticks m_cleared_at = 0;  // what was sent before does not arrive
+
+    // Of large machines, each packet finds these far from the host's processor: what sending touches comes first, then
+    // what receiving does, which the derived class goes on with.
+    alignas(cache_line) std::array<std::array<credit_account, Traits::kinds>, classes> m_credits;
+    alignas(cache_line) calendar_event m_wake{method<&port::wake>, this};
     bool m_waits_for_credit = false;
-    ticks m_last_due = 0;
-    ticks m_cleared_at = 0;         // what was sent before does not arrive
     ticks m_stopped_since = never;  // since when something waits for lanes to send on
-    calendar_event m_arrive{method<&port::arrive>, this};
-    calendar_event m_wake{method<&port::wake>, this};
+    std::array<ticks, classes> m_waiting_since;
+    alignas(cache_line) calendar_event m_arrive{method<&port::arrive>, this};
+    ticks m_last_due = 0;
+    end* m_partner = nullptr;
+    short_ring<arrival, 4> m_arrivals;
 };
 
 /// Makes a link of two ends: each one's buffers become the other's credits, and their lanes belong together.
