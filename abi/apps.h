@@ -65,7 +65,7 @@
     O(euler3d_like, block, 64, 4194304, 4096, "cells that lie together and are numbered at random among themselves") \
     O(vgg16, width, 0.0625, 1, 0.125, "part of the published network's channels")          \
     O(resnet18, width, 0.0625, 1, 0.125, "part of the published network's channels")      \
-    O(lenet, data_parallel, 0, 1, 0, "1: each GPU trains a copy with its share of the images; gradients go around a ring") \
+    O(lenet, data_parallel, 0, 1, 0, "1: each GPU trains a copy with a share of the images, gradients in a ring") \
     O(vgg16, data_parallel, 0, 1, 0, "as of lenet") \
     O(resnet18, data_parallel, 0, 1, 0, "as of lenet") \
     O(lenet, split_k, 0, 1, 0, "1: products of few tiles are split along their depth, to occupy all compute units") \

@@ -126,11 +126,15 @@ CHANGED = {
         LONG,
     ),
     **{
-        f"experiment netcrafter-load {options} --out results": (
-            "experiment netcrafter-load --help",
+        f"experiment netcrafter-{name} {options}--out results": (
+            f"experiment netcrafter-{name} --help",
             "test_experiments.py runs its quick form by the launcher",
         )
-        for options in ("--quick", "--sizes 1", "--reach 512 2048 all")
+        for name, given in (
+            ("load", ("", "--quick ", "--sizes 1 ", "--reach 512 2048 all ")),
+            ("training", ("", "--quick ")),
+        )
+        for options in given
     },
     **{
         f"experiment locality {options}--out results": (

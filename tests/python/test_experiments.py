@@ -262,6 +262,17 @@ def test_netcrafter_against_load(experiment, tmp_path):
 
 
 @pytest.mark.timeout(300)
+def test_netcrafter_of_training(experiment, tmp_path):
+    experiment("netcrafter-training", checks=3, timeout=280)
+    ways = pandas.read_csv(tmp_path / "found" / "training.csv").set_index("way")
+    assert list(ways.index) == ["one network", "split products", "copies", "copies, split products"]
+    assert set(ways["network"]) == {"lenet"} and set(ways["batch"]) == {4}
+    # Copies exchange gradients only; one network fetches what other GPUs have made.
+    assert ways.loc["copies", "packets"] < 0.5 * ways.loc["one network", "packets"]
+    assert ways.loc["split products", "kernel_time_ms"] < 0.7 * ways.loc["one network", "kernel_time_ms"]
+
+
+@pytest.mark.timeout(300)
 def test_netcrafter_sensitivity(experiment, tmp_path):
     rows = experiment("netcrafter-sensitivity", "--only", "rates", "queues", checks=5, timeout=280).rows
     # Where all links are alike none waits for the one between clusters, so there is less to gain.

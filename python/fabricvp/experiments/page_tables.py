@@ -21,6 +21,7 @@ from .microbenchmarks import pages as microbenchmarks
 from .netcrafter import pages as netcrafter
 from .netcrafter_load import pages as netcrafter_load
 from .netcrafter_sensitivity import pages as netcrafter_sensitivity
+from .netcrafter_training import pages as netcrafter_training
 from .page_layout import BACKENDS, EMPTY, Frames, NoTable, PageTable, bytes_of, fixed, pivoted, significant, spread
 from .pcie_congestion import pages as pcie_congestion
 from .rdma import pages as rdma
@@ -256,6 +257,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "microbenchmarks": {**microbenchmarks.TABLES},
     "netcrafter": {"speed_ups": netcrafter.speed_ups},
     "netcrafter-load": {"load": netcrafter_load.load},
+    "netcrafter-training": {"training": netcrafter_training.training},
     "netcrafter-sensitivity": {
         "parts": netcrafter_sensitivity.parts,
         "window": netcrafter_sensitivity.window,

@@ -70,6 +70,11 @@ EXPERIMENTS: dict[str, Registered] = {
         "NetCrafter's gains against what the slow link costs, at five sizes of each workload, as MGPUSim has the GPUs",
         Budget(7300, 45),
     ),
+    "netcrafter-training": Registered(
+        "fabricvp.experiments.netcrafter_training",
+        "NetCrafter's gains for networks, by how their training is spread over the GPUs",
+        Budget(8000, 30),
+    ),
     "netcrafter-sensitivity": Registered(
         "fabricvp.experiments.netcrafter_sensitivity",
         "what NetCrafter's gains depend on: window, flit, rates, TLBs, policies, size",
@@ -195,7 +200,9 @@ EXPERIMENTS: dict[str, Registered] = {
 
 #: Systems by the name that commands take.
 SYSTEMS: dict[str, System] = {
-    "netcrafter": System("NetCrafter (ISCA 2025)", ("netcrafter", "netcrafter-load", "netcrafter-sensitivity")),
+    "netcrafter": System(
+        "NetCrafter (ISCA 2025)", ("netcrafter", "netcrafter-load", "netcrafter-sensitivity"), ("netcrafter-training",)
+    ),
     "lanes": System("Asymmetric links (MICRO 2017)", ("lanes",), ("what-if",)),
     "pcie-congestion": System("PCIe congestion model (SC 2016)", ("pcie-congestion",)),
     "gpurdma": System(
