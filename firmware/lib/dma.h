@@ -20,4 +20,18 @@ static inline bool dma_reaches(const void* at, uint64_t bytes) {
 static inline void* dma_allocate(size_t bytes, size_t alignment) { return heap_allocate_aligned(bytes, alignment); }
 static inline void dma_free(void* block) { heap_free(block); }
 
+/* Any memory of the program, given to devices in units at multiples of DMA_UNIT: here they reach all as it is. */
+enum { DMA_UNIT = 4096 };
+/* Whether the unit at `at` has only what dma_pin() can give to devices. */
+static inline bool dma_can_pin(uintptr_t at) { return at != 0; }
+/* The program keeps address and contents. \returns where devices reach the unit, and the program, too; 0: no room */
+static inline uintptr_t dma_pin(uintptr_t at) { return at; }
+static inline void dma_unpin(uintptr_t at) { (void)at; }
+/* Where devices reach what the program has at `at` in such a unit, 0 if it is in none. \param bytes made less, if not
+ * all of them are there */
+static inline uintptr_t dma_pinned(uintptr_t at, uint64_t* bytes) {
+    (void)at, (void)bytes;
+    return 0;
+}
+
 #endif

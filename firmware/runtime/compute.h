@@ -16,7 +16,9 @@
 /* Device addresses begin here, so that none is an address of the host, too. */
 #define COMPUTE_DEVICE_ADDRESSES (UINT64_C(1) << 44)
 #define COMPUTE_NODE_ADDRESSES (UINT64_C(1) << 42) /* a node that shares its address space with no other */
-#define COMPUTE_ALL_DEVICE_ADDRESSES ((MAX_GPUS + 1) * COMPUTE_NODE_ADDRESSES)
+/* Behind those of all nodes, where kernels find registered memory of the host that lies below GPU_GLOBAL_BASE. */
+#define COMPUTE_LOW_HOST_MEMORY (COMPUTE_DEVICE_ADDRESSES + (MAX_GPUS + 1) * COMPUTE_NODE_ADDRESSES)
+#define COMPUTE_ALL_DEVICE_ADDRESSES ((MAX_GPUS + 2) * COMPUTE_NODE_ADDRESSES)
 static inline bool compute_is_device_address(uint64_t at) {
     return at - COMPUTE_DEVICE_ADDRESSES < COMPUTE_ALL_DEVICE_ADDRESSES;
 }

@@ -106,14 +106,20 @@ static unsigned copy(struct gpu_node* node, gpu_address at, uintptr_t host, uint
     return fault;
 }
 
-/* By way of memory that devices reach. */
+/* Where devices have memory elsewhere, or by way of memory that they reach. */
 static unsigned copy_staged(struct gpu_node* node, gpu_address at, uintptr_t host, uint64_t bytes, bool to_device) {
     static void* staging;
     if (!staging) staging = dma_allocate(STAGING_BYTES, GPU_PAGE);
     if (!staging) panic("no memory that devices reach is left for a copy");
     unsigned fault = 0;
     for (uint64_t part; bytes && !fault; at += part, host += part, bytes -= part) {
-        part = bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
+        part = bytes;
+        const uintptr_t pinned = dma_pinned(host, &part);
+        if (pinned) {
+            fault = copy(node, at, pinned, part, to_device);
+            continue;
+        }
+        if (part > STAGING_BYTES) part = STAGING_BYTES;
         if (to_device) memcpy(staging, (const void*)host, part);
         fault = copy(node, at, (uintptr_t)staging, part, to_device);
         if (!to_device && !fault) memcpy((void*)host, staging, part);

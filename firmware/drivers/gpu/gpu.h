@@ -124,8 +124,9 @@ bool gpu_has_space(struct gpu* gpu, uint64_t bytes, uint32_t page);
 uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at);
 /* Lets kernels reach host memory; `memory` is page aligned. */
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
-/* The same at the address that the host has for it, from GPU_GLOBAL_BASE on; both can use its pointers. */
-void gpu_map_host_there(struct gpu_node* node, void* memory, uint64_t bytes);
+/* The same at an address of the caller's, from GPU_GLOBAL_BASE on: that of the host, say, so that both can use its
+ * pointers. `bus` is where devices reach it. Where that is another address, and all are multiples of 2 MiB, pages are large. */
+void gpu_map_host_there(struct gpu_node* node, gpu_address at, uintptr_t bus, uint64_t bytes);
 /* Lets kernels reach registers of a device, as a page of an adapter's doorbells; `at` is page aligned. Nothing is
  * cached or merged: each lane's load or store goes there by itself, those of a line in lane order. */
 gpu_address gpu_map_device(struct gpu_node* node, uintptr_t at, uint64_t bytes);

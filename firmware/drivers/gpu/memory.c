@@ -314,9 +314,15 @@ static gpu_address map_bus(struct gpu_node* node, uintptr_t bus, uint64_t bytes,
     return begin;
 }
 
-void gpu_map_host_there(struct gpu_node* node, void* memory, uint64_t bytes) {
-    if ((uintptr_t)memory < GPU_GLOBAL_BASE) panic("kernels do not reach %p: fixed apertures lie there", memory);
-    map_bus_at(node, (uintptr_t)memory, (uintptr_t)memory, bytes, true, GPU_PTE_TYPE_UNCACHED);
+void gpu_map_host_there(struct gpu_node* node, gpu_address at, uintptr_t bus, uint64_t bytes) {
+    if (at < GPU_GLOBAL_BASE) panic("kernels do not reach 0x%lx: fixed apertures lie there", at);
+    /* Memory at the host's own addresses comes and goes in smaller parts, which have a table. */
+    if (at == bus || (at | bus | bytes) % GPU_LARGE_PAGE)
+        return map_bus_at(node, at, bus, bytes, true, GPU_PTE_TYPE_UNCACHED);
+    const uint64_t flags = (read_write & ~(uint64_t)GPU_PTE_EXECUTE) | (uint64_t)GPU_PTE_TYPE_UNCACHED
+                                                                           << GPU_PTE_TYPE_SHIFT;
+    for (uint64_t done = 0; done < bytes; done += GPU_LARGE_PAGE) map_page(node, at + done, bus + done, flags, 1);
+    write_tables(node);
 }
 
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable) {

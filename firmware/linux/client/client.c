@@ -102,8 +102,8 @@ bool client_open(void) {
         usleep(RETRY_US);
     }
     if (broker < 0 || !client_opened.count) return false;
-    void* shared = mmap(NULL, BROKER_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, client_files[1], 0);
-    if (shared == MAP_FAILED) panic("the broker's page cannot be mapped");
+    void* shared = client_map(client_files[1], BROKER_SHARED_BYTES);
+    if (!shared) panic("the broker's page cannot be mapped");
     client_shared = shared;
     if (client_take_memory()) return true;
     fprintf(stderr, "GPUs: no huge page is left for this process: others have them (`gpus PAGES` reserves more)\n");

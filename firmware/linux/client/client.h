@@ -3,6 +3,8 @@
 #ifndef FABRICVP_LINUX_CLIENT_CLIENT_H
 #define FABRICVP_LINUX_CLIENT_CLIENT_H
 
+#include <sys/types.h>
+
 #include "linux/protocol.h"
 
 /* Starts the broker if none runs. \returns false, with the reason on standard error, without GPUs that can be used */
@@ -11,8 +13,12 @@ bool client_open(void);
 int client_connect(void);
 /* Becomes the broker; returns if it cannot. */
 void client_run_broker(char* const* arguments);
+/* Maps what devices or others have. \returns NULL if it cannot be */
+void* client_map(int file, size_t bytes);
 /* Takes the huge page that no process can do without. \returns false if there is none */
 bool client_take_memory(void);
+/* Where in the file of huge pages one of this process's is, by its address. */
+off_t client_file_offset(uintptr_t at);
 /* What the broker has said, and its files. */
 extern struct broker_opened client_opened;
 extern int client_files[BROKER_MAX_FILES];

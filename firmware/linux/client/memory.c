@@ -18,6 +18,19 @@ struct stretch {
 };
 static struct stretch* all;
 
+/* Huge pages of this process, and where in the broker's file they are. */
+static struct {
+    uintptr_t at;
+    uint16_t place;
+} pages[HOST_MAX_PAGES];
+static unsigned page_count;
+
+off_t client_file_offset(uintptr_t at) {
+    for (unsigned i = 0; i < page_count; ++i)
+        if (pages[i].at == at) return (off_t)pages[i].place * HOST_PAGE;
+    panic("%p is no huge page of this process", (void*)at);
+}
+
 static struct stretch* insert(struct stretch** at, uintptr_t begin, uintptr_t end) {
     struct stretch* s = malloc(sizeof *s);
     if (!s) panic("no memory for a note");
@@ -56,9 +69,10 @@ static bool grow(size_t bytes) {
     if (!client_shared || !client_ask(&m)) return false;
     const uintptr_t begin = m.range[0].bytes, end = begin + m.value * HOST_PAGE;
     for (uintptr_t at = begin; at < end; at += HOST_PAGE) {
-        const off_t page = client_shared->host_page[m.range[0].at + (at - begin) / HOST_PAGE];
+        pages[page_count].at = at;
+        pages[page_count++].place = client_shared->host_page[m.range[0].at + (at - begin) / HOST_PAGE];
         if (mmap((void*)at, HOST_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, client_files[0],
-                 page * HOST_PAGE) != (void*)at)
+                 client_file_offset(at)) != (void*)at)
             panic("the physical addresses of huge pages are taken in this process");
     }
     add(begin, end);
@@ -67,27 +81,33 @@ static bool grow(size_t bytes) {
 
 bool client_take_memory(void) { return grow(1); }
 
-static void* find(size_t bytes) {
-    for (struct stretch** at = &all; *at; at = &(*at)->next) {
-        struct stretch* s = *at;
-        if (s->used || s->end - s->begin < bytes) continue;
-        if (s->end - s->begin > bytes) {
-            insert(&s->next, s->begin + bytes, s->end);
-            s->end = s->begin + bytes;
-        }
+/* Divides a free block. \returns the part from `at` on, if that is inside */
+static struct stretch* split(struct stretch* s, uintptr_t at) {
+    if (at == s->begin || at == s->end) return s;
+    insert(&s->next, at, s->end);
+    s->end = at;
+    return s->next;
+}
+
+static void* find(size_t bytes, size_t alignment) {
+    for (struct stretch* s = all; s; s = s->next) {
+        const uintptr_t begin = (s->begin + alignment - 1) & ~(uintptr_t)(alignment - 1);
+        if (s->used || begin >= s->end || s->end - begin < bytes) continue;
+        s = split(s, begin);
+        split(s, begin + bytes);
         s->used = true;
-        return (void*)s->begin;
+        return (void*)begin;
     }
     return NULL;
 }
 
-/* Alignments are those of pages at most. */
+/* Alignments are those of pages of 4 KiB or 2 MiB. */
 void* dma_allocate(size_t bytes, size_t alignment) {
-    (void)alignment;
     if (!bytes || bytes > SIZE_MAX / 2) return NULL;
+    if (alignment < PAGE) alignment = PAGE;
     bytes = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
-    void* found = find(bytes);
-    return found || !grow(bytes) ? found : find(bytes);
+    void* found = find(bytes, alignment);
+    return found || !grow(bytes) ? found : find(bytes, alignment);
 }
 
 void dma_free(void* block) {

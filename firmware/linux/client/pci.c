@@ -2,7 +2,6 @@
 /* GPUs by way of the broker. What drivers/pci/pci.h promises, as far as the driver of GPUs needs it. */
 #include "drivers/pci/pci.h"
 
-#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -45,9 +44,9 @@ bool pci_enable(struct pci_function* function) {
     struct found* f = (struct found*)function;
     for (unsigned i = 0; i < BROKER_BARS; ++i) {
         const int file = client_files[2 + BROKER_BARS * (unsigned)(f - found) + i];
-        void* at = mmap(NULL, (size_t)lseek(file, 0, SEEK_END), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        void* at = client_map(file, (size_t)lseek(file, 0, SEEK_END));
         close(file);
-        if (at == MAP_FAILED) return false;
+        if (!at) return false;
         f->bars[2 * i] = (uintptr_t)at;
     }
     return true;

@@ -16,4 +16,11 @@ bool dma_reaches(const void* at, uint64_t bytes);
 void* dma_allocate(size_t bytes, size_t alignment);
 void dma_free(void* block); /* NULL is fine */
 
+/* Other memory of the process moves to huge pages, a whole page with all that the process has there. */
+enum { DMA_UNIT = 2 << 20 };
+bool dma_can_pin(uintptr_t at);
+uintptr_t dma_pin(uintptr_t at);
+void dma_unpin(uintptr_t at);
+uintptr_t dma_pinned(uintptr_t at, uint64_t* bytes);
+
 #endif

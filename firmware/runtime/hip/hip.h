@@ -38,8 +38,18 @@ hipError_t hip_fault(unsigned fault);
 
 /* A kernel by the address of its host function, of the current device. */
 hipError_t hip_kernel_of(const void* host, const struct compute_kernel** kernel);
-/* Whether host and kernels reach these bytes at the same address: managed or pinned memory. */
+/* Whether host and kernels reach these bytes: managed, pinned or registered memory. */
 bool hip_is_mapped(const void* memory, size_t bytes);
+/* Whether all of it is registered. */
+bool hip_is_registered(const void* memory, size_t bytes);
+/* Where kernels reach registered memory: where the host does, unless fixed apertures of the GPU lie there. */
+uintptr_t hip_registered_address(uintptr_t at);
+/* The host's pointer for one of kernels to registered memory; others stay as they are. */
+void* hip_host_pointer(const void* pointer);
+/* For kernels of all GPUs. \param bus where devices have it */
+void hip_map_everywhere(gpu_address at, uintptr_t bus, uint64_t bytes);
+/* Waits for them. */
+void hip_unmap_everywhere(gpu_address at, uint64_t bytes);
 /* \returns false if no such memory begins there */
 bool hip_free_mapped(void* memory);
 

@@ -57,6 +57,8 @@ hipError_t hipPeekAtLastError(void) { return last; }
     E(hipErrorLaunchTimeOut, "a kernel ran too long")                                               \
     E(hipErrorPeerAccessAlreadyEnabled, "peer access is enabled already")                           \
     E(hipErrorPeerAccessNotEnabled, "peer access is not enabled")                                   \
+    E(hipErrorHostMemoryAlreadyRegistered, "kernels reach this memory already")                     \
+    E(hipErrorHostMemoryNotRegistered, "memory that was not registered")                            \
     E(hipErrorLaunchFailure, "a kernel failed")                                                     \
     E(hipErrorNotSupported, "not supported")                                                        \
     E(hipErrorUnknown, "unknown error")

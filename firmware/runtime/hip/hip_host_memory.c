@@ -25,7 +25,7 @@ static bool is_managed(const void* memory, size_t bytes) {
     return m && m->managed;
 }
 
-bool hip_is_mapped(const void* memory, size_t bytes) { return find(memory, bytes); }
+bool hip_is_mapped(const void* memory, size_t bytes) { return find(memory, bytes) || hip_is_registered(memory, bytes); }
 
 /* Each address space once: GPUs that reach each other share one. */
 static bool is_first_of_node(unsigned index) {
@@ -34,22 +34,30 @@ static bool is_first_of_node(unsigned index) {
     return true;
 }
 
+void hip_map_everywhere(gpu_address at, uintptr_t bus, uint64_t bytes) {
+    for (unsigned i = 0; i < compute_device_count(); ++i)
+        if (is_first_of_node(i)) gpu_map_host_there(compute_device(i)->node, at, bus, bytes);
+}
+
+void hip_unmap_everywhere(gpu_address at, uint64_t bytes) {
+    for (unsigned i = 0; i < compute_device_count(); ++i) compute_wait_device(compute_device(i));
+    for (unsigned i = 0; i < compute_device_count(); ++i)
+        if (is_first_of_node(i)) gpu_free(compute_device(i)->node, at, bytes);
+}
+
 /* \returns NULL without space for the note, or where devices do not reach the host's memory */
 static struct mapping* map(void* memory, uint64_t bytes, bool managed) {
     struct mapping* m = heap_allocate(sizeof *m);
     if (!m) return NULL;
     *m = (struct mapping){(uintptr_t)memory, bytes, (bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1), managed,
                           mappings};
-    for (unsigned i = 0; i < compute_device_count(); ++i)
-        if (is_first_of_node(i)) gpu_map_host_there(compute_device(i)->node, memory, m->mapped);
+    hip_map_everywhere(m->at, m->at, m->mapped);
     return mappings = m;
 }
 
 static void unmap(struct mapping* m) {
     struct mapping** at = &mappings;
-    for (unsigned i = 0; i < compute_device_count(); ++i) compute_wait_device(compute_device(i));
-    for (unsigned i = 0; i < compute_device_count(); ++i)
-        if (is_first_of_node(i)) gpu_free(compute_device(i)->node, m->at, m->mapped);
+    hip_unmap_everywhere(m->at, m->mapped);
     while (*at != m) at = &(*at)->next;
     *at = m->next;
     heap_free(m);
@@ -98,18 +106,10 @@ hipError_t hipHostFree(void* memory) {
 }
 
 hipError_t hipHostGetDevicePointer(void** device, void* memory, unsigned int flags) {
-    if (!device || flags || !find(memory, 0)) return hip_result(hipErrorInvalidValue);
-    *device = memory;
+    if (!device || flags || !hip_is_mapped(memory, 0)) return hip_result(hipErrorInvalidValue);
+    *device = (void*)(find(memory, 0) ? (uintptr_t)memory : hip_registered_address((uintptr_t)memory));
     return hipSuccess;
 }
-
-/* Copies of any memory of the host are right without it; it only checks. Kernels do not reach what it is given. */
-hipError_t hipHostRegister(void* memory, size_t bytes, unsigned int flags) {
-    if (!memory || !bytes || compute_is_device_address((uintptr_t)memory)) return hip_result(hipErrorInvalidValue);
-    return flags & ~(unsigned)hipHostRegisterPortable ? hip_result(hipErrorNotSupported) : hipSuccess;
-}
-
-hipError_t hipHostUnregister(void* memory) { return memory ? hipSuccess : hip_result(hipErrorInvalidValue); }
 
 /* Managed memory stays with the host. */
 hipError_t hipMemPrefetchAsync(const void* memory, size_t bytes, int device, hipStream_t stream) {

@@ -50,6 +50,7 @@ static bool direction(const void* to, const void* from, size_t bytes, hipMemcpyK
 static hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hipStream_t handle, bool wait) {
     struct compute_stream* s;
     struct hip_order order;
+    to = hip_host_pointer(to), from = hip_host_pointer(from);
     if ((unsigned)kind > hipMemcpyDefault) return hip_result(hipErrorInvalidMemcpyDirection);
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
@@ -105,6 +106,7 @@ hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
 static hipError_t set(void* memory, uint32_t value, size_t width, size_t bytes, hipStream_t handle, bool wait) {
     struct compute_stream* s;
     struct hip_order order;
+    memory = hip_host_pointer(memory);
     if (!hip_stream(handle, &s)) return hip_no_stream(handle);
     if (!bytes) return hipSuccess;
     if (!wait && hip_capturing(handle)) return hip_capture_set(hip_capturing(handle), memory, value, width, bytes);

@@ -37,7 +37,16 @@ struct registered_variable {
     const char *name, *static_name;
     struct registered_variable* next;
 };
+/* Of both sides: a pointer of the host half, and one in the image that has its name, lead to it. */
+struct managed_variable {
+    void** pointer;
+    struct registered* binary;
+    const char *name, *static_name;
+    size_t bytes;
+    struct managed_variable* next;
+};
 static struct image_modules linked;
+static struct managed_variable* managed_variables;
 static struct registered_kernel* kernels;
 static struct registered_variable* variables;
 
@@ -98,6 +107,36 @@ void __hipRegisterVar(void** binary, void* host, char* device_name, const char* 
     variables = v;
 }
 
+/* Without a GPU it is the host's alone. */
+void __hipRegisterManagedVar(void** binary, void** pointer, void* first, const char* name, size_t bytes,
+                             unsigned int alignment) {
+    (void)alignment; /* of a page at most */
+    struct managed_variable* v = heap_allocate(sizeof *v);
+    if (!v) panic("no memory to register variable '%s'", name);
+    *v = (struct managed_variable){pointer, (struct registered*)binary, name, NULL, bytes, managed_variables};
+    v->static_name = static_name(v->binary, name);
+    managed_variables = v;
+    if (!compute_device_count())
+        *pointer = first;
+    else if (hipMallocManaged(pointer, bytes, hipMemAttachGlobal))
+        panic("no memory for the managed variable '%s'", name);
+    else
+        memcpy(*pointer, first, bytes);
+}
+
+/* Tells an image that has been loaded where its managed variables are. */
+static hipError_t place_managed(const struct registered* binary, hipModule_t module) {
+    for (const struct managed_variable* v = managed_variables; v; v = v->next) {
+        uint64_t bytes;
+        if (v->binary->all != binary->all) continue;
+        gpu_address at = v->static_name ? compute_find_variable(module->program, v->static_name, &bytes) : 0;
+        if (!at) at = compute_find_variable(module->program, v->name, &bytes);
+        if (at && gpu_copy_to(hip_device()->node, at, v->pointer, sizeof *v->pointer))
+            return hip_result(hipErrorUnknown);
+    }
+    return hipSuccess;
+}
+
 /* At exit: devices end with the process. */
 void __hipUnregisterFatBinary(void** binary) { (void)binary; }
 
@@ -122,7 +161,11 @@ static hipError_t module_of(struct registered* binary, hipModule_t* module) {
     const struct compute_device* d = hip_device();
     if (!d) return hip_result(hipErrorNoDevice);
     hipModule_t* own = &binary->all->modules[d->index];
-    const hipError_t error = *own ? hipSuccess : hipModuleLoadData(own, binary->all->image);
+    hipError_t error = hipSuccess;
+    if (!*own) {
+        error = hipModuleLoadData(own, binary->all->image);
+        if (!error) error = place_managed(binary, *own);
+    }
     *module = *own;
     return error;
 }
@@ -172,7 +215,14 @@ hipError_t hipLaunchCooperativeKernel(const void* host, dim3 grid, dim3 block, v
 
 static hipError_t find(const void* symbol, void** memory, size_t* bytes) {
     const struct registered_variable* v = variables;
+    const struct managed_variable* m = managed_variables;
     hipModule_t module = NULL;
+    while (m && *m->pointer != symbol) m = m->next;
+    if (m) {
+        if (memory) *memory = *m->pointer;
+        if (bytes) *bytes = m->bytes;
+        return hipSuccess;
+    }
     while (v && v->host != symbol) v = v->next;
     if (!v) return hip_result(hipErrorInvalidSymbol);
     const hipError_t error = module_of(v->binary, &module);

@@ -39,6 +39,8 @@ typedef hipStreamCallback_t cudaStreamCallback_t;
 #define cudaErrorIllegalAddress hipErrorIllegalAddress
 #define cudaErrorLaunchOutOfResources hipErrorLaunchOutOfResources
 #define cudaErrorLaunchTimeout hipErrorLaunchTimeOut
+#define cudaErrorHostMemoryAlreadyRegistered hipErrorHostMemoryAlreadyRegistered
+#define cudaErrorHostMemoryNotRegistered hipErrorHostMemoryNotRegistered
 #define cudaErrorLaunchFailure hipErrorLaunchFailure
 #define cudaErrorUnknown hipErrorUnknown
 
@@ -56,6 +58,8 @@ typedef hipStreamCallback_t cudaStreamCallback_t;
 #define cudaHostAllocWriteCombined hipHostMallocWriteCombined
 #define cudaHostRegisterDefault hipHostRegisterDefault
 #define cudaHostRegisterPortable hipHostRegisterPortable
+#define cudaHostRegisterMapped hipHostRegisterMapped
+#define cudaHostRegisterReadOnly hipHostRegisterReadOnly
 #define cudaMemAttachGlobal hipMemAttachGlobal
 #define cudaMemAttachHost hipMemAttachHost
 #define cudaCpuDeviceId hipCpuDeviceId

@@ -27,6 +27,10 @@ MARK = ".fabricvp"
 _NO_HIP = ("-U__HIP__", "-U__HIPCC__", "-D__CUDACC__=1")
 
 
+#: Variables that host and kernels share are known where there is a host half.
+_MANAGED = "__managed__=__attribute__((managed))"
+#: Static memory that is registered moves to huge pages, without the code that runs meanwhile.
+_DATA_APART = ("-z", "max-page-size=0x200000")
 #: Sources without device code, and how clang reads them.
 _HOST_SUFFIXES = {".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".c": "c"}
 
@@ -55,7 +59,7 @@ def build_linux(
         folder = Path(scratch)
         (folder / "runtime.o").write_bytes(runtime())
         device = [
-            Source(source, name, _for_kernels(_as_nvcc(language, options)), language)
+            Source(source, name, _for_kernels(_with_both_halves(language, options)), language)
             for name, source in sources.items()
             if (language := _language_of(name, cplusplus))
         ]
@@ -65,7 +69,8 @@ def build_linux(
             _compile(source, name, _language_of(name, cplusplus), options, output, together)
         if together:
             objects.append(device_image(folder / "image"))
-        link(folder / "program", [*objects, folder / "runtime.o"], libraries=libraries, sysroot=sysroot)
+        parts = [*objects, folder / "runtime.o"]
+        link(folder / "program", parts, *_DATA_APART, libraries=libraries, sysroot=sysroot)
         return (folder / "program").read_bytes()
 
 
@@ -92,7 +97,7 @@ def _compile(source: str, name: str, language: str, options: Options, output: Pa
     if not language:
         command = _host_command(name, options)
     else:
-        own = _as_nvcc(language, options)
+        own = _with_both_halves(language, options)
         command = _device_command(name, language, own)
         if together:
             image.write_bytes(device_link.host_part(name))
@@ -102,8 +107,9 @@ def _compile(source: str, name: str, language: str, options: Options, output: Pa
     toolchain.run([*command, "-o", str(output), *kernels, "-"], f'# 1 "{name}"\n{source}')
 
 
-def _as_nvcc(language: str, options: Options) -> Options:
-    """Sources in CUDA need not include this header."""
+def _with_both_halves(language: str, options: Options) -> Options:
+    """What host and device code of one source see. Sources in CUDA need not include the header of their run-time."""
+    options = replace(options, defines=(*options.defines, _MANAGED))
     if language != "cuda":
         return options
     return replace(options, flags=(*options.flags, "-include", "cuda_runtime.h"))

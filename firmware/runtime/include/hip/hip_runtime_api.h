@@ -40,6 +40,8 @@ typedef enum hipError_t {
     hipErrorPeerAccessUnsupported = 217,
     hipErrorPeerAccessAlreadyEnabled = 704,
     hipErrorPeerAccessNotEnabled = 705,
+    hipErrorHostMemoryAlreadyRegistered = 712,
+    hipErrorHostMemoryNotRegistered = 713,
     hipErrorLaunchFailure = 719,
     hipErrorNotSupported = 801,
     hipErrorStreamCaptureUnsupported = 900,
@@ -57,7 +59,12 @@ typedef enum hipMemcpyKind {
 enum { hipEventDefault = 0, hipEventBlockingSync = 1, hipEventDisableTiming = 2 };
 enum { hipStreamDefault = 0, hipStreamNonBlocking = 1 };
 enum { hipHostMallocDefault = 0, hipHostMallocPortable = 1, hipHostMallocMapped = 2, hipHostMallocWriteCombined = 4 };
-enum { hipHostRegisterDefault = 0, hipHostRegisterPortable = 1, hipHostRegisterMapped = 2 };
+enum {
+    hipHostRegisterDefault = 0,
+    hipHostRegisterPortable = 1,
+    hipHostRegisterMapped = 2,
+    hipHostRegisterReadOnly = 8
+};
 enum { hipMemAttachGlobal = 1, hipMemAttachHost = 2 };
 enum { hipCpuDeviceId = -1 };
 enum {
@@ -237,8 +244,10 @@ hipError_t hipMalloc(void** memory, size_t bytes);
 hipError_t hipFree(void* memory);
 hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags);
 hipError_t hipHostFree(void* memory);
-/* Of memory of hipHostMalloc(); the host's pointer means the same. */
+/* Of memory of hipHostMalloc(), hipMallocManaged() or hipHostRegister(). The host's pointer means the same, but for
+ * registered memory below 2 GiB. */
 hipError_t hipHostGetDevicePointer(void** device, void* memory, unsigned int flags);
+/* Kernels reach the memory over PCIe, whatever the flags. */
 hipError_t hipHostRegister(void* memory, size_t bytes, unsigned int flags);
 hipError_t hipHostUnregister(void* memory);
 /* Memory of the host, which kernels read and write over PCIe. */
@@ -313,6 +322,8 @@ void __hipRegisterFunction(void** binary, const void* host, char* device_name, c
 void __hipUnregisterFatBinary(void** binary);
 void __hipRegisterVar(void** binary, void* host, char* device_name, const char* name, int external, size_t bytes,
                       int constant, int global);
+void __hipRegisterManagedVar(void** binary, void** pointer, void* first, const char* name, size_t bytes,
+                             unsigned int alignment);
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes FABRICVP_DEFAULT(0),
                                       hipStream_t stream FABRICVP_DEFAULT(NULL));
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream);
