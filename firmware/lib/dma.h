@@ -8,6 +8,9 @@
 /* Whether no program had the devices before this one, so that their memory has zeros. */
 enum { DMA_DEVICES_ARE_FRESH = 1 };
 
+/* Whether copy engines interrupt at the end of a copy. */
+enum { DMA_COPIES_INTERRUPT = 1 };
+
 /* Whether devices reach these bytes at the address that the CPU has for them: all, where nothing translates. Under an
  * operating system (firmware/linux/lib/dma.h) it is the heap alone. */
 static inline bool dma_reaches(const void* at, uint64_t bytes) {

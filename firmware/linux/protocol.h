@@ -8,7 +8,7 @@
 
 /* In the abstract namespace, so that it ends with the broker. */
 #define BROKER_SOCKET "fabricvp-broker"
-enum { BROKER_VERSION = 1, BROKER_MAX_RANGES = 64, HOST_PAGE = 2 << 20, HOST_MAX_PAGES = 512 };
+enum { BROKER_VERSION = 2, BROKER_MAX_RANGES = 64, HOST_PAGE = 2 << 20, HOST_MAX_PAGES = 512 };
 
 enum broker_request {
     BROKER_OPEN,         /* value: BROKER_VERSION. -> struct broker_opened, with files */
@@ -58,6 +58,8 @@ struct broker_shared {
     uint32_t last[MAX_GPUS];                /* who has used a GPU's last, the same */
     uint32_t resets[MAX_GPUS];              /* of a GPU since the broker began */
     uint32_t timed_out[GPU_ADDRESS_SPACES]; /* kernels that the broker has ended */
+    uint32_t has_interrupts;                /* of all GPUs: those who wait for a signal may sleep */
+    uint32_t interrupts;                    /* taken, of any GPU: a futex, on which they sleep */
     uint16_t host_page[HOST_MAX_PAGES];     /* huge pages in the order of physical addresses: where in the file */
 };
 enum { BROKER_SHARED_BYTES = 4096 };

@@ -23,6 +23,7 @@ struct compute_command {
     struct compute_event** after;
     unsigned after_count;
     uint64_t packet; /* once it has been submitted */
+    bool notifies;   /* then: its signal asks for an interrupt */
     /* Of a kernel. */
     struct gpu_kernel kernel;
     struct gpu_grid grid;
@@ -38,6 +39,8 @@ struct compute_command {
     void* context;
 };
 
+/* The queue of a stream has stopped: what it has, and what waits behind that, is lost. */
+void compute_fail(struct compute_stream* stream, unsigned fault);
 /* Takes a command, to which memory for `after` was given, into its stream. */
 struct compute_event* compute_add(struct compute_command* command, struct compute_after after);
 

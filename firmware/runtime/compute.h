@@ -186,6 +186,13 @@ struct compute_event* compute_fill(struct compute_stream* stream, gpu_address to
 
 /* Does what can be done in all streams. */
 void compute_progress(void);
+/* How waits wait where no interrupt of the machine's own wakes them: by polling, in turn with other programs, or asleep
+ * until an interrupt of signals comes. All do the same where the machine has interrupts of its own, or none. */
+enum compute_wait_mode { COMPUTE_SPIN, COMPUTE_YIELD, COMPUTE_BLOCK };
+void compute_set_wait(enum compute_wait_mode how);
+/* Signals ask for interrupts from the next command on, so that compute_wait_as() can block. */
+void compute_use_interrupts(void);
+void compute_wait_as(struct compute_event* event, enum compute_wait_mode how);
 void compute_wait(struct compute_event* event);
 void compute_wait_stream(struct compute_stream* stream);
 void compute_wait_device(struct compute_device* device);

@@ -2,15 +2,12 @@
 /* Streams: commands in order, over a queue of the GPU. */
 #include "drivers/gpu/shared.h"
 #include "lib/console.h"
-#include "lib/harts.h"
 #include "lib/heap.h"
-#include "lib/timer.h"
 #include "runtime/commands.h"
 
 enum {
     PACKETS = 64,
     MAX_IN_FLIGHT = PACKETS / 2, /* each may need a packet more, which drops stale translations */
-    WAKE_US = 100,               /* after so long a wait looks for queues that have stopped */
     FILL_BYTES = 64 << 10
 };
 
@@ -69,6 +66,7 @@ static void submit(struct compute_command* c) {
         const uint64_t packet[8] = {AQL_HEADER_BARRIER};
         c->packet = gpu_submit(&s->queue, packet, AQL_TYPE_BARRIER_AND);
     }
+    c->notifies = s->queue.notifies;
     ++s->in_flight;
 }
 
@@ -124,8 +122,7 @@ static void end(struct compute_command* c, unsigned fault) {
     heap_free(c);
 }
 
-/* The queue has stopped: what it has, and what waits behind that, is lost. */
-static void fail(struct compute_stream* s, unsigned fault) {
+void compute_fail(struct compute_stream* s, unsigned fault) {
     fault = gpu_shared_fault(s->device->gpu, fault);
     if (gpu_shared_was_reset(s->device->gpu))
         console_printf("gpu%u was reset: this program cannot use it any more\n", s->device->index);
@@ -150,7 +147,7 @@ static void retire(struct compute_stream* s) {
         const int64_t value = signal->value;
         if (value > 0) return;
         __asm__ volatile("fence r, rw" ::: "memory");
-        if (value < 0) return fail(s, (unsigned)-value);
+        if (value < 0) return compute_fail(s, (unsigned)-value);
         s->first->event->start_ns = signal->start_ns;
         s->first->event->end_ns = signal->end_ns;
         --s->in_flight;
@@ -216,60 +213,6 @@ struct compute_event* compute_add(struct compute_command* c, struct compute_afte
     if (!s->next) s->next = c;
     compute_progress();
     return c->event;
-}
-
-/* ---- waiting ---- */
-
-static bool any_head_ended(void* unused) {
-    (void)unused;
-    for (unsigned i = 0; i < compute_device_count(); ++i)
-        for (struct compute_stream* s = compute_device(i)->streams; s; s = s->next_stream)
-            if (s->first != s->next && gpu_signal(&s->queue, s->first->packet)->value <= 0) return true;
-    return false;
-}
-
-/* Queues that have stopped without a word in a signal. */
-static void look_for_stopped(void) {
-    for (unsigned i = 0; i < compute_device_count(); ++i)
-        for (struct compute_stream* s = compute_device(i)->streams; s; s = s->next_stream) {
-            if (s->first == s->next) continue;
-            const uint64_t limit = s->device->node->limit_us;
-            s->device->node->limit_us = 0;
-            const unsigned fault = gpu_wait(&s->queue, s->first->packet);
-            s->device->node->limit_us = limit;
-            if (fault && fault != GPU_TIMED_OUT) fail(s, fault);
-        }
-}
-
-/* Sleeps until a command may have ended. */
-static void sleep(void) {
-    bool polls = false;
-    for (unsigned i = 0; i < compute_device_count(); ++i) polls |= compute_device(i)->gpu->delivery == PCI_POLLED;
-    const uint64_t begin = timer_now();
-    bool ended = false;
-    if (!polls)
-        ended = timer_wait_for(any_head_ended, NULL, WAKE_US);
-    else
-        while (!(ended = any_head_ended(NULL)) && timer_microseconds(timer_now() - begin) < WAKE_US) relax();
-    if (!ended) look_for_stopped();
-}
-
-static void print_all(void) {
-    for (unsigned i = 0; i < compute_device_count(); ++i) compute_print(compute_device(i));
-}
-
-void compute_wait(struct compute_event* e) {
-    for (compute_progress(); !e->ended; compute_progress()) sleep();
-    print_all();
-}
-
-void compute_wait_stream(struct compute_stream* s) {
-    for (compute_progress(); s->first; compute_progress()) sleep();
-    print_all();
-}
-
-void compute_wait_device(struct compute_device* d) {
-    for (struct compute_stream* s = d->streams; s; s = s->next_stream) compute_wait_stream(s);
 }
 
 bool compute_idle(struct compute_stream* s) {

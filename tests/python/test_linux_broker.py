@@ -16,6 +16,7 @@ from test_linux_gpu import EXAMPLES, SHELL, WITH_CROSS_TOOLS, WITH_IMAGES
 opencl_machine.require_compiler()
 
 SHARE = Path(__file__).with_name("linux_gpu_share.hip")
+WAIT = SHARE.with_name("linux_gpu_wait.hip")
 STARTS = int(os.environ.get("FABRICVP_PROGRAM_STARTS", "10"))  # 1,000 in `make test-deep PARTS=linux`
 RIGHT = "1000 elements, 0 wrong, y[999] = 4495.5"
 FREE = "sleep 0.1; cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
@@ -24,7 +25,7 @@ FREE = "sleep 0.1; cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory):
     """A booted machine, whose shell takes a line and gives what it prints; programs are in its folder."""
-    sources = {"saxpy": EXAMPLES / "saxpy.hip", "share": SHARE}
+    sources = {"saxpy": EXAMPLES / "saxpy.hip", "share": SHARE, "wait": WAIT}
     files = {name: build_linux({str(path): path.read_text()}, Options.of()) for name, path in sources.items()}
     with fabricvp.spawn("linux_gpu") as platform:
         initrd = tmp_path_factory.mktemp("machine") / "initrd"
@@ -37,6 +38,13 @@ def shell(tmp_path_factory):
         def run(line):
             return console.command(line, SHELL, timeout="60 s").replace("\r", "")
 
+        def active(line):
+            """Cycles of the hart outside of `wfi`, and what the line prints."""
+            before = platform.statistics.snapshot("node0.host.hart0.")["node0.host.hart0.active_cycles"]
+            said = run(line)
+            return platform.statistics.snapshot("node0.host.hart0.")["node0.host.hart0.active_cycles"] - before, said
+
+        run.active = active
         run("stty cols 500; cd /job; ln -s saxpy fabricvp-smi; ln -s saxpy fabricvp-broker; gpus")
         yield run
 
@@ -105,6 +113,53 @@ def test_a_kernel_that_never_ends(shell):
     assert "31 free" in shell("sleep 0.1; ./fabricvp-smi; kill %1")
     said = shell("sleep 0.1; export FABRICVP_KERNEL_TIMEOUT=-1; ./saxpy 1000 2.5; unset FABRICVP_KERNEL_TIMEOUT")
     assert "FABRICVP_KERNEL_TIMEOUT -1: must be milliseconds" in said and "there is no GPU" in said, said
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_processes_that_sleep(shell):
+    """They wait for an interrupt by the GPU's pin, and the hart is in `wfi` meanwhile."""
+
+    def numbers(said):
+        """Microseconds of kernels, of waits beside them, and in which the process ran: of each process."""
+        found = re.findall(r": 0 wrong, kernels ([\d.]+) us, beside them ([\d.]+) us, busy (\d+) us", said)
+        return [tuple(float(number) for number in row) for row in found]
+
+    pin = shell("lspci-full -vv -d fab0:")
+    assert re.search(r"Interrupt: pin A routed to IRQ \d+", pin) and "uio_pci_generic" in pin, pin
+    count = "grep uio_pci_generic /proc/interrupts"
+    shell("./share stay & sleep 0.3")  # so that the broker stays
+    before = int(shell(count).split(":")[-1].split()[0])
+    spinning, said = shell.active("./wait spin 6")
+    assert numbers(said), said
+    ((kernels, beside, busy),) = numbers(said)
+    assert busy > kernels > 1000 and beside < 10, said
+    assert int(shell(count).split(":")[-1].split()[0]) == before
+    for how in ("block", "event"):
+        sleeping, said = shell.active(f"./wait {how} 6")
+        ((same, beside, busy),) = numbers(said)
+        assert abs(same - kernels) < kernels / 100 and beside < 100 and busy < kernels / 5, said
+        # Of 4,000 cycles a microsecond; a hart that polls is active for somewhat more than a third of them.
+        assert spinning - sleeping > 6 * kernels * 4000 / 4, (spinning, sleeping)
+    assert int(shell(count).split(":")[-1].split()[0]) >= before + 12
+    # Several on one GPU: each finds its own signal, and one that spins does not keep them from it.
+    said = shell(
+        "./wait block 4 50000 & ./wait event 4 60000 & ./wait yield 3 50000 & ./wait block 3; wait $!; sleep 0.1"
+    )
+    assert len(numbers(said)) == 4, said
+    shell("kill -9 %1; wait; sleep 0.1")
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_what_wakes_a_process_but_its_signal(shell):
+    said = shell("export FABRICVP_KERNEL_TIMEOUT=50; ./wait block 1 4000000000; unset FABRICVP_KERNEL_TIMEOUT")
+    assert "block: hipErrorLaunchTimeOut" in said, said
+    said = shell("sleep 0.1; ./wait event 1 4000000000 & sleep 0.3; ./fabricvp-smi --reset 0; wait")
+    assert "event: hipErrorLaunchFailure" in said, said
+    assert RIGHT in shell("sleep 0.1; ./saxpy 1000 2.5")
 
 
 @WITH_CROSS_TOOLS

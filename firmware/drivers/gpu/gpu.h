@@ -38,6 +38,7 @@ struct gpu {
     uint32_t memory_bus_bits;
     uint64_t peers;    /* bit n: it reaches the memory of GPU n */
     bool own_firmware; /* it runs command-processor firmware that it came with, not this program's */
+    bool notifies;     /* signals ask for interrupts though delivery is PCI_POLLED: their owner takes them */
     uint64_t queues;   /* bit n: queue n is in use */
     uint32_t faults_seen;
     enum pci_delivery delivery;                /* PCI_POLLED until gpu_use_interrupts() */
@@ -125,7 +126,8 @@ uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at);
 /* Lets kernels reach host memory; `memory` is page aligned. */
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
 /* The same at an address of the caller's, from GPU_GLOBAL_BASE on: that of the host, say, so that both can use its
- * pointers. `bus` is where devices reach it. Where that is another address, and all are multiples of 2 MiB, pages are large. */
+ * pointers. `bus` is where devices reach it. Where that is another address, and all are multiples of 2 MiB, pages are
+ * large. */
 void gpu_map_host_there(struct gpu_node* node, gpu_address at, uintptr_t bus, uint64_t bytes);
 /* Lets kernels reach registers of a device, as a page of an adapter's doorbells; `at` is page aligned. Nothing is
  * cached or merged: each lane's load or store goes there by itself, those of a line in lane order. */

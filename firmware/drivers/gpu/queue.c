@@ -105,10 +105,14 @@ static void* host_pages(uint64_t bytes) {
     return p;
 }
 
+static bool wants_interrupts(const struct gpu* g) {
+    return g->delivery != PCI_POLLED || (GPU_IS_SHARED && g->notifies);
+}
+
 /* Empties ring and signals, and hands the queue to the command processor. */
 static void activate(struct gpu_queue_handle* q) {
     const uint64_t invalid = AQL_TYPE_INVALID;
-    q->notifies = q->gpu->delivery != PCI_POLLED;
+    q->notifies = wants_interrupts(q->gpu);
     const struct aql_signal signal = {.kind = 1, .event_id = q->notifies};
     for (uint32_t i = 0; i < q->packets; ++i) {
         gpu_write(q->node, q->ring + 64 * i, &invalid, 8);
@@ -232,7 +236,7 @@ void gpu_note_completed(struct gpu_queue_handle* q, uint64_t packet) {
 /* Signals say whether the host waits for an interrupt. It changes its mind rarely, so a submission does not write that
  * each time. */
 static void set_notification(struct gpu_queue_handle* q) {
-    const bool notifies = q->gpu->delivery != PCI_POLLED;
+    const bool notifies = wants_interrupts(q->gpu);
     if (q->notifies == notifies) return;
     q->notifies = notifies;
     for (uint32_t i = 0; i < q->packets; ++i) gpu_signal(q, i)->event_id = notifies;

@@ -51,5 +51,15 @@ static inline bool gpu_shared_lock_copies(const struct gpu* gpu, bool to_device)
     return false;
 }
 static inline void gpu_shared_unlock_copies(const struct gpu* gpu, bool to_device) { (void)gpu, (void)to_device; }
+/* Whether the owner takes interrupts of signals that ask for them, though this program's delivery is PCI_POLLED. */
+static inline bool gpu_shared_has_interrupts(void) { return false; }
+/* How many it has taken, of any GPU. What a GPU wrote before is seen behind this. */
+static inline uint32_t gpu_shared_interrupts(void) { return 0; }
+/* Sleeps until there are more, but no longer than this. */
+static inline void gpu_shared_sleep(uint32_t interrupts, uint64_t microseconds) {
+    (void)interrupts, (void)microseconds;
+}
+/* Lets other programs run. */
+static inline void gpu_shared_yield(void) {}
 
 #endif

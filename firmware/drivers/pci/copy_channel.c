@@ -64,7 +64,7 @@ void copy_channel_post_flush(struct copy_channel* c, uint64_t destination, uint3
 }
 
 void copy_channel_ring(struct copy_channel* c) {
-    c->ring[(c->posted - 1) % COPY_RING_SIZE].flags |= COPY_ENGINE_FLAG_INTERRUPT;
+    if (DMA_COPIES_INTERRUPT) c->ring[(c->posted - 1) % COPY_RING_SIZE].flags |= COPY_ENGINE_FLAG_INTERRUPT;
     mmio_write32(c->registers + COPY_ENGINE_DOORBELL, c->posted); /* behind the descriptors */
 }
 

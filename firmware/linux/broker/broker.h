@@ -22,6 +22,17 @@ struct client {
 };
 extern struct client clients[GPU_ADDRESS_SPACES];
 
+/* ---- interrupts (wakeups.c) ---- */
+
+/* After a GPU has begun, again after a reset. */
+void wakeups_start(unsigned gpu);
+/* Where its interrupts are told of, -1: nowhere. */
+int wakeups_file(unsigned gpu);
+/* Takes one, and wakes who waits. */
+void wakeups_take(unsigned gpu);
+/* Wakes who waits, for whatever reason. */
+void wakeups_wake(void);
+
 /* ---- the host's memory (host_pages.c) ---- */
 
 /* Takes all free huge pages. \returns why it cannot, NULL if it has some */

@@ -27,6 +27,8 @@ static struct found {
     struct pci_bus bus; /* its number alone */
     char name[16];      /* "0000:03:00.0" */
     int uio;            /* -1: not opened */
+    uint8_t command;    /* the upper half of PCI_COMMAND, with INTA enabled */
+    int configuration;  /* a file */
     uintptr_t bars[PCI_BARS];
     int files[PCI_BARS];
 } found[MAX_FUNCTIONS];
@@ -132,17 +134,20 @@ static bool reset(const struct found* f) {
     return done || problem(f, "cannot be reset: %s", strerror(errno));
 }
 
-static bool master_bus(const struct found* f) {
+static bool master_bus(struct found* f) {
     uint16_t command = 0;
     const int file = open_file(f, "config", O_RDWR);
     bool done = file >= 0 && pread(file, &command, sizeof command, PCI_COMMAND) == sizeof command;
     command |= PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER;
+    command &= (uint16_t)~PCI_COMMAND_INTX_DISABLE;
+    f->command = (uint8_t)(command >> 8);
     done = done && pwrite(file, &command, sizeof command, PCI_COMMAND) == sizeof command;
     if (file >= 0) close(file);
     return done || problem(f, "its configuration cannot be written: %s", strerror(errno));
 }
 
 static bool map_bars(struct found* f) {
+    f->configuration = open_file(f, "config", O_RDWR);
     for (unsigned i = 0; i < PCI_BARS; ++i) {
         char name[16];
         snprintf(name, sizeof name, "resource%u", i);
@@ -163,8 +168,26 @@ bool pci_hold_all(struct pci_host* host) {
     return true;
 }
 
-bool pci_reset(struct pci_function* function) {
+/* A pin that Linux has no interrupt for makes the file useless. */
+int pci_interrupt_file(const struct pci_function* function) {
     const struct found* f = (const struct found*)function;
+    unsigned irq = 0;
+    char text[16] = "";
+    const int file = open_file(f, "irq", O_RDONLY);
+    if (file >= 0 && read(file, text, sizeof text - 1) > 0) irq = (unsigned)atoi(text);
+    if (file >= 0) close(file);
+    return irq ? f->uio : -1;
+}
+
+/* Of the function's configuration only this changes while the broker has it. */
+void pci_unmask_interrupt(const struct pci_function* function) {
+    const struct found* f = (const struct found*)function;
+    if (pwrite(f->configuration, &f->command, sizeof f->command, PCI_COMMAND + 1) != sizeof f->command)
+        problem(f, "its interrupt cannot be enabled: %s", strerror(errno));
+}
+
+bool pci_reset(struct pci_function* function) {
+    struct found* f = (struct found*)function;
     return reset(f) && master_bus(f);
 }
 

@@ -21,7 +21,9 @@
 
 enum {
     FIRST_CLIENT_MS = 10000, /* in which the process that started it opens */
-    LOOKS_PER_LIMIT = 8      /* at kernels, in the time that they may run */
+    LOOKS_PER_LIMIT = 8,     /* at kernels, in the time that they may run */
+    INTERRUPTS = 1 + 2 * GPU_ADDRESS_SPACES,
+    FILES = INTERRUPTS + MAX_GPUS
 };
 
 struct gpu_node gpus;
@@ -56,6 +58,7 @@ static void start_gpus(void) {
     gpu_pages_start();
     make_shared_page();
     host_pages_publish();
+    for (unsigned gpu = 0; gpu < gpus.count; ++gpu) wakeups_start(gpu);
     clients_start();
 }
 
@@ -87,7 +90,10 @@ static bool reset_gpu(unsigned gpu) {
     shared->last[gpu] = 0;
     if (!pci_reset(gpus.gpu[gpu].function)) return false;
     mmio_write64(flush, page);
-    return gpu_restart(&gpus, gpu);
+    const bool restarted = gpu_restart(&gpus, gpu);
+    wakeups_start(gpu);
+    wakeups_wake();
+    return restarted;
 }
 
 static void accept_one(int listener) {
@@ -113,13 +119,17 @@ static int wait_ms(bool any, const struct broker_options* options) {
 
 static void serve(int listener, const struct broker_options* options) {
     for (bool any = false;;) {
-        struct pollfd files[1 + 2 * GPU_ADDRESS_SPACES] = {{listener, POLLIN, 0}};
+        struct pollfd files[FILES] = {{listener, POLLIN, 0}};
         for (unsigned i = 0; i < GPU_ADDRESS_SPACES; ++i) {
             const bool is = clients[i].socket >= 0;
             files[1 + 2 * i] = (struct pollfd){is ? clients[i].socket : -1, POLLIN, 0};
             files[2 + 2 * i] = (struct pollfd){is ? clients[i].process : -1, POLLIN, 0};
         }
-        const int ready = poll(files, 1 + 2 * GPU_ADDRESS_SPACES, wait_ms(any, options));
+        for (unsigned gpu = 0; gpu < gpus.count; ++gpu)
+            files[INTERRUPTS + gpu] = (struct pollfd){wakeups_file(gpu), POLLIN, 0};
+        const int ready = poll(files, INTERRUPTS + gpus.count, wait_ms(any, options));
+        for (unsigned gpu = 0; gpu < gpus.count; ++gpu)
+            if (files[INTERRUPTS + gpu].revents) wakeups_take(gpu);
         if (!ready && !clients_count()) return;
         if (options->timeout_ms) kernels_limit(options->timeout_ms * UINT64_C(1000000));
         for (unsigned i = 0; i < GPU_ADDRESS_SPACES; ++i)

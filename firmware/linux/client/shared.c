@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/gpu/shared.h"
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "drivers/gpu/pages.h"
 #include "lib/heap.h"
@@ -94,3 +98,16 @@ void gpu_shared_unlock_copies(const struct gpu* g, bool to_device) {
     copying &= ~direction(g, to_device);
     if (were && !copying) __atomic_store_n(&client_shared->copies, 0, __ATOMIC_RELEASE);
 }
+
+/* ---- waiting ---- */
+
+bool gpu_shared_has_interrupts(void) { return client_shared && client_shared->has_interrupts; }
+
+uint32_t gpu_shared_interrupts(void) { return __atomic_load_n(&client_shared->interrupts, __ATOMIC_ACQUIRE); }
+
+void gpu_shared_sleep(uint32_t interrupts, uint64_t microseconds) {
+    const struct timespec limit = {(time_t)(microseconds / 1000000), (long)(microseconds % 1000000) * 1000};
+    syscall(SYS_futex, &client_shared->interrupts, FUTEX_WAIT, interrupts, &limit, NULL, 0);
+}
+
+void gpu_shared_yield(void) { sched_yield(); }

@@ -10,6 +10,9 @@
 /* Earlier processes may have left something in the memory of devices. */
 enum { DMA_DEVICES_ARE_FRESH = 0 };
 
+/* Processes poll copies; interrupts would only wake the broker. */
+enum { DMA_COPIES_INTERRUPT = 0 };
+
 /* Whether devices reach these bytes at the address that the process has for them. */
 bool dma_reaches(const void* at, uint64_t bytes);
 /* Memory that they reach, of whole pages of 4 KiB; NULL if there is no room. */

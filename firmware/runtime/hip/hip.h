@@ -19,7 +19,7 @@ struct ihipEvent_t {
     struct handle handle;
     struct compute_event* recorded; /* NULL: not yet */
     unsigned capture;               /* in which it was recorded last; 0: in none */
-    bool timed;
+    bool timed, blocking;
 };
 struct ihipModuleSymbol_t {
     struct compute_kernel kernel;

@@ -102,8 +102,18 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     return hipSuccess;
 }
 
-/* Waits of this run-time are what they are. */
-hipError_t hipSetDeviceFlags(unsigned int flags) { return flags < 16 ? hipSuccess : hip_result(hipErrorInvalidValue); }
+/* How this program waits for all GPUs. Programs that leave it to the run-time spin, as CUDA's do where there are harts
+ * enough. */
+hipError_t hipSetDeviceFlags(unsigned int flags) {
+    const unsigned how = flags & ~(unsigned)hipDeviceMapHost;
+    if (how != hipDeviceScheduleAuto && how != hipDeviceScheduleSpin && how != hipDeviceScheduleYield &&
+        how != hipDeviceScheduleBlockingSync)
+        return hip_result(hipErrorInvalidValue);
+    compute_set_wait(how == hipDeviceScheduleBlockingSync ? COMPUTE_BLOCK
+                     : how == hipDeviceScheduleYield      ? COMPUTE_YIELD
+                                                          : COMPUTE_SPIN);
+    return hipSuccess;
+}
 
 /* Devices end with the program, so nothing is given back before. */
 hipError_t hipDeviceReset(void) { return hipDeviceSynchronize(); }

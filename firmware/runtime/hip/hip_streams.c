@@ -220,6 +220,8 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int flags) {
     *event = handle_create(hip_event_kind, sizeof **event);
     if (!*event) return hip_result(hipErrorOutOfMemory);
     (*event)->timed = !(flags & hipEventDisableTiming);
+    (*event)->blocking = flags & hipEventBlockingSync;
+    if ((*event)->blocking) compute_use_interrupts();
     return hipSuccess;
 }
 
@@ -260,7 +262,10 @@ hipError_t hipEventQuery(hipEvent_t event) {
 
 hipError_t hipEventSynchronize(hipEvent_t event) {
     if (!handle_is(event, hip_event_kind)) return hip_result(hipErrorInvalidHandle);
-    if (event->recorded) compute_wait(event->recorded);
+    if (event->recorded && event->blocking)
+        compute_wait_as(event->recorded, COMPUTE_BLOCK);
+    else if (event->recorded)
+        compute_wait(event->recorded);
     return hip_result(hip_fault(event->recorded ? event->recorded->fault : 0));
 }
 

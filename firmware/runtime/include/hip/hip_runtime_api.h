@@ -228,7 +228,7 @@ hipError_t hipDeviceSynchronize(void);
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
 hipError_t hipDeviceReset(void);
 hipError_t hipDeviceSetCacheConfig(hipFuncCache_t preference); /* changes nothing */
-hipError_t hipSetDeviceFlags(unsigned int flags);              /* the same */
+hipError_t hipSetDeviceFlags(unsigned int flags);              /* how waits wait, on Linux */
 hipError_t hipDriverGetVersion(int* version);
 hipError_t hipRuntimeGetVersion(int* version);
 hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer);

@@ -20,5 +20,9 @@ unsigned gpu_shared_fault(const struct gpu* gpu, unsigned fault);
 bool gpu_shared_was_reset(const struct gpu* gpu);
 bool gpu_shared_lock_copies(const struct gpu* gpu, bool to_device);
 void gpu_shared_unlock_copies(const struct gpu* gpu, bool to_device);
+bool gpu_shared_has_interrupts(void);
+uint32_t gpu_shared_interrupts(void);
+void gpu_shared_sleep(uint32_t interrupts, uint64_t microseconds);
+void gpu_shared_yield(void);
 
 #endif
