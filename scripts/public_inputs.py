@@ -1,30 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of public programs, in the formats of their suites, and how their results are compared. Numbers are drawn from
+"""Inputs of public programs, in the formats of their suites, and CPU versions that suites lack. Numbers are drawn from
 a generator of their own, so inputs are the same on every machine."""
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy
-
-Files = Mapping[str, bytes]
-#: "" if the results of the first agree with those of the second, else what differs.
-Check = Callable[["Outcome", "Outcome"], str]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a program has printed and written."""
-
-    status: int
-    output: str
-    files: Files = field(default_factory=dict)
-
+from public_checks import Outcome
 
 # ---- inputs: each writes files into a folder ----
 
@@ -82,7 +66,72 @@ def bitmap(folder: Path, width: int = 256, height: int = 256) -> None:
     (folder / "RecursiveGaussian_Input.bmp").write_bytes(head + pixels.tobytes())
 
 
+def heat_of_layers(folder: Path, side: int = 64, layers: int = 8) -> None:
+    """Rodinia's hotspot3D: as hotspot, for each layer."""
+    draw = numpy.random.default_rng(6)
+    for name, low, high in (("temp.txt", 323.0, 341.0), ("power.txt", 0.0, 0.5)):
+        (folder / name).write_text("".join(f"{x:.6f}\n" for x in draw.uniform(low, high, side * side * layers)))
+
+
+def keys(folder: Path, count: int = 4096) -> None:
+    """Rodinia's b+tree: how many keys, and these; 64 searches for keys, and 64 for ranges of keys."""
+    (folder / "keys.txt").write_text("\n".join(map(str, [count, *range(count)])) + "\n")
+    (folder / "commands.txt").write_text("j 64 100\nk 64\n")
+
+
+def points(folder: Path, count: int = 512, features: int = 8) -> None:
+    """Rodinia's kmeans: lines of a number and features."""
+    draw = numpy.random.default_rng(7)
+    rows = draw.uniform(0, 8, (count, features)) + 20 * draw.integers(0, 5, (count, 1))
+    (folder / "points.txt").write_text(
+        "".join(f"{i} {' '.join(f'{x:.3f}' for x in row)}\n" for i, row in enumerate(rows))
+    )
+
+
+def text(folder: Path, size: int = 65536) -> None:
+    """Rodinia's huffman: bytes, some of which are frequent."""
+    draw = numpy.random.default_rng(8)
+    (folder / "text.bin").write_bytes(numpy.clip(draw.normal(64, 1.2, size), 0, 255).astype(numpy.uint8).tobytes())
+
+
+def numbers(folder: Path, count: int = 8192) -> None:
+    """Rodinia's hybridsort: numbers, and empty headers of OpenGL, which it includes and does not use."""
+    draw = numpy.random.default_rng(9)
+    (folder / "numbers.txt").write_text("\n".join(f"{x:.6f}" for x in draw.uniform(0, 1, count)))
+    (folder / "GL").mkdir()
+    for name in ("GL/glew.h", "GL/glut.h", "cuda_gl_interop.h"):
+        (folder / name).touch()
+
+
+def mesh(folder: Path, elements: int = 192) -> None:
+    """Rodinia's cfd: volumes, each with its size and four neighbours (from 1 on, -1: a wall, -2: far field) and the
+    normals of its faces. A ring of cubes without two faces."""
+    lines = [str(elements)]
+    for i in range(elements):
+        faces = [
+            ((i + 1) % elements + 1, (1, 0, 0)),
+            ((i - 1) % elements + 1, (-1, 0, 0)),
+            (-2, (0, 1, 0)),
+            (-2, (0, -1, 0)),
+        ]
+        lines.append("1.0 " + " ".join(f"{n} {x} {y} {z}" for n, (x, y, z) in faces))
+    (folder / "mesh.txt").write_text("\n".join(lines) + "\n")
+
+
+def pixels(folder: Path, side: int = 64) -> None:
+    """Rodinia's dwt2d: bytes of red, green and blue."""
+    draw = numpy.random.default_rng(10)
+    (folder / "image.rgb").write_bytes(draw.integers(0, 256, (side, side, 3), dtype=numpy.uint8).tobytes())
+
+
 # ---- CPU versions that suites lack ----
+
+
+def gaussian(folder: Path, size: int = 32) -> Outcome:
+    """The system that Rodinia's program makes."""
+    i, j = numpy.mgrid[0:size, 0:size]
+    solution = numpy.linalg.solve(10 * numpy.exp(-0.01 * abs(i - j)), numpy.ones(size))
+    return Outcome(0, "The final solution is:\n" + " ".join(f"{x:.2f}" for x in solution) + "\nTime")
 
 
 def hotspot(folder: Path, side: int = 64, steps: int = 8) -> Outcome:
@@ -102,82 +151,31 @@ def hotspot(folder: Path, side: int = 64, steps: int = 8) -> Outcome:
     return Outcome(0, "", {"output.txt": text.encode()})
 
 
-# ---- comparisons ----
+def kmeans(folder: Path, clusters: int = 5) -> Outcome:
+    """From the first points on, until none changes its cluster."""
+    rows = numpy.loadtxt(folder / "points.txt")[:, 1:]
+    centres, found = rows[:clusters], None
+    while True:
+        nearest = ((rows[:, None] - centres[None]) ** 2).sum(2).argmin(1)
+        if found is not None and (nearest == found).all():
+            break
+        found = nearest
+        centres = numpy.array([rows[found == k].mean(0) if (found == k).any() else centres[k] for k in range(clusters)])
+    return Outcome(0, "".join(f"{k}: {' '.join(f'{x:.2f}' for x in row)}\n" for k, row in enumerate(centres)))
 
 
-def _numbers(text: str) -> list[float]:
-    return [float(word) for word in re.findall(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?", text)]
+def wavelet(folder: Path, side: int = 64) -> Outcome:
+    """One level of the 5/3 transform of JPEG 2000 of each colour, rounded as C does: four bands in a row."""
 
+    def along(x: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        even, odd = x[0::2], x[1::2]
+        high = odd - numpy.trunc((even + numpy.concatenate((even[1:], even[-1:]))) / 2).astype(int)
+        return even + numpy.trunc((numpy.concatenate((high[:1], high[:-1])) + high + 2) / 4).astype(int), high
 
-def _differ(what: str, ours: list[float], theirs: list[float], tolerance: float, apart_by: float | None = None) -> str:
-    if not theirs or len(ours) != len(theirs):
-        return f"{len(ours)} numbers of {what}, where the host's version has {len(theirs)}"
-    a, b = numpy.array(ours), numpy.array(theirs)
-    apart = ~numpy.isclose(a, b, rtol=tolerance, atol=tolerance if apart_by is None else apart_by)
-    if not apart.any():
-        return ""
-    first = int(numpy.argmax(apart))
-    return f"{int(apart.sum())} of {len(a)} numbers of {what} differ, the first {ours[first]:g} for {theirs[first]:g}"
-
-
-def same_file(name: str, tolerance: float = 0.0, apart_by: float | None = None) -> Check:
-    """All numbers of a file that both wrote, within a relative tolerance and an absolute one."""
-
-    def check(ours: Outcome, theirs: Outcome) -> str:
-        texts = []
-        for outcome in (ours, theirs):
-            if name not in outcome.files:
-                return f"{name} was not written"
-            texts.append(outcome.files[name].decode(errors="replace"))
-        return _differ(name, _numbers(texts[0]), _numbers(texts[1]), tolerance, apart_by)
-
-    return check
-
-
-def same_lines(begins: str, its: str, ends: str, tolerance: float) -> Check:
-    """Numbers that both printed behind ``begins`` (``its``: of the host's version), up to ``ends``."""
-
-    def check(ours: Outcome, theirs: Outcome) -> str:
-        texts = []
-        for outcome, mark in ((ours, begins), (theirs, its)):
-            if mark not in outcome.output:
-                return f"it does not print '{mark}'"
-            texts.append(outcome.output.rpartition(mark)[2].partition(ends)[0])
-        return _differ("the output", _numbers(texts[0]), _numbers(texts[1]), tolerance)
-
-    return check
-
-
-def prints(wanted: str, refused: str = "(?i)fail|incorrect|mismatch|error") -> Check:
-    """The program compares by itself, and says so."""
-
-    def check(ours: Outcome, theirs: Outcome) -> str:
-        found = re.search(refused, ours.output)
-        if found:
-            line = next(line for line in ours.output.splitlines() if re.search(refused, line))
-            return f"it says '{line.strip()[:80]}'"
-        return "" if re.search(wanted, ours.output) else f"it does not say '{wanted}'"
-
-    return check
-
-
-def nearest(ours: Outcome, theirs: Outcome) -> str:
-    """Records of nn with their distances: the host's version prints them in another order, each behind its record."""
-
-    def records(text: str) -> dict[str, float]:
-        found = re.findall(r"^(\d{4} [^\n]*?) --> (?:Distance=)?([\d.]+)", text, re.MULTILINE)
-        return {record.strip(): round(float(distance), 3) for record, distance in found}
-
-    a, b = records(ours.output), records(theirs.output)
-    return "" if a and a == b else f"nearest records {a} for {b}"
-
-
-def rows(ours: Outcome, theirs: Outcome) -> str:
-    """Lines of a hundred whole numbers or more: what pathfinder draws, and the lengths of its paths."""
-
-    def long_lines(text: str) -> list[list[float]]:
-        lines = [line.split() for line in text.splitlines() if re.fullmatch(r"[\d ]+", line)]
-        return [[float(word) for word in line] for line in lines if len(line) >= 100]
-
-    a, b = long_lines(ours.output), long_lines(theirs.output)
-    return _differ("the rows", sum(a, []), sum(b, []), 0)
+    image = numpy.frombuffer((folder / "image.rgb").read_bytes(), numpy.uint8).reshape(side, side, 3).astype(int) - 128
+    files = {}
+    for colour, name in enumerate("rgb"):
+        low, high = along(image[:, :, colour])
+        bands = [band.T for rows in (low, high) for band in along(rows.T)]
+        files[f"image.dwt.{name}"] = b"".join(numpy.clip(b + 128, 0, 255).astype(numpy.uint8).tobytes() for b in bands)
+    return Outcome(0, "", files)

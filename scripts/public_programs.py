@@ -22,7 +22,7 @@ from pathlib import Path
 
 import fabricvp
 from fabricvp.errors import InputError
-from public_inputs import Outcome
+from public_checks import Outcome
 from public_suites import NOTHING, PROGRAMS, Host, Program
 
 SCRIPTS = Path(__file__).resolve().parent
@@ -39,7 +39,14 @@ class Row:
 
     @property
     def result(self) -> str:
+        if self.wrong and self.program.limit:
+            return f"wrong: {self.program.limit}"
         return self.wrong or ("runs" if self.program.compared == NOTHING else "right")
+
+    @property
+    def fails(self) -> bool:
+        """Whether this is not what is known of the program."""
+        return bool(self.wrong) != bool(self.program.limit)
 
 
 class Runner:
@@ -58,10 +65,10 @@ class Runner:
         return Row(program, version_of(suite), self._wrong(program, suite, folder))
 
     def _wrong(self, program: Program, suite: Path, folder: Path) -> str:
-        if message := compiled(program, suite, folder):
-            return f"does not compile: {message}"
         if program.inputs:
             program.inputs(folder)
+        if message := compiled(program, suite, folder):
+            return f"does not compile: {message}"
         host = Outcome(0, "")
         if isinstance(program.host, Host):
             host = on_host(program.host, suite, folder, program)
@@ -89,15 +96,15 @@ class Runner:
         return Outcome(done.returncode, done.stdout, done.files)
 
 
-def words(text: str, suite: Path) -> list[str]:
-    return [word.format(suite=suite, scripts=SCRIPTS) for word in text.split()]
+def words(text: str, suite: Path, folder: Path = SCRIPTS) -> list[str]:
+    return [word.format(suite=suite, scripts=SCRIPTS, folder=folder) for word in text.split()]
 
 
 def compiled(program: Program, suite: Path, folder: Path) -> str:
     """Makes ``folder``/program; the compiler's message if it cannot."""
     sources = [suite / program.folder / word for word in words(program.sources, suite)]
     command = [Path(sys.executable).with_name("fabricvp"), "cc", "--target", "linux", "-o", folder / "program"]
-    done = subprocess.run([*command, *words(program.options, suite), *sources], capture_output=True, text=True)
+    done = subprocess.run([*command, *words(program.options, suite, folder), *sources], capture_output=True, text=True)
     return last_line(done.stderr).removeprefix("fabricvp cc: ").replace(f"{suite}/", "") if done.returncode else ""
 
 
@@ -180,7 +187,7 @@ def main() -> int:
             runner.linux.close()
     if given.out:
         write(rows, given.out)
-    return any(row.wrong for row in rows)
+    return any(row.fails for row in rows)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,16 @@ _firmware = {
     "drivers/pci": {"lib"},
     "drivers/gpu": {"lib", "drivers/pci"},
     "runtime": {"lib", "drivers/gpu", "drivers/pci"},
-    "runtime/include": set(),  # what programs include
-    "runtime/hip": {"lib", "drivers/gpu", "drivers/pci", "runtime", "runtime/include"},
+    "runtime/include": {"runtime/include/texture_types.h"},  # what programs include
+    "runtime/include/texture_types.h": set(),  # what hosts write and lanes read
+    "runtime/hip": {
+        "lib",
+        "drivers/gpu",
+        "drivers/pci",
+        "runtime",
+        "runtime/include",
+        "runtime/include/texture_types.h",
+    },
     "runtime/opencl": {"lib", "drivers/gpu", "drivers/pci", "runtime", "runtime/include"},
     "runtime/libc": {"lib", "drivers/gpu"},
     "linux": {"lib", "drivers/gpu", "drivers/pci", "runtime"},  # in place of parts of lib and drivers/pci
@@ -51,6 +59,7 @@ _firmware = {
     "lib/communicator.h": set(),  # ranks: plain C, for harts and lanes
     "drivers/bootstrap": {"lib", "lib/communicator.h", "drivers/pci", "drivers/verbs"},
     "gpu": set(),
+    "gpu/hip": {"gpu", "runtime/include/texture_types.h"},
     "gpu/verbs": {"gpu"},
     "network": {"gpu", "gpu/verbs", "lib/communicator.h"},
     "gpu/pgas": {"gpu", "gpu/verbs", "network", "lib/communicator.h"},

@@ -68,9 +68,10 @@ static void properties() {
     CALL(hipGetDeviceProperties(&p, 0));
     check("constants", p.totalConstMem >= 65536 && p.totalConstMem <= p.totalGlobalMem);
     check("rows", p.memPitch >= 1 << 20 && p.textureAlignment >= 256);
-    check("what it can", p.canMapHostMemory && p.managedMemory && p.unifiedAddressing && p.concurrentKernels);
-    check("what it cannot", !p.deviceOverlap && !p.asyncEngineCount && !p.ECCEnabled && !p.computeMode &&
-                                !p.kernelExecTimeoutEnabled && !p.isMultiGpuBoard && !p.concurrentManagedAccess);
+    check("what it can", p.canMapHostMemory && p.managedMemory && p.unifiedAddressing && p.concurrentKernels &&
+                             p.deviceOverlap && p.asyncEngineCount);
+    check("what it cannot", !p.ECCEnabled && !p.computeMode && !p.kernelExecTimeoutEnabled && !p.isMultiGpuBoard &&
+                                !p.concurrentManagedAccess);
     check("its clock", p.clockInstructionRate == p.clockRate);
     printf("bus %d device %d domain %d\n", p.pciBusID, p.pciDeviceID, p.pciDomainID);
 }

@@ -132,6 +132,18 @@ def test_programs_in_the_manner_of_public_ones(tmp_path):
 @WITH_CROSS_TOOLS
 @WITH_IMAGES
 @pytest.mark.timeout(6000)
+def test_programs_for_earlier_versions_of_cuda(tmp_path, command):
+    folder = HERE / "linux_gpu_idioms"
+    sources = [folder / name for name in ("textures.cu", "inner/part.cu", "undeclared.c")]
+    done = command("cc", "--target", "linux", "-I", folder, *sources, "-o", "textures")
+    assert done.returncode == 0, done.stderr
+    with fabricvp.linux() as linux:
+        assert linux.run(tmp_path / "textures").stdout == "0 wrong\n"
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
 def test_programs_in_the_manner_of_hipcc(command, tmp_path):
     """Kernels in a file of C++, HIP's own names, pinned memory as memory of the device; a file at a place of its own,
     and what kernels read beside their arrays."""

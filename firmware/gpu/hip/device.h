@@ -315,15 +315,21 @@ template <class T>
 FABRICVP_DEVICE T __ldg(const T* at) {
     return *at;
 }
-#define FABRICVP_ORDER(T)                                     \
-    FABRICVP_DEVICE T min(T x, T y) { return y < x ? y : x; } \
-    FABRICVP_DEVICE T max(T x, T y) { return x < y ? y : x; }
+/* On the host, too, and of a mixed pair in its unsigned type, as CUDA has them. */
+#define FABRICVP_ORDER_OF(T, A, B)                                                             \
+    static __host__ __device__ inline __attribute__((always_inline, unused)) T min(A x, B y) { \
+        return (T)y < (T)x ? (T)y : (T)x;                                                      \
+    }                                                                                          \
+    static __host__ __device__ inline __attribute__((always_inline, unused)) T max(A x, B y) { \
+        return (T)x < (T)y ? (T)y : (T)x;                                                      \
+    }
+#define FABRICVP_ORDER(T)                                 \
+    FABRICVP_ORDER_OF(T, T, T)                            \
+    FABRICVP_ORDER_OF(unsigned T, unsigned T, unsigned T) \
+    FABRICVP_ORDER_OF(unsigned T, T, unsigned T) FABRICVP_ORDER_OF(unsigned T, unsigned T, T)
 FABRICVP_ORDER(int)
-FABRICVP_ORDER(unsigned)
 FABRICVP_ORDER(long)
-FABRICVP_ORDER(unsigned long)
 FABRICVP_ORDER(long long)
-FABRICVP_ORDER(unsigned long long)
 
 /* Mathematics: the same names for float and double, and names with f for float. */
 #define FABRICVP_MATH1(name)                             \
@@ -352,10 +358,13 @@ FABRICVP_MATH2(pow) FABRICVP_MATH2(remainder)
     FABRICVP_C double name(double x, double y) noexcept { return __builtin_##name(x, y); }    \
     FABRICVP_DEVICE float name(float x, float y) { return __builtin_##name##f(x, y); }
 FABRICVP_BUILTIN1(sqrt) FABRICVP_BUILTIN1(fabs) FABRICVP_BUILTIN2(fmin) FABRICVP_BUILTIN2(fmax)
-FABRICVP_DEVICE float min(float x, float y) { return __builtin_fminf(x, y); }
-FABRICVP_DEVICE float max(float x, float y) { return __builtin_fmaxf(x, y); }
-FABRICVP_DEVICE double min(double x, double y) { return __builtin_fmin(x, y); }
-FABRICVP_DEVICE double max(double x, double y) { return __builtin_fmax(x, y); }
+#define FABRICVP_FLOAT_ORDER(T, A, B, suffix)                                                      \
+    static __host__ __device__ inline T min(A x, B y) { return __builtin_fmin##suffix(x, y); } \
+    static __host__ __device__ inline T max(A x, B y) { return __builtin_fmax##suffix(x, y); }
+FABRICVP_FLOAT_ORDER(float, float, float, f)
+FABRICVP_FLOAT_ORDER(double, double, double, )
+FABRICVP_FLOAT_ORDER(double, float, double, )
+FABRICVP_FLOAT_ORDER(double, double, float, )
 FABRICVP_C float fmaf(float x, float y, float z) noexcept { return __builtin_fmaf(x, y, z); }
 FABRICVP_C double fma(double x, double y, double z) noexcept { return __builtin_fma(x, y, z); }
 FABRICVP_DEVICE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
@@ -384,4 +393,5 @@ FABRICVP_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_
 
 /* clang-format on */
 #include "output.h"
+#include "textures.h"
 #endif

@@ -63,6 +63,8 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
                            .memPitch = INT32_MAX,
                            .textureAlignment = GPU_PAGE,
                            .clockInstructionRate = (int)(d->gpu->clock / 1000),
+                           .asyncEngineCount = 1,
+                           .deviceOverlap = 1,
                            .concurrentKernels = 1,
                            .canMapHostMemory = 1,
                            .managedMemory = 1,

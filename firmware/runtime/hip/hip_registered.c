@@ -232,6 +232,14 @@ static hipError_t find(const void* symbol, void** memory, size_t* bytes) {
     return hipModuleGetGlobal(memory, bytes, module, is_static ? v->static_name : v->name);
 }
 
+const void* __hipSymbolByName(const char* name, size_t bytes) {
+    const struct registered_variable *same = variables, *named = variables;
+    while (same && same->host != name) same = same->next;
+    if (same || strnlen(name, bytes) == bytes) return name;
+    while (named && strcmp(named->name, name) != 0) named = named->next;
+    return named ? named->host : name;
+}
+
 hipError_t hipGetSymbolAddress(void** memory, const void* symbol) {
     return memory ? find(symbol, memory, NULL) : hip_result(hipErrorInvalidValue);
 }

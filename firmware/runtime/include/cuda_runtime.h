@@ -3,6 +3,7 @@
 #ifndef FABRICVP_CUDA_RUNTIME_H
 #define FABRICVP_CUDA_RUNTIME_H
 
+#include "driver_types.h"
 #include "hip/hip_runtime.h"
 
 typedef hipError_t cudaError_t;
@@ -23,26 +24,6 @@ typedef hipFuncCache_t cudaFuncCache;
 typedef hipHostFn_t cudaHostFn_t;
 typedef hipStreamCallback_t cudaStreamCallback_t;
 #define cudaDeviceProp hipDeviceProp_t /* stands behind `struct`, too */
-
-#define cudaSuccess hipSuccess
-#define cudaErrorInvalidValue hipErrorInvalidValue
-#define cudaErrorMemoryAllocation hipErrorOutOfMemory
-#define cudaErrorInitializationError hipErrorNotInitialized
-#define cudaErrorInvalidConfiguration hipErrorInvalidConfiguration
-#define cudaErrorInvalidSymbol hipErrorInvalidSymbol
-#define cudaErrorInvalidMemcpyDirection hipErrorInvalidMemcpyDirection
-#define cudaErrorInvalidDeviceFunction hipErrorInvalidDeviceFunction
-#define cudaErrorNoDevice hipErrorNoDevice
-#define cudaErrorInvalidDevice hipErrorInvalidDevice
-#define cudaErrorInvalidResourceHandle hipErrorInvalidHandle
-#define cudaErrorNotReady hipErrorNotReady
-#define cudaErrorIllegalAddress hipErrorIllegalAddress
-#define cudaErrorLaunchOutOfResources hipErrorLaunchOutOfResources
-#define cudaErrorLaunchTimeout hipErrorLaunchTimeOut
-#define cudaErrorHostMemoryAlreadyRegistered hipErrorHostMemoryAlreadyRegistered
-#define cudaErrorHostMemoryNotRegistered hipErrorHostMemoryNotRegistered
-#define cudaErrorLaunchFailure hipErrorLaunchFailure
-#define cudaErrorUnknown hipErrorUnknown
 
 #define cudaMemcpyHostToHost hipMemcpyHostToHost
 #define cudaMemcpyHostToDevice hipMemcpyHostToDevice
@@ -191,6 +172,7 @@ typedef hipStreamCallback_t cudaStreamCallback_t;
 #define cudaEventSynchronize hipEventSynchronize
 #define cudaEventElapsedTime hipEventElapsedTime
 
+#ifdef __cplusplus
 template <class T>
 cudaError_t cudaMallocHost(T** memory, size_t bytes) {
     return hipHostMalloc(memory, bytes, hipHostMallocDefault);
@@ -215,5 +197,12 @@ static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, in
     properties->minor = 0;
     return cudaSuccess;
 }
+#else
+#define cudaMallocHost(memory, bytes) hipHostMalloc(memory, bytes, hipHostMallocDefault)
+#define cudaStreamWaitEvent hipStreamWaitEvent
+#define cudaGraphInstantiate hipGraphInstantiate
+#define cudaGetDeviceProperties hipGetDeviceProperties /* warpSize is HIP's */
+#endif
+#include "cuda_texture_types.h"
 
 #endif

@@ -28,6 +28,17 @@ def language_of(name: str) -> str:
     return SUFFIXES[suffix]
 
 
+#: Launches as old sources have them, `<< <1, 2 >> >`: nvcc reads these as `<<<…>>>`.
+_APART = re.compile(r"<< <((?:(?!<<|;).)*?)>> >(\s*\()", re.DOTALL)
+
+
+def marked(source: str, name: str, language: str) -> str:
+    """What clang reads: the source by its name, in columns of its own, with launches that it understands."""
+    if language in ("hip", "cuda"):
+        source = _APART.sub(r"<<< \1>>> \2", source)
+    return f'# 1 "{name}"\n{source}'
+
+
 @functools.cache
 def _system_headers() -> list[str]:
     """Where the compiler finds headers of C and C++."""
@@ -44,7 +55,7 @@ def command(
     """The compiler with all but a level of optimisation and what it is to make, for a source on standard input."""
     here = os.path.dirname(name) or "."
     macros = [f"-D{define}" for define in defines]
-    folders = [word for folder in (*includes, here) for word in ("-I", folder)]
+    folders = ["-iquote", here, *(word for folder in (*includes, here) for word in ("-I", folder))]
     if language == "opencl":
         standard = [] if any(flag.startswith("-cl-std=") for flag in flags) else ["-cl-std=CL2.0"]
         main = ["-Xclang", "-main-file-name", "-Xclang", name]

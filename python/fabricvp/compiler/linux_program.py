@@ -16,7 +16,7 @@ from ..data import sdk_folder
 from ..errors import InputError
 from . import device_link, linux_libraries, toolchain
 from .kernels import NoKernel
-from .languages import WAVEFRONTS, language_of
+from .languages import WAVEFRONTS, language_of, marked
 from .linux_runtime import BINUTILS, GCC, SYSROOT, TARGET, c_headers, device_image, link, newest, runtime
 from .pipeline import build_linked
 from .sources import Options, Source
@@ -104,7 +104,7 @@ def _compile(source: str, name: str, language: str, options: Options, output: Pa
             kernels = ["-fgpu-rdc"]  # variables of the host half have names for other files
         if together or _write_image([Source(source, name, _for_kernels(own), language)], image):
             kernels += ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(image)]
-    toolchain.run([*command, "-o", str(output), *kernels, "-"], f'# 1 "{name}"\n{source}')
+    toolchain.run([*command, "-o", str(output), *kernels, "-"], marked(source, name, language))
 
 
 def _with_both_halves(language: str, options: Options) -> Options:
@@ -144,13 +144,15 @@ def _device_command(name: str, language: str, options: Options) -> list[str]:
 def _common(name: str, options: Options, first: list[Path]) -> list[str]:
     """Target, macros and folders; ``first`` are those that stand before the system's."""
     cplusplus = newest(SYSROOT / "include" / "c++")
-    folders = [*options.includes, str(Path(name).parent), str(sdk_folder() / "runtime" / "include")]
+    here = str(Path(name).parent)
+    folders = [*options.includes, here, str(sdk_folder() / "runtime" / "include")]
     c = Path(name).suffix == ".c"
     system = [*first, *([] if c else [cplusplus, cplusplus / "riscv64-linux-gnu"]), *c_headers()]
     return [
         *(*TARGET, f"-O{options.optimize}", "-c", "-nostdinc", *([] if c else ["-nostdinc++"])),
+        "-fsigned-char",  # as in kernels, and as programs for x86 expect
         *(f"-D{define}" for define in options.defines),
-        *(word for folder in folders for word in ("-I", folder)),
+        *("-iquote", here, *(word for folder in folders for word in ("-I", folder))),
         *(word for folder in system for word in ("-isystem", str(folder))),
     ]
 

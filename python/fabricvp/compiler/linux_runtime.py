@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -110,6 +111,14 @@ def _compile(folder: Path, patterns: Iterable[str], includes: Iterable[Path], im
     return objects
 
 
+def _cuda_names(symbols: str) -> list[str]:
+    """CUDA's names as symbols: C programs that include no header of CUDA call them undeclared."""
+    header = (sdk_folder() / "runtime" / "include" / "cuda_runtime.h").read_text()
+    calls = {line.split()[-1] for line in symbols.splitlines() if " T " in line}
+    pairs = re.findall(r"^#define (cuda\w+) (hip\w+)", header, re.MULTILINE)
+    return [f"--defsym={cuda}={hip}" for cuda, hip in pairs if hip in calls]
+
+
 def _compile_runtime(carried: bytes) -> bytes:
     sdk = sdk_folder()
     includes = [sdk / "linux" / "client", sdk / "linux", sdk, sdk / "runtime" / "include"]
@@ -117,8 +126,10 @@ def _compile_runtime(carried: bytes) -> bytes:
         folder = Path(scratch)
         (folder / "broker").write_bytes(carried)
         objects = _compile(folder, _RUNTIME, includes, {"FABRICVP_BROKER": folder / "broker"})
-        toolchain.run([f"{BINUTILS}ld", "-r", *map(str, objects), "-o", str(folder / "all.o")])
-        kept = [f"--keep-global-symbol={pattern}" for pattern in ("hip*", "__hip*")]
+        toolchain.run([f"{BINUTILS}ld", "-r", *map(str, objects), "-o", str(folder / "hip.o")])
+        named = _cuda_names(toolchain.run([f"{BINUTILS}nm", "--defined-only", "-g", str(folder / "hip.o")]))
+        toolchain.run([f"{BINUTILS}ld", "-r", *named, str(folder / "hip.o"), "-o", str(folder / "all.o")])
+        kept = [f"--keep-global-symbol={pattern}" for pattern in ("hip*", "__hip*", "cuda*")]
         toolchain.run([f"{BINUTILS}objcopy", "--wildcard", *kept, str(folder / "all.o"), str(folder / "runtime.o")])
         return (folder / "runtime.o").read_bytes()
 

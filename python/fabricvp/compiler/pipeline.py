@@ -85,7 +85,7 @@ def _front(source: Source) -> tuple[list[str], str]:
     own = () if source.language == "opencl" else (f"WAVEFRONT_LANES={source.options.wavefront}",)  # lanes.h
     options = source.options
     front = languages.command(source.language, source.name, (*options.defines, *own), options.includes, options.flags)
-    return front, f'# 1 "{source.name}"\n{source.text}'
+    return front, languages.marked(source.text, source.name, source.language)
 
 
 def module_of(source: str, name: str, options: Options, language: str = "") -> tuple[str, str]:

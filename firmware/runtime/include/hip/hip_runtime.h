@@ -82,6 +82,11 @@ hipError_t hipMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, si
                              hipMemcpyKind kind = hipMemcpyHostToDevice) {
     return hipMemcpyToSymbol(static_cast<const void*>(&symbol), from, bytes, offset, kind);
 }
+template <size_t bytes_of_name>
+hipError_t hipMemcpyToSymbol(const char (&name)[bytes_of_name], const void* from, size_t bytes, size_t offset = 0,
+                             hipMemcpyKind kind = hipMemcpyHostToDevice) {
+    return hipMemcpyToSymbol(__hipSymbolByName(name, bytes_of_name), from, bytes, offset, kind);
+}
 template <class T>
 hipError_t hipMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset, hipMemcpyKind kind,
                                   hipStream_t stream = nullptr) {
@@ -92,6 +97,11 @@ hipError_t hipMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t o
                                hipMemcpyKind kind = hipMemcpyDeviceToHost) {
     return hipMemcpyFromSymbol(to, static_cast<const void*>(&symbol), bytes, offset, kind);
 }
+template <size_t bytes_of_name>
+hipError_t hipMemcpyFromSymbol(void* to, const char (&name)[bytes_of_name], size_t bytes, size_t offset = 0,
+                               hipMemcpyKind kind = hipMemcpyDeviceToHost) {
+    return hipMemcpyFromSymbol(to, __hipSymbolByName(name, bytes_of_name), bytes, offset, kind);
+}
 template <class T>
 hipError_t hipMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset, hipMemcpyKind kind,
                                     hipStream_t stream = nullptr) {
@@ -101,6 +111,7 @@ hipError_t hipMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, siz
 #ifdef FABRICVP_GPU_HIP_DEVICE_H /* device code in this source */
 #define hipLaunchKernelGGL(kernel, grid, block, shared_bytes, stream, ...) \
     kernel<<<(grid), (block), (shared_bytes), (stream)>>>(__VA_ARGS__)
+#include "texture_functions.h"
 #endif
 
 #endif

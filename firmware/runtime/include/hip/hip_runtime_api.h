@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../texture_types.h"
+
 #ifdef __cplusplus
 extern "C" {
 #define FABRICVP_DEFAULT(value) = value
@@ -161,7 +163,7 @@ typedef struct hipDeviceProp_t {
     int integrated; /* 1: it shares the host's memory */
     size_t totalConstMem, memPitch, textureAlignment;
     int clockInstructionRate; /* kHz */
-    int asyncEngineCount;     /* 0: the host waits for copies */
+    int asyncEngineCount;     /* copies overlap with kernels of other streams, though the host waits for them */
     int deviceOverlap;        /* the same */
     int concurrentKernels, canMapHostMemory, managedMemory, concurrentManagedAccess, unifiedAddressing;
     int computeMode, ECCEnabled, kernelExecTimeoutEnabled, isMultiGpuBoard;
@@ -314,6 +316,13 @@ hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_
                                hipMemcpyKind kind FABRICVP_DEFAULT(hipMemcpyDeviceToHost));
 hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset, hipMemcpyKind kind,
                                     hipStream_t stream FABRICVP_DEFAULT(NULL));
+/* A variable whose name may stand in its place, as in CUDA up to 4.2: what stands for it. */
+const void* __hipSymbolByName(const char* name, size_t bytes);
+/* Textures by references, which are variables of device code; deprecated in HIP and CUDA. */
+hipError_t hipBindTexture(size_t* offset, const textureReference* texture, const void* memory,
+                          const hipChannelFormatDesc* format, size_t bytes);
+hipError_t hipUnbindTexture(const textureReference* texture);
+hipError_t hipGetTextureAlignmentOffset(size_t* offset, const textureReference* texture);
 /* What compilers make calls of: the code of a program before main(), and <<<...>>>. */
 void** __hipRegisterFatBinary(const void* data);
 void __hipRegisterLinkedImage(const void* image); /* that of all files, whose device code is linked */
@@ -324,6 +333,8 @@ void __hipRegisterVar(void** binary, void* host, char* device_name, const char* 
                       int constant, int global);
 void __hipRegisterManagedVar(void** binary, void** pointer, void* first, const char* name, size_t bytes,
                              unsigned int alignment);
+void __hipRegisterTexture(void** binary, void* host, char* device_name, const char* name, int dimensions,
+                          int normalized, int external);
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes FABRICVP_DEFAULT(0),
                                       hipStream_t stream FABRICVP_DEFAULT(NULL));
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream);
