@@ -49,6 +49,7 @@ class Job:
     files: Mapping[str, bytes]  #: by the names that they have on Linux, the program among them
     places: Mapping[str, str]  #: of files that do not stay beside the program: absolute paths by names
     collect: tuple[str, ...]
+    beside: tuple[str, ...] = ()  #: programs that run at the same time, with the same arguments
 
     def on(self, node: int, nodes: int) -> Job:
         """The same on a node of so many, of which the program's environment tells."""
@@ -58,7 +59,7 @@ class Job:
     @cached_property
     def nonce(self) -> str:
         """What tells the marks of this run from a program's output: the same for the same inputs, as all results."""
-        started = repr((self.name, self.arguments, self.environment, sorted(self.places.items())))
+        started = repr((self.name, *self.beside, self.arguments, self.environment, sorted(self.places.items())))
         digest = hashlib.sha256(started.encode("utf-8", "surrogateescape"))
         for file, data in self.files.items():
             digest.update(f"{file} {len(data)}\0".encode() + data)
@@ -83,11 +84,20 @@ class Job:
             *moved,
             *old,
             f"printf '\\001{self.begin.decode()[1:-1]}\\n'",
-            shlex.join([*variables, f"./{self.name}", *self.arguments]) + " </dev/null",
-            "ended=$? collected=0",
+            *self._running(variables),
+            "collected=0",
             *self._collecting(),
             f"printf '\\001{self.end.decode()[1:]}%d %d\\n' $ended $collected",
         ]
+
+    def _running(self, variables: list[str]) -> list[str]:
+        """Leaves the first status that is not 0, in the order of programs, in the shell's `ended`."""
+        lines = [shlex.join([*variables, f"./{name}", *self.arguments]) for name in (self.name, *self.beside)]
+        if not self.beside:
+            return [lines[0] + " </dev/null", "ended=$?"]
+        started = [f"{line} </dev/null & p{n}=$!" for n, line in enumerate(lines)]
+        waits = [f"wait $p{n}; status=$?; [ $ended != 0 ] || ended=$status" for n in range(len(lines))]
+        return [*started, "ended=0", *waits]
 
     def _collecting(self) -> list[str]:
         if not self.collect:
@@ -110,12 +120,16 @@ def make_job(
     files: Iterable[str | os.PathLike[str]],
     environment: Iterable[tuple[str, str]],
     collect: Iterable[str],
+    beside: Iterable[str] = (),
 ) -> Job:
-    """Raises `InputError` for a program that cannot run on Linux here, files that cannot be read, and names."""
+    """Programs ``beside`` run at the same time.
+
+    Raises `InputError` for a program that cannot run on Linux here, files that cannot be read, and names."""
     placed = dict(_place(os.fspath(file)) for file in files)
-    contents = _files([os.fspath(program), *placed])
-    name = Path(program).name
-    require_linux_program(contents[name], os.fspath(program))
+    programs = [os.fspath(program), *beside]
+    contents = _files([*dict.fromkeys(programs), *placed])
+    for each in programs:
+        require_linux_program(contents[Path(each).name], each)
     for key, _ in environment:
         if not key.isidentifier():
             raise InputError(f"variable '{key}': a name has letters, digits and _")
@@ -123,7 +137,8 @@ def make_job(
         if not pattern or pattern[0] == "/" or not pattern.isprintable():
             raise InputError(f"--collect '{pattern}': must be a pattern of names in the program's working folder")
     places = {Path(file).name: path for file, path in placed.items() if path}
-    return Job(name, tuple(arguments), tuple(environment), contents, places, tuple(collect))
+    name, *others = (Path(each).name for each in programs)
+    return Job(name, tuple(arguments), tuple(environment), contents, places, tuple(collect), tuple(others))
 
 
 def _place(file: str) -> tuple[str, str]:
@@ -182,11 +197,12 @@ def initramfs(platform: Platform | RemotePlatform, machine: str, node: int, job:
         raise InputError(f"{initrd}: its initramfs hands no GPU to programs: renew it by `make linux`")
     if (job is None or job.collect) and EXCHANGE not in platform.nodes[node].disks:
         raise InputError(f"{where} files need a disk of kind virtio_blk with the name '{EXCHANGE}', as of linux_gpu")
-    for library in needed_libraries(job.files[job.name], job.name) if job else ():
-        if job and f"lib/{library}\0".encode() not in data and f"/lib/{library}" not in job.places.values():
-            raise InputError(
-                f"{where} {job.name} needs {library}, which is not in {initrd}: linux_cluster has libraries"
-            )
+    for name in (job.name, *job.beside) if job else ():
+        for library in needed_libraries(job.files[name], name) if job else ():
+            if job and f"lib/{library}\0".encode() not in data and f"/lib/{library}" not in job.places.values():
+                raise InputError(
+                    f"{where} {name} needs {library}, which is not in {initrd}: linux_cluster has libraries"
+                )
     return data
 
 

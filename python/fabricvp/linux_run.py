@@ -44,8 +44,8 @@ def main(arguments: list[str]) -> int:
     given = _parser().parse_args(arguments[:split])
     variables = [pair("--env", text, "NAME=VALUE") for text in given.env]
     jobs = {
-        node: make_job(program, arguments[split + 1 :], given.file, variables, given.collect)
-        for node, program in _programs(given.program).items()
+        node: make_job(program, arguments[split + 1 :], given.file, variables, given.collect, beside)
+        for node, (program, *beside) in _programs(given.program).items()
     }
     if given.collect and not (given.into or given.out):
         raise InputError("--collect needs --into DIR, or --out DIR: files come into its folder 'files'")
@@ -66,17 +66,13 @@ def main(arguments: list[str]) -> int:
         return status
 
 
-def _programs(given: list[str]) -> dict[int | None, str]:
-    """Programs by node, that of all others under None."""
-    programs: dict[int | None, str] = {}
+def _programs(given: list[str]) -> dict[int | None, list[str]]:
+    """Programs by node, those of all others under None."""
+    programs: dict[int | None, list[str]] = {}
     for text in given:
         name, equals, program = text.partition("=")
         node = int(name[4:]) if equals and re.fullmatch(r"node\d{1,6}", name) else None
-        if node in programs:
-            raise InputError(
-                f"--program {text}: {f'node{node} has' if node is not None else 'all nodes have'} one already"
-            )
-        programs[node] = text if node is None else program
+        programs.setdefault(node, []).append(text if node is None else program)
     return programs
 
 
@@ -87,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         "fabricvp run linux_gpu --program saxpy -- 1000 2.5",
     )
     parser.add_argument("machine", metavar="MACHINE", help="a machine that boots Linux, such as linux_gpu")
-    program = "arguments of the program stand behind --; with several nodes repeatable, for one or for all others"
+    program = "arguments stand behind --; repeatable: programs of a node run at the same time"
     parser.add_argument("--program", metavar="[node1=]FILE", action="append", required=True, help=program)
     beside = "a file beside it, or at a path of its own; repeatable"
     parser.add_argument("--file", metavar="FILE[=/PATH]", action="append", default=[], help=beside)

@@ -133,6 +133,5 @@ def test_nodes_without_programs_and_programs_without_nodes():
         linux_job.of_nodes({1: job}, 2, "m")
     with pytest.raises(InputError, match="m: no node2: it has 2 nodes"):
         linux_job.of_nodes({2: job, None: job}, 2, "m")
-    assert linux_run._programs(["a=b", "node1=c", "node0=d"]) == {None: "a=b", 1: "c", 0: "d"}
-    with pytest.raises(InputError, match="all nodes have one already"):
-        linux_run._programs(["a", "b"])
+    assert linux_run._programs(["a=b", "node1=c", "node0=d"]) == {None: ["a=b"], 1: ["c"], 0: ["d"]}
+    assert linux_run._programs(["a", "node1=b", "a"]) == {None: ["a", "a"], 1: ["b"]}

@@ -183,7 +183,9 @@ def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
         done = command("cc", *source.split(), "--target", "linux")
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert not (tmp_path / "unknown").exists()
-    done = command("cc", "-x", "hip", "wrong.hip")
+    done = command("cc", "wrong.hip")  # a main() makes it a program for Linux
+    assert done.returncode == 2 and "wrong.hip:2:21: error" in done.stderr, done.stderr
+    done = command("cc", "-x", "hip", "kernel.cpp")
     assert done.returncode == 2 and "-x hip is for --target linux" in done.stderr, done.stderr
 
 

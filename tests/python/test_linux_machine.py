@@ -135,10 +135,23 @@ def test_programs_in_the_manner_of_public_ones(tmp_path):
 def test_programs_for_earlier_versions_of_cuda(tmp_path, command):
     folder = HERE / "linux_gpu_idioms"
     sources = [folder / name for name in ("textures.cu", "inner/part.cu", "undeclared.c")]
-    done = command("cc", "--target", "linux", "-I", folder, *sources, "-o", "textures")
+    done = command("cc", "-I", folder, *sources, "-o", "textures")
     assert done.returncode == 0, done.stderr
     with fabricvp.linux() as linux:
         assert linux.run(tmp_path / "textures").stdout == "0 wrong\n"
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_several_programs_at_the_same_time(programs, command):
+    saxpy, misuse = programs / "saxpy", programs / "linux_gpu_misuse"
+    done = command("run", "linux_gpu", "--program", saxpy, "--program", saxpy, "--", "1000", "2.5")
+    assert done.stdout.count("1000 elements, 0 wrong, y[999] = 4495.5") == 2, done.stdout + done.stderr
+    assert done.returncode == 0, done
+    # The first status in their order, whatever ends first: that of a signal, and saxpy's, which needs two arguments.
+    done = command("run", "linux_gpu", "--program", misuse, "--program", saxpy, "--", "touch")
+    assert done.returncode == 139, done
 
 
 @WITH_CROSS_TOOLS

@@ -79,8 +79,8 @@
 #define cudaErrorSetOnActiveProcess ((hipError_t)708)
 #define cudaErrorAssert ((hipError_t)710)
 #define cudaErrorTooManyPeers ((hipError_t)711)
-#define cudaErrorHostMemoryAlreadyRegistered ((hipError_t)712)
-#define cudaErrorHostMemoryNotRegistered ((hipError_t)713)
+#define cudaErrorHostMemoryAlreadyRegistered hipErrorHostMemoryAlreadyRegistered
+#define cudaErrorHostMemoryNotRegistered hipErrorHostMemoryNotRegistered
 #define cudaErrorHardwareStackError ((hipError_t)714)
 #define cudaErrorIllegalInstruction ((hipError_t)715)
 #define cudaErrorMisalignedAddress ((hipError_t)716)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from ..arguments import ArgumentParser
@@ -36,8 +37,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--target",
         choices=["gpu", "linux"],
-        default="gpu",
-        help="gpu (default): the kernels of a source; linux: a program with its main(), for riscv64",
+        help="gpu: the kernels of a source; linux: a program with its main(), for riscv64, which is the default where"
+        " a source in HIP or CUDA has one",
     )
     parser.add_argument(
         "-x",
@@ -101,6 +102,7 @@ def main(argv: list[str]) -> int:
     )
     options = parser.parse_args(argv)
     sources = _read(options.source)
+    options.target = options.target or _target_of(sources)
     settings = Options.of(
         options.defines, options.includes, options.flags, options.optimize, options.wavefront, options.recursion
     )
@@ -140,6 +142,16 @@ def _read(names: list[str]) -> dict[str, str]:
         except OSError as error:
             raise InputError(f"{name}: {error.strerror}") from None
     return sources
+
+
+def _target_of(sources: dict[str, str]) -> str:
+    """What sources are for that do not say: host code, whose main() kernels cannot have, is a program's."""
+    one_source = [text for name, text in sources.items() if name.endswith((".hip", ".cu"))]
+    return (
+        "linux"
+        if any(re.search(r"^[ \t]*(int|auto)?\s*main\s*\(", text, re.MULTILINE) for text in one_source)
+        else "gpu"
+    )
 
 
 def _linux(sources: dict[str, str], settings: Options, options: argparse.Namespace) -> int:
