@@ -4,13 +4,14 @@
 they stand, runs them on simulated Linux, and compares results with their CPU versions.
 
 DIR has a folder for each suite (public_suites.py): scripts/public_programs.sh clones them. None is kept here. The table
-goes to standard output, and with --out to OUT/result.json, which `fabricvp docs refresh OUT` puts into the page. Ends
-with 1 if a program does not compile, or its results are wrong.
+goes to standard output, and with --out to OUT/result.json, where programs of other calls stay, and which
+`fabricvp docs refresh OUT` puts into the page. Ends with 1 if a program does not compile, or its results are wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import shlex
@@ -143,7 +144,7 @@ def version_of(suite: Path) -> str:
     return done.stdout.strip() if done.returncode == 0 and (suite / ".git").exists() else "–"
 
 
-def table(rows: list[Row]) -> dict[str, list[list[str]] | list[str]]:
+def table(rows: list[Row]) -> dict[str, list]:
     return {
         "columns": ["program", "suite", "version", "arguments", "result", "compared with", "needed"],
         "rows": [
@@ -155,15 +156,29 @@ def table(rows: list[Row]) -> dict[str, list[list[str]] | list[str]]:
 
 
 def write(rows: list[Row], out: Path) -> None:
+    """Rows that are there already stay, of a call at the same time, too, so that suites can be run in parts."""
+    made = table(rows)
     result = {
         "experiment": "public-programs",
         "version": fabricvp.__version__,
         "command": "scripts/public_programs.sh",
         "rows": [],
-        "tables": {"programs": table(rows)},
+        "tables": {"programs": made},
     }
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    file = out / "result.json"
+    with (out / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if file.exists():
+            _keep(json.loads(file.read_text())["tables"]["programs"]["rows"], made["rows"])
+        file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+
+
+def _keep(earlier: list[list[str]], rows: list[list[str]]) -> None:
+    """Adds rows of programs that did not run this time, in the order of the suites."""
+    ran = {row[0] for row in rows}
+    places = {f"`{program.name}`": place for place, program in enumerate(PROGRAMS)}
+    rows += [row for row in earlier if row[0] not in ran and row[0] in places]
+    rows.sort(key=lambda row: places[row[0]])
 
 
 def main() -> int:
@@ -177,16 +192,18 @@ def main() -> int:
     if unknown := [name for name in given.names if name not in known]:
         parser.error(f"{unknown[0]}: must be one of {', '.join(sorted(known))}")
     rows = []
+    if given.out:
+        given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         runner = Runner(given.sources.resolve(), Path(scratch), given.machine)
         for program in PROGRAMS:
             if not given.names or program.name in given.names:
                 rows.append(runner.row(program))
                 print(f"{program.suite:<14}{program.name:<22}{rows[-1].result}", flush=True)
+                if given.out:
+                    write(rows, given.out)
         if runner.linux:
             runner.linux.close()
-    if given.out:
-        write(rows, given.out)
     return any(row.fails for row in rows)
 
 

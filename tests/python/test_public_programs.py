@@ -15,9 +15,10 @@ from test_linux_gpu import WITH_CROSS_TOOLS, WITH_IMAGES
 REPOSITORY = Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
+import public_checks as checks  # noqa: E402
 import public_inputs as data  # noqa: E402
 import public_programs  # noqa: E402
-from public_inputs import Outcome  # noqa: E402
+from public_checks import Outcome  # noqa: E402
 from public_suites import PROGRAMS, Host, Program  # noqa: E402
 
 
@@ -28,19 +29,23 @@ def printed(text, **files):
 @pytest.mark.parametrize(
     ("check", "right", "wrong", "said"),
     [
-        (data.same_file("a.txt"), printed("", a_txt="1) 2\n"), printed("", a_txt="1) 3\n"), "1 of 2 numbers of a.txt"),
-        (data.same_file("a.txt"), printed("", a_txt="1) 2\n"), printed(""), "a.txt was not written"),
-        (data.same_file("a.txt"), printed("", a_txt="1) 2\n"), printed("", a_txt="1)\n"), "1 numbers of a.txt, where"),
-        (data.same_file("a.txt", 1e-3), printed("", a_txt="1 200.1"), printed("", a_txt="1 201"), "201 for 200.1"),
-        (data.same_file("a.txt", 0, 1), printed("", a_txt="8 100"), printed("", a_txt="8 102"), "1 of 2 numbers"),
-        (data.same_lines("out:", "out:", "end", 0), printed("9 out:1 2end 3"), printed("9 out:1 4end 3"), "1 of 2"),
-        (data.same_lines("out:", "out:", "end", 0), printed("out:1end"), printed("1"), "it does not print 'out:'"),
-        (data.prints("Passed!"), printed("Passed!"), printed(""), "it does not say 'Passed!'"),
-        (data.prints("Passed!"), printed("Passed!"), printed("a\nFailed\nPassed!"), "it says 'Failed'"),
-        (data.rows, printed("x\n" + "1 " * 100), printed("x\n" + "1 " * 99 + "2"), "1 of 100 numbers of the rows"),
-        (data.rows, printed("1 " * 100), printed("1 " * 99), "0 numbers of the rows"),
-        (data.nearest, printed("1977 A B --> Distance=1.25\n"), printed("1977 A C --> 1.25\n"), "nearest records"),
-        (data.nearest, printed("1977 A B --> Distance=1.25\n"), printed(""), "nearest records {}"),
+        (checks.same_file("a.txt"), printed("", a_txt="1) 2\n"), printed("", a_txt="1) 3\n"), "1 of 2 numbers of"),
+        (checks.same_file("a.txt"), printed("", a_txt="1) 2\n"), printed(""), "a.txt was not written"),
+        (checks.same_file("a.txt"), printed("", a_txt="1) 2\n"), printed("", a_txt="1)\n"), "1 numbers of a.txt"),
+        (checks.same_file("a.txt", 1e-3), printed("", a_txt="1 200.1"), printed("", a_txt="1 201"), "201 for 200.1"),
+        (checks.same_file("a.txt", 0, 1), printed("", a_txt="8 100"), printed("", a_txt="8 102"), "1 of 2 numbers"),
+        (checks.same_lines("out:", "out:", "end", 0), printed("9 out:1 2end 3"), printed("9 out:1 4end 3"), "1 of 2"),
+        (checks.same_lines("out:", "out:", "end", 0), printed("out:1end"), printed("1"), "it does not print 'out:'"),
+        (checks.prints("Passed!"), printed("Passed!"), printed(""), "it does not say 'Passed!'"),
+        (checks.prints("Passed!"), printed("Passed!"), printed("a\nFailed\nPassed!"), "it says 'Failed'"),
+        (checks.rows, printed("x\n" + "1 " * 100), printed("x\n" + "1 " * 99 + "2"), "1 of 100 numbers of the rows"),
+        (checks.rows, printed("1 " * 100), printed("1 " * 99), "0 numbers of the rows"),
+        (checks.nearest, printed("1977 A B --> Distance=1.25\n"), printed("1977 A C --> 1.25\n"), "nearest records"),
+        (checks.nearest, printed("1977 A B --> Distance=1.25\n"), printed(""), "nearest records {}"),
+        (checks.tracks, printed("XE: 1.5\nYE: 2.5\n"), printed("XE: 1.5\nYE: 2.6\n"), "1 of 2 numbers of the track"),
+        (checks.centres, printed("x 9\n0: 1.5 2\n\n1: 3\n"), printed("0: 1.5 2\n1: 4\n"), "1 of 3 numbers"),
+        (checks.same_bytes, printed("", a_r="ab"), printed("", a_r="ac"), "1 of 2 numbers of a.r differ"),
+        (checks.same_bytes, printed("", a_r="ab"), printed(""), "0 numbers of a.r"),
     ],
 )  # fmt: skip
 def test_what_is_right(check, right, wrong, said):
@@ -66,6 +71,22 @@ def test_inputs_are_in_the_formats_of_suites(tmp_path):
     assert len(out) == 2 * 64 * 64 and numpy.std([float(x) for x in out[1::2]]) < heated.std()
 
 
+def test_cpu_versions_that_suites_lack(tmp_path):
+    for make in (data.heat_of_layers, data.keys, data.points, data.text, data.numbers, data.mesh, data.pixels):
+        make(tmp_path)
+    assert len((tmp_path / "temp.txt").read_text().split()) == 64 * 64 * 8
+    solution = checks._numbers(data.gaussian(tmp_path).output)
+    assert len(solution) == 32 and abs(solution[0] - solution[-1]) < 0.01  # the system is the same from behind
+    found = data.kmeans(tmp_path).output.splitlines()
+    rows = numpy.loadtxt(tmp_path / "points.txt")[:, 1:]
+    assert len(found) == 5 and {len(line.split()) for line in found} == {1 + rows.shape[1]}
+    bands = data.wavelet(tmp_path).files["image.dwt.g"]
+    image = numpy.frombuffer((tmp_path / "image.rgb").read_bytes(), numpy.uint8)
+    # A quarter of the picture, with its mean, and three of differences around 0.
+    assert len(bands) == 64 * 64 and abs(numpy.mean([*bands[:1024]]) - image.mean()) < 8
+    assert abs(numpy.mean([*bands[1024:]]) - 128) < 8
+
+
 SOURCE = """#include <stdio.h>
 int main(int argc, char** argv) {
     int* there;
@@ -82,10 +103,10 @@ int main(int argc, char** argv) {
 ON_THE_CPU = '#include <stdio.h>\nint main() { fprintf(fopen("out.txt", "w"), "%d\\n", 0x05050505); }\n'
 
 
-def program(name, value, arguments=""):
+def program(name, value, arguments="", limit=""):
     return Program(
-        "suite", name, "here", "p.cu", arguments, data.same_file("out.txt"), "its own", options=f"-D VALUE={value}",
-        collect="out.txt", host=Host("here/p.c", ""), needed="nothing",
+        "suite", name, "here", "p.cu", arguments, checks.same_file("out.txt"), "its own", options=f"-D VALUE={value}",
+        collect="out.txt", host=Host("here/p.c", ""), needed="nothing", limit=limit,
     )  # fmt: skip
 
 
@@ -102,6 +123,7 @@ def test_programs_of_a_suite(tmp_path, monkeypatch, capsys):
     author = ["-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run(["git", *author, "commit", "-q", "--allow-empty", "-m", "x"], cwd=tmp_path / "suite", check=True)
     made = [program("right", 5), program("wrong", 6), program("status", 5, "x"), program("macro", "nothing")]
+    made += [program("known", 6, limit="it is ours"), program("better", 5, limit="it was wrong")]
     monkeypatch.setattr(public_programs, "PROGRAMS", made)
     monkeypatch.setattr(sys, "argv", ["public_programs.py", "--sources", str(tmp_path), "--out", str(tmp_path / "out")])
     assert public_programs.main() == 1
@@ -110,10 +132,13 @@ def test_programs_of_a_suite(tmp_path, monkeypatch, capsys):
     assert results["right"] == "right" and results["status"] == "ends with 7: "
     assert "1 of 1 numbers of out.txt differ" in results["wrong"]
     assert "does not compile: here/p.cu:7:23: error: use of undeclared identifier 'nothing'" == results["macro"]
+    assert results["known"] == "wrong: it is ours" and results["better"] == "right"
     assert len({row[2] for row in rows}) == 1 and len(rows[0][2]) == 10
     assert capsys.readouterr().out.splitlines()[0].split() == ["suite", "right", "right"]
-    monkeypatch.setattr(sys, "argv", [*sys.argv[:3], "right"])
-    assert public_programs.main() == 0
+    for name, status in (("right", 0), ("known", 0), ("better", 1)):  # what is no longer wrong is to be told
+        monkeypatch.setattr(sys, "argv", [*sys.argv[:5], name])
+        assert public_programs.main() == status
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["tables"]["programs"]["rows"] == rows
 
 
 def test_what_the_script_refuses(tmp_path):
