@@ -83,6 +83,15 @@ CHANGED = {
         for name, language in (("jacobi", "hip"), ("allreduce", "cu"))
     },
     "run linux_gpu_uboot": ("describe linux_gpu_uboot", "the same; test_linux_uboot.py types what follows"),
+    "cc examples/kernels/spmv.cl -o spmv.elf": ("cc --help", "test_linux_machine.py runs it"),
+    "cc examples/host_programs/spmv_opencl.c -o spmv_opencl --target linux": (
+        "cc --help",
+        "needs cross libraries; test_linux_machine.py runs it",
+    ),
+    "run linux_gpu --program spmv_opencl --file spmv.elf": (
+        "describe linux_gpu",
+        "needs the kernel that `make linux` fetches; test_linux_machine.py runs it",
+    ),
     "run linux_cluster --program jacobi -- 64 256 20": (
         "describe linux_cluster",
         "needs the kernel that `make linux` fetches; test_linux_cluster.py runs it",

@@ -144,6 +144,23 @@ def test_programs_for_earlier_versions_of_cuda(tmp_path, command):
 @WITH_CROSS_TOOLS
 @WITH_IMAGES
 @pytest.mark.timeout(6000)
+def test_an_opencl_program_of_bare_metal(tmp_path, command):
+    """The example, as it stands."""
+    examples = HERE.parents[1] / "examples"
+    assert command("cc", examples / "kernels" / "spmv.cl", "-o", "spmv.elf").returncode == 0
+    source = examples / "host_programs" / "spmv_opencl.c"
+    done = command("cc", "--target", "linux", source, "-o", "spmv")
+    assert done.returncode == 0, done.stderr
+    done = command("run", "linux_gpu", "--program", "spmv", "--file", "spmv.elf")
+    assert done.returncode == 0 and done.stdout.endswith("the result is right\n"), done.stdout + done.stderr
+    (tmp_path / "image.c").write_text("#include <CL/cl.h>\nint main(void) { return clCreateImage2D(0); }\n")
+    done = command("cc", "--target", "linux", "image.c", "-o", "image")
+    assert (done.returncode, done.stderr) == (2, "fabricvp cc: undefined: clCreateImage2D\n")
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
 def test_several_programs_at_the_same_time(programs, command):
     saxpy, misuse = programs / "saxpy", programs / "linux_gpu_misuse"
     done = command("run", "linux_gpu", "--program", saxpy, "--program", saxpy, "--", "1000", "2.5")

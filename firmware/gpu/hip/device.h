@@ -18,6 +18,7 @@
 #define __launch_bounds__(max_threads, ...) __attribute__((annotate("launch_bounds:" FABRICVP_TEXT(max_threads))))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define FABRICVP_DEVICE static __device__ inline __attribute__((always_inline, unused))
 #define FABRICVP_C extern "C" __device__ inline __attribute__((always_inline))
 #define FABRICVP_TEXT_(x) #x

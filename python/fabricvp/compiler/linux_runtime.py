@@ -22,7 +22,7 @@ BINUTILS = "riscv64-linux-gnu-"
 TARGET = ("--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d", "-fno-pic")
 #: Files of the SDK that both are made of. Interrupts are the kernel's, and images are files.
 _BOTH = ("linux/*.c", "lib/fdt.c", "lib/format.c", "drivers/pci/copy_channel.c", "drivers/gpu/*.c")
-_RUNTIME = (*_BOTH, "linux/client/*.c", "runtime/*.c", "runtime/hip/*.c")
+_RUNTIME = (*_BOTH, "linux/client/*.c", "runtime/*.c", "runtime/hip/*.c", "runtime/opencl/*.c")
 _BROKER = (*_BOTH, "linux/broker/*.c")
 _LEFT_OUT = {"interrupts.c", "linked_images.c"}
 
@@ -60,7 +60,7 @@ def link(
 
 @functools.cache
 def runtime() -> bytes:
-    """One object, of whose names programs see those of HIP alone."""
+    """One object, of whose names programs see those of HIP, CUDA and OpenCL alone."""
     carried = broker()
     key = _digest(_RUNTIME, carried)
     return cached(f"{key}.o", lambda: _compile_runtime(carried))
@@ -129,7 +129,7 @@ def _compile_runtime(carried: bytes) -> bytes:
         toolchain.run([f"{BINUTILS}ld", "-r", *map(str, objects), "-o", str(folder / "hip.o")])
         named = _cuda_names(toolchain.run([f"{BINUTILS}nm", "--defined-only", "-g", str(folder / "hip.o")]))
         toolchain.run([f"{BINUTILS}ld", "-r", *named, str(folder / "hip.o"), "-o", str(folder / "all.o")])
-        kept = [f"--keep-global-symbol={pattern}" for pattern in ("hip*", "__hip*", "cuda*")]
+        kept = [f"--keep-global-symbol={pattern}" for pattern in ("hip*", "__hip*", "cuda*", "cl[A-Z]*")]
         toolchain.run([f"{BINUTILS}objcopy", "--wildcard", *kept, str(folder / "all.o"), str(folder / "runtime.o")])
         return (folder / "runtime.o").read_bytes()
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <cuda.h>
+#include <vector_types.h>
 
 #include "inner/sizes.h"
 
@@ -19,6 +20,11 @@ texture<float4> quads;
 texture<unsigned char, cudaTextureType1D> bytes;
 __constant__ float scale[2];
 __constant__ char letters[4];
+
+struct __align__(16) aligned {
+    int first;
+};
+static_assert(alignof(aligned) == 16, "as asked for");
 
 __global__ void fetch(float* out, int n) {
     const int i = threadIdx.x;
