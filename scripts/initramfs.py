@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""initramfs.py ROOT OUTPUT [rdma PROGRAM...]: writes a small initramfs (cpio, newc) whose shell runs on the kernel's
+"""initramfs.py ROOT OUTPUT [rdma FILE...]: writes a small initramfs (cpio, newc) whose shell runs on the kernel's
 console.
 
 ROOT holds unpacked Debian packages: busybox-static, a kernel, pciutils and the libraries it needs. The shell's prompt
 is `~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need, `gpus [PAGES]` what
 programs need that use GPUs, with so many huge pages. Where there is an executable /job/start, it runs in place of the
-shell (`fabricvp run --program`). With `rdma` it has the
-tools of libibverbs and perftest, infiniband-diags and opensm; `rdma` loads what adapters need, with its arguments for
-ib_mthca, `network ADDRESS` what the first virtio network adapter needs, and gives it that IP address, and `ipoib
-ADDRESS` what IP over InfiniBand and librdmacm need, and gives ib0 that address. Folders and
-device nodes exist in the archive only, so no privileges are needed. Programs that do not exist are left out."""
+shell (`fabricvp run --program`). With `rdma` it has the tools of libibverbs and perftest, infiniband-diags and opensm;
+`rdma` loads what adapters need, with its arguments for ib_mthca, and `peer_memory` lets them reach the GPUs' memory;
+`network ADDRESS` loads what the first virtio network adapter needs, and gives it that IP address, and `ipoib ADDRESS`
+what IP over InfiniBand and librdmacm need, and gives ib0 that address. Folders and device nodes exist in the archive
+only, so no privileges are needed. FILE is a program or a module (.ko); those that do not exist are left out."""
 
 import lzma
 import pathlib
@@ -72,6 +72,8 @@ for m in $(cat /lib/modules/rdma_order); do
     if [ $m = ib_mthca ]; then insmod /lib/modules/$m.ko "$@"; else insmod /lib/modules/$m.ko; fi
 done
 """
+
+LOAD_PEER_MEMORY = "#!/bin/busybox sh\ninsmod /lib/modules/peer_memory.ko\n"
 
 LOAD_NETWORK = """\
 #!/bin/busybox sh
@@ -183,11 +185,14 @@ def stripped(module):
         return file.read_bytes()
 
 
-def rdma_entries(root, programs):
-    """Modules, tools, libraries of RDMA, programs beside them, and what tells libibverbs of its driver."""
+def rdma_entries(root, files):
+    """Modules, tools, libraries of RDMA, programs and modules beside them, and what tells libibverbs of its driver."""
+    files = [file for file in files if file.exists()]
+    programs = [file for file in files if file.suffix != ".ko"]
+    own_modules = {file.stem: file.read_bytes() for file in files if file.suffix == ".ko"}
     (provider,) = root.glob("usr/lib/*/libibverbs/libmthca-rdmav*.so")
     tools = {name: next(root.glob(f"usr/*bin/{name}")).read_bytes() for name in RDMA_TOOLS + SUBNET_TOOLS + CM_TOOLS}
-    tools |= {program.name: program.read_bytes() for program in programs if program.exists()}
+    tools |= {program.name: program.read_bytes() for program in programs}
     found = libraries(root, provider.read_bytes())
     for program in tools.values():
         found |= libraries(root, program)
@@ -198,6 +203,7 @@ def rdma_entries(root, programs):
     for name in [name for name in OPTIONAL_MODULES if modules[name] is None]:
         del modules[name]
     orders = {kind: [name for name in order if name in modules] for kind, order in orders.items()}
+    modules |= own_modules
     if missing := [name for name, data in modules.items() if data is None]:
         sys.exit(f"initramfs: the kernel has no modules {', '.join(missing)}")
     folder = provider.relative_to(root).parent
@@ -210,6 +216,8 @@ def rdma_entries(root, programs):
     yield "etc/libibverbs.d/mthca.driver", stat.S_IFREG | 0o644, b"driver mthca\n", (0, 0)
     yield "bin/rdma", stat.S_IFREG | 0o755, LOAD_RDMA.encode(), (0, 0)
     yield "bin/ipoib", stat.S_IFREG | 0o755, LOAD_IPOIB.encode(), (0, 0)
+    if "peer_memory" in own_modules:
+        yield "bin/peer_memory", stat.S_IFREG | 0o755, LOAD_PEER_MEMORY.encode(), (0, 0)
     yield "bin/network", stat.S_IFREG | 0o755, LOAD_NETWORK.encode(), (0, 0)
     yield from (
         (f"lib/modules/{name}_order", stat.S_IFREG | 0o644, "".join(f"{m}\n" for m in order).encode(), (0, 0))

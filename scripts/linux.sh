@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # linux.sh [--again]: makes Image and initramfs.cpio in build/linux: Debian's riscv64 kernel, and a busybox that gives a
 # shell on the console, with lspci and the kernel's modules for virtio disks and ext4; and initramfs_rdma.cpio, the same
-# with modules, libraries and tools of RDMA, and a subnet manager. sysroot has headers and libraries that programs may be
+# with modules, libraries and tools of RDMA, and a subnet manager, and with our module peer_memory if it can be built. sysroot has headers and libraries that programs may be
 # linked with (`fabricvp cc -l`). Exit status 3, and one line saying why, where they
 # cannot be had. Nothing of it is part of the project.
 #   LINUX_OUT=FOLDER           in place of build/linux
@@ -12,6 +12,8 @@
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 tests=$scripts/../tests/linux  # not where this is part of an installed package
+module=$scripts/../firmware/linux/module/peer_memory.c
+[ -r "$module" ] || module=$scripts/../sdk/linux/module/peer_memory.c
 if [ -n "${LINUX_OUT:-}" ]; then
     out=$(mkdir -p "$LINUX_OUT" && cd "$LINUX_OUT" && pwd)
 else
@@ -41,6 +43,7 @@ fi
 if [ "${1:-}" != --again ] && [ -z "${LINUX_SUITE:-}${LINUX_IMAGE:-}${LINUX_INITRAMFS:-}" ] &&
     [ -s "$out/Image" ] && [ -s "$out/initramfs.cpio" ] && [ -s "$out/initramfs_rdma.cpio" ] &&
     [ -d "$out/sysroot" ] && [ "$out/initramfs.cpio" -nt "$scripts/linux.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/initramfs.py" ] &&
+    [ "$out/initramfs.cpio" -nt "$scripts/peer_memory.sh" ] && [ "$out/initramfs.cpio" -nt "$module" ] &&
     { [ ! -d "$tests" ] || [ -z "$(find "$tests" -newer "$out/initramfs.cpio")" ]; } &&
     { [ ! -d "$tests" ] || [ -s "$out/verbs_check" ] || ! command -v riscv64-linux-gnu-gcc >/dev/null; }; then
     echo "linux: $out/Image, $out/initramfs.cpio and $out/initramfs_rdma.cpio are there already (--again renews them)"
@@ -78,11 +81,15 @@ if [ -d "$tests" ] && command -v riscv64-linux-gnu-gcc >/dev/null; then
         "$(ls "$out/apt/root/usr/lib/"*/libibverbs.so.1)" -Wl,--allow-shlib-undefined
 fi
 
+rm -f "$out/peer_memory.ko"
+bash "$scripts/peer_memory.sh" "$suite" "${kernel#linux-image-}" "$module" "$out/peer_memory.ko" || [ $? -eq 3 ]
+
 image=$out/apt/root/boot/vmlinux-${kernel#linux-image-}
 [ -e "$image" ] || image=$out/apt/root/usr/lib/modules/${kernel#linux-image-}/vmlinuz
 is_image "$image" || unavailable "$image is no uncompressed RISC-V Image"
 "${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs.cpio.part"
-"${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs_rdma.cpio.part" rdma "$out/verbs_check"
+"${PYTHON:-python3}" "$scripts/initramfs.py" "$out/apt/root" "$out/initramfs_rdma.cpio.part" rdma "$out/verbs_check" \
+    "$out/peer_memory.ko"
 rm -rf "$out/sysroot"
 mkdir -p "$out/sysroot/lib"
 cp -r "$out/apt/root/usr/include" "$out/sysroot/include"

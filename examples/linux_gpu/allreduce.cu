@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sum of vectors that lie in the GPUs of several nodes, whose number is a power of two; afterwards each GPU has it.
- * In each round a node swaps all it has with another one, by pinned memory and RDMA, and adds.
+ * In each round a node swaps all it has with another one by RDMA, and adds: from GPU to GPU where the adapter reaches its
+ * memory, else, or with the argument "pinned", by pinned memory.
  *   fabricvp cc allreduce.cu -o allreduce --target linux -l ibverbs
- *   fabricvp run linux_cluster --program allreduce -- 65536 */
+ *   fabricvp run linux_cluster --peer-memory --program allreduce -- 65536 */
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,9 +29,9 @@ __global__ void add(int n, float* sum, const float* other) {
 static float element(int node, int i) { return float((i * 7 + node * 13) % 1000) / 8; }
 
 int main(int argc, char** argv) {
-    const int n = argc == 2 ? atoi(argv[1]) : 0;
+    const int n = argc == 2 || (argc == 3 && !strcmp(argv[2], "pinned")) ? atoi(argv[1]) : 0;
     if (n < 1) {
-        fprintf(stderr, "usage: allreduce ELEMENTS\n");
+        fprintf(stderr, "usage: allreduce ELEMENTS [pinned]\n");
         return 2;
     }
     const int node = atoi(getenv("FABRICVP_NODE")), nodes = atoi(getenv("FABRICVP_NODES"));
@@ -41,26 +42,28 @@ int main(int argc, char** argv) {
     const size_t bytes = n * sizeof(float);
     std::vector<float> own(n);
     for (int i = 0; i < n; ++i) own[i] = element(node, i);
-    float *sum, *other;
-    CHECK(cudaMalloc(&sum, bytes));
-    CHECK(cudaMalloc(&other, bytes));
+    float* sum; /* and what arrives */
+    CHECK(cudaMalloc(&sum, 2 * bytes));
+    float* const other = sum + n;
+    const bool direct = argc == 2 && VerbsLink::reaches(sum, 2 * bytes);
     CHECK(cudaMemcpy(sum, own.data(), bytes, cudaMemcpyHostToDevice));
 
     for (int distance = 1; distance < nodes; distance *= 2) {
         char* pinned; /* what is sent, and what arrives */
         CHECK(cudaMallocHost(&pinned, 2 * bytes));
-        VerbsLink link(node, node ^ distance, pinned, 2 * bytes);
+        VerbsLink link(node, node ^ distance, direct ? static_cast<void*>(sum) : pinned, 2 * bytes);
         const auto start = std::chrono::steady_clock::now();
-        CHECK(cudaMemcpy(pinned, sum, bytes, cudaMemcpyDeviceToHost));
+        if (!direct) CHECK(cudaMemcpy(pinned, sum, bytes, cudaMemcpyDeviceToHost));
         link.write(0, bytes, bytes);
         link.wait_sent();
         link.wait_arrived();
-        CHECK(cudaMemcpy(other, pinned + bytes, bytes, cudaMemcpyHostToDevice));
+        if (!direct) CHECK(cudaMemcpy(other, pinned + bytes, bytes, cudaMemcpyHostToDevice));
         add<<<(n + 255) / 256, 256>>>(n, sum, other);
         CHECK(cudaGetLastError());
         CHECK(cudaDeviceSynchronize());
         const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-        printf("with node %d: %.1f us, %.2f GB/s\n", node ^ distance, took.count(), bytes / took.count() / 1000);
+        printf("with node %d %s: %.1f us, %.2f GB/s\n", node ^ distance, direct ? "directly" : "by pinned memory",
+               took.count(), bytes / took.count() / 1000);
     }
 
     CHECK(cudaMemcpy(own.data(), sum, bytes, cudaMemcpyDeviceToHost));

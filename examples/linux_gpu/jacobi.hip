@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jacobi's method on the GPUs of several nodes, each with a block of rows of one grid. After each step, edges go to the
- * neighbours: from the GPU to pinned memory, by RDMA into that of the neighbour, and from there to its GPU.
+ * neighbours by RDMA: from GPU to GPU where the adapter reaches its memory, else, or with the argument "pinned", from the
+ * GPU to pinned memory, into that of the neighbour, and from there to its GPU.
  *   fabricvp cc jacobi.hip -o jacobi --target linux -l ibverbs
- *   fabricvp run linux_cluster --program jacobi -- 64 256 20 */
+ *   fabricvp run linux_cluster --peer-memory --program jacobi -- 64 256 20 */
 #include <hip/hip_runtime.h>
 
 #include <chrono>
@@ -71,10 +72,11 @@ struct Edge {
 };
 
 int main(int argc, char** argv) {
-    const int rows = argc == 4 ? atoi(argv[1]) : 0, columns = argc == 4 ? atoi(argv[2]) : 0;
-    const int steps = argc == 4 ? atoi(argv[3]) : 0;
+    const bool pinned = argc == 5 && !strcmp(argv[4], "pinned"), complete = argc == 4 || pinned;
+    const int rows = complete ? atoi(argv[1]) : 0, columns = complete ? atoi(argv[2]) : 0;
+    const int steps = complete ? atoi(argv[3]) : 0;
     if (rows < 1 || columns < 1 || steps < 1) {
-        fprintf(stderr, "usage: jacobi ROWS COLUMNS STEPS\n");
+        fprintf(stderr, "usage: jacobi ROWS COLUMNS STEPS [pinned]\n");
         return 2;
     }
     const int node = atoi(getenv("FABRICVP_NODE")), nodes = atoi(getenv("FABRICVP_NODES"));
@@ -82,9 +84,10 @@ int main(int argc, char** argv) {
     std::vector<float> grid((rows + 2) * columns);
     for (int r = 0; r < rows + 2; ++r)
         for (int c = 0; c < columns; ++c) grid[r * columns + c] = initial(rows * node + r, c);
-    float *in, *out;
-    CHECK(hipMalloc(&in, bytes));
-    CHECK(hipMalloc(&out, bytes));
+    float* in; /* and `out`, in turn */
+    CHECK(hipMalloc(&in, 2 * bytes));
+    float *const both = in, *out = in + grid.size();
+    const bool direct = !pinned && VerbsLink::reaches(both, 2 * bytes);
     CHECK(hipMemcpy(in, grid.data(), bytes, hipMemcpyHostToDevice));
     CHECK(hipMemcpy(out, grid.data(), bytes, hipMemcpyHostToDevice));
 
@@ -92,8 +95,10 @@ int main(int argc, char** argv) {
     if (node > 0) edges.push_back({1, 0, nullptr, nullptr});
     if (node < nodes - 1) edges.push_back({rows, rows + 1, nullptr, nullptr});
     for (Edge& edge : edges) {
+        const int neighbour = edge.halo_row ? node + 1 : node - 1;
         CHECK(hipHostMalloc(&edge.pinned, 4 * row_bytes, 0));
-        edge.link = std::make_unique<VerbsLink>(node, edge.halo_row ? node + 1 : node - 1, edge.pinned, 4 * row_bytes);
+        edge.link = direct ? std::make_unique<VerbsLink>(node, neighbour, both, 2 * bytes)
+                           : std::make_unique<VerbsLink>(node, neighbour, edge.pinned, 4 * row_bytes);
     }
 
     Times times;
@@ -104,13 +109,21 @@ int main(int argc, char** argv) {
         CHECK(hipDeviceSynchronize());
         times.add(times.kernels);
         for (Edge& edge : edges)
-            CHECK(hipMemcpy(edge.pinned + sent, out + edge.own_row * columns, row_bytes, hipMemcpyDeviceToHost));
+            if (!direct)
+                CHECK(hipMemcpy(edge.pinned + sent, out + edge.own_row * columns, row_bytes, hipMemcpyDeviceToHost));
         times.add(times.copies);
-        for (Edge& edge : edges) edge.link->write(sent, arrived, row_bytes);
+        const size_t grid_at = (out - both) * sizeof(float);
+        for (Edge& edge : edges)
+            if (direct)
+                edge.link->write(grid_at + edge.own_row * row_bytes, grid_at + (edge.halo_row ? 0 : rows + 1) * row_bytes,
+                                 row_bytes);
+            else
+                edge.link->write(sent, arrived, row_bytes);
         for (Edge& edge : edges) edge.link->wait_sent(), edge.link->wait_arrived();
         times.add(times.network);
         for (Edge& edge : edges)
-            CHECK(hipMemcpy(out + edge.halo_row * columns, edge.pinned + arrived, row_bytes, hipMemcpyHostToDevice));
+            if (!direct)
+                CHECK(hipMemcpy(out + edge.halo_row * columns, edge.pinned + arrived, row_bytes, hipMemcpyHostToDevice));
         times.add(times.copies);
         std::swap(in, out);
     }
@@ -119,8 +132,8 @@ int main(int argc, char** argv) {
     const std::vector<float> right = expected(rows, columns, steps, nodes, node);
     int wrong = 0;
     for (size_t i = 0; i < grid.size(); ++i) wrong += grid[i] != right[i];
-    printf("%d x %d of %d rows, %d steps, %d wrong; a step: kernel %.1f us, copies %.1f us, network %.1f us\n", rows, columns,
-           rows * nodes, steps, wrong, times.kernels / steps, times.copies / steps, times.network / steps);
+    printf("%d x %d of %d rows, %d steps, %d wrong; a step%s: kernel %.1f us, copies %.1f us, network %.1f us\n", rows, columns,
+           rows * nodes, steps, wrong, direct ? " without copies" : "", times.kernels / steps, times.copies / steps, times.network / steps);
     edges.clear();
     return wrong != 0;
 }

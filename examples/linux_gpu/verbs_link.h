@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection to another node by libibverbs, for memory of the host that both GPU and adapter reach: RDMA writes that
- * tell the other side of their arrival. What goes wrong ends the program with a line. Nodes find each other by TCP. */
+/* A connection to another node by libibverbs, for memory of the host that both GPU and adapter reach, or of the GPU:
+ * RDMA writes that tell the other side of their arrival. What goes wrong ends the program with a line. Nodes find each
+ * other by TCP. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <netdb.h>
@@ -14,14 +15,21 @@
 
 class VerbsLink {
 public:
+    /* Whether the adapter reaches this memory: that of a GPU where the kernel has pages for it (`run --peer-memory`).
+     */
+    static bool reaches(void* memory, size_t bytes) {
+        ibv_context* const context = open_first();
+        ibv_pd* const domain = ibv_alloc_pd(context);
+        ibv_mr* const region = domain ? ibv_reg_mr(domain, memory, bytes, IBV_ACCESS_LOCAL_WRITE) : nullptr;
+        if (region) ibv_dereg_mr(region);
+        if (domain) ibv_dealloc_pd(domain);
+        ibv_close_device(context);
+        return region;
+    }
+
     /* Connects node `own` with node `peer`, which does the same; each may write into the memory of the other. */
     VerbsLink(int own, int peer, void* memory, size_t bytes) : m_memory(static_cast<char*>(memory)) {
-        int devices = 0;
-        ibv_device** list = ibv_get_device_list(&devices);
-        if (!list || !devices) fail("no RDMA adapter");
-        m_context = ibv_open_device(list[0]);
-        ibv_free_device_list(list);
-        if (!m_context) fail("ibv_open_device");
+        m_context = open_first();
         m_domain = ibv_alloc_pd(m_context);
         if (!m_domain) fail("ibv_alloc_pd");
         m_region = ibv_reg_mr(m_domain, memory, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
@@ -80,6 +88,16 @@ private:
     [[noreturn]] static void fail(const char* what) {
         fprintf(stderr, "verbs: %s: %s\n", what, strerror(errno));
         exit(1);
+    }
+
+    static ibv_context* open_first() {
+        int devices = 0;
+        ibv_device** list = ibv_get_device_list(&devices);
+        if (!list || !devices) fail("no RDMA adapter");
+        ibv_context* const opened = ibv_open_device(list[0]);
+        ibv_free_device_list(list);
+        if (!opened) fail("ibv_open_device");
+        return opened;
     }
 
     static void wait(ibv_cq* queue) {

@@ -64,6 +64,7 @@ struct compute_memory* compute_allocate(struct compute_device* d, uint64_t bytes
     const uint64_t mapped = (wanted + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1);
     const gpu_address at =
         large ? gpu_allocate_large(d->node, d->index, mapped) : gpu_allocate_on(d->node, d->index, mapped);
+    gpu_shared_map(d->node, at, mapped);
     *m = (struct compute_memory){at + margin, bytes, mapped, d, false, allocations};
     return allocations = m;
 }
@@ -85,6 +86,7 @@ void compute_untrack(struct compute_memory* m) {
 void compute_free(struct compute_memory* m) {
     for (unsigned i = 0; i < count; ++i)
         if (compute_reaches(&devices[i], m->device)) compute_wait_device(&devices[i]);
+    gpu_shared_unmap(m->device->gpu, m->at - compute_margin(), m->mapped);
     gpu_free(m->device->node, m->at - compute_margin(), m->mapped);
     gpu_shared_give(m->device->gpu);
     compute_untrack(m);

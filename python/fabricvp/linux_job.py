@@ -185,9 +185,11 @@ def file_name(name: str, node: int, nodes: int) -> str:
     return f"node{node}/{name}" if nodes > 1 else name
 
 
-def initramfs(platform: Platform | RemotePlatform, machine: str, node: int, job: Job | None = None) -> bytes:
+def initramfs(
+    platform: Platform | RemotePlatform, machine: str, node: int, job: Job | None = None, *, peer_memory: bool = False
+) -> bytes:
     """That of a node, for programs one after the other, or for one. Raises `InputError` if it runs no programs, has no
-    disk for an exchange of files, or lacks libraries."""
+    disk for an exchange of files, or lacks libraries or the module for ``peer_memory``."""
     where = f"{machine}: node{node}:" if len(platform.nodes) > 1 else f"{machine}:"
     initrd = str(platform.config[f"node{node}.images.initrd"])
     if not initrd:
@@ -195,6 +197,8 @@ def initramfs(platform: Platform | RemotePlatform, machine: str, node: int, job:
     data = Path(initrd).read_bytes()
     if b"bin/gpus\0" not in data:
         raise InputError(f"{initrd}: its initramfs hands no GPU to programs: renew it by `make linux`")
+    if peer_memory and b"bin/peer_memory\0" not in data:
+        raise InputError(f"{initrd}: its initramfs has no module peer_memory: `make linux` says why")
     if (job is None or job.collect) and EXCHANGE not in platform.nodes[node].disks:
         raise InputError(f"{where} files need a disk of kind virtio_blk with the name '{EXCHANGE}', as of linux_gpu")
     for name in (job.name, *job.beside) if job else ():
@@ -206,10 +210,10 @@ def initramfs(platform: Platform | RemotePlatform, machine: str, node: int, job:
     return data
 
 
-def set_up(node: int, nodes: int) -> list[str]:
-    """Lines for the shell that make devices ready for programs: GPUs, and where there are some, RDMA adapters and the
-    network. Nodes know each other by name."""
-    lines = ["gpus"]
+def set_up(node: int, nodes: int, peer_memory: bool = False) -> list[str]:
+    """Lines for the shell that make devices ready for programs: GPUs, with ``peer_memory`` for other devices, too, and
+    where there are some, RDMA adapters and the network. Nodes know each other by name."""
+    lines = ["gpus", *(["peer_memory"] if peer_memory else [])]
     for pattern, file, command in (
         (_RDMA_VENDOR, "vendor", "rdma"),
         (_NETWORK_DEVICE, "device", f"network {_address(node)}"),

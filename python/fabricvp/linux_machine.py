@@ -135,28 +135,34 @@ class Linux:
 
 
 def linux(
-    machine: str | os.PathLike[str] = "linux_gpu", *, overrides: Mapping[str, Any] | None = None, **keywords: Any
+    machine: str | os.PathLike[str] = "linux_gpu",
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    peer_memory: bool = False,
+    **keywords: Any,
 ) -> Linux:
     """Boots Linux on a machine in a process of its own, and gives it ready for programs.
 
-    ``machine``, ``overrides`` and keywords are those of `spawn()`. Raises `InputError` for a machine that boots no
+    ``machine``, ``overrides`` and keywords are those of `spawn()`. With ``peer_memory`` a kernel module is loaded by
+    which RDMA adapters reach the GPUs' memory. Raises `InputError` for a machine that boots no
     Linux or has no disk with the name `exchange`, as `linux_gpu` and `linux_quad` have."""
     platform = spawn(machine, overrides=overrides, **keywords)
     try:
-        return boot_linux(platform, os.fspath(machine))
+        return boot_linux(platform, os.fspath(machine), peer_memory)
     except BaseException:
         platform.close()
         raise
 
 
-def boot_linux(platform: Platform | RemotePlatform, machine: str = "the machine") -> Linux:
+def boot_linux(platform: Platform | RemotePlatform, machine: str = "the machine", peer_memory: bool = False) -> Linux:
     """Boots Linux on a machine that has not run yet, and gives it ready for programs; as ``warm_up`` of `sweep()` it
-    lets points branch from there. ``machine`` is its name in messages. Raises as `linux()`."""
+    lets points branch from there. ``machine`` is its name in messages. ``peer_memory`` and what is raised are those of
+    `linux()`."""
     nodes = len(platform.nodes)
     for node in range(nodes):
-        base = linux_job.initramfs(platform, machine, node)
+        base = linux_job.initramfs(platform, machine, node, peer_memory=peer_memory)
         lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr -echo"]
-        script = linux_job.shell_text([*lines, *linux_job.set_up(node, nodes), *_SERVE])
+        script = linux_job.shell_text([*lines, *linux_job.set_up(node, nodes, peer_memory), *_SERVE])
         with tempfile.TemporaryDirectory() as scratch:
             initrd = Path(scratch, "initramfs.cpio")
             initrd.write_bytes(base + linux_job.cpio(script, {}))

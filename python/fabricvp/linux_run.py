@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
         prepare_folder(given.out)
     with Platform.from_config(given.machine, overrides=overrides) as platform:
         own = linux_job.of_nodes(jobs, len(platform.nodes), given.machine)
-        _boot_with(platform, given.machine, own)
+        _boot_with(platform, given.machine, own, given.peer_memory)
         outputs = [Output(job, f"node{node}: " if len(own) > 1 else "") for node, job in enumerate(own)]
         status = _run(platform, outputs, given.time)
         if given.out:
@@ -88,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     beside = "a file beside it, or at a path of its own; repeatable"
     parser.add_argument("--file", metavar="FILE[=/PATH]", action="append", default=[], help=beside)
     parser.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="repeatable")
+    peer = "load a kernel module by which other devices reach the GPUs' memory"
+    parser.add_argument("--peer-memory", action="store_true", help=peer)
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the machine")
     parser.add_argument("--time", metavar="TIME", help="simulated time, boot included, after which the run ends")
     parser.add_argument("--out", metavar="DIR", help="folder of results")
@@ -97,11 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _boot_with(platform: Platform, machine: str, jobs: list[Job]) -> None:
+def _boot_with(platform: Platform, machine: str, jobs: list[Job], peer_memory: bool) -> None:
     """Gives each node an initramfs with its program, which runs in place of the shell."""
     for node, job in enumerate(jobs):
-        base = linux_job.initramfs(platform, machine, node, job)
-        lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr", *linux_job.set_up(node, len(jobs))]
+        base = linux_job.initramfs(platform, machine, node, job, peer_memory=peer_memory)
+        lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr"]
+        lines += [*linux_job.set_up(node, len(jobs), peer_memory)]
         lines += [*(linux_job.FIND_DISK if job.collect else []), "cd /job", *job.script()]
         with tempfile.TemporaryDirectory() as scratch:
             initrd = Path(scratch, "initramfs.cpio")

@@ -80,7 +80,7 @@ CHANGED = {
             "cc --help",
             "needs Debian's libraries; test_linux_cluster.py runs it",
         )
-        for name, language in (("jacobi", "hip"), ("allreduce", "cu"))
+        for name, language in (("jacobi", "hip"), ("allreduce", "cu"), ("pingpong", "hip"))
     },
     "run linux_gpu_uboot": ("describe linux_gpu_uboot", "the same; test_linux_uboot.py types what follows"),
     "cc examples/kernels/spmv.cl -o spmv.elf": ("cc --help", "test_linux_machine.py runs it"),
@@ -97,6 +97,11 @@ CHANGED = {
         "needs the kernel that `make linux` fetches; test_linux_cluster.py runs it",
     ),
     "run linux_cluster --program allreduce -- 65536": ("describe linux_cluster", "the same"),
+    "run linux_cluster --peer-memory --program allreduce -- 65536": (
+        "describe linux_cluster",
+        "the same; test_linux_peer_memory.py runs it",
+    ),
+    "run linux_cluster --peer-memory --program pingpong -- 1048576 10": ("describe linux_cluster", "the same"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
         "run hello --set node.host.harts=2 --console none",
         DEBUGGER,

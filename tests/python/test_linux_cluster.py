@@ -59,7 +59,11 @@ def test_a_program_on_all_nodes_and_one_on_each(cluster, programs):
             ("16", "256", "5"),
             r"16 x 256 of 32 rows, 5 steps, 0 wrong; a step: kernel [\d.]+ us, copies [\d.]+ us, network [\d.]+ us",
         ),
-        ("allreduce.cu", ("5000",), r"with node {other}: [\d.]+ us, [\d.]+ GB/s\n5000 elements, 0 wrong"),
+        (
+            "allreduce.cu",
+            ("5000",),
+            r"with node {other} by pinned memory: [\d.]+ us, [\d.]+ GB/s\n5000 elements, 0 wrong",
+        ),
     ],
     ids=["jacobi", "allreduce"],
 )

@@ -26,6 +26,14 @@ static inline uint64_t gpu_shared_free_bytes(const struct gpu* gpu) {
 }
 /* Gives whole large pages that came back to others. No kernel of this program may run. */
 static inline void gpu_shared_give(struct gpu* gpu) { (void)gpu; }
+/* Called for whole pages that programs have got, and before they are given back: the operating system may let the host
+ * and other devices use their addresses. */
+static inline void gpu_shared_map(const struct gpu_node* node, gpu_address at, uint64_t bytes) {
+    (void)node, (void)at, (void)bytes;
+}
+static inline void gpu_shared_unmap(const struct gpu* gpu, gpu_address at, uint64_t bytes) {
+    (void)gpu, (void)at, (void)bytes;
+}
 /* Makes sure that gpu_create_queue() finds one. \returns false if there is none */
 static inline bool gpu_shared_take_queue(struct gpu* gpu) { return gpu->queues != ~UINT64_C(0); }
 /* A queue that was destroyed. */

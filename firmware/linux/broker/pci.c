@@ -146,6 +146,16 @@ static bool master_bus(struct found* f) {
     return done || problem(f, "its configuration cannot be written: %s", strerror(errno));
 }
 
+/* Where the module peer_memory (firmware/linux/module) is loaded, processes get the memory with pages. */
+static void prefer_pages(struct found* f) {
+    char path[64];
+    snprintf(path, sizeof path, "/dev/peer_memory-%s", f->name);
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return;
+    close(f->files[0]);
+    f->files[0] = file;
+}
+
 static bool map_bars(struct found* f) {
     f->configuration = open_file(f, "config", O_RDWR);
     for (unsigned i = 0; i < PCI_BARS; ++i) {
@@ -159,6 +169,7 @@ static bool map_bars(struct found* f) {
         if (at == MAP_FAILED) return problem(f, "%s cannot be mapped: %s", name, strerror(errno));
         f->bars[i] = (uintptr_t)at;
     }
+    prefer_pages(f);
     return true;
 }
 

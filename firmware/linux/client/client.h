@@ -27,4 +27,9 @@ extern volatile struct broker_shared* client_shared;
  */
 bool client_ask(struct broker_message* m);
 
+/* A file whose mapping at an offset is a GPU's memory there, in pages that other devices can be given; -1: there is
+ * none
+ */
+int client_pages(const struct gpu* g);
+
 #endif

@@ -2,6 +2,7 @@
 /* GPUs by way of the broker. What drivers/pci/pci.h promises, as far as the driver of GPUs needs it. */
 #include "drivers/pci/pci.h"
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ static struct found {
     struct pci_function function;
     struct pci_bus bus; /* its number alone */
     uintptr_t bars[PCI_BARS];
+    int pages; /* memory with pages, -1: without */
 } found[MAX_GPUS];
 
 bool pci_start(struct pci_host* host) {
@@ -21,6 +23,7 @@ bool pci_start(struct pci_host* host) {
     struct pci_function** last = &host->functions;
     for (unsigned i = 0; i < client_opened.count; ++i) {
         struct found* f = &found[i];
+        f->pages = -1;
         f->bus.number = client_opened.gpu[i].bus;
         f->function = (struct pci_function){.bus = &f->bus,
                                             .device = (uint8_t)client_opened.gpu[i].device,
@@ -45,7 +48,11 @@ bool pci_enable(struct pci_function* function) {
     for (unsigned i = 0; i < BROKER_BARS; ++i) {
         const int file = client_files[2 + BROKER_BARS * (unsigned)(f - found) + i];
         void* at = client_map(file, (size_t)lseek(file, 0, SEEK_END));
-        close(file);
+        struct stat status;
+        if (i == 0 && fstat(file, &status) == 0 && S_ISCHR(status.st_mode))
+            f->pages = file; /* of the module peer_memory; BARs of sysfs are regular files */
+        else
+            close(file);
         if (!at) return false;
         f->bars[2 * i] = (uintptr_t)at;
     }
@@ -53,6 +60,8 @@ bool pci_enable(struct pci_function* function) {
 }
 
 uintptr_t pci_bar(const struct pci_function* f, unsigned bar) { return ((const struct found*)f)->bars[bar]; }
+
+int client_pages(const struct gpu* g) { return ((const struct found*)g->function)->pages; }
 
 /* Signals are polled. */
 enum pci_delivery gpu_use_interrupts(struct gpu* g, enum pci_delivery best) {

@@ -13,6 +13,8 @@ uint64_t gpu_shared_root(void);
 bool gpu_shared_take(struct gpu* gpu, uint64_t count, bool contiguous);
 uint64_t gpu_shared_free_bytes(const struct gpu* gpu);
 void gpu_shared_give(struct gpu* gpu);
+void gpu_shared_map(const struct gpu_node* node, gpu_address at, uint64_t bytes);
+void gpu_shared_unmap(const struct gpu* gpu, gpu_address at, uint64_t bytes);
 bool gpu_shared_take_queue(struct gpu* gpu);
 void gpu_shared_give_queue(struct gpu* gpu, unsigned queue);
 bool gpu_shared_owns_queue(const struct gpu* gpu, unsigned queue);
