@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # linux.sh [--again]: makes Image and initramfs.cpio in build/linux: Debian's riscv64 kernel, and a busybox that gives a
 # shell on the console, with lspci and the kernel's modules for virtio disks and ext4; and initramfs_rdma.cpio, the same
-# with modules, libraries and tools of RDMA, and a subnet manager, and with our module peer_memory if it can be built. sysroot has headers and libraries that programs may be
+# with modules, libraries and tools of RDMA, and a subnet manager, and with our module peer_memory if it can be built;
+# mpi.cpio has Open MPI, if the suite has it. sysroot has headers and libraries that programs may be
 # linked with (`fabricvp cc -l`). Exit status 3, and one line saying why, where they
 # cannot be had. Nothing of it is part of the project.
 #   LINUX_OUT=FOLDER           in place of build/linux
@@ -43,7 +44,7 @@ fi
 if [ "${1:-}" != --again ] && [ -z "${LINUX_SUITE:-}${LINUX_IMAGE:-}${LINUX_INITRAMFS:-}" ] &&
     [ -s "$out/Image" ] && [ -s "$out/initramfs.cpio" ] && [ -s "$out/initramfs_rdma.cpio" ] &&
     [ -d "$out/sysroot" ] && [ "$out/initramfs.cpio" -nt "$scripts/linux.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/initramfs.py" ] &&
-    [ "$out/initramfs.cpio" -nt "$scripts/peer_memory.sh" ] && [ "$out/initramfs.cpio" -nt "$module" ] &&
+    [ "$out/initramfs.cpio" -nt "$scripts/peer_memory.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/mpi_archive.py" ] && [ "$out/initramfs.cpio" -nt "$module" ] &&
     { [ ! -d "$tests" ] || [ -z "$(find "$tests" -newer "$out/initramfs.cpio")" ]; } &&
     { [ ! -d "$tests" ] || [ -s "$out/verbs_check" ] || ! command -v riscv64-linux-gnu-gcc >/dev/null; }; then
     echo "linux: $out/Image, $out/initramfs.cpio and $out/initramfs_rdma.cpio are there already (--again renews them)"
@@ -74,6 +75,16 @@ echo "linux: fetching $kernel and $tools"
 parts=$(private_apt apt-cache depends "$kernel" | sed -n 's/^ *Depends: *\(linux-\(binary\|modules\)-[0-9].*\)$/\1/p')
 private_apt_get "$kernel" $parts $tools || unavailable "$private_apt_why"
 
+mpi="openmpi-bin openmpi-common libopenmpi40 libopenmpi-dev libpmix2t64 libevent-core-2.1-7t64 libevent-pthreads-2.1-7t64"
+mpi="$mpi libhwloc15 libucx0 libfabric1 libmunge2"
+echo "linux: fetching $mpi"
+rm -f "$out/mpi.cpio"
+if private_apt_get $mpi; then
+    "${PYTHON:-python3}" "$scripts/mpi_archive.py" "$out/apt/root" "$out/mpi.cpio"
+else
+    echo "linux: no mpi.cpio, without which MPI programs do not run: $private_apt_why" >&2
+fi
+
 # A program of ours that checks what RDMA adapters do, where there is a compiler for it.
 rm -f "$out/verbs_check"
 if [ -d "$tests" ] && command -v riscv64-linux-gnu-gcc >/dev/null; then
@@ -96,6 +107,10 @@ cp -r "$out/apt/root/usr/include" "$out/sysroot/include"
 for library in ibverbs rdmacm; do
     cp "$(ls "$out/apt/root/usr/lib/"*/"lib$library.so.1")" "$out/sysroot/lib/lib$library.so"
 done
+if [ -s "$out/mpi.cpio" ]; then
+    cp "$out/apt/root/usr/lib/"*/openmpi/include/{mpi,mpi_portable_platform}.h "$out/sysroot/include"
+    cp "$(ls "$out/apt/root/usr/lib/"*/libmpi.so.40)" "$out/sysroot/lib/libmpi.so"
+fi
 cp "$image" "$out/Image"
 mv "$out/initramfs_rdma.cpio.part" "$out/initramfs_rdma.cpio"
 mv "$out/initramfs.cpio.part" "$out/initramfs.cpio"

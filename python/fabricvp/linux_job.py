@@ -50,11 +50,14 @@ class Job:
     places: Mapping[str, str]  #: of files that do not stay beside the program: absolute paths by names
     collect: tuple[str, ...]
     beside: tuple[str, ...] = ()  #: programs that run at the same time, with the same arguments
+    mpi: bool = False  #: one rank on each node
+    node: int = 0
+    nodes: int = 1
 
     def on(self, node: int, nodes: int) -> Job:
-        """The same on a node of so many, of which the program's environment tells."""
-        told = (("FABRICVP_NODE", str(node)), ("FABRICVP_NODES", str(nodes)))
-        return replace(self, environment=(*told, *self.environment))
+        """The same on a node of so many, of which the program's environment tells unless MPI does."""
+        told = () if self.mpi else (("FABRICVP_NODE", str(node)), ("FABRICVP_NODES", str(nodes)))
+        return replace(self, environment=(*told, *self.environment), node=node, nodes=nodes)
 
     @cached_property
     def nonce(self) -> str:
@@ -77,27 +80,36 @@ class Job:
 
     def script(self) -> list[str]:
         """Lines for the shell, in the working folder: runs the program, then collects files, with marks around."""
-        variables = ["env", *(f"{key}={value}" for key, value in self.environment)] if self.environment else []
         old = ["find . -type f -exec touch -d @0 {} +"] if self.collect else []
         moved = [f"mkdir -p {Path(path).parent}; mv ./{name} {path}" for name, path in self.places.items()]
         return [
             *moved,
             *old,
             f"printf '\\001{self.begin.decode()[1:-1]}\\n'",
-            *self._running(variables),
+            *self._running(),
             "collected=0",
             *self._collecting(),
             f"printf '\\001{self.end.decode()[1:]}%d %d\\n' $ended $collected",
         ]
 
-    def _running(self, variables: list[str]) -> list[str]:
+    def _running(self) -> list[str]:
         """Leaves the first status that is not 0, in the order of programs, in the shell's `ended`."""
-        lines = [shlex.join([*variables, f"./{name}", *self.arguments]) for name in (self.name, *self.beside)]
+        lines = [shlex.join(self._command(name)) for name in (self.name, *self.beside)]
         if not self.beside:
             return [lines[0] + " </dev/null", "ended=$?"]
         started = [f"{line} </dev/null & p{n}=$!" for n, line in enumerate(lines)]
         waits = [f"wait $p{n}; status=$?; [ $ended != 0 ] || ended=$status" for n in range(len(lines))]
         return [*started, "ended=0", *waits]
+
+    def _command(self, name: str) -> list[str]:
+        settings = ["env", *(f"{key}={value}" for key, value in self.environment)] if self.environment else []
+        started = [f"./{name}", *self.arguments]
+        if not self.mpi:
+            return [*settings, *started]
+        if self.node:
+            return ["serve_ranks"]
+        passed = [word for key, _ in self.environment for word in ("-x", key)]
+        return [*settings, "start_ranks", str(self.nodes), *passed, *started]
 
     def _collecting(self) -> list[str]:
         if not self.collect:
@@ -138,7 +150,16 @@ def make_job(
             raise InputError(f"--collect '{pattern}': must be a pattern of names in the program's working folder")
     places = {Path(file).name: path for file, path in placed.items() if path}
     name, *others = (Path(each).name for each in programs)
-    return Job(name, tuple(arguments), tuple(environment), contents, places, tuple(collect), tuple(others))
+    mpi = [
+        each
+        for each in (name, *others)
+        if any(library.startswith("libmpi.so") for library in needed_libraries(contents[each], each))
+    ]
+    if mpi and others:
+        raise InputError(f"--program '{mpi[0]}': a program of MPI runs alone")
+    return Job(
+        name, tuple(arguments), tuple(environment), contents, places, tuple(collect), tuple(others), mpi=bool(mpi)
+    )
 
 
 def _place(file: str) -> tuple[str, str]:
@@ -177,6 +198,10 @@ def of_nodes(jobs: Mapping[int | None, Job], nodes: int, machine: str) -> list[J
     found = [jobs.get(node) or jobs.get(None) for node in range(nodes)]
     if None in found:
         raise InputError(f"{machine}: node{found.index(None)} has no program")
+    if len(set(jobs)) > 1 and any(job.mpi for job in jobs.values()):
+        raise InputError(f"{machine}: a program of MPI runs on all nodes, with no other beside it")
+    if nodes < 2 and any(job.mpi for job in jobs.values()):
+        raise InputError(f"{machine}: a program of MPI needs several nodes, as linux_cluster has them")
     return [job.on(node, nodes) for node, job in enumerate(found) if job]
 
 
@@ -186,10 +211,16 @@ def file_name(name: str, node: int, nodes: int) -> str:
 
 
 def initramfs(
-    platform: Platform | RemotePlatform, machine: str, node: int, job: Job | None = None, *, peer_memory: bool = False
+    platform: Platform | RemotePlatform,
+    machine: str,
+    node: int,
+    job: Job | None = None,
+    *,
+    peer_memory: bool = False,
+    mpi: bool = False,
 ) -> bytes:
     """That of a node, for programs one after the other, or for one. Raises `InputError` if it runs no programs, has no
-    disk for an exchange of files, or lacks libraries or the module for ``peer_memory``."""
+    disk for an exchange of files, or lacks libraries, the module for ``peer_memory`` or Open MPI for ``mpi``."""
     where = f"{machine}: node{node}:" if len(platform.nodes) > 1 else f"{machine}:"
     initrd = str(platform.config[f"node{node}.images.initrd"])
     if not initrd:
@@ -199,6 +230,11 @@ def initramfs(
         raise InputError(f"{initrd}: its initramfs hands no GPU to programs: renew it by `make linux`")
     if peer_memory and b"bin/peer_memory\0" not in data:
         raise InputError(f"{initrd}: its initramfs has no module peer_memory: `make linux` says why")
+    if mpi:
+        archive = Path(initrd).with_name("mpi.cpio")
+        if not archive.exists():
+            raise InputError(f"{archive}: no such file, which has Open MPI: `make linux` says why")
+        data += archive.read_bytes()
     if (job is None or job.collect) and EXCHANGE not in platform.nodes[node].disks:
         raise InputError(f"{where} files need a disk of kind virtio_blk with the name '{EXCHANGE}', as of linux_gpu")
     for name in (job.name, *job.beside) if job else ():
@@ -212,7 +248,7 @@ def initramfs(
 
 def set_up(node: int, nodes: int, peer_memory: bool = False) -> list[str]:
     """Lines for the shell that make devices ready for programs: GPUs, with ``peer_memory`` for other devices, too, and
-    where there are some, RDMA adapters and the network. Nodes know each other by name."""
+    where there are some, RDMA adapters and the network, and Open MPI. Nodes know each other by name."""
     lines = ["gpus", *(["peer_memory"] if peer_memory else [])]
     for pattern, file, command in (
         (_RDMA_VENDOR, "vendor", "rdma"),
@@ -224,6 +260,7 @@ def set_up(node: int, nodes: int, peer_memory: bool = False) -> list[str]:
     if nodes > 1:
         lines.append(f"hostname node{node}")
         lines += [f"echo {_address(n)} node{n} >>/etc/hosts" for n in range(nodes)]
+        lines.append("[ ! -x /bin/mpi ] || mpi")
     return lines
 
 

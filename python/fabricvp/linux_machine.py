@@ -54,8 +54,9 @@ class Linux:
 
     That of `linux()` is in a process of its own, which ends with `close()`, the ``with`` block or this process."""
 
-    def __init__(self, platform: Platform | RemotePlatform) -> None:
+    def __init__(self, platform: Platform | RemotePlatform, mpi: bool = False) -> None:
         self.platform = platform
+        self._mpi = mpi
 
     def run(
         self,
@@ -84,6 +85,8 @@ class Linux:
             for node, each in programs.items()
         }
         own = linux_job.of_nodes(jobs, len(self.platform.nodes), "the machine")
+        if own[0].mpi and not self._mpi:
+            raise InputError(f"{own[0].name}: a program of MPI: it needs fabricvp.linux(…, mpi=True)")
         if not fork:
             return self._run(own, time)
         with self.fork() as branch:
@@ -118,7 +121,7 @@ class Linux:
 
     def fork(self) -> Linux:
         """A branch of the machine as it stands, which runs programs of its own."""
-        return Linux(self.platform.fork())
+        return Linux(self.platform.fork(), self._mpi)
 
     def close(self) -> None:
         """Ends the machine. May be called again."""
@@ -139,28 +142,33 @@ def linux(
     *,
     overrides: Mapping[str, Any] | None = None,
     peer_memory: bool = False,
+    mpi: bool = False,
     **keywords: Any,
 ) -> Linux:
     """Boots Linux on a machine in a process of its own, and gives it ready for programs.
 
     ``machine``, ``overrides`` and keywords are those of `spawn()`. With ``peer_memory`` a kernel module is loaded by
-    which RDMA adapters reach the GPUs' memory. Raises `InputError` for a machine that boots no
-    Linux or has no disk with the name `exchange`, as `linux_gpu` and `linux_quad` have."""
+    which RDMA adapters reach the GPUs' memory; with ``mpi`` there is Open MPI for programs of `cc -l mpi`.
+
+    Raises `InputError` for a machine that boots no Linux, has no disk with the name `exchange`, as `linux_gpu` and
+    `linux_quad` have, or lacks the module or Open MPI."""
     platform = spawn(machine, overrides=overrides, **keywords)
     try:
-        return boot_linux(platform, os.fspath(machine), peer_memory)
+        return boot_linux(platform, os.fspath(machine), peer_memory, mpi)
     except BaseException:
         platform.close()
         raise
 
 
-def boot_linux(platform: Platform | RemotePlatform, machine: str = "the machine", peer_memory: bool = False) -> Linux:
+def boot_linux(
+    platform: Platform | RemotePlatform, machine: str = "the machine", peer_memory: bool = False, mpi: bool = False
+) -> Linux:
     """Boots Linux on a machine that has not run yet, and gives it ready for programs; as ``warm_up`` of `sweep()` it
-    lets points branch from there. ``machine`` is its name in messages. ``peer_memory`` and what is raised are those of
-    `linux()`."""
+    lets points branch from there. ``machine`` is its name in messages. ``peer_memory``, ``mpi`` and what is raised are
+    those of `linux()`."""
     nodes = len(platform.nodes)
     for node in range(nodes):
-        base = linux_job.initramfs(platform, machine, node, peer_memory=peer_memory)
+        base = linux_job.initramfs(platform, machine, node, peer_memory=peer_memory, mpi=mpi)
         lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr -echo"]
         script = linux_job.shell_text([*lines, *linux_job.set_up(node, nodes, peer_memory), *_SERVE])
         with tempfile.TemporaryDirectory() as scratch:
@@ -169,4 +177,4 @@ def boot_linux(platform: Platform | RemotePlatform, machine: str = "the machine"
             platform.load_images(node, initrd=initrd)
     for each in platform.nodes:
         each.console.expect(_READY, timeout="60 s")
-    return Linux(platform)
+    return Linux(platform, mpi)

@@ -101,6 +101,17 @@ CHANGED = {
         "describe linux_cluster",
         "the same; test_linux_peer_memory.py runs it",
     ),
+    "cc examples/linux_gpu/mpi_allreduce.hip -o mpi_allreduce --target linux -l mpi -l ibverbs": (
+        "cc --help",
+        "needs Debian's libraries; test_linux_mpi.py runs it",
+    ),
+    **{
+        f"run linux_cluster {option}--program mpi_allreduce -- 65536": (
+            "describe linux_cluster",
+            "needs what `make linux` fetches; test_linux_mpi.py runs it",
+        )
+        for option in ("", "--peer-memory ")
+    },
     "run linux_cluster --peer-memory --program pingpong -- 1048576 10": ("describe linux_cluster", "the same"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
         "run hello --set node.host.harts=2 --console none",
