@@ -30,42 +30,45 @@ hipError_t hipGetLastError(void) {
 
 hipError_t hipPeekAtLastError(void) { return last; }
 
-#define HIP_ERRORS(E)                                                                               \
-    E(hipSuccess, "no error")                                                                       \
-    E(hipErrorInvalidValue, "invalid argument")                                                     \
-    E(hipErrorOutOfMemory, "out of memory")                                                         \
-    E(hipErrorNotInitialized, "not initialized")                                                    \
-    E(hipErrorInvalidConfiguration, "a grid or block that cannot be launched")                      \
-    E(hipErrorInvalidSymbol, "no variable of this program")                                         \
-    E(hipErrorInvalidMemcpyDirection, "a copy in a direction that there is not")                    \
-    E(hipErrorInvalidDeviceFunction, "no kernel of this program")                                   \
-    E(hipErrorNoDevice, "there is no GPU")                                                          \
-    E(hipErrorInvalidDevice, "there is no such GPU")                                                \
-    E(hipErrorInvalidImage, "not an image of kernels")                                              \
-    E(hipErrorInvalidContext, "invalid context")                                                    \
-    E(hipErrorNoBinaryForGpu, "no image for this GPU")                                              \
-    E(hipErrorPeerAccessUnsupported, "GPUs that do not reach each other")                           \
-    E(hipErrorFileNotFound, "no such file")                                                         \
-    E(hipErrorInvalidHandle, "invalid handle")                                                      \
-    E(hipErrorIllegalState, "not as things are")                                                    \
-    E(hipErrorStreamCaptureUnsupported, "not while a stream captures")                              \
-    E(hipErrorNotFound, "no such name")                                                             \
-    E(hipErrorNotReady, "not ready")                                                                \
-    E(hipErrorIllegalAddress, "a kernel used an address that is not there")                         \
-    E(hipErrorLaunchOutOfResources, "a kernel needs more than the GPU has")                         \
-    E(hipErrorCooperativeLaunchTooLarge, "a cooperative grid that the GPU does not hold at a time") \
-    E(hipErrorLaunchTimeOut, "a kernel ran too long")                                               \
-    E(hipErrorPeerAccessAlreadyEnabled, "peer access is enabled already")                           \
-    E(hipErrorPeerAccessNotEnabled, "peer access is not enabled")                                   \
-    E(hipErrorHostMemoryAlreadyRegistered, "kernels reach this memory already")                     \
-    E(hipErrorHostMemoryNotRegistered, "memory that was not registered")                            \
-    E(hipErrorLaunchFailure, "a kernel failed")                                                     \
-    E(hipErrorNotSupported, "not supported")                                                        \
-    E(hipErrorUnknown, "unknown error")
+/* HIP's name, CUDA's, and what it means. */
+#define HIP_ERRORS(E)                                                                                               \
+    E(hipSuccess, "cudaSuccess", "no error")                                                                        \
+    E(hipErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument")                                            \
+    E(hipErrorOutOfMemory, "cudaErrorMemoryAllocation", "out of memory")                                            \
+    E(hipErrorNotInitialized, "cudaErrorInitializationError", "not initialized")                                    \
+    E(hipErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "a grid or block that cannot be launched")     \
+    E(hipErrorInvalidSymbol, "cudaErrorInvalidSymbol", "no variable of this program")                               \
+    E(hipErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "a copy in a direction that there is not") \
+    E(hipErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "no kernel of this program")                 \
+    E(hipErrorNoDevice, "cudaErrorNoDevice", "there is no GPU")                                                     \
+    E(hipErrorInvalidDevice, "cudaErrorInvalidDevice", "there is no such GPU")                                      \
+    E(hipErrorInvalidImage, "cudaErrorInvalidKernelImage", "not an image of kernels")                               \
+    E(hipErrorInvalidContext, "cudaErrorDeviceUninitialized", "invalid context")                                    \
+    E(hipErrorNoBinaryForGpu, "cudaErrorNoKernelImageForDevice", "no image for this GPU")                           \
+    E(hipErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported", "GPUs that do not reach each other")         \
+    E(hipErrorFileNotFound, "cudaErrorFileNotFound", "no such file")                                                \
+    E(hipErrorInvalidHandle, "cudaErrorInvalidResourceHandle", "invalid handle")                                    \
+    E(hipErrorIllegalState, "cudaErrorIllegalState", "not as things are")                                           \
+    E(hipErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "not while a stream captures")         \
+    E(hipErrorNotFound, "cudaErrorSymbolNotFound", "no such name")                                                  \
+    E(hipErrorNotReady, "cudaErrorNotReady", "not ready")                                                           \
+    E(hipErrorIllegalAddress, "cudaErrorIllegalAddress", "a kernel used an address that is not there")              \
+    E(hipErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "a kernel needs more than the GPU has")        \
+    E(hipErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",                                      \
+      "a cooperative grid that the GPU does not hold at a time")                                                    \
+    E(hipErrorLaunchTimeOut, "cudaErrorLaunchTimeout", "a kernel ran too long")                                     \
+    E(hipErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled", "peer access is enabled already")      \
+    E(hipErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access is not enabled")                  \
+    E(hipErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",                                  \
+      "kernels reach this memory already")                                                                          \
+    E(hipErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered", "memory that was not registered")        \
+    E(hipErrorLaunchFailure, "cudaErrorLaunchFailure", "a kernel failed")                                           \
+    E(hipErrorNotSupported, "cudaErrorNotSupported", "not supported")                                               \
+    E(hipErrorUnknown, "cudaErrorUnknown", "unknown error")
 
 const char* hipGetErrorName(hipError_t error) {
     switch (error) {
-#define NAME(name, text) \
+#define NAME(name, cuda, text) \
     case name: return #name;
         HIP_ERRORS(NAME)
 #undef NAME
@@ -73,9 +76,19 @@ const char* hipGetErrorName(hipError_t error) {
     return "hipErrorUnknown";
 }
 
+const char* __hipCudaErrorName(hipError_t error) {
+    switch (error) {
+#define NAME(name, cuda, text) \
+    case name: return cuda;
+        HIP_ERRORS(NAME)
+#undef NAME
+    }
+    return "cudaErrorUnknown";
+}
+
 const char* hipGetErrorString(hipError_t error) {
     switch (error) {
-#define TEXT(name, text) \
+#define TEXT(name, cuda, text) \
     case name: return text;
         HIP_ERRORS(TEXT)
 #undef TEXT

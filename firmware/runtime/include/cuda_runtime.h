@@ -138,7 +138,7 @@ typedef hipStreamCallback_t cudaStreamCallback_t;
 #define cudaOccupancyMaxPotentialBlockSize hipOccupancyMaxPotentialBlockSize
 #define cudaLaunchHostFunc hipLaunchHostFunc
 #define cudaStreamAddCallback hipStreamAddCallback
-#define cudaGetErrorName hipGetErrorName
+#define cudaGetErrorName __hipCudaErrorName
 #define cudaDeviceGetAttribute hipDeviceGetAttribute
 #define cudaThreadExit hipDeviceReset /* deprecated */
 #define cudaHostAlloc hipHostMalloc

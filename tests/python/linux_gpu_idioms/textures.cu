@@ -2,6 +2,7 @@
 /* What programs for CUDA up to 11 do: texture references, variables by their names, launches that are written apart,
  * errors by all their names, and C files that call the run-time undeclared. */
 #include <stdio.h>
+#include <string.h>
 
 #include <cuda.h>
 #include <vector_types.h>
@@ -56,6 +57,7 @@ int main() {
     check("a header of its own folder", of_inner() == INNER + 1);
     check("the larger", max(-1, 1u) == 0xffffffffu && max(1.5f, 2.0) == 2.0 && min(3l, 2l) == 2);
     check("an error by name", cudaErrorInvalidTexture == (cudaError_t)18 && cudaSuccess == CUDA_SUCCESS);
+    check("its name", strcmp(cudaGetErrorName(cudaErrorMemoryAllocation), "cudaErrorMemoryAllocation") == 0);
     cudaMalloc((void**)&from, sizeof given);
     cudaMalloc((void**)&out, sizeof found);
     cudaMemcpy(from, given, sizeof given, cudaMemcpyHostToDevice);

@@ -241,6 +241,7 @@ hipError_t hipGetLastError(void);
 hipError_t hipPeekAtLastError(void);
 const char* hipGetErrorName(hipError_t error);
 const char* hipGetErrorString(hipError_t error);
+const char* __hipCudaErrorName(hipError_t error); /* what cudaGetErrorName() says */
 
 hipError_t hipMalloc(void** memory, size_t bytes);
 hipError_t hipFree(void* memory);
