@@ -4,6 +4,7 @@ starts it, in an archive with its files. Marks on the console stand around the p
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -150,16 +151,18 @@ def make_job(
             raise InputError(f"--collect '{pattern}': must be a pattern of names in the program's working folder")
     places = {Path(file).name: path for file, path in placed.items() if path}
     name, *others = (Path(each).name for each in programs)
-    mpi = [
-        each
-        for each in (name, *others)
-        if any(library.startswith("libmpi.so") for library in needed_libraries(contents[each], each))
-    ]
+    mpi = [each for each in (name, *others) if _is_of_mpi(contents[each])]
     if mpi and others:
         raise InputError(f"--program '{mpi[0]}': a program of MPI runs alone")
     return Job(
         name, tuple(arguments), tuple(environment), contents, places, tuple(collect), tuple(others), mpi=bool(mpi)
     )
+
+
+def _is_of_mpi(program: bytes) -> bool:
+    with contextlib.suppress(InputError):  # a malformed one is refused when it is to run
+        return any(library.startswith("libmpi.so") for library in needed_libraries(program, ""))
+    return False
 
 
 def _place(file: str) -> tuple[str, str]:

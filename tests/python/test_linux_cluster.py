@@ -99,7 +99,7 @@ def test_one_that_fails_ends_the_others(command, programs):
 
 
 def test_libraries_that_are_not_there(command, monkeypatch, tmp_path):
-    (tmp_path / "a.hip").write_text("int main() {}\n")
+    (tmp_path / "a.hip").write_text("__global__ void k() {}\n")
     done = command("cc", "a.hip", "-l", "ibverbs")
     assert (done.returncode, done.stderr) == (2, "fabricvp cc: -l ibverbs is for --target linux\n")
     for place in ("build/linux/sysroot/lib", "configs"):
