@@ -213,8 +213,9 @@ void bind_session(py::module_& m) {
         .def("inject", [](session& x, const std::string& target, const std::string& kind, ticks at,
                           const platform::overrides& arguments) { x.machine().inject(target, kind, at, arguments); })
         .def("faults", [](session& x) { return list_faults(x.machine()); })
-        .def("listen_gdb",
-             [](session& x, std::size_t node, std::uint16_t port) { return x.machine().listen_gdb(node, port); });
+        .def("listen_gdb", [](session& x, std::size_t node, std::uint16_t port, bool hold) {
+            return x.machine().listen_gdb(node, port, hold);
+        });
 }
 
 void bind_parts(py::module_& m) {

@@ -49,6 +49,10 @@ def main(arguments: list[str]) -> int:
     }
     if given.collect and not (given.into or given.out):
         raise InputError("--collect needs --into DIR, or --out DIR: files come into its folder 'files'")
+    if given.trace and not given.out:
+        raise InputError("--trace needs --out DIR: the trace is DIR/trace.pftrace")
+    if given.gdb is not None and not 0 <= given.gdb < 65536:
+        raise InputError(f"--gdb {given.gdb}: must be a port from 0 to 65535")
     overrides = dict(pair("--set", text) for text in given.set)
     if given.out:
         from .experiments.writing import prepare_folder
@@ -58,7 +62,10 @@ def main(arguments: list[str]) -> int:
         own = linux_job.of_nodes(jobs, len(platform.nodes), given.machine)
         _boot_with(platform, given.machine, own, given.peer_memory)
         outputs = [Output(job, f"node{node}: " if len(own) > 1 else "") for node, job in enumerate(own)]
-        status = _run(platform, outputs, given.time)
+        if given.gdb is not None:
+            port = platform.listen_gdb(given.gdb, wait=True)
+            print(f"fabricvp: GDB port of node0 is 127.0.0.1:{port}, waiting for a debugger", file=sys.stderr)
+        status = _run(platform, outputs, given.time, given.trace)
         if given.out:
             platform.write_results(given.out)
         if given.collect:
@@ -93,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the machine")
     parser.add_argument("--time", metavar="TIME", help="simulated time, boot included, after which the run ends")
     parser.add_argument("--out", metavar="DIR", help="folder of results")
+    parser.add_argument("--trace", action="store_true", help="record a trace for ui.perfetto.dev from its begin on")
+    gdb = "wait for GDB on this loopback port (0: any); it sees node 0, with the kernels on its GPUs"
+    parser.add_argument("--gdb", metavar="PORT", type=int, help=gdb)
     collect = "files that the program has written, by a pattern of their names; repeatable"
     parser.add_argument("--collect", metavar="PATTERN", action="append", default=[], help=collect)
     parser.add_argument("--into", metavar="DIR", help="where they come, in place of DIR/files of --out")
@@ -136,14 +146,14 @@ class Output:
         self._begin, self._end = job.begin, job.end
         self._prefix = prefix.encode()
         self._position = 0
-        self._begun = False
+        self.begun = False
         self._ending = re.compile(re.escape(job.end) + rb"(\d+) (\d)\n")
 
     def take(self, console: bytes, more: bool) -> None:
         """Prints what is new. ``console`` is all output since the start, of which ``more`` may come."""
-        if not self._begun and (at := console.find(self._begin)) >= 0:
-            self._begun, self._position = True, at + len(self._begin)
-        if not self._begun or self.status is not None:
+        if not self.begun and (at := console.find(self._begin)) >= 0:
+            self.begun, self._position = True, at + len(self._begin)
+        if not self.begun or self.status is not None:
             return
         end = self._ending.search(console, self._position)
         upto = end.start() if end else len(console)
@@ -166,8 +176,9 @@ class Output:
         sys.stdout.buffer.flush()
 
 
-def _run(platform: Platform, outputs: list[Output], limit: str | None) -> int:
-    """Runs until all programs have ended, or 100 ms beyond the end of one that failed."""
+def _run(platform: Platform, outputs: list[Output], limit: str | None, trace: bool) -> int:
+    """Runs until all programs have ended, or 100 ms beyond the end of one that failed. With ``trace``, what happens
+    from the slice on in which the first program begins is recorded."""
     from . import _fabricvp
     from .results import Outcome
 
@@ -181,6 +192,9 @@ def _run(platform: Platform, outputs: list[Output], limit: str | None) -> int:
         over = result != Outcome.TIME_LIMIT or platform.now_ps >= end
         for node, output in enumerate(outputs):
             output.take(platform.nodes[node].console.output_bytes, more=not over)
+        if trace and any(output.begun for output in outputs):
+            platform.start_trace(platform.now_ps * 1e-12, format="protobuf")
+            trace = False
         if end == limited and any(output.status for output in outputs):
             end = min(end, platform.now_ps + _fabricvp.parse_time(GRACE))
     return _status(

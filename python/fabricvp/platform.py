@@ -512,10 +512,11 @@ class Platform:
         """Ends what `start_capture()` began."""
         self._core.start_capture("", "", 0)
 
-    def listen_gdb(self, port: int = 0, node: int = 0) -> int:
-        """Listens for GDB on a loopback port (0: any free one) and gives the port. It is served while `run()` runs.
-        Raises `InputError` if the port cannot be had."""
-        return self._core.listen_gdb(node, port)
+    def listen_gdb(self, port: int = 0, node: int = 0, *, wait: bool = False) -> int:
+        """Listens for GDB on a loopback port (0: any free one) and gives the port. It is served while `run()` runs;
+        with ``wait`` the next one begins when a debugger has come, and lets the machine go on. Raises `InputError` if
+        the port cannot be had."""
+        return self._core.listen_gdb(node, port, wait)
 
     def monitor(self, port: int = 0, *, wait: bool = False) -> Monitor:
         """Serves a page that shows runs of this machine while they go on, and steers them: links, consoles, GPUs, queue

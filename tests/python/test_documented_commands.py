@@ -82,6 +82,8 @@ CHANGED = {
         )
         for name, language in (("jacobi", "hip"), ("allreduce", "cu"), ("pingpong", "hip"))
     },
+    "cc examples/linux_gpu/saxpy.hip -o saxpy.elf --target gpu": ("cc --help", "test_linux_gpu.py runs it"),
+    "run linux_gpu --program saxpy --gdb 7777 -- 1000 2.5": ("describe linux_gpu", "test_linux_gpu.py runs it"),
     "run linux_gpu_uboot": ("describe linux_gpu_uboot", "the same; test_linux_uboot.py types what follows"),
     "cc examples/kernels/spmv.cl -o spmv.elf": ("cc --help", "test_linux_machine.py runs it"),
     "cc examples/host_programs/spmv_opencl.c -o spmv_opencl --target linux": (

@@ -4,6 +4,9 @@ runs. What is wrong with a program is said before the boot; what goes wrong in o
 fetches kernel and cross libraries."""
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import fabricvp
@@ -189,6 +192,48 @@ def test_what_cannot_be_compiled_is_said_in_a_line(command, tmp_path):
     assert done.returncode == 2 and "-x hip is for --target linux" in done.stderr, done.stderr
 
 
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+@pytest.mark.skipif(not shutil.which("gdb-multiarch"), reason="no gdb-multiarch")
+def test_gdb_stops_at_a_line_of_a_kernel_and_a_trace_is_kept(programs, command, tmp_path):
+    image = command("cc", REPOSITORY / "examples/linux_gpu/saxpy.hip", "-o", tmp_path / "saxpy.elf", "--target", "gpu")
+    assert image.returncode == 0, image.stderr
+    run = [sys.executable, "-m", "fabricvp", "run", "linux_gpu", "--program", programs / "saxpy", "--gdb", "0"]
+    with subprocess.Popen(
+        [*map(str, run), "--trace", "--out", "found", "--", "1000", "2.5"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    ) as process:  # fmt: skip
+        try:
+            port = re.fullmatch(r"fabricvp: GDB port of node0 is 127\.0\.0\.1:(\d+), .*\n", process.stderr.readline())[
+                1
+            ]
+            told = f"""set architecture riscv:rv64
+source {REPOSITORY}/scripts/gpu.gdb
+file saxpy.elf
+target remote 127.0.0.1:{port}
+monitor kernel saxpy
+tbreak saxpy.hip:19
+continue
+lane
+continue
+"""
+            (tmp_path / "told.gdb").write_text(told)
+            gdb = subprocess.run(
+                ["gdb-multiarch", "-batch", "-x", "told.gdb"],
+                capture_output=True,
+                text=True,
+                timeout=5000,
+                cwd=tmp_path,
+            )
+            output, _ = process.communicate(timeout=5000)
+        finally:
+            process.kill()
+    assert "node0.gpu0 cu0 wavefront 0 saxpy group 0,0,0 lane 0" in gdb.stderr, gdb.stdout + gdb.stderr
+    assert "exited normally" in gdb.stdout and "1000 elements, 0 wrong" in output, gdb.stdout + output
+    assert (tmp_path / "found" / "trace.pftrace").stat().st_size > 10000
+
+
 def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
     def elf(machine: int, section: bytes) -> bytes:
         return (
@@ -221,6 +266,8 @@ def test_what_cannot_run_is_said_in_a_line(command, tmp_path):
             ["no_disk.yaml", "--program", "whole", "--into", "o", "--collect", "a"],
             "files need a disk of kind virtio_blk",
         ),
+        (["linux_gpu", "--program", "whole", "--trace"], "--trace needs --out DIR"),
+        (["linux_gpu", "--program", "whole", "--gdb", "65536"], "--gdb 65536: must be a port from 0 to 65535"),
         (["linux_gpu", "--program", "whole", "--out", "text/o"], "text/o: cannot be written to (Not a directory)"),
     ):
         done = command("run", *arguments)

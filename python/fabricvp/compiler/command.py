@@ -10,7 +10,7 @@ from pathlib import Path
 from ..arguments import ArgumentParser
 from ..errors import InputError
 from .kernels import Kernel
-from .linux_program import build_linux
+from .linux_program import build_linux, kernel_options
 from .locality.report import locality_of_source, placement_report
 from .pipeline import build_linked, files_read
 from .sources import Options, Source
@@ -102,7 +102,8 @@ def main(argv: list[str]) -> int:
     )
     options = parser.parse_args(argv)
     sources = _read(options.source)
-    options.target = options.target or _target_of(sources)
+    usual = _target_of(sources)
+    options.target = options.target or usual
     settings = Options.of(
         options.defines, options.includes, options.flags, options.optimize, options.wavefront, options.recursion
     )
@@ -120,7 +121,13 @@ def main(argv: list[str]) -> int:
         return 0
     if options.rdc == "false":
         raise InputError("-rdc=false is for --target linux")
-    image = build_linked([Source(source, name, settings) for name, source in sources.items()])
+    of_program = usual == "linux"  # whose kernels are wanted, for GDB say
+    image = build_linked(
+        [
+            Source(source, name, kernel_options(name, settings) if of_program else settings)
+            for name, source in sources.items()
+        ]
+    )
     output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix(".elf")
     _write(output, image.elf)
     if options.depfile:

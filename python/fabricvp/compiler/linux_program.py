@@ -120,6 +120,11 @@ def _for_kernels(options: Options) -> Options:
     return replace(options, includes=(*options.includes, str(sdk_folder() / "runtime" / "include")))
 
 
+def kernel_options(name: str, options: Options) -> Options:
+    """Options by which the kernels of a program's source compile to an image of their own, by the source's name."""
+    return _for_kernels(_with_both_halves(language_of(name), options))
+
+
 def _host_command(name: str, options: Options) -> list[str]:
     language, hip = _HOST_SUFFIXES[Path(name).suffix], sdk_folder() / "gpu" / "hip" / "include"
     named = any(flag.startswith("-std=") for flag in options.flags)
