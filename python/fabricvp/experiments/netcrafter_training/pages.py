@@ -11,14 +11,15 @@ from .study import PARTS
 def training(frames: Frames) -> PageTable:
     """A line for each network and way of training."""
     frame, two, one = frames["training"], fixed(2), fixed(1)
+    parts = [p for p in PARTS if p in frame.columns]
     rows = [
         (
             code(line["network"]), f"{line['batch']}", line["way"], one(line["kernel_time_ms"]),
-            *(two(line[p]) for p in (IDEAL, *PARTS)),
+            *(two(line[p]) for p in (IDEAL, *parts)),
             *(one(line[k]) for k in ("slow_link_busy_%", "page_table_%_of_slow_flits", "flits_padded_25_or_75_%")),
         )
         for _, line in frame.iterrows()
     ]  # fmt: skip
-    titles = ("slow-down", *(TITLES.get(p, p.replace("-", " ")) for p in PARTS))
+    titles = ("slow-down", *(TITLES.get(p, p.replace("-", " ")) for p in parts))
     head = ("network", "batch", "trained as", "kernel time, ms", *titles)
     return PageTable((*head, "link busy, %", "page-table flits, %", "padded flits, %"), rows)
