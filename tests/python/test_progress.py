@@ -4,7 +4,6 @@
 import contextlib
 import os
 import pathlib
-import pty
 import subprocess
 import sys
 import types
@@ -14,6 +13,9 @@ import pytest
 from fabricvp import progress, spawn
 
 CLONE = pathlib.Path(__file__).parents[2]
+sys.path.append(str(CLONE / "tests/system"))
+
+from on_terminal import on_terminal  # noqa: E402 - lies beside the tests of commands
 
 #: Takes more than the two seconds of the host from which on runs tell how they get on.
 LONG = """
@@ -28,19 +30,6 @@ machine.run("4 s")
 def counts(assemble):
     """A program that never ends."""
     return str(assemble(guests.COUNTS))
-
-
-def on_terminal(command, **options):
-    """What a command shows on a terminal, and its status."""
-    master, slave = pty.openpty()
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, **options) as process:
-        os.close(slave)
-        seen = b""
-        with contextlib.suppress(OSError):
-            while chunk := os.read(master, 4096):
-                seen += chunk
-    os.close(master)
-    return seen.decode(), process.returncode
 
 
 def test_a_long_run_tells_how_it_gets_on(counts):

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console on a terminal: raw while the machine runs, as it was afterwards."""
 
-import contextlib
-import fcntl
 import json
 import os
 import pathlib
 import pty
 import select
 import signal
-import struct
 import subprocess
 import termios
 import time
 
 import command
 from command import DRAM, FOREVER, CommandTest, print_text
+from on_terminal import on_terminal
 from runs_test import ECHO
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
@@ -93,24 +91,10 @@ class Progress(CommandTest):
     """Of runs that take more than two seconds, on a terminal alone."""
 
     def run_on_terminal(self, *arguments, columns=0):
-        master, slave = pty.openpty()
-        if columns:
-            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen(
-            [command.FABRICVP, *map(str, arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=slave,
-            stderr=slave,
-            cwd=self.folder,
-        )
-        os.close(slave)
-        seen = b""
-        with contextlib.suppress(OSError):
-            while chunk := os.read(master, 4096):
-                seen += chunk
-        os.close(master)
-        self.assertEqual(process.wait(command.TIMEOUT_S), 0, seen)
-        return seen.decode()
+        command_line = [command.FABRICVP, *map(str, arguments)]
+        seen, status = on_terminal(command_line, columns, cwd=self.folder)
+        self.assertEqual(status, 0, seen)
+        return seen
 
     def test_how_long_it_takes_still(self):
         busy = ("run", self.machine(print_text("on\n") + FOREVER), "--time", "6s")
