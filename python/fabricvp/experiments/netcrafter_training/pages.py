@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..netcrafter.points import IDEAL, TITLES
+from ..netcrafter_load.pages import LINK_FIGURES
 from ..page_layout import Frames, PageTable, code, fixed
 from .study import PARTS
 
@@ -16,10 +17,10 @@ def training(frames: Frames) -> PageTable:
         (
             code(line["network"]), f"{line['batch']}", line["way"], one(line["kernel_time_ms"]),
             *(two(line[p]) for p in (IDEAL, *parts)),
-            *(one(line[k]) for k in ("slow_link_busy_%", "page_table_%_of_slow_flits", "flits_padded_25_or_75_%")),
+            *(one(line[k]) for k in LINK_FIGURES),
         )
         for _, line in frame.iterrows()
     ]  # fmt: skip
     titles = ("slow-down", *(TITLES.get(p, p.replace("-", " ")) for p in parts))
     head = ("network", "batch", "trained as", "kernel time, ms", *titles)
-    return PageTable((*head, "link busy, %", "page-table flits, %", "padded flits, %"), rows)
+    return PageTable((*head, *LINK_FIGURES.values()), rows)
