@@ -119,6 +119,10 @@ VALUES = [
         "machine.yaml:3: size of 2000 bytes is not a multiple of ways x 64 = 1024",
     ),
     (
+        ["gpus:", "  - memory:", "      unit:", "        l1: {sectored: true,", "          line_pairs: true}"],
+        "machine.yaml:6: line_pairs fetches two lines for one: a sectored cache fetches no lines",
+    ),
+    (
         ["gpus:", "  - memory:", "      unit:", "        l1: {sectored: true,", "          trim_predictor: true}"],
         "machine.yaml:6: trim_predictor chooses between a sector and its line: a sectored cache fetches no lines",
     ),

@@ -24,6 +24,9 @@ void vector_cache_params::describe(parameter_visitor& v) {
             "from lookup to the request for a line that is not there, in GPU cycles");
     v.field("sectored", sectored,
             "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
+    v.field("line_pairs", line_pairs,
+            "a miss in memory of a GPU fetches the other line of its aligned 128 bytes as well, if it is not there; a "
+            "cache with lines of 128 bytes brings the same. `mshrs` counts pairs then");
     v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
     v.field("in_flight", in_flight, between{0, 4096},
             "lines under way at a time: of loads that hit, of loads that miss, and of stores; 0: `mshrs` bound misses, "
@@ -45,6 +48,8 @@ void vector_cache_params::describe(parameter_visitor& v) {
             "cache has nothing that is not elsewhere. That is all it costs: Arm's Cortex-A57 checks its L1 in the "
             "background (Arm DDI 0488D, 6.4.8)");
     reject(v, l1_invalid_parameter(size, ways));
+    if (line_pairs && sectored)
+        reject(v, {"line_pairs", "line_pairs fetches two lines for one: a sectored cache fetches no lines"});
     if (trim_predictor && sectored)
         reject(v, {"trim_predictor",
                    "trim_predictor chooses between a sector and its line: a sectored cache fetches no lines"});
@@ -62,12 +67,13 @@ vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cac
       m_router(router),
       m_requests(requests),
       m_lines(p.size, p.ways),
-      m_open(p.mshrs, closed),
-      m_mshrs(p.mshrs),
-      m_free(p.mshrs) {
+      m_open(p.fetches(), closed),
+      m_mshrs(p.fetches()),
+      m_free(p.fetches()) {
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
     if (p.trim_predictor)
-        m_predictor = std::make_unique<reuse_predictor>("trim_predictor", p.trim_history, p.size / line_bytes, p.mshrs);
+        m_predictor =
+            std::make_unique<reuse_predictor>("trim_predictor", p.trim_history, p.size / line_bytes, m_mshrs.size());
 }
 
 /// Places of hits become free when their data leave.
@@ -93,7 +99,7 @@ bool vector_cache::way_free(std::uint64_t line) const {
     if (victim == l1_lines::no_line) return true;
     const auto uses = [victim](const line_until& l) { return l.line == victim; };
     return std::none_of(m_mshrs.begin(), m_mshrs.end(),
-                        [victim](const mshr& m) { return !m.waiters.empty() && m.line == victim; }) &&
+                        [victim](const mshr& m) { return m.in_use() && m.line == victim; }) &&
            std::none_of(m_writing.begin(), m_writing.end(), uses) && std::none_of(m_hits.begin(), m_hits.end(), uses);
 }
 
@@ -132,7 +138,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
         take_place();
         return true;
     }
-    if (m_free.empty()) {
+    if (m_free.size() < (params.line_pairs ? 2u : 1u)) {
         ++mshr_stalls;
         return false;
     }
@@ -144,12 +150,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     if (params.reserves_ways) fill(p.line, nullptr, 0);
     ++misses;
     sector_misses += found != l1_lines::absent;
-    const unsigned m = m_free.back();
-    m_free.pop_back();
-    m_mshrs[m].line = m_open[m] = p.line;
-    m_mshrs[m].bytes = p.bytes;
-    m_mshrs[m].observer_id = 0;
-    ++open_like(p.line);
+    const unsigned m = take_mshr(p.line, p.bytes);
     m_mshrs[m].waiters.push(state.ref(transaction));
     state.since[transaction] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
@@ -161,7 +162,32 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     }
     fetch(m, *state.access, sectors, at + m_tag_latency);
     if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
+    if (params.line_pairs) fetch_pair(p.line ^ line_bytes, *state.access, at + m_tag_latency);
     return true;
+}
+
+unsigned vector_cache::take_mshr(std::uint64_t line, std::uint64_t bytes) {
+    const unsigned m = m_free.back();
+    m_free.pop_back();
+    m_mshrs[m].line = m_open[m] = line;
+    m_mshrs[m].bytes = bytes;
+    m_mshrs[m].observer_id = 0;
+    m_mshrs[m].pair = false;
+    ++open_like(line);
+    return m;
+}
+
+/// No load waits for the line yet, and a read of a device's registers would be one too many.
+void vector_cache::fetch_pair(std::uint64_t line, const vector_access& access, ticks departure) {
+    if (gpu::where(line) == GPU_PA_SYSTEM || m_lines.find(line) != l1_lines::absent ||
+        open_fetch(line) < m_open.size() || !way_free(line))
+        return;
+    ++pair_fetches;
+    if (params.reserves_ways) fill(line, nullptr, 0);
+    const unsigned m = take_mshr(line, 0);
+    m_mshrs[m].pair = true;
+    if (m_predictor) m_predictor->ignore(m);
+    fetch(m, access, all_sectors, departure);
 }
 
 void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure) {
@@ -222,6 +248,17 @@ void vector_cache::leave(std::uint64_t line) {
     if (const unsigned at = m_lines.find(line); at != l1_lines::absent) m_predictor->left(at);
 }
 
+/// \param bytes of a fetched line that lanes wanted
+void vector_cache::count_needed(std::uint64_t bytes) {
+    bytes_needed.add(static_cast<unsigned>(__builtin_popcountll(bytes)));
+    switch (__builtin_popcount(sectors_of(bytes))) {
+        case 1: ++lines_needing_16; break;
+        case 2: ++lines_needing_32; break;
+        case 3: ++lines_needing_48; break;
+        default: ++lines_needing_64; break;
+    }
+}
+
 void vector_cache::line_done(line_request& r) {
     if (r.cookie >> 16 != m_epoch) return;
     const auto index = static_cast<unsigned>(r.cookie & 0xffff);
@@ -254,13 +291,8 @@ void vector_cache::line_done(line_request& r) {
         if (!there) missing |= wanted;
     }
     if (rest.empty()) {
-        bytes_needed.add(static_cast<unsigned>(__builtin_popcountll(m.bytes)));
-        switch (__builtin_popcount(sectors_of(m.bytes))) {
-            case 1: ++lines_needing_16; break;
-            case 2: ++lines_needing_32; break;
-            case 3: ++lines_needing_48; break;
-            default: ++lines_needing_64; break;
-        }
+        if (m.bytes) count_needed(m.bytes);
+        m.pair = false;
         close_fetch(index);
         m_free.push_back(index);
     } else {  // a trimmer cut what a load wanted that came after the request
@@ -332,7 +364,7 @@ void vector_cache::reset() {
     m_faulty.clear();
     close_all();
     std::fill(m_mshrs.begin(), m_mshrs.end(), mshr{});
-    m_free.resize(params.mshrs);
+    m_free.resize(m_mshrs.size());
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
     m_port = 0;
     m_in_flight = 0;

@@ -36,9 +36,12 @@ struct vector_cache_params {
     bool reserves_ways = false;   ///< at the miss, not when the line comes
     cycles write_latency{0};      ///< of a line that has come, in which loads of it stop the cache
     bool sectored = false;        ///< fetches the sectors of 16 bytes that loads want, not lines
+    bool line_pairs = false;      ///< a miss brings the other line of its 128 bytes as well
     bool trim_predictor = false;
     std::uint64_t trim_history = 1;
     bool ecc = false;  ///< a line with a wrong word is fetched again
+    /// Lines that can be fetched at a time: with `line_pairs` an MSHR is for two.
+    std::uint64_t fetches() const { return line_pairs ? 2 * mshrs : mshrs; }
     void describe(parameter_visitor& v);
 };
 
@@ -58,6 +61,8 @@ public:
     counter write_stalls{*this, "write_stalls", "1", "loads that waited for their line to be written after a fetch"};
     counter evictions{*this, "evictions", "1", "lines given up for others"};
     counter invalidations{*this, "invalidations", "1", "times that everything was forgotten"};
+    counter pair_fetches{*this, "pair_fetches", "1",
+                         "with `line_pairs`: lines fetched since the other one of their 128 bytes was"};
     counter refetches{*this, "refetches", "1", "fetches repeated because the line arrived without needed sectors"};
     histogram bytes_needed{*this, "bytes_needed", "B", "bytes that lanes wanted of each line fetched"};
     counter lines_needing_16{*this, "lines_needing_16", "1",
@@ -118,12 +123,18 @@ private:
         std::uint64_t line = 0;
         std::uint64_t bytes = 0;
         std::uint32_t observer_id = 0;  ///< of its request
+        bool pair = false;              ///< the line was fetched with the other one of 128 bytes
         transaction_queue waiters;
+
+        bool in_use() const { return pair || !waiters.empty(); }
     };
 
     void line_done(line_request& request) override;
+    unsigned take_mshr(std::uint64_t line, std::uint64_t bytes);
+    void fetch_pair(std::uint64_t line, const vector_access& access, ticks departure);
     void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
     void fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors);
+    void count_needed(std::uint64_t bytes);
     void leave(std::uint64_t line);
     void flip_cells(const cell_flip_arguments& a);
     void check(std::uint64_t line);

@@ -209,7 +209,7 @@ bool gpu_player::try_send(unit_player& unit, const pending_dependency& n, ticks 
         }
         const bool scalar = is_scalar(t);
         auto& fetches = fetches_of(unit, scalar);
-        if (fetches >= (scalar ? params.memory.scalar_cache : params.memory.unit.l1).mshrs) return false;
+        if (fetches >= (scalar ? params.memory.scalar_cache : params.memory.unit.l1).fetches()) return false;
         ++fetches;
         auto& s = begin_transaction(n.what, &unit, std::max(now() + lead, unit.port_free));
         s.fetch = true;

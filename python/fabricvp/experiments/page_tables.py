@@ -251,6 +251,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "workloads": lanes.workloads,
         "apart": lanes.apart,
         "blocks": lanes.blocks,
+        "pairs": lanes.pairs,
         "sample_times": lanes.sample_times,
     },
     "locality": {"summary": locality.summary, "declared": locality.declared, "times": locality.times},

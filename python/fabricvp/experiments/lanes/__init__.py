@@ -34,6 +34,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
         f" {', '.join(MIGRATION_SIZES)}); none with --quick",
     )
     parser.add_argument(
+        "--no-pairs", action="store_true", help="leave out the runs with lines of 128 bytes (so does --quick)"
+    )
+    parser.add_argument(
         "--small", action="store_true", help="sizes of which a run takes seconds, where others take minutes"
     )
     parser.add_argument("--no-sweeps", action="store_true", help="leave out other sample and switch times")

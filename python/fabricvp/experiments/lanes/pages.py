@@ -81,7 +81,15 @@ def apart(frames: Frames) -> PageTable:
 
 def blocks(frames: Frames) -> PageTable:
     """What workloads do to links, and their speed-ups, by what first touch moves at a time."""
-    frame = frames["blocks"]
+    return _by_block(frames["blocks"])
+
+
+def pairs(frames: Frames) -> PageTable:
+    """The same where a miss brings 128 bytes."""
+    return _by_block(frames["pairs"])
+
+
+def _by_block(frame: pandas.DataFrame) -> PageTable:
     sizes = list(dict.fromkeys(frame["block"]))
     by = frame.set_index(["workload", "block"])
     rows: list[tuple[str, ...]] = []

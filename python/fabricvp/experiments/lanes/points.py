@@ -90,6 +90,10 @@ def points() -> dict[str, Overrides]:
     return found
 
 
+#: A miss brings 128 bytes, as in the study's GPU.
+LINE_PAIRS: Overrides = (("node.gpus.*.memory.unit.l1.line_pairs", "true"),)
+
+
 def migrating(size: str) -> Overrides:
     """Parameters of a machine whose first touch moves blocks of that size."""
     return (("node.gpus.*.memory.migration_size", size),)

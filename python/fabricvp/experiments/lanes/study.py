@@ -18,6 +18,7 @@ from .points import (
     APART,
     DOUBLED,
     FIXED,
+    LINE_PAIRS,
     MACHINE,
     POLICIES,
     QUICK,
@@ -92,7 +93,20 @@ def study(run: Run) -> None:
         )
         for size in ([] if run.quick else options.migration_sizes)
     }
-    runs = [*found.values(), *moving.values(), *(m for each in coarse.values() for m in each.values())]
+    paired: dict[str, Runs] = {}
+    if not run.quick and not options.no_pairs:
+        blocks: dict[str, Overrides] = {PAGE_SIZES[0]: (), **{size: migrating(size) for size in coarse}}
+        paired = {
+            size: measured(
+                f"lines of 128 bytes, first touch by {size}",
+                [(n, at) for at in FIRST for n in names],
+                what=f", lines of 128 bytes, first touch by {size}",
+                more=LINE_PAIRS + more,
+            )
+            for size, more in blocks.items()
+        }
+    elsewhere = [moving, *coarse.values(), *paired.values()]
+    runs = [m for each in (found, *elsewhere) for m in each.values()]
     shortest = min(chosen, key=lambda n: ALL[n].seconds)
     last = point(shortest, "milic2017", SETTLED)
     again = run.map("the same again", measure, [last], name=lambda p: asked[p], fresh=True)[0]
@@ -158,15 +172,11 @@ def study(run: Run) -> None:
     if names and coarse:
         run.report.table(
             "blocks",
-            pandas.DataFrame(
-                [
-                    block_line(name, size, each)
-                    for name in names
-                    for size, each in {PAGE_SIZES[0]: found, **coarse}.items()
-                ]
-            ).round(6),
+            _by_block(names, {PAGE_SIZES[0]: found, **coarse}),
             "First touch that moves blocks of other sizes: the busiest link on fixed lanes, and speed-ups over them.",
         )
+    if names and paired:
+        run.report.table("pairs", _by_block(names, paired), "The same where a miss brings 128 bytes.")
     run.report.table(
         "directions",
         pandas.DataFrame([workload_line(found, n, everything, shares[n]) for n in chosen]).round(6),
@@ -186,6 +196,13 @@ def study(run: Run) -> None:
     )
     if names:
         run.report.conclude(*verdict(gains, found, names))
+
+
+def _by_block(names: list[str], machines: dict[str, Runs]) -> pandas.DataFrame:
+    """Lines of workloads by what first touch moves at a time."""
+    return pandas.DataFrame([block_line(name, size, each) for name in names for size, each in machines.items()]).round(
+        6
+    )
 
 
 def _shown(shares: dict[str, float], names: list[str]) -> dict[str, str]:
