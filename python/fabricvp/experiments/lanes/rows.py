@@ -116,3 +116,18 @@ def add_rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: 
                 -25.0 if t == 500 else None,
                 f"{change.idxmin()}" + (f"; {MICRO}: HPC-CoMD-Ta, -Wa" if t == 500 else ""),
             )
+
+
+def add_block_rows(run: Run, lines: str, frame: pandas.DataFrame) -> None:
+    """Means over workloads by what first touch moves at a time."""
+    for size, part in frame.groupby("block", sort=False):
+        if len(part) < len(WORKLOADS):
+            continue  # a mean of some workloads is no mean of all
+        for at, published in PUBLISHED_MEANS.items():
+            run.report.row(
+                f"first touch by {size}, lines of {lines}, {at}: speed-up, mean",
+                "1",
+                fmean(part[at]),
+                None,  # the published figure has its row: variants of one machine do not count again
+                f"{MICRO}: {published:g}",
+            )

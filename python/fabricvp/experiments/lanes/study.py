@@ -32,7 +32,7 @@ from .points import (
     sample_point,
     switch_point,
 )
-from .rows import add_rows
+from .rows import add_block_rows, add_rows
 from .saturation import gain_bound, kernel_lines, one_sided_share, samples_of
 
 SETTLED, MOVING = "first_touch_recorded", "first_touch"
@@ -170,13 +170,17 @@ def study(run: Run) -> None:
             "The same with other sample and switch times: workloads whose lanes reverse, and comd_like.",
         )
     if names and coarse:
+        by_block = _by_block(names, {PAGE_SIZES[0]: found, **coarse})
+        add_block_rows(run, "64 bytes", by_block)
         run.report.table(
             "blocks",
-            _by_block(names, {PAGE_SIZES[0]: found, **coarse}),
+            by_block,
             "First touch that moves blocks of other sizes: the busiest link on fixed lanes, and speed-ups over them.",
         )
     if names and paired:
-        run.report.table("pairs", _by_block(names, paired), "The same where a miss brings 128 bytes.")
+        by_block = _by_block(names, paired)
+        add_block_rows(run, "128 bytes", by_block)
+        run.report.table("pairs", by_block, "The same where a miss brings 128 bytes.")
     run.report.table(
         "directions",
         pandas.DataFrame([workload_line(found, n, everything, shares[n]) for n in chosen]).round(6),
