@@ -228,7 +228,7 @@ void platform::plan_ranks(unsigned count) {
     if (count > 1)
         for (std::size_t i = 0; i < m->contexts.size(); ++i)
             if (m->contexts[i].has_software()) m->planned_parts->check_scope(i, m->params.nodes[i].host.marker.scope);
-    m->plan = std::make_unique<ranks::rank_plan>(*m->planned_parts, m->lookahead);
+    m->plan = std::make_unique<ranks::rank_plan>(*m->planned_parts, m->lookahead, run_slice);
 }
 
 /// What this rank has cost; rank 0 has what all know.

@@ -39,9 +39,9 @@
 namespace fabricvp {
 
 /// Runs go in slices of simulated time; between them, everything around the simulation is served.
+inline constexpr ticks run_slice = 100'000'000;  // 100 us
 inline ticks next_slice_end(ticks now) {
-    constexpr ticks slice = 100'000'000;  // 100 us
-    return now > never - 2 * slice ? never : (now / slice + 1) * slice;
+    return now > never - 2 * run_slice ? never : (now / run_slice + 1) * run_slice;
 }
 inline constexpr const char* input_wait_message = "the guests wait for input, and no console can give any";
 

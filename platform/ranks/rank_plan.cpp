@@ -5,8 +5,8 @@
 
 namespace fabricvp::ranks {
 
-rank_plan::rank_plan(const partition& parts, ticks lookahead)
-    : m_parts(parts), m_windows(parts.ranks(), lookahead ? lookahead : never) {
+rank_plan::rank_plan(const partition& parts, ticks lookahead, ticks slice)
+    : m_parts(parts), m_windows(parts.ranks(), lookahead ? lookahead : never, slice) {
     current = this;
 }
 

@@ -18,8 +18,8 @@ namespace fabricvp::ranks {
 /// rank 0. An event of no block goes where what has scheduled it went.
 class rank_plan final : public work_observer {
 public:
-    /// One at a time. \param lookahead of the machine's links; 0: nothing is cut
-    rank_plan(const partition& parts, ticks lookahead);
+    /// One at a time. \param lookahead of the machine's links; 0: nothing is cut. \param slice of the run
+    rank_plan(const partition& parts, ticks lookahead, ticks slice);
     ~rank_plan();
     rank_plan(const rank_plan&) = delete;
     rank_plan& operator=(const rank_plan&) = delete;

@@ -11,8 +11,8 @@ ticks sum(ticks a, ticks b) { return a > never - b ? never : a + b; }
 
 }  // namespace
 
-window_plan::window_plan(unsigned ranks, ticks lookahead)
-    : m_lookahead(lookahead), m_ranks(ranks), m_waited(std::size_t{ranks} * ranks) {}
+window_plan::window_plan(unsigned ranks, ticks lookahead, ticks slice)
+    : m_lookahead(lookahead), m_slice(slice), m_ranks(ranks), m_waited(std::size_t{ranks} * ranks) {}
 
 void window_plan::add(unsigned rank, ticks when, double seconds, std::uint64_t events) {
     if (when >= m_next_check) close_windows(when);
@@ -23,13 +23,20 @@ void window_plan::add(unsigned rank, ticks when, double seconds, std::uint64_t e
     }
     pending.back().seconds += seconds;
     pending.back().events += events;
-    if (m_next_check == never) m_next_check = sum(when, m_lookahead);
+    if (m_next_check == never) m_next_check = std::min(sum(when, m_lookahead), end_of_slice(when));
+}
+
+/// Exclusive: what happens at a slice's very end belongs to it.
+ticks window_plan::end_of_slice(ticks when) const {
+    const ticks begun = when ? (when - 1) / m_slice : 0;
+    return begun >= (never - 1) / m_slice ? never : (begun + 1) * m_slice + 1;
 }
 
 /// Exclusive. \param first, second the earliest times at which ranks have something, or may have
 ticks window_plan::end_of(const rank_state& r, ticks first, ticks second, ticks now) const {
     const auto own = r.pending.empty() ? now : r.pending.front().when;
-    return std::min(sum(own == first ? second : first, m_lookahead), sum(own, sum(m_lookahead, m_lookahead)));
+    const auto by_others = sum(own == first ? second : first, m_lookahead);
+    return std::min({by_others, sum(own, sum(m_lookahead, m_lookahead)), end_of_slice(first)});
 }
 
 void window_plan::close_windows(ticks now) {

@@ -10,12 +10,14 @@
 
 namespace fabricvp::ranks {
 
-/// Windows that ranks would have (window_synchronizer.h), of what one process has executed for each of them. What lies
+/// Windows that ranks would have (window_synchronizer.h), of what one process has executed for each of them. As those
+/// of ranks, they end with each slice of the run at the latest, so that both begin anew at the same times. What lies
 /// further back than the ranks' present windows is summed up and forgotten.
 class window_plan {
 public:
     /// \param lookahead at least 1
-    window_plan(unsigned ranks, ticks lookahead);
+    /// \param slice of the run: all of them end at multiples of it, these included; never: it has one
+    window_plan(unsigned ranks, ticks lookahead, ticks slice);
 
     /// Something was executed for a rank at a time, which never falls.
     void add(unsigned rank, ticks when, double seconds, std::uint64_t events);
@@ -45,8 +47,9 @@ private:
     void close_windows(ticks now);
     void close_window(ticks first, ticks second, ticks now);
     ticks end_of(const rank_state& r, ticks first, ticks second, ticks now) const;
+    ticks end_of_slice(ticks when) const;
 
-    const ticks m_lookahead;
+    const ticks m_lookahead, m_slice;
     std::vector<rank_state> m_ranks;
     std::vector<double> m_waited;  ///< by rank and busiest one
     ticks m_next_check = never;    ///< no window ends before

@@ -29,17 +29,20 @@ struct expectation {
     std::map<std::pair<unsigned, unsigned>, double> waited;
 };
 
-/// What window_synchronizer does, with all that is going to happen known.
-expectation windows_of(const std::vector<executed>& all, unsigned ranks, ticks lookahead) {
+/// What window_synchronizer does up to the end of each slice, with all that is going to happen known.
+expectation windows_of(const std::vector<executed>& all, unsigned ranks, ticks lookahead, ticks slice) {
     std::vector<std::vector<executed>> of(ranks);
     for (const auto& e : all) of[e.rank].push_back(e);
     std::vector<std::size_t> at(ranks);
     expectation result;
+    ticks slice_end = slice;
     for (;;) {
         std::vector<ticks> next(ranks, never);
         for (unsigned r = 0; r < ranks; ++r)
             if (at[r] < of[r].size()) next[r] = of[r][at[r]].when;
-        if (*std::min_element(next.begin(), next.end()) == never) return result;
+        const ticks first = *std::min_element(next.begin(), next.end());
+        if (first == never) return result;
+        while (slice_end < first) slice_end += slice;
         std::vector<double> seconds(ranks);
         std::uint64_t max_events = 0;
         for (unsigned r = 0; r < ranks; ++r) {
@@ -47,6 +50,7 @@ expectation windows_of(const std::vector<executed>& all, unsigned ranks, ticks l
             for (unsigned s = 0; s < ranks; ++s)
                 if (s != r && next[s] != never) end = std::min(end, next[s] + lookahead);
             const auto from = at[r];
+            if (slice != never) end = std::min(end, slice_end + 1);
             for (; at[r] < of[r].size() && of[r][at[r]].when < end; ++at[r]) seconds[r] += of[r][at[r]].seconds;
             result.active += at[r] > from;
             max_events = std::max<std::uint64_t>(max_events, at[r] - from);
@@ -60,11 +64,11 @@ expectation windows_of(const std::vector<executed>& all, unsigned ranks, ticks l
     }
 }
 
-void compare(const std::vector<executed>& all, unsigned ranks, ticks lookahead) {
-    window_plan plan(ranks, lookahead);
+void compare(const std::vector<executed>& all, unsigned ranks, ticks lookahead, ticks slice) {
+    window_plan plan(ranks, lookahead, slice);
     for (const auto& e : all) plan.add(e.rank, e.when, e.seconds, 1);
     plan.finish();
-    const auto expected = windows_of(all, ranks, lookahead);
+    const auto expected = windows_of(all, ranks, lookahead, slice);
     CHECK(plan.work().windows() == expected.windows);
     CHECK(plan.work().events() == all.size());
     CHECK(plan.work().critical_path_events() == expected.critical_path_events);
@@ -81,7 +85,7 @@ void compare(const std::vector<executed>& all, unsigned ranks, ticks lookahead) 
 
 TEST_CASE("a window lasts until another rank's word could count") {
     // Rank 1 begins at 5: rank 0 may go on to 14, rank 1 to 9, since rank 0 has something at 0.
-    window_plan plan(2, 10);
+    window_plan plan(2, 10, never);
     for (const auto& [rank, when] : {std::pair(0u, 0u), {1u, 5u}, {1u, 9u}, {1u, 10u}, {0u, 14u}, {0u, 15u}})
         plan.add(rank, when, rank ? 1 : 2, 1);
     plan.finish();
@@ -95,6 +99,28 @@ TEST_CASE("a window lasts until another rank's word could count") {
     CHECK(plan.waited(0, 1) == 0);
     CHECK(plan.work_of(0).seconds == 6);
     CHECK(plan.work_of(1).events == 3);
+}
+
+TEST_CASE("a window ends with the slice in which it begins") {
+    // Without slices there would be windows from 0 and from 28; the slices end with 7, 14 and 28.
+    window_plan plan(2, 10, 7);
+    for (const auto& [rank, when] : {std::pair(0u, 0u), {1u, 3u}, {0u, 7u}, {1u, 8u}, {0u, 9u}, {0u, 28u}, {1u, 29u}})
+        plan.add(rank, when, rank ? 1 : 2, 1);
+    plan.finish();
+    CHECK(plan.work().windows() == 4);
+    CHECK(plan.work().critical_path_events() == 2 + 1 + 1 + 1);
+    CHECK(plan.work().critical_path_seconds() == 4 + 2 + 2 + 1);
+}
+
+TEST_CASE("what happens last of all time is in a window, too") {
+    for (const ticks slice : {ticks{1}, ticks{100}, never - 1, never}) {
+        window_plan plan(2, 10, slice);
+        for (const ticks when : {ticks{0}, never - 2, never - 1})
+            for (unsigned rank = 0; rank < 2; ++rank) plan.add(rank, when, 1, 1);
+        plan.finish();
+        CHECK(plan.work().events() == 6);
+        CHECK(plan.work().windows() == (slice == 1 ? 3 : 2));
+    }
 }
 
 TEST_CASE("planned windows are those of ranks that know what is to come") {
@@ -111,7 +137,8 @@ TEST_CASE("planned windows are those of ranks that know what is to come") {
             all.push_back({kind < 8 ? below(ranks) : 0, now, 1 + below(100) / 10.0});
         }
         INFO("round " << round);
-        compare(all, ranks, lookahead);
+        compare(all, ranks, lookahead, never);
+        for (const unsigned slice : {1 + below(20), 1 + below(200)}) compare(all, ranks, lookahead, slice);
     }
 }
 
