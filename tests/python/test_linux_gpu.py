@@ -130,9 +130,12 @@ def test_processes_after_each_other(programs, tmp_path):
         assert "modules: 33 33" in shell("./misuse module kernels.elf") and "nothing: no such file" in shell(
             "./misuse module nothing"
         )
-        # A wild pointer of a kernel: its name, lane and address, an error, and the process goes on.
+        # A wild pointer of a kernel: its name, line, lane and address, an error, and the process goes on.
         said = shell("./misuse wild; echo ended $?")
-        assert "(wild.kernel+0x" in said and "lane 0" in said and "address 0x1234000" in said, said
+        source = Path(__file__).with_name("linux_gpu_misuse.hip")
+        line = source.read_text().split("p[threadIdx.x] = 1;")[0].count("\n") + 1
+        assert re.search(rf"\(wild\.kernel\+0x\w+, {source.name}:{line}\), address 0x1234000", said), said
+        assert "lane 0" in said, said
         assert "wild: a kernel used an address that is not there" in said and "then: no error" in said, said
         assert "ended 0" in said
         # What the run-time cannot go on with ends the program in a line.

@@ -2,6 +2,7 @@
 #include "drivers/gpu/elf.h"
 #include "drivers/gpu/gpu.h"
 #include "drivers/gpu/images.h"
+#include "drivers/gpu/lines.h"
 #include "drivers/gpu/shared.h"
 #include "lib/console.h"
 #include "lib/mmio.h"
@@ -60,13 +61,17 @@ void gpu_fault_symbol(const struct gpu_node* node, const struct gpu* g, const st
     const char* name = elf ? elf_symbol_at(elf, bytes, r->pc, &offset) : NULL;
     print_to(text, room, "");
     if (name) print_to(text, room, "%s+0x%lx", name, offset);
+    struct gpu_line line;
+    if (!elf || !gpu_line_at(elf, bytes, r->pc, &line)) return;
+    const size_t used = strlen(text);
+    print_to(text + used, room - used, "%s%s:%lu", used ? ", " : "", line.file, line.number);
 }
 
 unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* g) {
     struct gpu_fault_record r;
     unsigned printed = 0;
     for (; gpu_next_fault(g, &r); ++printed) {
-        char symbol[80];
+        char symbol[GPU_SYMBOL_BYTES];
         gpu_fault_symbol(node, g, &r, symbol, sizeof symbol);
         console_printf("gpu%u fault: %s, ", g->index, gpu_fault_name(r.fault));
         if (r.fault == GPU_FAULT_FIRMWARE)

@@ -270,7 +270,8 @@ uint32_t gpu_faults_written(const struct gpu* gpu);
 /* Takes the oldest record of this program's queues or the firmware that was not taken. \returns false if there is none
  */
 bool gpu_next_fault(struct gpu* gpu, struct gpu_fault_record* record);
-/* "kernel+0x1c" of the kernel or firmware that a record of a GPU is about; empty if no ELF file here tells. */
+/* "kernel+0x1c" of the kernel or firmware that a record of a GPU is about, and ", kernels.hip:12" where the line of the
+ * source is known (drivers/gpu/lines.h); empty if no ELF file here tells. */
 void gpu_fault_symbol(const struct gpu_node* node, const struct gpu* gpu, const struct gpu_fault_record* record,
                       char* text, size_t room);
 /* Prints and clears new fault records of a GPU. \returns how many */
