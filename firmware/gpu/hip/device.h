@@ -19,8 +19,9 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
-#define FABRICVP_DEVICE static __device__ inline __attribute__((always_inline, unused))
-#define FABRICVP_C extern "C" __device__ inline __attribute__((always_inline))
+/* What these become part of has the line of the source that calls them: they have no lines themselves (nodebug). */
+#define FABRICVP_DEVICE static __device__ inline __attribute__((nodebug, always_inline, unused))
+#define FABRICVP_C extern "C" __device__ inline __attribute__((nodebug, always_inline))
 #define FABRICVP_TEXT_(x) #x
 #define FABRICVP_TEXT(x) FABRICVP_TEXT_(x)
 
@@ -69,7 +70,7 @@ struct dim3 {
     })
 #define FABRICVP_MEMBER(name, expression)                 \
     __declspec(property(get = get_##name)) unsigned name; \
-    __device__ __attribute__((always_inline)) unsigned get_##name() const { return expression; }
+    __device__ __attribute__((nodebug, always_inline)) unsigned get_##name() const { return expression; }
 #define FABRICVP_COORDINATES(type, X, Y, Z)                                          \
     struct type {                                                                    \
         FABRICVP_MEMBER(x, X)                                                        \
@@ -317,12 +318,12 @@ FABRICVP_DEVICE T __ldg(const T* at) {
     return *at;
 }
 /* On the host, too, and of a mixed pair in its unsigned type, as CUDA has them. */
-#define FABRICVP_ORDER_OF(T, A, B)                                                             \
-    static __host__ __device__ inline __attribute__((always_inline, unused)) T min(A x, B y) { \
-        return (T)y < (T)x ? (T)y : (T)x;                                                      \
-    }                                                                                          \
-    static __host__ __device__ inline __attribute__((always_inline, unused)) T max(A x, B y) { \
-        return (T)x < (T)y ? (T)y : (T)x;                                                      \
+#define FABRICVP_ORDER_OF(T, A, B)                                                                      \
+    static __host__ __device__ inline __attribute__((nodebug, always_inline, unused)) T min(A x, B y) { \
+        return (T)y < (T)x ? (T)y : (T)x;                                                               \
+    }                                                                                                   \
+    static __host__ __device__ inline __attribute__((nodebug, always_inline, unused)) T max(A x, B y) { \
+        return (T)x < (T)y ? (T)y : (T)x;                                                               \
     }
 #define FABRICVP_ORDER(T)                                 \
     FABRICVP_ORDER_OF(T, T, T)                            \

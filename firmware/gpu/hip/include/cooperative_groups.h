@@ -8,7 +8,7 @@
 
 namespace cooperative_groups {
 
-#define FABRICVP_GROUP __device__ inline __attribute__((always_inline))
+#define FABRICVP_GROUP __device__ inline __attribute__((nodebug, always_inline))
 
 /* All threads of the block. */
 class thread_block {

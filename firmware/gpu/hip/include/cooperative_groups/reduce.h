@@ -7,10 +7,10 @@
 
 namespace cooperative_groups {
 
-#define FABRICVP_OPERATION(name, expression)                                                                 \
-    template <class T>                                                                                       \
-    struct name {                                                                                            \
-        __device__ inline __attribute__((always_inline)) T operator()(T a, T b) const { return expression; } \
+#define FABRICVP_OPERATION(name, expression)                                                                          \
+    template <class T>                                                                                                \
+    struct name {                                                                                                     \
+        __device__ inline __attribute__((nodebug, always_inline)) T operator()(T a, T b) const { return expression; } \
     };
 FABRICVP_OPERATION(plus, a + b)
 FABRICVP_OPERATION(less, b < a ? b : a)
@@ -21,8 +21,8 @@ FABRICVP_OPERATION(bit_xor, a ^ b)
 #undef FABRICVP_OPERATION
 
 template <unsigned Size, class Parent, class T, class Operation>
-__device__ inline __attribute__((always_inline)) T reduce(const thread_block_tile<Size, Parent>& tile, T value,
-                                                          Operation&& operation) {
+__device__ inline __attribute__((nodebug, always_inline)) T reduce(const thread_block_tile<Size, Parent>& tile, T value,
+                                                                   Operation&& operation) {
     for (unsigned distance = Size / 2; distance; distance /= 2)
         value = operation(value, tile.shfl_xor(value, distance));
     return value;
