@@ -29,6 +29,7 @@ node:
     harts: 3
     hart: {instruction_cache: {size: 1 KiB, ways: 1, miss: 100 ns}}
     memory_timing: caches
+    dram: {ecc: true}
     caches: {l1: {size: 4 KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1},
              memory: {channels: 2, rate: 100 MB/s}}
 """,
@@ -61,7 +62,6 @@ WITHOUT_EFFECT = {
     "node.host.device_store": "no PCIe device here",
     "node.host.dram.latency": "no device here accesses memory",
     "node.host.dram.rate": "no device here accesses memory",
-    "node.host.dram.ecc_latency": "there is no ECC here",
     "node.host.marker.region_memory": "acts when regions fill it",
     "node.host.rtc.epoch": "the firmware uses differences of time",
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <string>
 
 #include "host/address_bus.h"
 #include "host/dram.h"
@@ -12,11 +13,39 @@ using op = atomic_extension::operation;
 
 namespace {
 
+host::dram_params with_ecc(ticks latency) {
+    host::dram_params p;
+    p.ecc = true;
+    p.ecc_latency.value = latency;
+    return p;
+}
+
+/// A memory of its own, which a device reaches without a bus.
+struct lone_memory {
+    host::dram dram;
+    test::bus_master dma;
+    lone_memory(const std::string& name, const host::dram_params& p)
+        : dram(name.c_str(), p, 0x4000), dma((name + "_dma").c_str()) {
+        dma.socket.bind(dram.bus);
+    }
+    ticks time_of(tlm::tlm_command command, std::uint64_t bytes) {
+        std::array<std::uint8_t, 256> data{};
+        dma.transfer(command, 0x80, data.data(), static_cast<unsigned>(bytes));
+        return dma.last_latency;
+    }
+    ticks time_of_atomic() {
+        dma.atomic(op::add, 0x80, 8, 1);
+        return dma.last_latency;
+    }
+};
+
 struct bench {
     calendar cal{"calendar"};
     host::address_bus bus{"bus"};
     host::dram dram{"dram", host::dram_params{}, 0x4000};
     test::bus_master hart0{"hart0"}, hart1{"hart1"}, dma{"dma"};
+    lone_memory plain{"plain", host::dram_params{}}, checked{"checked", with_ecc(host::dram_params().ecc_latency)},
+        slowly_checked{"slowly_checked", with_ecc(12'345)}, freely_checked{"freely_checked", with_ecc(0)};
 
     bench() {
         hart0.socket.bind(bus.from_harts);
@@ -129,4 +158,23 @@ TEST_CASE("bytes that are not enabled keep their value") {
     b.hart0.socket->b_transport(p, delay);
     CHECK(p.is_response_ok());
     CHECK(b.hart0.read32(0x300) == 0x11bb33dd);
+}
+
+TEST_CASE("checks of a code take each access their time, and none where there is no code") {
+    auto& b = fresh();
+    const host::dram_params p;
+    REQUIRE_FALSE(p.ecc);
+    const auto same = [&](const auto& time_of) {
+        const auto plain = time_of(b.plain);
+        CHECK(time_of(b.checked) == plain + p.ecc_latency);
+        CHECK(time_of(b.slowly_checked) == plain + 12'345);
+        CHECK(time_of(b.freely_checked) == plain);
+        return plain;
+    };
+    for (const std::uint64_t bytes : {1, 8, 64, 256}) {
+        const auto transfer = bytes * ticks_per_second / p.rate;
+        for (const auto command : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND})
+            CHECK(same([&](lone_memory& m) { return m.time_of(command, bytes); }) == p.latency + transfer);
+    }
+    same([](lone_memory& m) { return m.time_of_atomic(); });
 }

@@ -52,6 +52,16 @@ host::host_params with_devices() {
     return p;
 }
 
+/// With caches and ECC in memory whose checks take so long; never: without ECC.
+host::host_params with_checks(ticks latency) {
+    auto p = params_of(1, 1ull << 20);
+    p.memory_timing = host::memory_timing_kind::caches;
+    if (latency == never) return p;
+    p.dram.ecc = true;
+    p.dram.ecc_latency.value = latency;
+    return p;
+}
+
 std::string refusal(const char* host, const char* device, std::uint64_t base, std::uint64_t interrupt) {
     auto p = with_devices();
     p.devices.resize(1);
@@ -72,6 +82,8 @@ struct bench {
     host::host_complex large{"large", params_of(1, 64ull << 30)};
     host::host_complex small{"small", params_of(1, 1ull << 20)};
     host::host_complex more{"more", with_devices()};
+    host::host_complex unchecked{"unchecked", with_checks(never)}, checked{"checked", with_checks(3'750)},
+        slowly_checked{"slowly_checked", with_checks(12'345)};
     std::vector<int> power_offs;
     unsigned resets = 0;
     std::vector<std::pair<std::string, std::string>> refusals;  // what was said, and what it should say
@@ -210,4 +222,17 @@ TEST_CASE("devices of the configuration are on the bus, at the PLIC and in the d
 TEST_CASE("devices that cannot be where they are wanted") {
     for (const auto& [told, wanted] : the_bench().refusals) CHECK_THAT(told, Catch::Contains(wanted));
     CHECK(the_bench().refusals.size() == 3);
+}
+
+TEST_CASE("with caches, the checks of ECC count for what misses all of them") {
+    auto& b = the_bench();
+    using use = riscv::memory_timing::use;
+    const auto load = [](host::host_complex& h) {
+        return h.caches->access(0, VIRT_DRAM_BASE + 0x8000, 8, use::load, 0);
+    };
+    const auto miss = load(b.unchecked), hit = load(b.unchecked);
+    CHECK(load(b.checked) == miss + 3'750);
+    CHECK(load(b.slowly_checked) == miss + 12'345);
+    CHECK(load(b.checked) == hit);
+    CHECK(load(b.slowly_checked) == hit);
 }
