@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pandas
 
 _REFUSED = 2  # the command's exit status for bad input
+_SHOWN = re.compile(r"fabricvp: the run is shown at (\S+)\n")
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ def run_ranks(
     script: PerNode = None,
     transport: str = "shared_memory",
     out: str | os.PathLike[str] | None = None,
+    monitor: int | None = None,
+    monitor_wait: bool = False,
+    on_monitor: Callable[[str], object] | None = None,
     **keywords: Any,
 ) -> RankedRun:
     """Runs a machine of several nodes from its start to its end as ``ranks`` processes on the cores of this computer.
@@ -67,13 +72,21 @@ def run_ranks(
     ``script`` is text of a script that speaks with node 0, as `--script` of the command takes it, or a mapping from
     nodes to such texts. ``transport`` is "shared_memory" or "mpi". Results stay in the folder ``out`` if it is given.
 
-    A run of ranks cannot be looked at before its end: there are no conditions, breakpoints, memories and devices in
-    Python. The processes are children of this one; Ctrl-C ends them.
+    ``monitor`` is a loopback port (0: any free one) where a page shows the run while it goes on, and steers it, as that
+    of `Platform.monitor()`; with ``monitor_wait`` the run waits for "continue" there. ``on_monitor`` is called with the
+    page's address when it is there; without it, a line on standard error has the address.
+
+    Beside the page, a run of ranks cannot be looked at before its end: there are no conditions, breakpoints, memories
+    and devices in Python. The processes are children of this one; Ctrl-C ends them, and so does an exception of
+    ``on_monitor``.
 
     Raises `InputError` with one line for a machine that cannot be cut into ``ranks`` parts, for plug-ins that are
-    classes of this process, and as `Platform.from_config()`; `RemoteError` if a rank has died."""
+    classes of this process, for a port that cannot be had, and as `Platform.from_config()`; `RemoteError` if a rank has
+    died."""
     if (path is None) == (text is None):
         raise TypeError("run_ranks() takes a configuration file or text=, one of them")
+    if monitor is None and (monitor_wait or on_monitor is not None):
+        raise TypeError("run_ranks() takes monitor_wait= and on_monitor= with monitor=, a port")
     app_requests = parse_app_requests(
         app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option
     )
@@ -94,9 +107,13 @@ def run_ranks(
             *_plugins(plugins),
             *(word for key, value in flatten(overrides, keywords).items() for word in ("--set", f"{key}={value}")),
             *_scripts(script, folder),
+            *([] if monitor is None else [f"--monitor={monitor}"]),
+            *(["--monitor-wait"] if monitor_wait else []),
         ]
         before = _written(results)
-        status, message = _execute([sys.executable, "-m", "fabricvp", "run", config, *options])
+        status, message = _execute(
+            [sys.executable, "-m", "fabricvp", "run", config, *options], on_monitor or _print_address
+        )
         if _written(results) != before and json.loads((results / "run.json").read_text())["complete"]:
             return _collect(results)
     message = message.replace(f"{folder}/machine.yaml", name).replace(f"{folder}/", "")
@@ -134,18 +151,29 @@ def _written(results: Path) -> int | None:
     return record.stat().st_mtime_ns if record.exists() else None
 
 
-def _execute(command: list[str]) -> tuple[int, str]:
+def _print_address(url: str) -> None:
+    print(f"fabricvp: the run is shown at {url}", file=sys.stderr, flush=True)
+
+
+def _execute(command: list[str], on_monitor: Callable[[str], object]) -> tuple[int, str]:
     """Runs the command to its end, and gives its exit status and its last line of standard error."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    last = ""
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as child:
+        assert child.stderr is not None
         try:
-            _, said = child.communicate()
+            for line in child.stderr:
+                if shown := _SHOWN.fullmatch(line):
+                    on_monitor(shown[1])
+                elif line.strip():
+                    last = line.strip()
+            child.wait()
         except BaseException:
             child.terminate()  # it ends its ranks
             raise
-    return child.returncode, said.strip().rpartition("\n")[2].removeprefix("fabricvp: ")
+    return child.returncode, last.removeprefix("fabricvp: ")
 
 
 def _collect(folder: Path) -> RankedRun:

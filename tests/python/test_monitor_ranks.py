@@ -4,7 +4,9 @@
 import contextlib
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
+import fabricvp
 import guests
 import pytest
 import websockets
@@ -137,6 +139,52 @@ def test_results_are_the_same_with_the_page_and_without(tmp_path, command, trans
     assert statistics_of(tmp_path / "watched") == statistics_of(tmp_path / "alone")
     for file in ("console.node0.log", "console.node1.log"):
         assert (tmp_path / "watched" / file).read_bytes() == (tmp_path / "alone" / file).read_bytes(), file
+
+
+def test_ranks_from_python_have_a_page():
+    """It shows and steers them, and results are those of a run without it."""
+
+    def steer(url):
+        with Client(url) as client:
+            assert client.until(lambda frame: frame["state"] == "paused")["time_ps"] == 0
+            client.step_until("1.234567 ms", lambda _: True)
+            assert client.frame["time_ps"] == 1_234_567_000
+            assert all(hart["instructions"] for hart in client.frame["harts"])
+            client.pause_often_and_run_to_the_end()
+            return client.consoles
+
+    options = {"text": MACHINE, "overrides": {"node.images.append": SHORT[1].partition("=")[2]}}
+    plain = fabricvp.run_ranks(**options)
+    with ThreadPoolExecutor(1) as other:
+        seen = []
+        run = fabricvp.run_ranks(
+            **options, monitor=0, monitor_wait=True, on_monitor=lambda url: seen.append(other.submit(steer, url))
+        )
+        (consoles,) = [steered.result() for steered in seen]
+    assert run.result == plain.result and run.result.outcome == "power_off"
+    assert run.consoles == plain.consoles and [c.encode("latin-1").decode() for c in consoles] == list(plain.consoles)
+
+    def machine(values):
+        return {path: value for path, value in values.items() if not path.startswith("sim.")}
+
+    assert machine(run.statistics) == machine(plain.statistics)
+
+
+def test_ranks_from_python_tell_their_pages_address(capfd):
+    run = fabricvp.run_ranks("rdma_pair", time="10 us", monitor=0)
+    assert run.result.outcome == "time_limit"
+    assert capfd.readouterr().err.startswith("fabricvp: the run is shown at http://127.0.0.1:")
+
+    def refuse(url):
+        raise KeyError(url)
+
+    with pytest.raises(KeyError, match="http://127"):
+        fabricvp.run_ranks("rdma_pair", monitor=0, monitor_wait=True, on_monitor=refuse)
+    with pytest.raises(fabricvp.InputError, match="--monitor '65536': must be a number from 0 to 65535"):
+        fabricvp.run_ranks("rdma_pair", monitor=65536)
+    for alone in ({"monitor_wait": True}, {"on_monitor": print}):
+        with pytest.raises(TypeError, match="with monitor=, a port"):
+            fabricvp.run_ranks("rdma_pair", **alone)
 
 
 def test_what_cannot_be_ends_in_one_line(tmp_path, command):
