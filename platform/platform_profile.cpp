@@ -25,10 +25,10 @@ std::vector<std::string> processor_files(const gpu::command_processor_params& p)
 
 guest_profile& platform::implementation::profiler() {
     if (profile) return *profile;
-    if (communicator) throw input_error("profiles and coverage of guests need the whole machine in one process");
     std::vector<guest_profile::program> programs;
     std::vector<guest_profile::gpu> gpus;
     for (std::size_t i = 0; i < contexts.size(); ++i) {
+        if (!hardware->nodes[i]) continue;  // another rank's
         auto& n = *hardware->nodes[i];
         guest_profile::program host_program;
         for (auto& h : n.host.harts) host_program.harts.push_back(h.get());
@@ -70,7 +70,11 @@ void platform::start_coverage() { m->profiler().count_executions(); }
 
 std::map<std::string, std::uint64_t> platform::profile_stacks() {
     if (!m->profile || !m->profile->samples()) throw input_error("no profile was started");
-    return m->profile->stacks(now());
+    if (m->rank_parts.empty()) return m->profile->stacks(now());
+    std::map<std::string, std::uint64_t> all;
+    for (const auto& part : m->rank_parts)
+        for (const auto& [stack, samples] : part.stacks) all[stack] += samples;
+    return all;
 }
 
 std::string platform::profile_page() {
@@ -86,7 +90,9 @@ std::string platform::folded_stacks() {
 
 std::string platform::coverage() {
     if (!m->profile || !m->profile->counts_executions()) throw input_error("coverage was not started");
-    return m->profile->tracefile();
+    std::vector<const execution_table*> others;
+    for (std::size_t r = 1; r < m->rank_parts.size(); ++r) others.push_back(&m->rank_parts[r].executions);
+    return m->profile->executions(others).tracefile();
 }
 
 void platform::check_profile_name(const std::string& page) {

@@ -267,6 +267,8 @@ ranks::rank_part platform::implementation::own_rank_part(bool whole) {
     }
     for (auto& [i, script] : script_reports()) p.nodes[i].script = std::move(script);
     p.topology = topology_text(topology_of(*hardware));
+    if (whole && profile && profile->samples()) p.stacks = profile->stacks(hardware->timeline.now());
+    if (whole && profile && profile->counts_executions()) p.executions = profile->executions().table();
     if (whole && recording) p.trace = read_file(recording->finished(), std::size_t{1} << 34);
     return p;
 }

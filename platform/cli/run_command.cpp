@@ -73,30 +73,6 @@ void start_trace(platform& p, const options::variables_map& given) {
     p.start_trace(from, to, text_option(given, "trace-filter"), size_option(given, "trace-size", 256 << 20), form);
 }
 
-/// Where the profile's page goes; nothing without --profile. \throws input_error
-std::string start_profile(platform& p, const options::variables_map& given) {
-    for (const auto& file : given.count("symbols") ? given["symbols"].as<arguments>() : arguments()) {
-        if (given.count("profile") || given.count("coverage"))
-            p.add_symbols(file);
-        else
-            throw input_error("--symbols needs --profile or --coverage");
-    }
-    if (given.count("kernel-elf") && (given.count("profile") || given.count("coverage")))
-        p.add_symbols(text_option(given, "kernel-elf"));
-    if (given.count("profile-period") && !given.count("profile")) throw input_error("--profile-period needs --profile");
-    if (given.count("coverage")) p.start_coverage();
-    if (!given.count("profile")) return {};
-    auto page = text_option(given, "profile");
-    if (page == "-" && !given.count("out")) throw input_error("--profile needs FILE.html, or --out");
-    if (page == "-") page = text_option(given, "out") + "/profile.html";
-    platform::check_profile_name(page);
-    ticks period = 1'000'000;
-    if (given.count("profile-period"))
-        period = quantity<duration>(text_option(given, "profile-period"), parameter_kind::duration, "--profile-period");
-    p.start_profile(period);
-    return page;
-}
-
 bool owes_result(const platform& p) {
     for (std::size_t i = 0; i < p.node_count(); ++i)
         if (p.owes_result(i)) return true;
@@ -210,7 +186,7 @@ int run(const options::variables_map& given) {
             number_option(text_option(given, "plan-ranks"), 1, machine_params::max_nodes, "--plan-ranks")));
     start_capture(*p, given);
     const auto profile_page = start_profile(*p, given);
-    const held_file coverage = given.count("coverage") ? check_writable(text_option(given, "coverage")) : held_file();
+    const held_file coverage = check_coverage(given);
     if (given.count("spans") && !given.count("out"))
         throw input_error("--spans needs --out, the folder where stats.json goes");
     if (given.count("spans")) span_recorder::current().enable(true);
@@ -244,8 +220,7 @@ int run(const options::variables_map& given) {
     explain_empty_bus_logs();
     if (given.count("out")) write_results(*p, given["out"].as<std::string>());
     write_kernel_outputs(*p, outputs);
-    if (!profile_page.empty()) p->write_profile(profile_page);
-    if (given.count("coverage")) write_file(text_option(given, "coverage"), p->coverage());
+    write_profile(*p, given, profile_page);
     if (given.count("record")) {
         const auto told = p->finish_recording();
         if (!quiet) fmt::print(stderr, "fabricvp: {}\n", told);
@@ -330,6 +305,38 @@ std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::co
     if (given.count("quiet")) set_log_threshold(log_level::error);
     start_trace(*p, given);
     return p;
+}
+
+std::string start_profile(platform& p, const options::variables_map& given) {
+    for (const auto& file : given.count("symbols") ? given["symbols"].as<arguments>() : arguments()) {
+        if (given.count("profile") || given.count("coverage"))
+            p.add_symbols(file);
+        else
+            throw input_error("--symbols needs --profile or --coverage");
+    }
+    if (given.count("kernel-elf") && (given.count("profile") || given.count("coverage")))
+        p.add_symbols(text_option(given, "kernel-elf"));
+    if (given.count("profile-period") && !given.count("profile")) throw input_error("--profile-period needs --profile");
+    if (given.count("coverage")) p.start_coverage();
+    if (!given.count("profile")) return {};
+    auto page = text_option(given, "profile");
+    if (page == "-" && !given.count("out")) throw input_error("--profile needs FILE.html, or --out");
+    if (page == "-") page = text_option(given, "out") + "/profile.html";
+    platform::check_profile_name(page);
+    ticks period = 1'000'000;
+    if (given.count("profile-period"))
+        period = quantity<duration>(text_option(given, "profile-period"), parameter_kind::duration, "--profile-period");
+    p.start_profile(period);
+    return page;
+}
+
+held_file check_coverage(const options::variables_map& given) {
+    return given.count("coverage") ? check_writable(text_option(given, "coverage")) : held_file();
+}
+
+void write_profile(platform& p, const options::variables_map& given, const std::string& page) {
+    if (!page.empty()) p.write_profile(page);
+    if (given.count("coverage")) write_file(text_option(given, "coverage"), p.coverage());
 }
 
 held_file check_junit(const options::variables_map& given) {

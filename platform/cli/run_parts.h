@@ -23,6 +23,13 @@ void configure_consoles(platform& p, const options::variables_map& given);
 held_file check_junit(const options::variables_map& given);
 /// Writes it, if it is given. \param failure why the run failed; empty: it did not
 void write_junit(const platform& p, const options::variables_map& given, const std::string& failure);
+/// Begins what --profile and --coverage want. \returns where the profile's page goes; nothing without --profile
+/// \throws input_error
+std::string start_profile(platform& p, const options::variables_map& given);
+/// The file of --coverage, to be held while the run lasts. \throws input_error
+held_file check_coverage(const options::variables_map& given);
+/// Writes both. \param page of start_profile() \throws input_error
+void write_profile(platform& p, const options::variables_map& given, const std::string& page);
 /// The last line of a run.
 void conclude(const platform& p, const run_result& result, const std::string& failure_message, int exit, bool quiet);
 

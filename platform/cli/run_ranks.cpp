@@ -27,8 +27,8 @@ namespace {
 
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
-    for (const char* option : {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "spans", "capture",
-                               "capture-filter", "log-bus", "profile", "coverage"})
+    for (const char* option :
+         {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
         if (given.count(option))
             throw input_error(
                 fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
@@ -76,7 +76,8 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     std::vector<kernel_output> outputs;
     ticks limit = never;
     std::string error;
-    held_file junit;  // while the run lasts
+    held_file junit, coverage;  // while the run lasts
+    std::string profile_page;
     try {
         check_with_ranks(given);
         limit = time_limit(given);
@@ -86,7 +87,9 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
             if (p->has(node)) p->serial(node).attach(where);
         for (const auto& [node, file] : by_node(given, "script", *p))
             p->run_script(node, read_file(file, 1 << 20), file);
+        profile_page = start_profile(*p, given);
         if (first) junit = check_junit(given);
+        if (first) coverage = check_coverage(given);
     } catch (const input_error& e) {
         error = e.what();
     } catch (const std::bad_alloc&) {
@@ -135,6 +138,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     try {
         if (given.count("out")) write_results(*p, given["out"].as<std::string>());
         write_kernel_outputs(*p, outputs);
+        write_profile(*p, given, profile_page);
         write_junit(*p, given, exit == status::ok ? "" : failure_message.empty() ? result.detail : failure_message);
     } catch (const input_error&) {
         communicator.finish();

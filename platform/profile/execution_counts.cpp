@@ -15,6 +15,12 @@ struct source {
 
 }  // namespace
 
+execution_table execution_counts::table() const {
+    execution_table all;
+    for (const auto& [path, program] : m_counts) all[path] = program.second;
+    return all;
+}
+
 std::string execution_counts::tracefile() const {
     std::map<std::string, source> sources;
     for (const auto& [path, program] : m_counts) {

@@ -9,6 +9,9 @@
 
 namespace fabricvp {
 
+/// Executions of instructions, by path of their ELF file and address in it.
+using execution_table = std::map<std::string, std::map<std::uint64_t, std::uint64_t>>;
+
 /// How often instructions of programs were executed, by their address in the ELF file.
 class execution_counts {
 public:
@@ -18,6 +21,7 @@ public:
         add_file(file);
         m_counts[file.path()].second[address] += times;
     }
+    execution_table table() const;
     /// A tracefile as geninfo(1) of lcov describes it. A line counts as often as the most executed of its instructions.
     /// Lines of a source that is in several ELF files are added up.
     std::string tracefile() const;

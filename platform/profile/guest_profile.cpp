@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/profile/guest_profile.h"
 
-#include <fmt/format.h>
-
 namespace fabricvp {
 
 guest_profile::guest_profile(std::vector<program> programs, const std::vector<gpu>& gpus)
@@ -44,13 +42,7 @@ std::map<std::string, std::uint64_t> guest_profile::stacks(ticks now) {
     return all.folded();
 }
 
-std::string guest_profile::folded(ticks now) {
-    std::string text;
-    for (const auto& [stack, samples] : stacks(now)) text += fmt::format("{} {}\n", stack, samples);
-    return text;
-}
-
-std::string guest_profile::tracefile() {
+execution_counts guest_profile::executions(const std::vector<const execution_table*>& others) {
     execution_counts counts;
     for (std::size_t i = 0; i < m_domains.size(); ++i) {
         const auto files = candidates(m_programs[i]);
@@ -63,7 +55,13 @@ std::string guest_profile::tracefile() {
         for (const auto& h : m_domains[i]->harts) h->report(counts, of_physical);
     }
     for (const auto& g : m_gpus) g->report(counts);
-    return counts.tracefile();
+    for (const auto* const other : others)
+        for (const auto& [path, executed] : *other) {
+            auto& file = m_files.open(path);
+            counts.add_file(file);
+            for (const auto& [address, times] : executed) counts.add(file, address, times);
+        }
+    return counts;
 }
 
 }  // namespace fabricvp

@@ -41,10 +41,9 @@ public:
 
     /// Stacks by text, outermost function first, with semicolons between functions; and how often they were sampled.
     std::map<std::string, std::uint64_t> stacks(ticks now);
-    /// The same, a line each: stack, space, samples.
-    std::string folded(ticks now);
-    /// A tracefile of lcov.
-    std::string tracefile();
+    /// How often instructions were executed, of all files that programs may come from. \param others what other
+    /// processes have counted \throws input_error if a file of theirs is not here
+    execution_counts executions(const std::vector<const execution_table*>& others = {});
 
 private:
     struct domain {

@@ -46,6 +46,10 @@ std::string to_bytes(const rank_part& p) {
         nodes.push_back(
             {number, text(n.console), text(n.input), std::move(regions), n.script ? to_json(*n.script) : json()});
     }
+    auto& stacks = j["stacks"] = json::array();
+    for (const auto& [stack, samples] : p.stacks) stacks.push_back({text(stack), samples});
+    auto& executions = j["executions"] = json::array();
+    for (const auto& [file, counts] : p.executions) executions.push_back({text(file), counts});
     const auto bytes = json::to_cbor(j);
     return {bytes.begin(), bytes.end()};
 }
@@ -65,6 +69,8 @@ rank_part parse_rank_part(const std::string& bytes) try {
             to.regions.push_back({text_of(r.at(0)), r.at(1), r.at(2), r.at(3).get<statistics_snapshot>()});
         if (!n.at(4).is_null()) to.script = script_of(n.at(4));
     }
+    for (const auto& s : j.at("stacks")) p.stacks[text_of(s.at(0))] = s.at(1);
+    for (const auto& e : j.at("executions")) e.at(1).get_to(p.executions[text_of(e.at(0))]);
     return p;
 } catch (const json::exception& e) {
     throw std::runtime_error(fmt::format("what a rank has measured cannot be read: {}", e.what()));

@@ -25,6 +25,9 @@ struct rank_part {
     std::map<std::size_t, node_part> nodes;        ///< those that the rank has
     std::string topology;                          ///< of what it has (topology_of()), as JSON
     std::string trace;                             ///< contents of its file; empty: none was recorded
+    /// Samples of guests by stack, and executions of their instructions by file and address; empty: not wanted.
+    std::map<std::string, std::uint64_t> stacks;
+    std::map<std::string, std::map<std::uint64_t, std::uint64_t>> executions;
 };
 
 std::string to_bytes(const rank_part& p);

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from browser import needs_browser, opened
+from conftest import REPOSITORY
 
 PROGRAM = """\
 #define UART ((volatile unsigned char*)0x10000000)
@@ -40,6 +41,7 @@ void start(void) {
 __asm__(".globl _start\\n_start: la sp, _start + 0x10000\\ncall start\\n");
 """
 MACHINE = "node: {host: {harts: 1, memory: 1 MiB}, images: {firmware: program.elf}}\n"
+MPI = shutil.which("mpirun") and (REPOSITORY / "build/release/python/fabricvp/libfabricvp_mpi.so").exists()
 GPU = ["gpu", "--app", "vectoradd", "--size", "4096", "--quiet"]
 
 
@@ -131,6 +133,29 @@ def test_a_machine_with_a_gpu_is_the_same_with_and_without(tmp_path, command):
     assert any(counts_of(tmp_path / "c.info", "cp/main.c").values())
 
 
+@pytest.mark.parametrize("transport", ["shared_memory", "mpi"])
+def test_ranks_see_together_what_one_process_sees(tmp_path, command, transport):
+    """Hosts, GPUs and kernels of two nodes, one a rank: page, stacks and tracefile are the same to the byte."""
+    if transport == "mpi" and not MPI:
+        pytest.skip("the platform was built without MPI")
+    machine = ["compnet_pair", "--append", "scheme=gpu_native rounds=4", "--quiet", "--console", "none"]
+
+    def files(name, *more):
+        seen = ["--out", name, "--profile", "--coverage", f"{name}.info"]
+        done = command("run", *machine, *seen, *more)
+        assert done.returncode == 0, done.stderr
+        return [tmp_path / name / "profile.html", tmp_path / name / "profile.folded", tmp_path / f"{name}.info"]
+
+    alone = files("alone")
+    together = files("together", "--ranks", "2", "--transport", transport)
+    for one, other in zip(alone, together):
+        assert one.read_bytes() == other.read_bytes(), one
+    stacks = stacks_of(together[1])
+    for node in ("node0", "node1"):
+        for block in ("host.hart0;", "gpu0.processor.hart0;", "gpu0;kernel "):
+            assert any(s.startswith(f"{node}.{block}") for s in stacks), (node, block)
+
+
 def test_python_gives_stacks(run_script):
     run_script(
         """
@@ -164,7 +189,6 @@ def test_python_gives_stacks(run_script):
         (["--symbols", "x.elf"], "--symbols needs --profile or --coverage"),
         (["--coverage=/nowhere/c.info"], "/nowhere"),
         (["--coverage=c.info", "--symbols=machine.yaml"], "machine.yaml: is no ELF file"),
-        (["--coverage=c.info", "--ranks=2"], "--coverage does not go with ranks"),
     ],
 )
 def test_mistakes_end_in_one_line(options, message, program, command):
@@ -172,6 +196,21 @@ def test_mistakes_end_in_one_line(options, message, program, command):
     assert done.returncode == 2, done.stderr
     assert message in done.stderr and len(done.stderr.splitlines()) == 1
     assert not list(program.glob("x.*")) and not (program / "c.info").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--profile", "x.svg"], "must end in .html"),
+        (["--coverage", "/nowhere/c.info"], "/nowhere"),
+        (["--coverage", "c.info", "--symbols", "absent.elf"], "absent.elf"),
+    ],
+)
+def test_mistakes_with_ranks_end_in_one_line(options, message, tmp_path, command):
+    done = command("run", "rdma_pair", "--ranks", "2", "--time", "1 us", *options)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
 
 
 @needs_browser

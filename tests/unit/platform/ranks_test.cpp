@@ -88,6 +88,8 @@ TEST_CASE("what ranks have measured comes together") {
     b.nodes[1] = {"console\n\xff", "typed", {{"region", 10, 20, {{"node1.x", 7}}}}, {}};
     b.nodes[1].script = {
         "a.script", "not seen", "a.script:1", {{1, "expect \xff", script_progress::under_way, 7, never}}};
+    b.stacks = {{"node1.host.hart0;main;\xff", 5}};
+    b.executions = {{"/some\xff/file.elf", {{0x80000000, 7}, {0x80000004, 1ull << 63}}}, {"unused.elf", {}}};
     a.topology = "{}";
     a.trace =
         "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{"
@@ -105,6 +107,9 @@ TEST_CASE("what ranks have measured comes together") {
     CHECK(node.console == "console\n\xff");
     CHECK(node.input == "typed");
     CHECK(all[0].topology == "{}");
+    CHECK(all[0].stacks.empty());
+    CHECK(all[1].stacks == b.stacks);
+    CHECK(all[1].executions == b.executions);
     REQUIRE(node.regions.size() == 1);
     CHECK(node.regions[0].label == "region");
     CHECK(node.regions[0].to == 20);
