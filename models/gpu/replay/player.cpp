@@ -53,21 +53,31 @@ void player::replica_ended() {
 }
 
 double player::progress() const {
-    double ended = 0;
-    for (const auto& g : m_gpus) ended += static_cast<double>(g->responses.total());
     const auto all = static_cast<double>((m_what->transactions.size() - 1) * m_replicas.size());
-    return all > 0 ? ended / all : 1;
+    return all > 0 ? static_cast<double>(since_reset().responses) / all : 1;
+}
+
+player::totals player::counted() const {
+    totals t;
+    for (const auto& g : m_gpus) {
+        t.requests += g->requests.total();
+        t.responses += g->responses.total();
+        t.unexpected += g->unexpected.total();
+        t.corrupt += g->corrupt.total();
+        t.failed += g->failed.total();
+    }
+    return t;
+}
+
+player::totals player::since_reset() const {
+    const auto t = counted();
+    const auto& before = m_at_reset;
+    return {t.requests - before.requests, t.responses - before.responses, t.unexpected - before.unexpected,
+            t.corrupt - before.corrupt, t.failed - before.failed};
 }
 
 std::string player::integrity_error() const {
-    std::uint64_t unexpected = 0, bad = 0, lost = 0, asked = 0, ended = 0;
-    for (const auto& g : m_gpus) {
-        unexpected += g->unexpected.total();
-        bad += g->corrupt.total();
-        lost += g->failed.total();
-        asked += g->requests.total();
-        ended += g->responses.total();
-    }
+    const auto [asked, ended, unexpected, bad, lost] = since_reset();
     if (asked != ended) return fmt::format("{} of {} transactions were never answered", asked - ended, asked);
     if (unexpected) return fmt::format("{} packets came twice or went astray", unexpected);
     if (bad) return fmt::format("{} of {} transactions brought other bytes than were sent", bad, asked);
@@ -88,6 +98,7 @@ std::optional<model::wait> player::waits() const {
 
 void player::reset() {
     for (auto& t : m_replicas) t->reset();
+    m_at_reset = counted();
     model::reset();
 }
 

@@ -64,11 +64,19 @@ private:
         return total;
     }
 
+    /// Of all GPUs, since power-on.
+    struct totals {
+        std::uint64_t requests = 0, responses = 0, unexpected = 0, corrupt = 0, failed = 0;
+    };
+    totals counted() const;
+    totals since_reset() const;
+
     std::shared_ptr<recording> m_what;
     fabric::interconnect& m_fabric;
     std::vector<std::unique_ptr<replica>> m_replicas;
     std::vector<std::unique_ptr<gpu_player>> m_gpus;  // by terminal
     std::vector<std::uint32_t> m_first_stream;
+    totals m_at_reset;
 };
 
 }  // namespace fabricvp::gpu::replay

@@ -19,7 +19,12 @@ public:
     std::uint32_t serial = 0;  ///< counts wavefronts of its GPU
 
     void start(const stream& s, ticks now);
-    void stop() { calendar::current().cancel(m_next); }
+    /// As at power-on.
+    void stop() {
+        calendar::current().cancel(m_next);
+        m_in_flight.clear();
+        m_state = state::idle;
+    }
     /// Its access has found room.
     void resume();
     /// An access has all that it needs, and its data are in registers at `ready`.

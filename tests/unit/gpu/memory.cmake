@@ -12,6 +12,8 @@ fabricvp_unit_test(gpu_l2_tags SOURCES l2_tags_test.cpp LIBS fabricvp_gpu TIMEOU
 fabricvp_unit_test(gpu_line_bytes SOURCES line_bytes_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
 fabricvp_unit_test(gpu_interleaving SOURCES interleaving_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
 fabricvp_unit_test(gpu_recording SOURCES recording_test.cpp LIBS fabricvp_gpu TIMEOUT 120)
+fabricvp_unit_test(gpu_player SOURCES player_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
+target_include_directories(test_gpu_player PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 fabricvp_unit_test(gpu_remote_order SOURCES remote_order_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
 # Through a whole GPU, with kernels.
 include(firmware)
