@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole GPU core that runs kernels, with page tables and the launches that its command processor would make.
+// A whole GPU core with page tables, which runs kernels for a test in the place of its command processor: run().
+// Before, launches are those of the processor's registers.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -26,7 +27,6 @@ public:
     /// \param mapped bytes, a multiple of 2 MiB \param small pages of 4 KiB from `data` on
     core_bench(const sc_core::sc_module_name& name, const gpu_core_params& p, std::uint64_t mapped, bool small = false)
         : model(name), core(*this, p, 0) {
-        core.dispatcher.set_client(*this);
         const std::uint64_t here = std::uint64_t{core.router().where()} << GPU_PA_APERTURE_SHIFT;
         std::uint64_t next = mapped;
         const auto table = [&] { return (next += 4096) - 4096; };
@@ -47,9 +47,13 @@ public:
             entry(second, n, first, 0);
             for (std::uint64_t page = 0; page < 512; ++page) entry(first, page, n << 21 | page << 12, all);
         }
-        core.memory.gmmu.set_root(1, here | root);
+        m_root = here | root;
         m_second = second;
+        set_root();
     }
+
+    /// After a reset of the core.
+    void set_root() { core.memory.gmmu.set_root(1, m_root); }
 
     /// Maps the 2 MiB at `offset` to memory anywhere.
     void map(std::uint64_t offset, std::uint64_t physical) {
@@ -93,6 +97,7 @@ public:
         what.group = {group, 1, 1};
         what.address_space = 1;
         REQUIRE(core.dispatcher.rejection_reason(what) == nullptr);
+        core.dispatcher.set_client(*this);
         auto& cal = calendar::current();
         const ticks begin = cal.now();
         m_done = false;
@@ -115,7 +120,7 @@ private:
         m_end = calendar::current().now();
         calendar::current().stop();
     }
-    std::uint64_t m_second = 0;  // the table of the second level
+    std::uint64_t m_root = 0, m_second = 0;  // page tables: where the first is, and that of the second level
     dispatch_run m_run;
     bool m_done = false;
     ticks m_end = 0;
