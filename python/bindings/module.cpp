@@ -18,6 +18,7 @@
 #include "bindings/session.h"
 #include "bindings/spans.h"
 #include "platform/cli/cli.h"
+#include "platform/cli/command.h"
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
 #include "platform/common/unmatched.h"
@@ -298,6 +299,8 @@ PYBIND11_MODULE(_fabricvp, m) {
     });
     m.def("load_plugin", &load_plugin);
     m.def("library_file", &library_file);
+    m.def("start_bus_log", &cli::start_bus_log);
+    m.def("explain_empty_bus_logs", &cli::explain_empty_bus_logs);
     m.def("config_files", &config_files);
     bind_parts(m);
     fabricvp::python::bind_congestion(m);

@@ -38,6 +38,7 @@ def is_linux_program(arguments: list[str]) -> bool:
 def main(arguments: list[str]) -> int:
     """The exit status of the program, of several nodes' the first that is not 0; 1 if the machine ended before it.
     Raises `InputError`."""
+    from . import _fabricvp
     from .platform import Platform
 
     split = arguments.index("--") if "--" in arguments else len(arguments)
@@ -62,10 +63,13 @@ def main(arguments: list[str]) -> int:
         own = linux_job.of_nodes(jobs, len(platform.nodes), given.machine)
         _boot_with(platform, given.machine, own, given.peer_memory)
         outputs = [Output(job, f"node{node}: " if len(own) > 1 else "") for node, job in enumerate(own)]
+        for wanted in given.log_bus:
+            _fabricvp.start_bus_log(wanted)
         if given.gdb is not None:
             port = platform.listen_gdb(given.gdb, wait=True)
             print(f"fabricvp: GDB port of node0 is 127.0.0.1:{port}, waiting for a debugger", file=sys.stderr)
         status = _run(platform, outputs, given.time, given.trace)
+        _fabricvp.explain_empty_bus_logs()
         if given.out:
             platform.write_results(given.out)
         if given.collect:
@@ -101,6 +105,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--time", metavar="TIME", help="simulated time, boot included, after which the run ends")
     parser.add_argument("--out", metavar="DIR", help="folder of results")
     parser.add_argument("--trace", action="store_true", help="record a trace for ui.perfetto.dev from its begin on")
+    log = "print what blocks of a kind read and write, as for other runs: gpu or hca, gpu:queue=0; repeatable"
+    parser.add_argument("--log-bus", metavar="KIND[:FILTER,…]", action="append", default=[], help=log)
     gdb = "wait for GDB on this loopback port (0: any); it sees node 0, with the kernels on its GPUs"
     parser.add_argument("--gdb", metavar="PORT", type=int, help=gdb)
     collect = "files that the program has written, by a pattern of their names; repeatable"

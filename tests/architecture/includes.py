@@ -54,6 +54,7 @@ _firmware = {
     },
     "runtime/opencl": {"lib", "drivers/gpu", "drivers/pci", "runtime", "runtime/include"},
     "runtime/libc": {"lib", "drivers/gpu"},
+    "bare": {"lib"},  # what programs in one source begin with, without Linux
     "linux": {"lib", "drivers/gpu", "drivers/pci", "runtime"},  # in place of parts of lib and drivers/pci
     "drivers/verbs": {"lib", "drivers/pci"},
     "lib/communicator.h": set(),  # ranks: plain C, for harts and lanes

@@ -84,6 +84,11 @@ CHANGED = {
     },
     "cc examples/linux_gpu/saxpy.hip -o saxpy.elf --target gpu": ("cc --help", "test_linux_gpu.py runs it"),
     "run linux_gpu --program saxpy --gdb 7777 -- 1000 2.5": ("describe linux_gpu", "test_linux_gpu.py runs it"),
+    'run gpu --firmware saxpy.elf --append "1000 2.5"': (
+        f"cc examples/linux_gpu/saxpy.hip -o saxpy.elf --target bare"
+        f" && '{LAUNCHER}' run gpu --firmware saxpy.elf --append '1000 2.5'",
+        "the program has to be there",
+    ),
     "run linux_gpu_uboot": ("describe linux_gpu_uboot", "the same; test_linux_uboot.py types what follows"),
     "cc examples/kernels/spmv.cl -o spmv.elf": ("cc --help", "test_linux_machine.py runs it"),
     "cc examples/host_programs/spmv_opencl.c -o spmv_opencl --target linux": (
@@ -259,6 +264,7 @@ OTHERS = {
     "echo": "public_kernels.md: builds another simulator, which is not kept here: test_public_compare.py",
     "(cd": "the same",
     ".venv/bin/python": "the same",
+    "scripts/linux_programs.py": "test_bare_programs.py and test_linux_launch.py use its parts",
     "scripts/public_programs.sh": "clones suites, which are not kept here: test_public_programs.py",
     "printf": "writes a source that the next command reads: test_opencl_kernels.py",
     "build/release/bin/stopwatch_machine": "system.stopwatch",

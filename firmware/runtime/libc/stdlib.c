@@ -35,7 +35,34 @@ void* realloc(void* block, size_t bytes) {
     return other;
 }
 
-void exit(int status) { power_off((unsigned)status & 0xff); }
+/* What runs at exit(), the last one first. */
+struct at_exit {
+    void (*function)(void*);
+    void* argument;
+    struct at_exit* next;
+};
+static struct at_exit* at_exit;
+
+/* As compilers of C++ register destructors. \returns 0, or not for want of memory */
+int __cxa_atexit(void (*function)(void*), void* argument, void* library) {
+    (void)library;
+    struct at_exit* a = heap_allocate(sizeof *a);
+    if (!a) return 1;
+    *a = (struct at_exit){function, argument, at_exit};
+    at_exit = a;
+    return 0;
+}
+
+int atexit(void (*function)(void)) { return __cxa_atexit((void (*)(void*))function, NULL, NULL); }
+
+void exit(int status) {
+    while (at_exit) {
+        const struct at_exit a = *at_exit;
+        at_exit = at_exit->next;
+        a.function(a.argument);
+    }
+    power_off((unsigned)status & 0xff);
+}
 
 void abort(void) { panic("abort() was called"); }
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from ..arguments import ArgumentParser
 from ..errors import InputError
+from .bare_program import build_bare
+from .host_half import kernel_options
 from .kernels import Kernel
-from .linux_program import build_linux, kernel_options
+from .linux_program import build_linux
 from .locality.report import locality_of_source, placement_report
 from .pipeline import build_linked, files_read
 from .sources import Options, Source
@@ -36,9 +38,9 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument(
         "--target",
-        choices=["gpu", "linux"],
+        choices=["gpu", "linux", "bare"],
         help="gpu: the kernels of a source; linux: a program with its main(), for riscv64, which is the default where"
-        " a source in HIP or CUDA has one",
+        " a source in HIP or CUDA has one; bare: the same program as a firmware image",
     )
     parser.add_argument(
         "-x",
@@ -107,12 +109,13 @@ def main(argv: list[str]) -> int:
     settings = Options.of(
         options.defines, options.includes, options.flags, options.optimize, options.wavefront, options.recursion
     )
-    if options.language and (options.target != "linux" or options.placement_report):
-        raise InputError(f"-x {options.language} is for --target linux")
+    program = options.target in ("linux", "bare") and not options.placement_report
+    if options.language and not program:
+        raise InputError(f"-x {options.language} is for --target linux or bare")
     if options.libraries and options.target != "linux":
         raise InputError(f"-l {options.libraries[0]} is for --target linux")
-    if options.target == "linux" and not options.placement_report:
-        return _linux(sources, settings, options)
+    if program:
+        return _program(sources, settings, options)
     if options.placement_report:
         if len(sources) > 1:
             raise InputError(f"{options.source[1]}: --placement-report tells of one file")
@@ -120,7 +123,7 @@ def main(argv: list[str]) -> int:
         print(placement_report(locality_of_source(source, name, settings)))
         return 0
     if options.rdc == "false":
-        raise InputError("-rdc=false is for --target linux")
+        raise InputError("-rdc=false is for --target linux or bare")
     of_program = usual == "linux"  # whose kernels are wanted, for GDB say
     image = build_linked(
         [
@@ -161,13 +164,17 @@ def _target_of(sources: dict[str, str]) -> str:
     )
 
 
-def _linux(sources: dict[str, str], settings: Options, options: argparse.Namespace) -> int:
+def _program(sources: dict[str, str], settings: Options, options: argparse.Namespace) -> int:
     for option in ("report", "depfile"):
         if getattr(options, option):
-            raise InputError(f"--{option} tells of kernels: leave out --target linux")
-    output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix("")
-    _write(output, build_linux(sources, settings, options.language, tuple(options.libraries), options.rdc == "true"))
-    output.chmod(0o755)
+            raise InputError(f"--{option} tells of kernels: leave out --target {options.target}")
+    bare, linked = options.target == "bare", options.rdc == "true"
+    output = Path(options.output) if options.output else Path(next(iter(sources))).with_suffix(".elf" if bare else "")
+    if bare:
+        _write(output, build_bare(sources, settings, options.language, linked))
+    else:
+        _write(output, build_linux(sources, settings, options.language, tuple(options.libraries), linked))
+        output.chmod(0o755)
     return 0
 
 

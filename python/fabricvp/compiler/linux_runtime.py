@@ -66,14 +66,6 @@ def runtime() -> bytes:
     return cached(f"{key}.o", lambda: _compile_runtime(carried))
 
 
-def device_image(image: Path) -> Path:
-    """An object with the image of a program's kernels."""
-    output = image.with_suffix(".o")
-    source = sdk_folder() / "linux" / "device_image.S"
-    toolchain.run([toolchain.clang(), *TARGET, f'-DFABRICVP_IMAGE="{image}"', "-c", str(source), "-o", str(output)])
-    return output
-
-
 @functools.cache
 def broker() -> bytes:
     """The program `fabricvp-broker`."""
