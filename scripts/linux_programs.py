@@ -22,6 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fabricvp
+from fabricvp.compiler.bare_program import build_bare
+from fabricvp.compiler.linux_program import build_linux
+from fabricvp.compiler.sources import Options
 from fabricvp.errors import InputError
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -54,7 +57,8 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 def build(source: Path, target: str, folder: Path) -> Path:
     program = folder / f"{source.name}.{target}"
-    run("cc", source, "-o", program, "--target", target)
+    build_for = {"linux": build_linux, "bare": build_bare}[target]
+    program.write_bytes(build_for({str(source): source.read_text()}, Options.of()))
     return program
 
 
@@ -65,7 +69,7 @@ def on_bare_metal(program: Path, *arguments: str) -> Done:
     with tempfile.TemporaryDirectory() as out:
         append = ["--append", " ".join(arguments)] if arguments else []
         done = run("run", BARE, "--firmware", program, *append, "--quiet", "--out", out)
-        return Done(done.stdout.replace("\r", ""), 1e6 * statistics_of(Path(out))[KERNEL_TIME])
+        return Done(done.stdout.replace("\r", ""), statistics_of(Path(out))[KERNEL_TIME] / 1e6)
 
 
 def statistics_of(out: Path) -> dict[str, float]:
@@ -79,7 +83,7 @@ def on_linux(linux: fabricvp.Linux, program: Path, *arguments: str) -> Done:
         done = branch.run(program, *arguments)
         if done.returncode:
             raise InputError(f"{program.name} ended with {done.returncode} on Linux: {done.stdout[-200:]}")
-        return Done(done.stdout, 1e6 * (branch.platform.statistics[KERNEL_TIME] - before))
+        return Done(done.stdout, (branch.platform.statistics[KERNEL_TIME] - before) / 1e6)
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,7 @@ def measure(names: list[str], folder: Path) -> list[Pair]:
                 source = EXAMPLES / "programs" / f"{name}{suffix}"
                 bare = on_bare_metal(build(source, "bare", folder))
                 pairs.append(Pair(name, language, bare, on_linux(linux, build(source, "linux", folder))))
+                print(f"{name} {language}: {bare.kernel_us:.3f}, {pairs[-1].linux.kernel_us:.3f} us", flush=True)
     return pairs
 
 
@@ -203,8 +208,8 @@ def launch(given: argparse.Namespace, folder: Path) -> tuple[dict[str, object], 
     bare, _ = launches(BARE, ["--firmware", build(source, "bare", folder)], given.rounds)
     linux, _ = launches(LINUX, ["--program", build(source, "linux", folder)], given.rounds)
     one, other = linux.spans(), bare.spans()
-    rows = [[text, f"{one[step]:.2f}", f"{other[step]:.2f}"] for step, text in STEPS.items()]
-    rows.append(["in all", f"{linux.total():.2f}", f"{bare.total():.2f}"])
+    rows = [[text, f"{one[step]:.3f}", f"{other[step]:.3f}"] for step, text in STEPS.items()]
+    rows.append(["in all", f"{linux.total():.3f}", f"{bare.total():.3f}"])
     return {"columns": ["step, µs", "Linux", "bare metal"], "rows": rows}, True
 
 

@@ -18,7 +18,11 @@ EXPERIMENT_PAGES = [page for page in sorted(PAGES.glob("*.md")) if page.name != 
 README = REPOSITORY / "README.md"
 TABLE = re.compile(r"^ *\|.*\n *\|[-|: ]+\|\n(?: *\|.*\n?)*", re.MULTILINE)
 #: Results that no experiment makes, but a script.
-SCRIPTS = {"public-kernels": "scripts/public_compare.py", "public-programs": "scripts/public_programs.sh"}
+SCRIPTS = {
+    "linux-programs": "scripts/linux_programs.py",
+    "public-kernels": "scripts/public_compare.py",
+    "public-programs": "scripts/public_programs.sh",
+}
 INPUTS = "<!-- inputs -->\n\n"  # in front of a table that says what was set, not what was measured
 
 
