@@ -9,7 +9,7 @@ void* handle_create(const char* kind, size_t bytes) {
     struct handle* h = heap_allocate(bytes);
     if (!h) return NULL;
     memset(h, 0, bytes);
-    *h = (struct handle){kind, newest, NULL};
+    *h = (struct handle){NULL, kind, newest, NULL};
     if (newest) newest->previous = h;
     return newest = h;
 }

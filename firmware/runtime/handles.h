@@ -8,6 +8,7 @@
 
 /* Begins every object. Kinds are the addresses of names, so that parts need no common list of them. */
 struct handle {
+    const void* dispatch; /* of OpenCL's objects: the calls that a loader finds here (cl_khr_icd) */
     const char* kind;
     struct handle *next, *previous;
 };

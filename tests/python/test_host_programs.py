@@ -25,6 +25,8 @@ opencl_kernels.elf: opencl_kernels.cl
 	$(build_program)
 %_calls.elf: %_calls.c %_kernels.elf
 	$(build_compute_host)
+opencl_objects.elf: opencl_objects.c opencl_kernels.elf
+	$(build_compute_host)
 """
 SMALL = """base: gpu
 node:
@@ -43,7 +45,7 @@ def programs(tmp_path_factory):
     (folder / "two_apart.yaml").write_text(TWO_APART)
     (folder / "small.yaml").write_text(SMALL)
     done = subprocess.run(
-        ["make", "-s", "-C", folder, "hip_calls.elf", "opencl_calls.elf", "CFLAGS=-Werror"],
+        ["make", "-s", "-C", folder, "hip_calls.elf", "opencl_calls.elf", "opencl_objects.elf", "CFLAGS=-Werror"],
         capture_output=True, text=True, timeout=500,
     )  # fmt: skip
     assert done.returncode == 0 and "warning" not in done.stderr, done.stdout + done.stderr
@@ -79,6 +81,21 @@ def test_every_call(programs, command, language, machine, checks, says):
     assert ("kernel says 2 1.00 so\n" in done.stdout.replace("\r", "")) == (language == "hip")
     # A wild pointer names kernel, lane and address.
     assert "(wild.kernel+0x" in done.stdout and "address 0x0" in done.stdout
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("machine", ["gpu", "apu"])
+def test_what_objects_of_opencl_do(programs, command, machine):
+    done = command("run", machine, "--firmware", "opencl_objects.elf", cwd=programs, stdin=subprocess.DEVNULL)
+    assert_all_right(done, 66)
+
+
+def test_the_page_names_every_call_of_opencl():
+    header = (REPOSITORY / "firmware" / "runtime" / "include" / "CL" / "cl.h").read_text()
+    declared = re.findall(r"^\w[\w* ]*\b(cl[A-Z]\w+)\(", header, re.MULTILINE)
+    page = (REPOSITORY / "docs" / "howto" / "host_programs.md").read_text()
+    named = re.findall(r"`(cl[A-Z]\w+)`", page.partition("| part | calls of OpenCL |")[2])
+    assert len(declared) > 80 and sorted(set(named)) == sorted(declared)
 
 
 def test_the_page_names_every_call_of_hip():

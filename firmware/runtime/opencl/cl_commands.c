@@ -6,53 +6,41 @@ enum { CHOSEN_GROUP = 256, LOCAL_ALIGNMENT = 16 };
 
 static uint64_t align(uint64_t bytes) { return (bytes + LOCAL_ALIGNMENT - 1) & ~(uint64_t)(LOCAL_ALIGNMENT - 1); }
 
-/* A part of a buffer, which gets its place. */
-static cl_int part(cl_command_queue q, cl_mem b, size_t offset, size_t bytes) {
-    if (!handle_is(b, cl_mem_kind)) return CL_INVALID_MEM_OBJECT;
-    if (b->context != q->context) return CL_INVALID_CONTEXT;
-    if (!bytes || offset > b->bytes || bytes > b->bytes - offset) return CL_INVALID_VALUE;
-    return cl_place_buffer(b, q->stream->device);
-}
-
-static cl_int abandon(struct cl_wait_list* list, cl_int failure) {
-    cl_enqueued(list, NULL, 0, NULL, false, NULL);
-    return failure;
-}
-
 cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem b, cl_bool blocking, size_t offset, size_t bytes, void* to,
                            cl_uint count, const cl_event* after, cl_event* event) {
     struct cl_wait_list list;
     cl_int failure = cl_begin(&list, q, count, after);
-    if (!failure) failure = part(q, b, offset, bytes);
+    if (!failure) failure = cl_use_part(q, b, offset, bytes);
     if (!failure && !to) failure = CL_INVALID_VALUE;
-    if (failure) return abandon(&list, failure);
+    if (failure) return cl_abandon(&list, failure);
     return cl_enqueued(&list, q, CL_COMMAND_READ_BUFFER,
-                       compute_read(q->stream, to, b->memory->at + offset, bytes, list.after), blocking, event);
+                       compute_read(q->stream, to, cl_address(b) + offset, bytes, list.after), blocking, event);
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem b, cl_bool blocking, size_t offset, size_t bytes,
                             const void* from, cl_uint count, const cl_event* after, cl_event* event) {
     struct cl_wait_list list;
     cl_int failure = cl_begin(&list, q, count, after);
-    if (!failure) failure = part(q, b, offset, bytes);
+    if (!failure) failure = cl_use_part(q, b, offset, bytes);
     if (!failure && !from) failure = CL_INVALID_VALUE;
-    if (failure) return abandon(&list, failure);
+    if (failure) return cl_abandon(&list, failure);
     return cl_enqueued(&list, q, CL_COMMAND_WRITE_BUFFER,
-                       compute_write(q->stream, b->memory->at + offset, from, bytes, list.after), blocking, event);
+                       compute_write(q->stream, cl_address(b) + offset, from, bytes, list.after), blocking, event);
 }
 
 cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
                            size_t bytes, cl_uint count, const cl_event* after, cl_event* event) {
     struct cl_wait_list list;
     cl_int failure = cl_begin(&list, q, count, after);
-    if (!failure) failure = part(q, from, from_offset, bytes);
-    if (!failure) failure = part(q, to, to_offset, bytes);
-    if (!failure && from == to && from_offset < to_offset + bytes && to_offset < from_offset + bytes)
+    if (!failure) failure = cl_use_part(q, from, from_offset, bytes);
+    if (!failure) failure = cl_use_part(q, to, to_offset, bytes);
+    if (!failure && from->memory == to->memory && cl_address(from) + from_offset < cl_address(to) + to_offset + bytes &&
+        cl_address(to) + to_offset < cl_address(from) + from_offset + bytes)
         failure = CL_MEM_COPY_OVERLAP;
-    if (failure) return abandon(&list, failure);
+    if (failure) return cl_abandon(&list, failure);
     return cl_enqueued(
         &list, q, CL_COMMAND_COPY_BUFFER,
-        compute_copy(q->stream, to->memory->at + to_offset, from->memory->at + from_offset, bytes, list.after), false,
+        compute_copy(q->stream, cl_address(to) + to_offset, cl_address(from) + from_offset, bytes, list.after), false,
         event);
 }
 
@@ -60,13 +48,13 @@ cl_int clEnqueueFillBuffer(cl_command_queue q, cl_mem b, const void* pattern, si
                            size_t bytes, cl_uint count, const cl_event* after, cl_event* event) {
     struct cl_wait_list list;
     cl_int failure = cl_begin(&list, q, count, after);
-    if (!failure) failure = part(q, b, offset, bytes);
+    if (!failure) failure = cl_use_part(q, b, offset, bytes);
     if (!failure && (!pattern || !pattern_bytes || pattern_bytes > COMPUTE_MAX_PATTERN ||
                      pattern_bytes & (pattern_bytes - 1) || offset % pattern_bytes || bytes % pattern_bytes))
         failure = CL_INVALID_VALUE;
-    if (failure) return abandon(&list, failure);
+    if (failure) return cl_abandon(&list, failure);
     return cl_enqueued(&list, q, CL_COMMAND_FILL_BUFFER,
-                       compute_fill(q->stream, b->memory->at + offset, bytes, pattern, pattern_bytes, list.after),
+                       compute_fill(q->stream, cl_address(b) + offset, bytes, pattern, pattern_bytes, list.after),
                        false, event);
 }
 
@@ -130,16 +118,15 @@ static cl_int arguments_of(cl_command_queue q, cl_kernel k, uint8_t* block, uint
             if (a->buffer->context != q->context) return CL_INVALID_CONTEXT;
             const cl_int failure = cl_place_buffer(a->buffer, q->stream->device);
             if (failure) return failure;
-            address = a->buffer->memory->at;
+            address = cl_address(a->buffer);
         }
         memcpy(block + p->offset, &address, sizeof address);
     }
     return CL_SUCCESS;
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dimensions, const size_t* offset,
-                              const size_t* global, const size_t* local, cl_uint count, const cl_event* after,
-                              cl_event* event) {
+static cl_int launch(cl_command_queue q, cl_kernel k, cl_command_type type, cl_uint dimensions, const size_t* offset,
+                     const size_t* global, const size_t* local, cl_uint count, const cl_event* after, cl_event* event) {
     static uint8_t block[GPU_LARGE_KERNARG_BYTES];
     struct cl_wait_list list;
     struct compute_grid grid = {{0}, {0}, 0, false};
@@ -151,23 +138,26 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dimension
         failure = CL_INVALID_PROGRAM_EXECUTABLE;
     if (!failure) failure = arguments_of(q, k, block, &grid.local_bytes);
     if (!failure) failure = grid_of(own, dimensions, offset, global, local, &grid);
-    if (failure) return abandon(&list, failure);
-    return cl_enqueued(&list, q, CL_COMMAND_NDRANGE_KERNEL, compute_launch(q->stream, own, &grid, block, list.after),
-                       false, event);
+    if (failure) return cl_abandon(&list, failure);
+    return cl_enqueued(&list, q, type, compute_launch(q->stream, own, &grid, block, list.after), false, event);
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dimensions, const size_t* offset,
+                              const size_t* global, const size_t* local, cl_uint count, const cl_event* after,
+                              cl_event* event) {
+    return launch(q, k, CL_COMMAND_NDRANGE_KERNEL, dimensions, offset, global, local, count, after, event);
 }
 
 cl_int clEnqueueTask(cl_command_queue q, cl_kernel k, cl_uint count, const cl_event* after, cl_event* event) {
     const size_t one = 1;
-    return clEnqueueNDRangeKernel(q, k, 1, NULL, &one, &one, count, after, event);
+    return launch(q, k, CL_COMMAND_TASK, 1, NULL, &one, &one, count, after, event);
 }
 
-cl_int clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint count, const cl_event* after, cl_event* event) {
-    struct cl_wait_list list;
-    const cl_int failure = cl_begin(&list, q, count, after);
-    if (failure) return abandon(&list, failure);
-    return cl_enqueued(&list, q, CL_COMMAND_MARKER, compute_mark(q->stream, list.after), false, event);
-}
-
-cl_int clEnqueueBarrierWithWaitList(cl_command_queue q, cl_uint count, const cl_event* after, cl_event* event) {
-    return clEnqueueMarkerWithWaitList(q, count, after, event);
+/* The machine has no processor for it but the one that calls. */
+cl_int clEnqueueNativeKernel(cl_command_queue q, void (*function)(void*), void* arguments, size_t bytes,
+                             cl_uint buffer_count, const cl_mem* buffers, const void** places, cl_uint count,
+                             const cl_event* after, cl_event* event) {
+    (void)function, (void)arguments, (void)bytes, (void)buffer_count, (void)buffers, (void)places;
+    (void)count, (void)after, (void)event;
+    return handle_is(q, cl_queue_kind) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }

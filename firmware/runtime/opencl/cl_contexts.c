@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts, queues and buffers. */
-#include "lib/heap.h"
+/* Contexts and queues. */
 #include "runtime/opencl/opencl.h"
 
 enum { PRIORITY = 1 };
 
-const char cl_context_kind[] = "cl_context", cl_queue_kind[] = "cl_command_queue", cl_mem_kind[] = "cl_mem";
+const char cl_context_kind[] = "cl_context", cl_queue_kind[] = "cl_command_queue";
 
 cl_uint cl_place(cl_context c, const struct compute_device* d) {
     cl_uint i = 0;
@@ -15,16 +14,22 @@ cl_uint cl_place(cl_context c, const struct compute_device* d) {
 
 /* ---- contexts ---- */
 
-static bool are_properties(const cl_context_properties* p) {
-    for (; p && *p; p += 2)
-        if (*p != CL_CONTEXT_PLATFORM) return false;
-    return true;
+/* The platform may be named, and is none if it is not ours. */
+static cl_int check_properties(const cl_context_properties* p, cl_platform_id* platform) {
+    for (*platform = NULL; p && *p; p += 2) {
+        if (*p != CL_CONTEXT_PLATFORM || *platform) return CL_INVALID_PROPERTY;
+        *platform = (cl_platform_id)p[1];
+        if (!*platform || clGetPlatformInfo(*platform, CL_PLATFORM_NAME, 0, NULL, NULL)) return CL_INVALID_PLATFORM;
+    }
+    return CL_SUCCESS;
 }
 
 /* Devices of a context share its buffers, so all reach each other. */
 cl_context clCreateContext(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
                            fabricvp_cl_context_notify notify, void* user, cl_int* error) {
-    if (!are_properties(properties)) return cl_created(NULL, CL_INVALID_PROPERTY, error);
+    cl_platform_id platform;
+    const cl_int failure = check_properties(properties, &platform);
+    if (failure) return cl_created(NULL, failure, error);
     if (!count || !devices || (!notify && user)) return cl_created(NULL, CL_INVALID_VALUE, error);
     for (cl_uint i = 0; i < count; ++i) {
         if (!cl_device(devices[i])) return cl_created(NULL, CL_INVALID_DEVICE, error);
@@ -37,6 +42,7 @@ cl_context clCreateContext(const cl_context_properties* properties, cl_uint coun
         c->devices[place] = cl_device(devices[i]);
         if (place == c->device_count) ++c->device_count;
     }
+    if (c) c->platform = platform;
     return cl_created(c, CL_OUT_OF_HOST_MEMORY, error);
 }
 
@@ -60,6 +66,21 @@ cl_int clReleaseContext(cl_context c) {
     if (!handle_is(c, cl_context_kind)) return CL_INVALID_CONTEXT;
     if (cl_drop(&c->counted)) handle_destroy(c);
     return CL_SUCCESS;
+}
+
+cl_int clGetContextInfo(cl_context c, cl_context_info what, size_t room, void* value, size_t* bytes) {
+    if (!handle_is(c, cl_context_kind)) return CL_INVALID_CONTEXT;
+    cl_device_id devices[MAX_GPUS];
+    const cl_context_properties properties[3] = {CL_CONTEXT_PLATFORM, (cl_context_properties)c->platform, 0};
+    for (cl_uint i = 0; i < c->device_count; ++i) devices[i] = cl_device_identifier(c->devices[i]);
+    switch (what) {
+        case CL_CONTEXT_REFERENCE_COUNT: return cl_query_number(c->counted.references, cl_uint);
+        case CL_CONTEXT_NUM_DEVICES: return cl_query_number(c->device_count, cl_uint);
+        case CL_CONTEXT_DEVICES: return cl_query(devices, c->device_count * sizeof *devices, room, value, bytes);
+        case CL_CONTEXT_PROPERTIES:
+            return cl_query(properties, c->platform ? sizeof properties : 0, room, value, bytes);
+        default: return CL_INVALID_VALUE;
+    }
 }
 
 /* ---- queues ---- */
@@ -100,75 +121,21 @@ cl_int clReleaseCommandQueue(cl_command_queue q) {
     return CL_SUCCESS;
 }
 
-/* ---- buffers ---- */
-
-cl_int cl_place_buffer(cl_mem b, struct compute_device* d) {
-    if (b->memory) return CL_SUCCESS;
-    b->memory = compute_allocate(d, b->bytes);
-    if (!b->memory) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    unsigned fault = 0;
-    if (b->contents) fault = gpu_copy_to(d->node, b->memory->at, b->contents, b->bytes);
-    heap_free(b->contents);
-    b->contents = NULL;
-    return fault ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-}
-
-static cl_int check_buffer(cl_context c, cl_mem_flags flags, size_t bytes, const void* host) {
-    const cl_mem_flags access = flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
-    if (!handle_is(c, cl_context_kind)) return CL_INVALID_CONTEXT;
-    if (access & (access - 1) || flags & ~(cl_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY |
-                                                         CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))
-        return CL_INVALID_VALUE; /* CL_MEM_USE_HOST_PTR is not there */
-    if (!bytes) return CL_INVALID_BUFFER_SIZE;
-    for (cl_uint i = 0; i < c->device_count; ++i)
-        if (bytes > c->devices[i]->gpu->memory_bytes) return CL_INVALID_BUFFER_SIZE;
-    return !host == !(flags & CL_MEM_COPY_HOST_PTR) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
-}
-
-cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void* host, cl_int* error) {
-    cl_int failure = check_buffer(c, flags, bytes, host);
-    if (failure) return cl_created(NULL, failure, error);
-    cl_mem b = cl_create(cl_mem_kind, sizeof *b);
-    if (!b) return cl_created(NULL, CL_OUT_OF_HOST_MEMORY, error);
-    b->flags = flags ? flags : CL_MEM_READ_WRITE;
-    b->bytes = bytes;
-    if (host) {
-        b->contents = heap_allocate(bytes);
-        if (!b->contents) failure = CL_OUT_OF_HOST_MEMORY;
-        if (b->contents) memcpy(b->contents, host, bytes);
-    }
-    if (!failure && c->device_count == 1) failure = cl_place_buffer(b, c->devices[0]);
-    if (failure) {
-        if (b->memory) compute_free(b->memory);
-        heap_free(b->contents);
-        handle_destroy(b);
-        return cl_created(NULL, failure, error);
-    }
-    cl_retain(b->context = c);
-    return cl_created(b, 0, error);
-}
-
-cl_int clRetainMemObject(cl_mem b) {
-    if (!handle_is(b, cl_mem_kind)) return CL_INVALID_MEM_OBJECT;
-    cl_retain(b);
-    return CL_SUCCESS;
-}
-
-cl_int clReleaseMemObject(cl_mem b) {
-    if (!handle_is(b, cl_mem_kind)) return CL_INVALID_MEM_OBJECT;
-    if (!cl_drop(&b->counted)) return CL_SUCCESS;
-    if (b->memory) compute_free(b->memory); /* when commands that use it have ended */
-    heap_free(b->contents);
-    clReleaseContext(b->context);
-    handle_destroy(b);
-    return CL_SUCCESS;
-}
-
-cl_int clGetMemObjectInfo(cl_mem b, cl_mem_info what, size_t room, void* value, size_t* bytes) {
-    if (!handle_is(b, cl_mem_kind)) return CL_INVALID_MEM_OBJECT;
+cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, size_t room, void* value, size_t* bytes) {
+    if (!handle_is(q, cl_queue_kind)) return CL_INVALID_COMMAND_QUEUE;
     switch (what) {
-        case CL_MEM_FLAGS: return cl_query(&b->flags, sizeof b->flags, room, value, bytes);
-        case CL_MEM_SIZE: return cl_query(&b->bytes, sizeof b->bytes, room, value, bytes);
+        case CL_QUEUE_CONTEXT: return cl_query_number(q->context, cl_context);
+        case CL_QUEUE_DEVICE: return cl_query_number(cl_device_identifier(q->stream->device), cl_device_id);
+        case CL_QUEUE_REFERENCE_COUNT: return cl_query_number(q->counted.references, cl_uint);
+        case CL_QUEUE_PROPERTIES:
+            return cl_query_number(q->profiled ? CL_QUEUE_PROFILING_ENABLE : 0, cl_command_queue_properties);
         default: return CL_INVALID_VALUE;
     }
+}
+
+/* Of OpenCL 1.0; from 1.1 on, properties stay as they are. */
+cl_int clSetCommandQueueProperty(cl_command_queue q, cl_command_queue_properties properties, cl_bool enable,
+                                 cl_command_queue_properties* old) {
+    (void)properties, (void)enable, (void)old;
+    return handle_is(q, cl_queue_kind) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }

@@ -3,14 +3,30 @@
 #include "runtime/opencl/opencl.h"
 
 struct _cl_platform_id {
+    const void* dispatch;
     const char* name;
 };
 struct _cl_device_id {
+    const void* dispatch;
     struct compute_device* device;
 };
 
-static struct _cl_platform_id platform = {"FabricVP"};
+/* What kernels of OpenCL C may use beyond its core; atomics of 32 bits belong to it since OpenCL 1.1. */
+static const char extensions[] =
+    "cl_khr_fp64 cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
+    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics "
+    "cl_khr_int64_extended_atomics";
+
+const void* cl_dispatch;
+static void* loader_entry;
+static struct _cl_platform_id platform = {NULL, "FabricVP"};
 static struct _cl_device_id identifiers[MAX_GPUS];
+
+void cl_serve_loader(const void* dispatch, void* get_platforms) {
+    platform.dispatch = cl_dispatch = dispatch;
+    loader_entry = get_platforms;
+    for (unsigned i = 0; i < MAX_GPUS; ++i) identifiers[i].dispatch = dispatch;
+}
 
 cl_device_id cl_device_identifier(const struct compute_device* d) {
     identifiers[d->index].device = compute_device(d->index);
@@ -30,25 +46,23 @@ cl_int clGetPlatformIDs(cl_uint room, cl_platform_id* platforms, cl_uint* count)
     return CL_SUCCESS;
 }
 
-static cl_int query_text(const char* text, size_t room, void* value, size_t* bytes) {
-    return cl_query(text, strlen(text) + 1, room, value, bytes);
-}
-
 cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, void* value, size_t* bytes) {
     if (p && p != &platform) return CL_INVALID_PLATFORM;
     switch (what) {
-        case CL_PLATFORM_PROFILE: return query_text("FULL_PROFILE", room, value, bytes);
-        case CL_PLATFORM_VERSION: return query_text("OpenCL 1.2 FabricVP", room, value, bytes);
-        case CL_PLATFORM_NAME: return query_text(platform.name, room, value, bytes);
-        case CL_PLATFORM_VENDOR: return query_text("FabricVP", room, value, bytes);
-        case CL_PLATFORM_EXTENSIONS: return query_text("", room, value, bytes);
+        case CL_PLATFORM_PROFILE: return cl_query_text("FULL_PROFILE", room, value, bytes);
+        case CL_PLATFORM_VERSION: return cl_query_text("OpenCL 1.2 FabricVP", room, value, bytes);
+        case CL_PLATFORM_NAME: return cl_query_text(platform.name, room, value, bytes);
+        case CL_PLATFORM_VENDOR: return cl_query_text("FabricVP", room, value, bytes);
+        case CL_PLATFORM_EXTENSIONS: return cl_query_text(cl_dispatch ? "cl_khr_icd" : "", room, value, bytes);
+        case CL_PLATFORM_ICD_SUFFIX_KHR:
+            return cl_dispatch ? cl_query_text("FABRICVP", room, value, bytes) : CL_INVALID_VALUE;
         default: return CL_INVALID_VALUE;
     }
 }
 
 cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint room, cl_device_id* devices, cl_uint* count) {
-    const cl_device_type known =
-        CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+    const cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                 CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
     if (p && p != &platform) return CL_INVALID_PLATFORM;
     if (!type || (type != CL_DEVICE_TYPE_ALL && type & ~known)) return CL_INVALID_DEVICE_TYPE;
     if ((!devices && !count) || (devices && !room)) return CL_INVALID_VALUE;
@@ -59,50 +73,65 @@ cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint room, cl_de
     return there ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-#define NUMBER(type, number)                                           \
-    do {                                                               \
-        const type number_ = (type)(number);                           \
-        return cl_query(&number_, sizeof number_, room, value, bytes); \
-    } while (0)
-
 cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void* value, size_t* bytes) {
     const struct compute_device* d = cl_device(id);
     if (!d) return CL_INVALID_DEVICE;
     const struct gpu* g = d->gpu;
     static const size_t sizes[3] = {GPU_MAX_WORKGROUP_ITEMS, GPU_MAX_WORKGROUP_ITEMS, GPU_MAX_WORKGROUP_ITEMS};
     switch (what) {
-        case CL_DEVICE_TYPE: NUMBER(cl_device_type, CL_DEVICE_TYPE_GPU);
-        case CL_DEVICE_VENDOR_ID: NUMBER(cl_uint, GPU_VENDOR);
-        case CL_DEVICE_MAX_COMPUTE_UNITS: NUMBER(cl_uint, g->compute_units);
-        case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: NUMBER(cl_uint, 3);
-        case CL_DEVICE_MAX_WORK_GROUP_SIZE: NUMBER(size_t, GPU_MAX_WORKGROUP_ITEMS);
+        case CL_DEVICE_TYPE: return cl_query_number(CL_DEVICE_TYPE_GPU, cl_device_type);
+        case CL_DEVICE_VENDOR_ID: return cl_query_number(GPU_VENDOR, cl_uint);
+        case CL_DEVICE_MAX_COMPUTE_UNITS: return cl_query_number(g->compute_units, cl_uint);
+        case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: return cl_query_number(3, cl_uint);
+        case CL_DEVICE_MAX_WORK_GROUP_SIZE: return cl_query_number(GPU_MAX_WORKGROUP_ITEMS, size_t);
         case CL_DEVICE_MAX_WORK_ITEM_SIZES: return cl_query(sizes, sizeof sizes, room, value, bytes);
-        case CL_DEVICE_MAX_CLOCK_FREQUENCY: NUMBER(cl_uint, g->clock / 1000000);
-        case CL_DEVICE_ADDRESS_BITS: NUMBER(cl_uint, 64);
+        case CL_DEVICE_MAX_CLOCK_FREQUENCY: return cl_query_number(g->clock / 1000000, cl_uint);
+        case CL_DEVICE_ADDRESS_BITS: return cl_query_number(64, cl_uint);
         case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        case CL_DEVICE_GLOBAL_MEM_SIZE: NUMBER(cl_ulong, g->memory_bytes);
-        case CL_DEVICE_IMAGE_SUPPORT: NUMBER(cl_bool, CL_FALSE);
-        case CL_DEVICE_MAX_PARAMETER_SIZE: NUMBER(size_t, GPU_LARGE_KERNARG_BYTES);
-        case CL_DEVICE_MEM_BASE_ADDR_ALIGN: NUMBER(cl_uint, 8 * GPU_PAGE);
-        case CL_DEVICE_LOCAL_MEM_TYPE: NUMBER(cl_uint, CL_LOCAL);
-        case CL_DEVICE_LOCAL_MEM_SIZE: NUMBER(cl_ulong, g->lds_bytes);
-        case CL_DEVICE_GLOBAL_MEM_CACHE_TYPE: NUMBER(cl_uint, CL_READ_WRITE_CACHE);
-        case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE: NUMBER(cl_ulong, g->l2_bytes);
-        case CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE: NUMBER(cl_uint, COMPUTE_LINE_BYTES);
-        case CL_DEVICE_PROFILING_TIMER_RESOLUTION: NUMBER(size_t, 1);
+        case CL_DEVICE_GLOBAL_MEM_SIZE: return cl_query_number(g->memory_bytes, cl_ulong);
+        case CL_DEVICE_IMAGE_SUPPORT: return cl_query_number(CL_FALSE, cl_bool);
+        case CL_DEVICE_MAX_PARAMETER_SIZE: return cl_query_number(GPU_LARGE_KERNARG_BYTES, size_t);
+        case CL_DEVICE_MEM_BASE_ADDR_ALIGN: return cl_query_number(8 * CL_PART_ALIGNMENT, cl_uint);
+        case CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE: return cl_query_number(CL_PART_ALIGNMENT, cl_uint);
+        case CL_DEVICE_LOCAL_MEM_TYPE: return cl_query_number(CL_LOCAL, cl_uint);
+        case CL_DEVICE_LOCAL_MEM_SIZE: return cl_query_number(g->lds_bytes, cl_ulong);
+        case CL_DEVICE_GLOBAL_MEM_CACHE_TYPE: return cl_query_number(CL_READ_WRITE_CACHE, cl_uint);
+        case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE: return cl_query_number(g->l2_bytes, cl_ulong);
+        case CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE: return cl_query_number(COMPUTE_LINE_BYTES, cl_uint);
+        case CL_DEVICE_PROFILING_TIMER_RESOLUTION: return cl_query_number(1, size_t);
         case CL_DEVICE_ENDIAN_LITTLE:
-        case CL_DEVICE_AVAILABLE: NUMBER(cl_bool, CL_TRUE);
-        case CL_DEVICE_COMPILER_AVAILABLE: NUMBER(cl_bool, CL_FALSE);
-        case CL_DEVICE_QUEUE_PROPERTIES: NUMBER(cl_command_queue_properties, CL_QUEUE_PROFILING_ENABLE);
-        case CL_DEVICE_HOST_UNIFIED_MEMORY: NUMBER(cl_bool, g->shared != 0);
-        case CL_DEVICE_PLATFORM: NUMBER(cl_platform_id, &platform);
-        case CL_DEVICE_NAME: return query_text("FabricVP GPU", room, value, bytes);
-        case CL_DEVICE_VENDOR: return query_text("FabricVP", room, value, bytes);
-        case CL_DRIVER_VERSION: return query_text("1.0", room, value, bytes);
-        case CL_DEVICE_PROFILE: return query_text("FULL_PROFILE", room, value, bytes);
-        case CL_DEVICE_VERSION: return query_text("OpenCL 1.2 FabricVP", room, value, bytes);
-        case CL_DEVICE_EXTENSIONS: return query_text("cl_khr_fp64", room, value, bytes);
-        case CL_DEVICE_OPENCL_C_VERSION: return query_text("OpenCL C 1.2", room, value, bytes);
-        default: return CL_INVALID_VALUE;
+        case CL_DEVICE_AVAILABLE: return cl_query_number(CL_TRUE, cl_bool);
+        case CL_DEVICE_COMPILER_AVAILABLE: return cl_query_number(CL_FALSE, cl_bool);
+        case CL_DEVICE_QUEUE_PROPERTIES: return cl_query_number(CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties);
+        case CL_DEVICE_HOST_UNIFIED_MEMORY: return cl_query_number(g->shared != 0, cl_bool);
+        case CL_DEVICE_PLATFORM: return cl_query_number(&platform, cl_platform_id);
+        case CL_DEVICE_NAME: return cl_query_text("FabricVP GPU", room, value, bytes);
+        case CL_DEVICE_VENDOR: return cl_query_text("FabricVP", room, value, bytes);
+        case CL_DRIVER_VERSION: return cl_query_text("1.0", room, value, bytes);
+        case CL_DEVICE_PROFILE: return cl_query_text("FULL_PROFILE", room, value, bytes);
+        case CL_DEVICE_VERSION: return cl_query_text("OpenCL 1.2 FabricVP", room, value, bytes);
+        case CL_DEVICE_EXTENSIONS: return cl_query_text(extensions, room, value, bytes);
+        case CL_DEVICE_OPENCL_C_VERSION: return cl_query_text("OpenCL C 1.2", room, value, bytes);
+        default: return cl_query_fixed(d, what, room, value, bytes);
     }
+}
+
+/* A compute unit is no device of its own. */
+cl_int clCreateSubDevices(cl_device_id id, const cl_device_partition_property* properties, cl_uint room,
+                          cl_device_id* devices, cl_uint* count) {
+    (void)properties, (void)room, (void)devices, (void)count;
+    return cl_device(id) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
+}
+
+/* Devices are not counted unless they are parts of others. */
+cl_int clRetainDevice(cl_device_id id) { return cl_device(id) ? CL_SUCCESS : CL_INVALID_DEVICE; }
+
+cl_int clReleaseDevice(cl_device_id id) { return clRetainDevice(id); }
+
+void* clGetExtensionFunctionAddress(const char* name) {
+    return loader_entry && name && strcmp(name, "clIcdGetPlatformIDsKHR") == 0 ? loader_entry : NULL;
+}
+
+void* clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char* name) {
+    return p == &platform ? clGetExtensionFunctionAddress(name) : NULL;
 }

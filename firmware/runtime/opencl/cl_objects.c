@@ -4,7 +4,9 @@
 
 void* cl_create(const char* kind, size_t bytes) {
     struct counted* c = handle_create(kind, bytes);
-    if (c) c->references = 1;
+    if (!c) return NULL;
+    c->handle.dispatch = cl_dispatch;
+    c->references = 1;
     return c;
 }
 
@@ -18,6 +20,10 @@ cl_int cl_query(const void* found, size_t found_bytes, size_t room, void* value,
     if (room < found_bytes) return CL_INVALID_VALUE;
     memcpy(value, found, found_bytes);
     return CL_SUCCESS;
+}
+
+cl_int cl_query_text(const char* text, size_t room, void* value, size_t* bytes) {
+    return cl_query(text, strlen(text) + 1, room, value, bytes);
 }
 
 void* cl_created(void* object, cl_int failure, cl_int* error) {

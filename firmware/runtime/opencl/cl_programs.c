@@ -1,20 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs and kernels. There is no compiler here: `fabricvp cc` makes the binaries. */
+/* Programs. There is no compiler here: `fabricvp cc` makes the binaries. */
 #include "lib/heap.h"
 #include "runtime/opencl/opencl.h"
 
-const char cl_program_kind[] = "cl_program", cl_kernel_kind[] = "cl_kernel", cl_function_kind[] = "kernel of a program";
+const char cl_program_kind[] = "cl_program";
+
+static size_t text_bytes(const char* text, const size_t* lengths, cl_uint i) {
+    return lengths && lengths[i] ? lengths[i] : strlen(text);
+}
+
+/* One text of all. */
+static char* join(cl_uint count, const char** texts, const size_t* lengths) {
+    size_t bytes = 0;
+    for (cl_uint i = 0; i < count; ++i) bytes += text_bytes(texts[i], lengths, i);
+    char *text = heap_allocate(bytes + 1), *at = text;
+    if (!text) return NULL;
+    for (cl_uint i = 0; i < count; ++i) {
+        memcpy(at, texts[i], text_bytes(texts[i], lengths, i));
+        at += text_bytes(texts[i], lengths, i);
+    }
+    *at = 0;
+    return text;
+}
 
 cl_program clCreateProgramWithSource(cl_context c, cl_uint count, const char** texts, const size_t* lengths,
                                      cl_int* error) {
-    (void)lengths;
     if (!handle_is(c, cl_context_kind)) return cl_created(NULL, CL_INVALID_CONTEXT, error);
     if (!count || !texts) return cl_created(NULL, CL_INVALID_VALUE, error);
     for (cl_uint i = 0; i < count; ++i)
         if (!texts[i]) return cl_created(NULL, CL_INVALID_VALUE, error);
     cl_program p = cl_create(cl_program_kind, sizeof *p);
-    if (p) cl_retain(p->context = c);
-    return cl_created(p, CL_OUT_OF_HOST_MEMORY, error);
+    char* source = p ? join(count, texts, lengths) : NULL;
+    if (!source) {
+        if (p) handle_destroy(p);
+        return cl_created(NULL, CL_OUT_OF_HOST_MEMORY, error);
+    }
+    p->source = source;
+    cl_retain(p->context = c);
+    return cl_created(p, 0, error);
+}
+
+cl_program clCreateProgramWithBuiltInKernels(cl_context c, cl_uint count, const cl_device_id* devices,
+                                             const char* names, cl_int* error) {
+    (void)count, (void)devices, (void)names; /* devices have none (CL_DEVICE_BUILT_IN_KERNELS) */
+    return cl_created(NULL, handle_is(c, cl_context_kind) ? CL_INVALID_VALUE : CL_INVALID_CONTEXT, error);
 }
 
 /* A binary is kept, since programs may free theirs. */
@@ -95,7 +124,9 @@ cl_int clGetProgramBuildInfo(cl_program p, cl_device_id id, cl_program_build_inf
     switch (what) {
         case CL_PROGRAM_BUILD_STATUS: return cl_query(&status, sizeof status, room, value, bytes);
         case CL_PROGRAM_BUILD_OPTIONS: return cl_query("", 1, room, value, bytes);
-        case CL_PROGRAM_BUILD_LOG: return cl_query(log, strlen(log) + 1, room, value, bytes);
+        case CL_PROGRAM_BUILD_LOG: return cl_query_text(log, room, value, bytes);
+        case CL_PROGRAM_BINARY_TYPE:
+            return cl_query_number(status ? CL_PROGRAM_BINARY_TYPE_NONE : CL_PROGRAM_BINARY_TYPE_EXECUTABLE, cl_uint);
         default: return CL_INVALID_VALUE;
     }
 }
@@ -113,90 +144,31 @@ cl_int clReleaseProgram(cl_program p) {
         if (p->built[i]) compute_unload(p->built[i]);
         heap_free(p->elf[i]);
     }
+    heap_free(p->source);
     clReleaseContext(p->context);
     handle_destroy(p);
     return CL_SUCCESS;
 }
 
-/* ---- kernels ---- */
+/* ---- what needs a compiler ---- */
 
-cl_kernel clCreateKernel(cl_program p, const char* name, cl_int* error) {
-    struct compute_kernel* found[MAX_GPUS] = {NULL};
-    const struct compute_kernel* any = NULL;
-    if (!handle_is(p, cl_program_kind)) return cl_created(NULL, CL_INVALID_PROGRAM, error);
-    if (!p->is_built) return cl_created(NULL, CL_INVALID_PROGRAM_EXECUTABLE, error);
-    if (!name) return cl_created(NULL, CL_INVALID_VALUE, error);
-    for (unsigned i = 0; i < MAX_GPUS; ++i) {
-        if (p->built[i]) found[i] = compute_find_kernel(p->built[i], name, cl_function_kind);
-        if (found[i] && !any) any = found[i];
-    }
-    if (!any) return cl_created(NULL, CL_INVALID_KERNEL_NAME, error);
-    const uint32_t count = any->info->parameter_count;
-    cl_kernel k = cl_create(cl_kernel_kind, sizeof *k + count * sizeof *k->arguments + any->info->argument_bytes);
-    if (!k) return cl_created(NULL, CL_OUT_OF_HOST_MEMORY, error);
-    memcpy(k->kernels, found, sizeof found);
-    k->any = any;
-    k->values = (uint8_t*)&k->arguments[count];
-    cl_retain(k->program = p);
-    return cl_created(k, 0, error);
+cl_int clCompileProgram(cl_program p, cl_uint count, const cl_device_id* devices, const char* options,
+                        cl_uint header_count, const cl_program* headers, const char** names,
+                        fabricvp_cl_program_notify notify, void* user) {
+    (void)count, (void)devices, (void)options, (void)header_count, (void)headers, (void)names;
+    (void)notify, (void)user;
+    return handle_is(p, cl_program_kind) ? CL_COMPILER_NOT_AVAILABLE : CL_INVALID_PROGRAM;
 }
 
-cl_int clSetKernelArg(cl_kernel k, cl_uint index, size_t bytes, const void* value) {
-    if (!handle_is(k, cl_kernel_kind)) return CL_INVALID_KERNEL;
-    if (index >= k->any->info->parameter_count) return CL_INVALID_ARG_INDEX;
-    const struct program_parameter* p = &k->any->parameters[index];
-    struct cl_argument* a = &k->arguments[index];
-    if (p->kind == PROGRAM_LOCAL) {
-        if (value) return CL_INVALID_ARG_VALUE;
-        if (!bytes) return CL_INVALID_ARG_SIZE;
-        *a = (struct cl_argument){true, NULL, bytes};
-        return CL_SUCCESS;
-    }
-    if (bytes != p->size) return CL_INVALID_ARG_SIZE;
-    if (p->kind == PROGRAM_VALUE) {
-        if (!value) return CL_INVALID_ARG_VALUE;
-        memcpy(k->values + p->offset, value, bytes);
-        *a = (struct cl_argument){.set = true};
-        return CL_SUCCESS;
-    }
-    cl_mem buffer = NULL;
-    if (value) memcpy(&buffer, value, sizeof buffer);
-    if (buffer && !handle_is(buffer, cl_mem_kind)) return CL_INVALID_MEM_OBJECT;
-    *a = (struct cl_argument){.set = true, .buffer = buffer};
-    return CL_SUCCESS;
+cl_program clLinkProgram(cl_context c, cl_uint count, const cl_device_id* devices, const char* options,
+                         cl_uint program_count, const cl_program* programs, fabricvp_cl_program_notify notify,
+                         void* user, cl_int* error) {
+    (void)count, (void)devices, (void)options, (void)program_count, (void)programs, (void)notify, (void)user;
+    return cl_created(NULL, handle_is(c, cl_context_kind) ? CL_LINKER_NOT_AVAILABLE : CL_INVALID_CONTEXT, error);
 }
 
-cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id id, cl_kernel_work_group_info what, size_t room, void* value,
-                                size_t* bytes) {
-    if (!handle_is(k, cl_kernel_kind)) return CL_INVALID_KERNEL;
-    if (id && (!cl_device(id) || cl_place(k->program->context, cl_device(id)) == k->program->context->device_count))
-        return CL_INVALID_DEVICE;
-    const struct program_kernel* info = k->any->info;
-    size_t sizes[3] = {info->group[0], info->group[1], info->group[2]};
-    const size_t most = info->max_group ? info->max_group : GPU_MAX_WORKGROUP_ITEMS, multiple = COMPUTE_WAVEFRONT;
-    cl_ulong local = info->lds_bytes, private = info->stack_bytes;
-    for (uint32_t i = 0; i < info->parameter_count; ++i) local += k->arguments[i].local_bytes;
-    switch (what) {
-        case CL_KERNEL_WORK_GROUP_SIZE: return cl_query(&most, sizeof most, room, value, bytes);
-        case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return cl_query(sizes, sizeof sizes, room, value, bytes);
-        case CL_KERNEL_LOCAL_MEM_SIZE: return cl_query(&local, sizeof local, room, value, bytes);
-        case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-            return cl_query(&multiple, sizeof multiple, room, value, bytes);
-        case CL_KERNEL_PRIVATE_MEM_SIZE: return cl_query(&private, sizeof private, room, value, bytes);
-        default: return CL_INVALID_VALUE;
-    }
-}
+cl_int clUnloadCompiler(void) { return CL_SUCCESS; }
 
-cl_int clRetainKernel(cl_kernel k) {
-    if (!handle_is(k, cl_kernel_kind)) return CL_INVALID_KERNEL;
-    cl_retain(k);
-    return CL_SUCCESS;
-}
-
-cl_int clReleaseKernel(cl_kernel k) {
-    if (!handle_is(k, cl_kernel_kind)) return CL_INVALID_KERNEL;
-    if (!cl_drop(&k->counted)) return CL_SUCCESS;
-    clReleaseProgram(k->program);
-    handle_destroy(k);
-    return CL_SUCCESS;
+cl_int clUnloadPlatformCompiler(cl_platform_id platform) {
+    return clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, NULL, NULL) ? CL_INVALID_PLATFORM : CL_SUCCESS;
 }
