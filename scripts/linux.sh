@@ -3,7 +3,7 @@
 # linux.sh [--again]: makes Image and initramfs.cpio in build/linux: Debian's riscv64 kernel, and a busybox that gives a
 # shell on the console, with lspci and the kernel's modules for virtio disks and ext4; and initramfs_rdma.cpio, the same
 # with modules, libraries and tools of RDMA, and a subnet manager, and with our module peer_memory if it can be built;
-# mpi.cpio has Open MPI, if the suite has it. sysroot has headers and libraries that programs may be
+# mpi.cpio has Open MPI, and opencl.cpio the loader of OpenCL's drivers, if the suite has them. sysroot has headers and libraries that programs may be
 # linked with (`fabricvp cc -l`). Exit status 3, and one line saying why, where they
 # cannot be had. Nothing of it is part of the project.
 #   LINUX_OUT=FOLDER           in place of build/linux
@@ -45,6 +45,7 @@ if [ "${1:-}" != --again ] && [ -z "${LINUX_SUITE:-}${LINUX_IMAGE:-}${LINUX_INIT
     [ -s "$out/Image" ] && [ -s "$out/initramfs.cpio" ] && [ -s "$out/initramfs_rdma.cpio" ] &&
     [ -d "$out/sysroot" ] && [ "$out/initramfs.cpio" -nt "$scripts/linux.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/initramfs.py" ] &&
     [ "$out/initramfs.cpio" -nt "$scripts/peer_memory.sh" ] && [ "$out/initramfs.cpio" -nt "$scripts/mpi_archive.py" ] && [ "$out/initramfs.cpio" -nt "$module" ] &&
+    [ "$out/initramfs.cpio" -nt "$scripts/opencl_archive.py" ] &&
     { [ ! -d "$tests" ] || [ -z "$(find "$tests" -newer "$out/initramfs.cpio")" ]; } &&
     { [ ! -d "$tests" ] || [ -s "$out/verbs_check" ] || ! command -v riscv64-linux-gnu-gcc >/dev/null; }; then
     echo "linux: $out/Image, $out/initramfs.cpio and $out/initramfs_rdma.cpio are there already (--again renews them)"
@@ -85,6 +86,16 @@ else
     echo "linux: no mpi.cpio, without which MPI programs do not run: $private_apt_why" >&2
 fi
 
+opencl="ocl-icd-libopencl1 libstdc++6 clinfo opencl-c-headers opencl-clhpp-headers"
+echo "linux: fetching $opencl"
+rm -f "$out/opencl.cpio" "$out/clinfo"
+if private_apt_get $opencl; then
+    "${PYTHON:-python3}" "$scripts/opencl_archive.py" "$out/apt/root" "$out/opencl.cpio"
+    cp "$out/apt/root/usr/bin/clinfo" "$out/clinfo"
+else
+    echo "linux: no opencl.cpio, without which programs of libOpenCL do not run: $private_apt_why" >&2
+fi
+
 # A program of ours that checks what RDMA adapters do, where there is a compiler for it.
 rm -f "$out/verbs_check"
 if [ -d "$tests" ] && command -v riscv64-linux-gnu-gcc >/dev/null; then
@@ -111,6 +122,7 @@ if [ -s "$out/mpi.cpio" ]; then
     cp "$out/apt/root/usr/lib/"*/openmpi/include/{mpi,mpi_portable_platform}.h "$out/sysroot/include"
     cp "$(ls "$out/apt/root/usr/lib/"*/libmpi.so.40)" "$out/sysroot/lib/libmpi.so"
 fi
+[ ! -s "$out/opencl.cpio" ] || cp "$(ls "$out/apt/root/usr/lib/"*/libOpenCL.so.1)" "$out/sysroot/lib/libOpenCL.so"
 cp "$image" "$out/Image"
 mv "$out/initramfs_rdma.cpio.part" "$out/initramfs_rdma.cpio"
 mv "$out/initramfs.cpio.part" "$out/initramfs.cpio"

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files in a program (drivers/gpu/images.h), by macros that name them: the command processor's firmware (FABRICVP_CP),
  * and in programs of users, not in the broker itself, the broker (FABRICVP_BROKER). */
+#ifdef __PIC__ /* addresses come when the library is loaded */
+    .section .data.rel.ro.images, "aw"
+#else
     .section .rodata.images, "a"
+#endif
     .globl images
     .balign 8
 images:

@@ -18,7 +18,8 @@
 #define COMPUTE_NODE_ADDRESSES (UINT64_C(1) << 42) /* a node that shares its address space with no other */
 /* Behind those of all nodes, where kernels find registered memory of the host that lies below GPU_GLOBAL_BASE. */
 #define COMPUTE_LOW_HOST_MEMORY (COMPUTE_DEVICE_ADDRESSES + (MAX_GPUS + 1) * COMPUTE_NODE_ADDRESSES)
-#define COMPUTE_ALL_DEVICE_ADDRESSES ((MAX_GPUS + 2) * COMPUTE_NODE_ADDRESSES)
+/* Up to there: what lies above is the program's where it is position-independent, from two thirds of Sv48's half on. */
+#define COMPUTE_ALL_DEVICE_ADDRESSES (COMPUTE_LOW_HOST_MEMORY - COMPUTE_DEVICE_ADDRESSES + GPU_GLOBAL_BASE)
 static inline bool compute_is_device_address(uint64_t at) {
     return at - COMPUTE_DEVICE_ADDRESSES < COMPUTE_ALL_DEVICE_ADDRESSES;
 }

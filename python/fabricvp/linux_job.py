@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .compiler.linux_libraries import needed_libraries
+from .compiler.linux_libraries import needed_libraries, needs_opencl
 from .compiler.linux_program import require_linux_program
 from .errors import InputError
 
@@ -52,6 +52,7 @@ class Job:
     collect: tuple[str, ...]
     beside: tuple[str, ...] = ()  #: programs that run at the same time, with the same arguments
     mpi: bool = False  #: one rank on each node
+    opencl: bool = False  #: a program that finds OpenCL by its loader
     node: int = 0
     nodes: int = 1
 
@@ -154,9 +155,9 @@ def make_job(
     mpi = [each for each in (name, *others) if _is_of_mpi(contents[each])]
     if mpi and others:
         raise InputError(f"--program '{mpi[0]}': a program of MPI runs alone")
-    return Job(
-        name, tuple(arguments), tuple(environment), contents, places, tuple(collect), tuple(others), mpi=bool(mpi)
-    )
+    opencl = any(needs_opencl(contents[each]) for each in (name, *others))
+    variables, patterns, beside = tuple(environment), tuple(collect), tuple(others)
+    return Job(name, tuple(arguments), variables, contents, places, patterns, beside, bool(mpi), opencl)
 
 
 def _is_of_mpi(program: bytes) -> bool:
@@ -221,9 +222,11 @@ def initramfs(
     *,
     peer_memory: bool = False,
     mpi: bool = False,
+    opencl: bool = False,
 ) -> bytes:
     """That of a node, for programs one after the other, or for one. Raises `InputError` if it runs no programs, has no
-    disk for an exchange of files, or lacks libraries, the module for ``peer_memory`` or Open MPI for ``mpi``."""
+    disk for an exchange of files, or lacks libraries, the module for ``peer_memory``, Open MPI for ``mpi`` or the
+    loader for ``opencl``."""
     where = f"{machine}: node{node}:" if len(platform.nodes) > 1 else f"{machine}:"
     initrd = str(platform.config[f"node{node}.images.initrd"])
     if not initrd:
@@ -234,10 +237,9 @@ def initramfs(
     if peer_memory and b"bin/peer_memory\0" not in data:
         raise InputError(f"{initrd}: its initramfs has no module peer_memory: `make linux` says why")
     if mpi:
-        archive = Path(initrd).with_name("mpi.cpio")
-        if not archive.exists():
-            raise InputError(f"{archive}: no such file, which has Open MPI: `make linux` says why")
-        data += archive.read_bytes()
+        data += _archive_beside(initrd, "mpi.cpio", "Open MPI")
+    if opencl:
+        data += _archive_beside(initrd, "opencl.cpio", "the loader of OpenCL") + _opencl_driver()
     if (job is None or job.collect) and EXCHANGE not in platform.nodes[node].disks:
         raise InputError(f"{where} files need a disk of kind virtio_blk with the name '{EXCHANGE}', as of linux_gpu")
     for name in (job.name, *job.beside) if job else ():
@@ -247,6 +249,24 @@ def initramfs(
                     f"{where} {name} needs {library}, which is not in {initrd}: linux_cluster has libraries"
                 )
     return data
+
+
+def _archive_beside(initrd: str, name: str, what: str) -> bytes:
+    archive = Path(initrd).with_name(name)
+    if not archive.exists():
+        raise InputError(f"{archive}: no such file, which has {what}: `make linux` says why")
+    return archive.read_bytes()
+
+
+def _opencl_driver() -> bytes:
+    """The run-time as a driver, and what tells the loader of it."""
+    from .compiler.linux_program import require_cross_tools
+    from .compiler.linux_runtime import DRIVER, opencl_driver
+
+    require_cross_tools()
+    folders = ("lib", "etc", "etc/OpenCL", "etc/OpenCL/vendors")
+    files = {f"lib/{DRIVER}": opencl_driver(), "etc/OpenCL/vendors/fabricvp.icd": f"/lib/{DRIVER}\n".encode()}
+    return _cpio(60_000, folders, files)
 
 
 def set_up(node: int, nodes: int, peer_memory: bool = False) -> list[str]:
@@ -276,9 +296,14 @@ def _address(node: int) -> str:
 
 def cpio(start: bytes, files: Mapping[str, bytes]) -> bytes:
     """What the kernel unpacks over the initramfs (cpio, newc): the folder /job with a script and files."""
-    entries = [("job", stat.S_IFDIR | 0o755, b""), ("job/start", stat.S_IFREG | 0o755, start)]
-    entries += [(f"job/{name}", stat.S_IFREG | 0o755, data) for name, data in files.items()]
-    archive = b"".join(_record(100_000 + number, *entry) for number, entry in enumerate(entries))
+    return _cpio(100_000, ["job"], {"job/start": start, **{f"job/{name}": data for name, data in files.items()}})
+
+
+def _cpio(first: int, folders: Iterable[str], files: Mapping[str, bytes]) -> bytes:
+    """``first`` is a number that no other archive's files have."""
+    entries = [(name, stat.S_IFDIR | 0o755, b"") for name in folders]
+    entries += [(name, stat.S_IFREG | 0o755, data) for name, data in files.items()]
+    archive = b"".join(_record(first + number, *entry) for number, entry in enumerate(entries))
     archive += _record(0, "TRAILER!!!", 0, b"")
     return archive + b"\0" * (-len(archive) % 512)
 

@@ -54,9 +54,9 @@ class Linux:
 
     That of `linux()` is in a process of its own, which ends with `close()`, the ``with`` block or this process."""
 
-    def __init__(self, platform: Platform | RemotePlatform, mpi: bool = False) -> None:
+    def __init__(self, platform: Platform | RemotePlatform, mpi: bool = False, opencl: bool = False) -> None:
         self.platform = platform
-        self._mpi = mpi
+        self._mpi, self._opencl = mpi, opencl
 
     def run(
         self,
@@ -87,6 +87,9 @@ class Linux:
         own = linux_job.of_nodes(jobs, len(self.platform.nodes), "the machine")
         if own[0].mpi and not self._mpi:
             raise InputError(f"{own[0].name}: a program of MPI: it needs fabricvp.linux(…, mpi=True)")
+        for job in own:
+            if job.opencl and not self._opencl:
+                raise InputError(f"{job.name}: it needs libOpenCL.so.1: fabricvp.linux(…, opencl=True)")
         if not fork:
             return self._run(own, time)
         with self.fork() as branch:
@@ -121,7 +124,7 @@ class Linux:
 
     def fork(self) -> Linux:
         """A branch of the machine as it stands, which runs programs of its own."""
-        return Linux(self.platform.fork(), self._mpi)
+        return Linux(self.platform.fork(), self._mpi, self._opencl)
 
     def close(self) -> None:
         """Ends the machine. May be called again."""
@@ -143,32 +146,38 @@ def linux(
     overrides: Mapping[str, Any] | None = None,
     peer_memory: bool = False,
     mpi: bool = False,
+    opencl: bool = False,
     **keywords: Any,
 ) -> Linux:
     """Boots Linux on a machine in a process of its own, and gives it ready for programs.
 
     ``machine``, ``overrides`` and keywords are those of `spawn()`. With ``peer_memory`` a kernel module is loaded by
-    which RDMA adapters reach the GPUs' memory; with ``mpi`` there is Open MPI for programs of `cc -l mpi`.
+    which RDMA adapters reach the GPUs' memory; with ``mpi`` there is Open MPI for programs of `cc -l mpi`, with
+    ``opencl`` Debian's loader and the driver of OpenCL for those of `cc -l OpenCL`.
 
     Raises `InputError` for a machine that boots no Linux, has no disk with the name `exchange`, as `linux_gpu` and
-    `linux_quad` have, or lacks the module or Open MPI."""
+    `linux_quad` have, or lacks the module, Open MPI or the loader."""
     platform = spawn(machine, overrides=overrides, **keywords)
     try:
-        return boot_linux(platform, os.fspath(machine), peer_memory, mpi)
+        return boot_linux(platform, os.fspath(machine), peer_memory, mpi, opencl)
     except BaseException:
         platform.close()
         raise
 
 
 def boot_linux(
-    platform: Platform | RemotePlatform, machine: str = "the machine", peer_memory: bool = False, mpi: bool = False
+    platform: Platform | RemotePlatform,
+    machine: str = "the machine",
+    peer_memory: bool = False,
+    mpi: bool = False,
+    opencl: bool = False,
 ) -> Linux:
     """Boots Linux on a machine that has not run yet, and gives it ready for programs; as ``warm_up`` of `sweep()` it
-    lets points branch from there. ``machine`` is its name in messages. ``peer_memory``, ``mpi`` and what is raised are
-    those of `linux()`."""
+    lets points branch from there. ``machine`` is its name in messages. ``peer_memory``, ``mpi``, ``opencl`` and what is
+    raised are those of `linux()`."""
     nodes = len(platform.nodes)
     for node in range(nodes):
-        base = linux_job.initramfs(platform, machine, node, peer_memory=peer_memory, mpi=mpi)
+        base = linux_job.initramfs(platform, machine, node, peer_memory=peer_memory, mpi=mpi, opencl=opencl)
         lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr -echo"]
         script = linux_job.shell_text([*lines, *linux_job.set_up(node, nodes, peer_memory), *_SERVE])
         with tempfile.TemporaryDirectory() as scratch:
@@ -177,4 +186,4 @@ def boot_linux(
             platform.load_images(node, initrd=initrd)
     for each in platform.nodes:
         each.console.expect(_READY, timeout="60 s")
-    return Linux(platform, mpi)
+    return Linux(platform, mpi, opencl)

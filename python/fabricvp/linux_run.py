@@ -118,7 +118,9 @@ def _parser() -> argparse.ArgumentParser:
 def _boot_with(platform: Platform, machine: str, jobs: list[Job], peer_memory: bool) -> None:
     """Gives each node an initramfs with its program, which runs in place of the shell."""
     for node, job in enumerate(jobs):
-        base = linux_job.initramfs(platform, machine, node, job, peer_memory=peer_memory, mpi=job.mpi)
+        base = linux_job.initramfs(
+            platform, machine, node, job, peer_memory=peer_memory, mpi=job.mpi, opencl=job.opencl
+        )
         lines = ["#!/bin/busybox sh", "trap 'poweroff -f' EXIT", "stty -onlcr"]
         lines += [*linux_job.set_up(node, len(jobs), peer_memory)]
         lines += [*(linux_job.FIND_DISK if job.collect else []), "cd /job", *job.script()]

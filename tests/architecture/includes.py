@@ -56,6 +56,7 @@ _firmware = {
     "runtime/libc": {"lib", "drivers/gpu"},
     "bare": {"lib"},  # what programs in one source begin with, without Linux
     "linux": {"lib", "drivers/gpu", "drivers/pci", "runtime"},  # in place of parts of lib and drivers/pci
+    "linux/icd": {"lib", "drivers/gpu", "drivers/pci", "linux", "runtime", "runtime/include", "runtime/opencl"},
     "drivers/verbs": {"lib", "drivers/pci"},
     "lib/communicator.h": set(),  # ranks: plain C, for harts and lanes
     "drivers/bootstrap": {"lib", "lib/communicator.h", "drivers/pci", "drivers/verbs"},

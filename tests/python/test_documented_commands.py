@@ -99,6 +99,16 @@ CHANGED = {
         "describe linux_gpu",
         "needs the kernel that `make linux` fetches; test_linux_machine.py runs it",
     ),
+    "cc examples/kernels/vector_add.cl -o vector_add.elf": ("cc --help", "test_linux_opencl.py runs it"),
+    "cc examples/linux_gpu/vector_add_opencl.c -o add --target linux -l OpenCL": (
+        "cc --help",
+        "needs cross libraries; test_linux_opencl.py runs it",
+    ),
+    "run linux_gpu --program add --file vector_add.elf -- 100000": (
+        "describe linux_gpu",
+        "needs what `make linux` fetches; test_linux_opencl.py runs it",
+    ),
+    "run linux_gpu --program build/linux/clinfo": ("describe linux_gpu", "the same"),
     "run linux_cluster --program jacobi -- 64 256 20": (
         "describe linux_cluster",
         "needs the kernel that `make linux` fetches; test_linux_cluster.py runs it",

@@ -28,7 +28,7 @@ SHELL = re.compile(r"\n(?:~|/job) # ")
 
 def cross_tools_missing() -> str:
     try:
-        linux_program._require_cross_tools()
+        linux_program.require_cross_tools()
     except InputError as error:
         return str(error)
     return ""

@@ -55,7 +55,7 @@ def main(argv: list[str]) -> int:
         metavar="NAME",
         action="append",
         default=[],
-        help="library of Linux, such as ibverbs or rdmacm, whose headers are there, too; repeatable",
+        help="library of Linux, such as ibverbs, rdmacm or OpenCL, whose headers are there, too; repeatable",
     )
     parser.add_argument(
         "-rdc",

@@ -49,12 +49,12 @@ def compile_all(
     device = [
         Source(source, name, _for_kernels(_with_both_halves(language, options)), language)
         for name, source in sources.items()
-        if (language := _language_of(name, cplusplus))
+        if (language := kernels_language(name, cplusplus))
     ]
     together = len(device) > 1 and linked and _write_image(device, folder / "image")
     objects = [folder / f"{number}.o" for number in range(len(sources))]
     for output, (name, source) in zip(objects, sources.items()):
-        _compile(source, name, _language_of(name, cplusplus), options, output, together, host)
+        _compile(source, name, kernels_language(name, cplusplus), options, output, together, host)
     return [*objects, _device_image(folder / "image", host)] if together else objects
 
 
@@ -75,7 +75,7 @@ def _write_image(sources: Sequence[Source], output: Path) -> bool:
     return False
 
 
-def _language_of(name: str, cplusplus: str) -> str:
+def kernels_language(name: str, cplusplus: str) -> str:
     """ "hip" or "cuda" of a file that may have device code, "" of others."""
     host = _HOST_SUFFIXES.get(Path(name).suffix)
     if host is None:

@@ -4,6 +4,7 @@ and `fabricvp linux fetch` have them, and put them into the initramfs of the mac
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from .elf import Elf
 _SYSROOT = "sysroot"
 _NEEDED = 1  # DT_NEEDED
 LOADER = "/lib/ld-linux-riscv64-lp64d.so.1"
+#: The loader of OpenCL's drivers: programs that are linked with it have no run-time of ours.
+OPENCL = "OpenCL"
 
 
 def _folders() -> list[Path]:
@@ -33,6 +36,13 @@ def require(libraries: tuple[str, ...]) -> Path:
         if name not in there:
             raise InputError(f"-l {name}: no such library for Linux; there are {', '.join(there)}")
     return folders[0]
+
+
+def needs_opencl(program: bytes) -> bool:
+    """Whether a program finds OpenCL by Debian's libOpenCL.so.1."""
+    with contextlib.suppress(InputError):  # a malformed one is refused when it is to run
+        return any(library.startswith(f"lib{OPENCL}.so") for library in needed_libraries(program, ""))
+    return False
 
 
 def needed_libraries(program: bytes, name: str) -> list[str]:

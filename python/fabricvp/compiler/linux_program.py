@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from . import linux_libraries, toolchain
-from .host_half import Host, compile_all, require_sources
+from .host_half import Host, compile_all, kernels_language, require_sources
 from .linux_runtime import BINUTILS, GCC, SYSROOT, TARGET, c_headers, link, newest, runtime
 from .sources import Options
 
@@ -40,24 +40,32 @@ def build_linux(
     """The program of sources in HIP, CUDA, C++ and C, by their names: an ELF file for riscv64. Names stand for sources
     in messages, and headers are searched beside them. Files in C++ have device code in the language ``cplusplus``
     ("hip", "cuda"), or none (""). With ``libraries`` of Linux ("ibverbs") the program is linked dynamically, and
-    headers of those are there; without, it is linked statically. Device code of all sources is ``linked``, or each
-    has its own. Raises `InputError` with the compiler's first message, or what is not installed."""
+    headers of those are there; without, it is linked statically. "OpenCL" stands in place of the run-time. Device code
+    of all sources is ``linked``, or each has its own. Raises `InputError` with the compiler's first message, or what is
+    not installed."""
     require_sources(list(sources), "for Linux")
+    opencl = linux_libraries.OPENCL in libraries
+    for name in sources:
+        if opencl and kernels_language(name, cplusplus):
+            raise InputError(f"{name}: -l {linux_libraries.OPENCL} is for programs in C and C++, which have no kernels")
     toolchain.version()
-    _require_cross_tools()
+    require_cross_tools()
     sysroot = linux_libraries.require(libraries) if libraries else None
-    if sysroot:
+    if sysroot and opencl:  # before our own headers of OpenCL
+        options = replace(options, includes=(*options.includes, str(sysroot / "include")))
+    elif sysroot:
         options = replace(options, flags=(*options.flags, "-idirafter", str(sysroot / "include")))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        (folder / "runtime.o").write_bytes(runtime())
-        objects = compile_all(sources, options, cplusplus, linked, _host(), folder)
-        parts = [*objects, folder / "runtime.o"]
+        parts = compile_all(sources, options, cplusplus, linked, _host(), folder)
+        if not opencl:
+            parts.append(folder / "runtime.o")
+            parts[-1].write_bytes(runtime())
         link(folder / "program", parts, *_DATA_APART, libraries=libraries, sysroot=sysroot)
         return (folder / "program").read_bytes()
 
 
-def _require_cross_tools() -> None:
+def require_cross_tools() -> None:
     missing = []
     if not (newest(GCC) / "libstdc++.a").is_file() or not (SYSROOT / "include" / "c++").is_dir():
         missing.append("libstdc++-12-dev-riscv64-cross (Debian 13: libstdc++-14-dev-riscv64-cross)")
@@ -76,5 +84,5 @@ def require_linux_program(data: bytes, name: str) -> None:
     machine = int.from_bytes(data[18:20], "little")
     if data[4:6] != b"\x02\x01" or machine != 243:
         raise InputError(f"{name}: a program for another machine (ELF machine {machine}), not for riscv64")
-    if not re.search(rb"\0" + re.escape(MARK.encode()) + rb"\0", data):
+    if not re.search(rb"\0" + re.escape(MARK.encode()) + rb"\0", data) and not linux_libraries.needs_opencl(data):
         raise InputError(f"{name}: a program without the run-time: `fabricvp cc --target linux` links it")

@@ -24,6 +24,11 @@ TARGET = ("--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d", "-fno-pi
 _BOTH = ("linux/*.c", "lib/fdt.c", "lib/format.c", "drivers/pci/copy_channel.c", "drivers/gpu/*.c")
 _RUNTIME = (*_BOTH, "linux/client/*.c", "runtime/*.c", "runtime/hip/*.c", "runtime/opencl/*.c")
 _BROKER = (*_BOTH, "linux/broker/*.c")
+_DRIVER = (*_BOTH, "linux/client/*.c", "linux/icd/*.c", "runtime/*.c", "runtime/opencl/*.c")
+#: What loaders of OpenCL's drivers look for in one; the rest they find by these.
+_DRIVER_CALLS = ("clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR", "clGetPlatformInfo")
+#: The driver's name on Linux.
+DRIVER = "libfabricvp_opencl.so"
 _LEFT_OUT = {"interrupts.c", "linked_images.c"}
 
 
@@ -67,6 +72,13 @@ def runtime() -> bytes:
 
 
 @functools.cache
+def opencl_driver() -> bytes:
+    """The run-time of OpenCL as a library that Debian's libOpenCL.so.1 loads."""
+    carried = broker()
+    return cached(f"{_digest(_DRIVER, carried)}.so", lambda: _compile_driver(carried))
+
+
+@functools.cache
 def broker() -> bytes:
     """The program `fabricvp-broker`."""
     return cached(f"{_digest(_BROKER, b'')}.broker", _compile_broker)
@@ -86,7 +98,9 @@ def _digest(patterns: Iterable[str], carried: bytes) -> str:
     return digest.hexdigest()
 
 
-def _compile(folder: Path, patterns: Iterable[str], includes: Iterable[Path], images: dict[str, Path]) -> list[Path]:
+def _compile(
+    folder: Path, patterns: Iterable[str], includes: Iterable[Path], images: dict[str, Path], *flags: str
+) -> list[Path]:
     """Objects of the sources, and one with the files that macros of images.S name."""
     sdk = sdk_folder()
     firmware = folder / "cp.elf"
@@ -94,7 +108,8 @@ def _compile(folder: Path, patterns: Iterable[str], includes: Iterable[Path], im
     named = [f'-D{macro}="{file}"' for macro, file in {"FABRICVP_CP": firmware, **images}.items()]
     folders = ["-nostdinc", *(f"-I{path}" for path in includes)]
     folders += [word for path in c_headers() for word in ("-isystem", str(path))]
-    compiler = [toolchain.clang(), *TARGET, "-std=gnu11", "-O2", "-ffp-contract=off", "-ffunction-sections", *folders]
+    common = ["-std=gnu11", "-O2", "-ffp-contract=off", "-ffunction-sections"]
+    compiler = [toolchain.clang(), *TARGET, *common, *flags, *folders]
     objects = []
     for number, source in enumerate([*_sources(patterns), sdk / "linux" / "images.S"]):
         objects.append(folder / f"{number}.o")
@@ -111,19 +126,42 @@ def _cuda_names(symbols: str) -> list[str]:
     return [f"--defsym={cuda}={hip}" for cuda, hip in pairs if hip in calls]
 
 
-def _compile_runtime(carried: bytes) -> bytes:
+def _compile_client(folder: Path, patterns: Iterable[str], carried: bytes, *flags: str) -> list[Path]:
+    """Objects of what runs in processes of users."""
     sdk = sdk_folder()
     includes = [sdk / "linux" / "client", sdk / "linux", sdk, sdk / "runtime" / "include"]
+    (folder / "broker").write_bytes(carried)
+    return _compile(folder, patterns, includes, {"FABRICVP_BROKER": folder / "broker"}, *flags)
+
+
+def _compile_runtime(carried: bytes) -> bytes:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        (folder / "broker").write_bytes(carried)
-        objects = _compile(folder, _RUNTIME, includes, {"FABRICVP_BROKER": folder / "broker"})
+        objects = _compile_client(folder, _RUNTIME, carried)
         toolchain.run([f"{BINUTILS}ld", "-r", *map(str, objects), "-o", str(folder / "hip.o")])
         named = _cuda_names(toolchain.run([f"{BINUTILS}nm", "--defined-only", "-g", str(folder / "hip.o")]))
         toolchain.run([f"{BINUTILS}ld", "-r", *named, str(folder / "hip.o"), "-o", str(folder / "all.o")])
         kept = [f"--keep-global-symbol={pattern}" for pattern in ("hip*", "__hip*", "cuda*", "cl[A-Z]*")]
         toolchain.run([f"{BINUTILS}objcopy", "--wildcard", *kept, str(folder / "all.o"), str(folder / "runtime.o")])
         return (folder / "runtime.o").read_bytes()
+
+
+def _compile_driver(carried: bytes) -> bytes:
+    """Its calls have the names of those of the loader, so the library sees its own alone."""
+    c, gcc = SYSROOT / "lib", newest(GCC)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        objects = _compile_client(folder, _DRIVER, carried, "-fPIC")
+        toolchain.run([f"{BINUTILS}ld", "-r", *map(str, objects), "-o", str(folder / "all.o")])
+        kept = [f"--keep-global-symbol={name}" for name in _DRIVER_CALLS]
+        toolchain.run([f"{BINUTILS}objcopy", *kept, str(folder / "all.o"), str(folder / "driver.o")])
+        toolchain.run(
+            [f"{BINUTILS}ld", "-shared", "-Bsymbolic", "-z", "defs", "-z", "relro", "-soname", DRIVER, "--gc-sections",
+             "-o", str(folder / DRIVER), str(c / "crti.o"), str(gcc / "crtbeginS.o"), str(folder / "driver.o"),
+             f"-L{gcc}", f"-L{c}", "-lc", "-lgcc", str(gcc / "crtendS.o"), str(c / "crtn.o")]
+        )  # fmt: skip
+        toolchain.run([f"{BINUTILS}objcopy", "--strip-all", str(folder / DRIVER)])
+        return (folder / DRIVER).read_bytes()
 
 
 def _compile_broker() -> bytes:
