@@ -29,6 +29,7 @@ WITH_LOADER = pytest.mark.skipif(
 )
 WITH_GCC = pytest.mark.skipif(not shutil.which("riscv64-linux-gnu-gcc"), reason="no riscv64-linux-gnu-gcc")
 ADD = ROOT / "examples" / "linux_gpu" / "vector_add_opencl.c"
+NO_COMPILER = "there is no compiler here: fabricvp cc makes binaries (on Linux: FABRICVP_OPENCL_KERNELS)"
 CALLS = ROOT / "tests" / "firmware" / "runtime"
 
 
@@ -99,7 +100,8 @@ def test_programs_run_through_the_loader_and_without_it(command, kernels, tmp_pa
     for source in (spmv, objects):
         compile_program(command, source, source.stem, "--target", "linux", "-l", "OpenCL")
         compile_program(command, source, f"{source.stem}_linked", "--target", "linux")
-    compile_program(command, HERE / "linux_opencl_later.c", "later", "--target", "linux", "-l", "OpenCL")
+    for name, source in {"later": "linux_opencl_later.c", "bindings": "linux_opencl_bindings.cpp"}.items():
+        compile_program(command, HERE / source, name, "--target", "linux", "-l", "OpenCL")
     with fabricvp.linux("linux_gpu", opencl=True) as linux:
         for form in ("", "_linked"):
             done = linux.run(tmp_path / f"opencl_objects{form}", files=[tmp_path / "opencl_kernels.elf"])
@@ -109,9 +111,43 @@ def test_programs_run_through_the_loader_and_without_it(command, kernels, tmp_pa
             done = linux.run(tmp_path / f"spmv_opencl{form}", files=[tmp_path / "spmv.elf"])
             assert done.returncode == 0 and done.stdout.endswith("the result is right\n"), done.stdout
         done = linux.run(tmp_path / "later")
-        assert done.stdout == "there is no compiler here: fabricvp cc makes binaries\n0 wrong\n"
+        assert done.stdout == f"{NO_COMPILER}\n0 wrong\n"
+        done = linux.run(tmp_path / "bindings", files=[tmp_path / "vector_add.elf"])
+        assert done.stdout == "FabricVP GPU: 3 3\nclCreateKernel: -46\n"
     with fabricvp.linux("linux_gpu") as linux, pytest.raises(InputError, match=r"later: .*opencl=True"):
         linux.run(tmp_path / "later")
+
+
+@WITH_CROSS_TOOLS
+@WITH_IMAGES
+@WITH_LOADER
+@pytest.mark.timeout(6000)
+def test_images_stand_for_sources(command, kernels, tmp_path):
+    """A first run keeps the source, `fabricvp cc` compiles it, and further runs take it by its kernels' names."""
+    compile_program(command, HERE / "linux_opencl_source.c", "program", "--target", "linux", "-l", "OpenCL")
+    elsewhere = [tmp_path / "opencl_kernels.elf"]
+    with fabricvp.linux("linux_gpu", opencl=True) as linux:
+
+        def run(names="", files=(), **environment):
+            environment |= {"FABRICVP_OPENCL_KERNELS": names} if names else {}
+            return linux.run(tmp_path / "program", files=files, environment=environment, collect=["kept*"])
+
+        done = run(FABRICVP_OPENCL_SAVE="kept")
+        assert (done.returncode, done.stdout) == (1, f"compiler 0, built -3 -2: {NO_COMPILER}\n")
+        assert list(done.files) == ["kept1.cl"]
+        text = done.files["kept1.cl"].decode()
+        options = "// clBuildProgram: -DFACTOR=3 -cl-mad-enable -D WIDTH"
+        assert text.splitlines()[:4] == [options, "#define FACTOR 3", "#define WIDTH 1", "#line 1"]
+        (tmp_path / "kept1.cl").write_text(text)
+        compile_program(command, "kept1.cl", "kernels.elf")
+        done = run("opencl_kernels.elf:kernels.elf", [*elsewhere, tmp_path / "kernels.elf"])
+        assert (done.returncode, done.stdout) == (0, "compiler 1, built 0 0: \n0: 3 765\n")
+        for names in ("opencl_kernels.elf", "missing.elf", "program"):
+            done = run(names, elsewhere)
+            why = "no file of FABRICVP_OPENCL_KERNELS has a kernel of this source"
+            assert (done.returncode, done.stdout) == (1, f"compiler 1, built -11 -2: {why}\n")
+        done = run(FABRICVP_OPENCL_SAVE="/nowhere/kept")
+        assert "FABRICVP_OPENCL_SAVE: /nowhere/kept1.cl cannot be written\n" in done.stdout
 
 
 @WITH_CROSS_TOOLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The platform and its devices. */
 #include "runtime/opencl/opencl.h"
+#include "runtime/sources.h"
 
 struct _cl_platform_id {
     const void* dispatch;
@@ -101,7 +102,7 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void* 
         case CL_DEVICE_PROFILING_TIMER_RESOLUTION: return cl_query_number(1, size_t);
         case CL_DEVICE_ENDIAN_LITTLE:
         case CL_DEVICE_AVAILABLE: return cl_query_number(CL_TRUE, cl_bool);
-        case CL_DEVICE_COMPILER_AVAILABLE: return cl_query_number(CL_FALSE, cl_bool);
+        case CL_DEVICE_COMPILER_AVAILABLE: return cl_query_number(source_images() != NULL, cl_bool);
         case CL_DEVICE_QUEUE_PROPERTIES: return cl_query_number(CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties);
         case CL_DEVICE_HOST_UNIFIED_MEMORY: return cl_query_number(g->shared != 0, cl_bool);
         case CL_DEVICE_PLATFORM: return cl_query_number(&platform, cl_platform_id);

@@ -47,7 +47,7 @@ cl_program clCreateProgramWithBuiltInKernels(cl_context c, cl_uint count, const 
 }
 
 /* A binary is kept, since programs may free theirs. */
-static cl_int take_binary(cl_program p, cl_uint place, const unsigned char* binary, size_t bytes) {
+cl_int cl_take_binary(cl_program p, cl_uint place, const void* binary, size_t bytes) {
     struct program_record* record = compute_record(binary, bytes);
     if (!record) return CL_INVALID_BINARY;
     heap_free(record);
@@ -74,7 +74,7 @@ cl_program clCreateProgramWithBinary(cl_context c, cl_uint count, const cl_devic
         const cl_uint place = cl_place(c, cl_device(devices[i]));
         const cl_int own = !binaries[i] || !lengths[i] ? CL_INVALID_VALUE
                            : p->elf[place]             ? CL_SUCCESS
-                                                       : take_binary(p, place, binaries[i], lengths[i]);
+                                                       : cl_take_binary(p, place, binaries[i], lengths[i]);
         if (status) status[i] = own;
         if (own && !failure) failure = own;
     }
@@ -87,7 +87,6 @@ cl_program clCreateProgramWithBinary(cl_context c, cl_uint count, const cl_devic
 
 cl_int clBuildProgram(cl_program p, cl_uint count, const cl_device_id* devices, const char* options,
                       fabricvp_cl_program_notify notify, void* user) {
-    (void)options; /* they were given to `fabricvp cc` */
     if (!handle_is(p, cl_program_kind)) return CL_INVALID_PROGRAM;
     if (!devices != !count || (!notify && user)) return CL_INVALID_VALUE;
     const cl_context c = p->context;
@@ -98,7 +97,8 @@ cl_int clBuildProgram(cl_program p, cl_uint count, const cl_device_id* devices, 
         if (!d || cl_place(c, d) == c->device_count) return CL_INVALID_DEVICE;
         if (!from_source && !p->elf[cl_place(c, d)]) return CL_INVALID_BINARY;
     }
-    if (from_source) return CL_COMPILER_NOT_AVAILABLE;
+    const cl_int failure = from_source ? cl_find_image(p, options) : CL_SUCCESS; /* its options are `fabricvp cc`'s */
+    if (failure) return failure;
     for (cl_uint place = 0; place < c->device_count; ++place) {
         bool wanted = p->elf[place] && !p->built[place] && !count;
         for (cl_uint i = 0; i < count; ++i) wanted |= !p->built[place] && cl_place(c, cl_device(devices[i])) == place;
@@ -118,13 +118,12 @@ cl_int clGetProgramBuildInfo(cl_program p, cl_device_id id, cl_program_build_inf
     if (!d || cl_place(p->context, d) == p->context->device_count) return CL_INVALID_DEVICE;
     const bool from_source = !p->elf[cl_place(p->context, d)];
     const cl_build_status status = p->built[cl_place(p->context, d)] ? CL_BUILD_SUCCESS
-                                   : from_source                     ? CL_BUILD_ERROR
+                                   : from_source && p->log           ? CL_BUILD_ERROR
                                                                      : CL_BUILD_NONE;
-    const char* log = from_source ? "there is no compiler here: fabricvp cc makes binaries" : "";
     switch (what) {
         case CL_PROGRAM_BUILD_STATUS: return cl_query(&status, sizeof status, room, value, bytes);
         case CL_PROGRAM_BUILD_OPTIONS: return cl_query("", 1, room, value, bytes);
-        case CL_PROGRAM_BUILD_LOG: return cl_query_text(log, room, value, bytes);
+        case CL_PROGRAM_BUILD_LOG: return cl_query_text(p->log ? p->log : "", room, value, bytes);
         case CL_PROGRAM_BINARY_TYPE:
             return cl_query_number(status ? CL_PROGRAM_BINARY_TYPE_NONE : CL_PROGRAM_BINARY_TYPE_EXECUTABLE, cl_uint);
         default: return CL_INVALID_VALUE;

@@ -55,6 +55,7 @@ struct _cl_program {
     struct counted counted;
     cl_context context;
     char* source;           /* NULL: from binaries */
+    const char* log;        /* of the last build; NULL: there was none */
     uint8_t* elf[MAX_GPUS]; /* of each device of the context; NULL: none */
     uint64_t elf_bytes[MAX_GPUS];
     struct compute_program* built[MAX_GPUS];
@@ -107,6 +108,10 @@ cl_int cl_query_fixed(const struct compute_device* device, cl_device_info what, 
 /* Where a device stands in a context; device_count if it does not. */
 cl_uint cl_place(cl_context context, const struct compute_device* device);
 
+/* Gives a device of the program's context, by its place, a copy of a binary. */
+cl_int cl_take_binary(cl_program program, cl_uint place, const void* binary, size_t bytes);
+/* Gives all devices of a program from its source the image that stands for it. */
+cl_int cl_find_image(cl_program program, const char* options);
 /* Of a program that is built; NULL: it is not. */
 const struct program_record* cl_program_record(cl_program program);
 

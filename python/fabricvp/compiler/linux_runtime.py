@@ -53,7 +53,8 @@ def link(
     c, gcc = SYSROOT / "lib", newest(GCC)
     first, last = ("crtbegin.o", "-Bdynamic") if sysroot else ("crtbeginT.o", "-Bstatic")
     # What libraries need of a newer C library than the one here, the machine has.
-    how = ["--dynamic-linker", linux_libraries.LOADER, "--allow-shlib-undefined"] if sysroot else ["-static"]
+    dynamic = ["--dynamic-linker", linux_libraries.LOADER, "--allow-shlib-undefined", "--eh-frame-hdr"]
+    how = dynamic if sysroot else ["-static"]
     toolchain.run(
         [f"{BINUTILS}ld", *how, *flags, "-o", str(program), str(c / "crt1.o"), str(c / "crti.o"),
          str(gcc / first), *map(str, objects), f"-L{gcc}", f"-L{c}",
