@@ -15,7 +15,7 @@ PAGES = sorted((REPOSITORY / "docs" / "tutorials").glob("[!R]*.md"))
 def linux_is_missing():
     images = all((LINUX / name).is_file() for name in ("Image", "initramfs.cpio", "initramfs_rdma.cpio"))
     try:
-        linux_program._require_cross_tools()
+        linux_program.require_cross_tools()
     except InputError:
         return True
     return not images
