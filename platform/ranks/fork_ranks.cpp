@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "platform/common/input_error.h"
+#include "platform/ranks/processors.h"
 #include "platform/ranks/ring_communicator.h"
 
 namespace fabricvp::ranks {
@@ -74,6 +76,16 @@ private:
     }, m_terminate{}, m_hang_up{}, m_child{};
 };
 
+/// Ranks that share a processor stay there: to wake one of them there is a matter of two switches.
+void stay_at_seat(const shared_segment& segment, unsigned rank) {
+    const auto processors = usable_processors();
+    if (!segment.seats() || processors.size() < segment.seats()) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processors[segment.seat_number(rank)], &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
 /// In a child. An exception ends it (SIGABRT): further up stands what its parent does, which has the other children.
 [[noreturn]] void run_rank(shared_segment& segment, unsigned rank, pid_t parent, const signal_gate& gate,
                            const rank_work& work) noexcept {
@@ -86,6 +98,7 @@ private:
         ::dup2(nothing, STDIN_FILENO);
         ::close(nothing);
     }
+    stay_at_seat(segment, rank);
     ring_communicator communicator(segment, rank);
     const int status = work(communicator, [&] { segment.state(rank).results_written = true; });
     std::fflush(nullptr);

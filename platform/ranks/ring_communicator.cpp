@@ -22,13 +22,6 @@ using namespace std::chrono_literals;
 /// often free and windows short.
 constexpr std::chrono::nanoseconds min_spin = 1us, max_spin = 50us;
 
-bool enough_cores(unsigned ranks) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    if (sched_getaffinity(0, sizeof cores, &cores) != 0) return true;  // more than a set holds
-    return static_cast<unsigned>(CPU_COUNT(&cores)) >= ranks;
-}
-
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -44,11 +37,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 }  // namespace
 
 ring_communicator::ring_communicator(shared_segment& segment, unsigned rank)
-    : m_segment(segment),
-      m_rank(rank),
-      m_cores_suffice(enough_cores(segment.count())),
-      m_last_sender(rank),
-      m_spin_time(max_spin) {
+    : m_segment(segment), m_rank(rank), m_seat(segment, rank), m_last_sender(rank), m_spin_time(max_spin) {
     for (unsigned r = 0; r < segment.count(); ++r)
         if (r != rank) m_peers.emplace_back(segment, rank, r);
 }
@@ -64,6 +53,7 @@ void ring_communicator::begin_exchange() {
 void ring_communicator::all_to_all(const std::vector<bytes>& to, std::vector<bytes>& from) {
     const auto began = wall_clock::now();
     begin_exchange();
+    leave_seat();
     ++m_exchanges;
     auto& all = m_segment.all();
     const bool counted = m_peers.size() > 1;
@@ -152,26 +142,29 @@ void ring_communicator::wake_sleepers() {
 
 /// Whether it can be at work while this one looks.
 bool ring_communicator::may_run(const peer& p) const {
-    return m_cores_suffice && m_segment.state(p.rank).core.load(std::memory_order_relaxed) !=
-                                  m_segment.state(m_rank).core.load(std::memory_order_relaxed);
+    return !m_segment.seats() && m_segment.state(p.rank).core.load(std::memory_order_relaxed) !=
+                                     m_segment.state(m_rank).core.load(std::memory_order_relaxed);
 }
 
 void ring_communicator::wait(std::uint32_t wanted, bool may_spin, const std::vector<bytes>& to,
                              const std::function<bool()>& done) {
-    if (may_spin) {
-        const auto until = wall_clock::now() + m_spin_time;
-        do {
-            for (unsigned i = 0; i < 32; ++i) {
-                if (done()) {
-                    m_spin_time = std::min<wall_clock::duration>(2 * m_spin_time, max_spin);
-                    return;
-                }
-                relax();
-            }
-        } while (wall_clock::now() < until);
-        m_spin_time = std::max<wall_clock::duration>(m_spin_time / 2, min_spin);
-    }
+    if (may_spin && spin(done)) return;
     sleep(wanted, to, done);
+}
+
+bool ring_communicator::spin(const std::function<bool()>& done) {
+    const auto until = wall_clock::now() + m_spin_time;
+    do {
+        for (unsigned i = 0; i < 32; ++i) {
+            if (done()) {
+                m_spin_time = std::min<wall_clock::duration>(2 * m_spin_time, max_spin);
+                return true;
+            }
+            relax();
+        }
+    } while (wall_clock::now() < until);
+    m_spin_time = std::max<wall_clock::duration>(m_spin_time / 2, min_spin);
+    return false;
 }
 
 void ring_communicator::sleep(std::uint32_t wanted, const std::vector<bytes>& to, const std::function<bool()>& done) {
@@ -186,6 +179,14 @@ void ring_communicator::sleep(std::uint32_t wanted, const std::vector<bytes>& to
     while (sleeps_for.load() == wanted) futex(sleeps_for, FUTEX_WAIT, wanted);  // signals wake it, too
 }
 
-void ring_communicator::finish() { m_segment.state(m_rank).finished = true; }
+void ring_communicator::leave_seat() {
+    if (!m_segment.seats()) return;
+    if (const auto next = m_seat.leave(); next < count()) wake(m_segment.state(next), shared_segment::for_window);
+}
+
+void ring_communicator::finish() {
+    leave_seat();
+    m_segment.state(m_rank).finished = true;
+}
 
 }  // namespace fabricvp::ranks

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/ranks/communicator.h"
+#include "platform/ranks/processor_seat.h"
 #include "platform/ranks/ring.h"
 #include "platform/ranks/shared_segment.h"
 
@@ -62,16 +63,19 @@ private:
     /// Wakes ranks that sleep for this one's next step.
     void wake_sleepers();
     void arrive();
+    void leave_seat();
     static void wake(shared_segment::rank_state& state, std::uint32_t expected);
     bool all_have_sent() const;
     bool may_run(const peer& p) const;
     /// Until `done`, or perhaps before. \param wanted as in rank_state \param may_spin look for some time first
     void wait(std::uint32_t wanted, bool may_spin, const std::vector<bytes>& to, const std::function<bool()>& done);
+    /// Looks for a time that depends on what was worthwhile before. \returns whether it is done
+    bool spin(const std::function<bool()>& done);
     void sleep(std::uint32_t wanted, const std::vector<bytes>& to, const std::function<bool()>& done);
 
     shared_segment& m_segment;
     const unsigned m_rank;
-    const bool m_cores_suffice;
+    processor_seat m_seat;          ///< where there are fewer processors than ranks
     std::vector<peer> m_peers;      ///< all other ranks
     unsigned m_to_send = 0;         ///< messages of the present exchange
     std::uint64_t m_exchanges = 0;  ///< of all with all

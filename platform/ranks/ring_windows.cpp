@@ -34,6 +34,7 @@ window_bounds ring_windows::next(const window_report& own, const std::vector<byt
     wait(to);
     const auto& turn = m_segment.turn_of(rank);
     m_rings.m_window = turn.window.load(std::memory_order_relaxed);
+    m_segment.turn_of(rank).begun.store(m_rings.m_window, std::memory_order_release);
     m_rings.progress(to);
     // A rank that has done with this window already may have said more. That is not for now: it is later than what
     // may still happen here.
@@ -76,16 +77,40 @@ void ring_windows::open(ticks limit) {
     all.at_work.store(static_cast<std::uint32_t>(m_taking_part.size()), std::memory_order_relaxed);
     // From here on they work, and send.
     for (const auto r : m_taking_part) m_segment.turn_of(r).window.store(all.number, std::memory_order_release);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // its counterpart is in sleep()
+    // Its counterparts are in sleep() and where a seat is left.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     for (const auto r : m_taking_part)
-        if (r != m_rings.m_rank) ring_communicator::wake(m_segment.state(r), shared_segment::for_window);
+        if (r != m_rings.m_rank && (!m_segment.seats() || processor_seat::give(m_segment, r)))
+            ring_communicator::wake(m_segment.state(r), shared_segment::for_window);
+}
+
+bool ring_windows::its_turn() const {
+    return m_segment.turn_of(m_rings.m_rank).window.load(std::memory_order_acquire) != m_rings.m_window;
 }
 
 /// Until this rank takes part in a window.
 void ring_windows::wait(const std::vector<bytes>& to) {
-    const auto& window = m_segment.turn_of(m_rings.m_rank).window;
-    const auto its_turn = [&] { return window.load(std::memory_order_acquire) != m_rings.m_window; };
-    while (!its_turn()) m_rings.wait(shared_segment::for_window, may_spin(), to, its_turn);
+    if (m_segment.seats()) return wait_for_seat(to);
+    while (!its_turn()) m_rings.wait(shared_segment::for_window, may_spin(), to, [this] { return its_turn(); });
+}
+
+/// As wait(), where ranks share a processor: none begins its part without the seat.
+void ring_windows::wait_for_seat(const std::vector<bytes>& to) {
+    auto& seat = m_rings.m_seat;
+    const auto count = m_rings.count();
+    for (;;) {
+        if (seat.take()) {
+            auto next = count;
+            m_rings.spin([&] { return its_turn() || (next = seat.ready()) < count; });
+            if (its_turn()) return;
+            if (next < count)
+                seat.hand_over(next);
+            else
+                next = seat.leave();
+            if (next < count) ring_communicator::wake(m_segment.state(next), shared_segment::for_window);
+        }
+        m_rings.sleep(shared_segment::for_window, to, [&] { return seat.is_held(); });
+    }
 }
 
 /// Whether all that are awake can be at work while this one looks.

@@ -26,6 +26,8 @@ public:
 private:
     void open(ticks limit);
     void wait(const std::vector<bytes>& to);
+    void wait_for_seat(const std::vector<bytes>& to);
+    bool its_turn() const;
     bool may_spin() const;
 
     ring_communicator& m_rings;

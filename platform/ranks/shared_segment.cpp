@@ -8,6 +8,7 @@
 #include <boost/interprocess/anonymous_shared_memory.hpp>
 
 #include "platform/common/input_error.h"
+#include "platform/ranks/processors.h"
 #include "platform/ranks/ring.h"
 
 namespace fabricvp::ranks {
@@ -25,6 +26,8 @@ std::size_t fitting_ring(unsigned count) {
     return size;
 }
 
+unsigned seats_for(unsigned count, unsigned processors) { return processors < count ? processors : 0; }
+
 boost::interprocess::mapped_region reserve(unsigned count, std::size_t size) {
     try {
         return boost::interprocess::anonymous_shared_memory(size);
@@ -39,8 +42,9 @@ std::size_t shared_segment::bytes_needed(unsigned count, std::size_t ring_bytes)
     return sizeof(of_all) + count * sizeof(of_rank) + std::size_t{count} * count * ring_end::bytes_needed(ring_bytes);
 }
 
-shared_segment::shared_segment(unsigned count, std::size_t ring_bytes)
+shared_segment::shared_segment(unsigned count, std::size_t ring_bytes, unsigned processors)
     : m_count(count),
+      m_seats(seats_for(count, processors ? processors : static_cast<unsigned>(usable_processors().size()))),
       m_ring_bytes(ring_bytes ? ring_bytes : fitting_ring(count)),
       m_region(reserve(count, bytes_needed(count, m_ring_bytes))) {
     (new (&shared()) of_all)->window.at_work = count;

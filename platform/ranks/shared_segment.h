@@ -17,8 +17,9 @@ namespace fabricvp::ranks {
 class shared_segment {
 public:
     /// \param ring_bytes a power of two, at least 128; 0: what suits so many ranks
+    /// \param processors that the ranks have; 0: those that this process may use
     /// \throws input_error where there is no memory for it
-    explicit shared_segment(unsigned count, std::size_t ring_bytes = 0);
+    explicit shared_segment(unsigned count, std::size_t ring_bytes = 0, unsigned processors = 0);
 
     static constexpr std::uint32_t for_all = ~0u, for_window = for_all - 1;
     /// What all know of one rank, in a cache line of its own.
@@ -42,7 +43,12 @@ public:
         std::atomic<std::uint32_t> window{0};  ///< the latest that it takes part in; stands for what is below
         std::uint32_t opened_by = 0;
         window_bounds bounds{};
-        std::atomic<ticks> due{never};  ///< when the earliest message counts that it has not been told of
+        std::atomic<ticks> due{never};        ///< when the earliest message counts that it has not been told of
+        std::atomic<std::uint32_t> begun{0};  ///< the latest window that the rank itself has begun
+    };
+    /// Of the ranks that share a processor: processor_seat.h.
+    struct alignas(64) seat {
+        std::atomic<std::uint32_t> holder{0};  ///< 1 + the rank that has it
     };
     struct alignas(64) windows {
         std::atomic<std::uint32_t> at_work;  ///< ranks that have not done what the present window allows
@@ -52,12 +58,16 @@ public:
     };
 
     unsigned count() const { return m_count; }
+    /// Processors that share the ranks out among them, in contiguous blocks; 0: each rank may have one of its own.
+    unsigned seats() const { return m_seats; }
+    unsigned seat_number(unsigned rank) const { return rank * m_seats / m_count; }
     std::size_t ring_bytes() const { return m_ring_bytes; }
     arrivals& all() const { return shared().exchanges; }
     windows& all_windows() const { return shared().window; }
     rank_state& state(unsigned rank) const { return of(rank).state; }
     report& report_of(unsigned rank) const { return of(rank).latest; }
     turn& turn_of(unsigned rank) const { return of(rank).next; }
+    seat& seat_of(unsigned rank) const { return of(seat_number(rank)).of_processor; }
     /// Where the ring from one rank to another one is.
     void* ring(unsigned from, unsigned to) const;
 
@@ -70,12 +80,13 @@ private:
         rank_state state;
         report latest;
         turn next;
+        seat of_processor;  ///< of that number
     };
     static std::size_t bytes_needed(unsigned count, std::size_t ring_bytes);
     of_all& shared() const { return *static_cast<of_all*>(m_region.get_address()); }
     of_rank& of(unsigned rank) const { return reinterpret_cast<of_rank*>(&shared() + 1)[rank]; }
 
-    unsigned m_count;
+    unsigned m_count, m_seats;
     std::size_t m_ring_bytes;
     boost::interprocess::mapped_region m_region;
 };

@@ -89,11 +89,19 @@ history executed_in_order(const program& p) {
 /// One rank of those that execute a program, in slices as a run does.
 class worker {
 public:
-    worker(const program& p, communicator& c, window_exchange& w, std::vector<unsigned> owners, std::size_t padding)
-        : m_program(p), m_comm(c), m_windows(w), m_owners(std::move(owners)), m_padding(padding), m_to(c.count()) {}
+    worker(const program& p, const shared_segment& s, communicator& c, window_exchange& w, std::vector<unsigned> owners,
+           std::size_t padding)
+        : m_program(p),
+          m_segment(s),
+          m_comm(c),
+          m_windows(w),
+          m_owners(std::move(owners)),
+          m_padding(padding),
+          m_to(c.count()) {}
 
     history done;
     unsigned late = 0, early = 0, windows = 0, slices = 0;
+    unsigned seatless = 0;  ///< windows begun while another rank had the processor's seat
 
     void run() {
         for (const auto& h : m_program.begin())
@@ -143,6 +151,7 @@ private:
                 return bounds.first() != never;
             }
             ++windows;
+            seatless += m_segment.seats() && m_segment.seat_of(m_comm.rank()).holder != m_comm.rank() + 1;
             const auto end = bounds.end(lookahead);
             while (next() <= std::min(end, limit())) execute();
             m_now = std::min(end, limit());
@@ -176,6 +185,7 @@ private:
     }
 
     const program& m_program;
+    const shared_segment& m_segment;
     communicator& m_comm;
     window_exchange& m_windows;
     const std::vector<unsigned> m_owners;  // of blocks
@@ -192,12 +202,13 @@ struct outcome {
     history done;
     unsigned late = 0, early = 0, windows = 0, all_windows = 0, slices = 0;
     std::uint64_t events = 0;
+    unsigned seatless = 0;
 };
 
-/// \param all_take_part in every window
+/// \param all_take_part in every window \param processors that ranks share
 outcome executed_by_ranks(const program& p, unsigned count, std::size_t ring_bytes, std::size_t padding,
-                          bool all_take_part) {
-    shared_segment segment(count, ring_bytes);
+                          bool all_take_part, unsigned processors) {
+    shared_segment segment(count, ring_bytes, processors);
     std::vector<unsigned> owners;
     for (unsigned b = 0; b < p.blocks; ++b)
         owners.push_back(b < count ? b : static_cast<unsigned>(program::mixed(p.seed * 7 + b) % count));
@@ -207,11 +218,11 @@ outcome executed_by_ranks(const program& p, unsigned count, std::size_t ring_byt
         threads.emplace_back([&, r] {
             ring_communicator c(segment, r);
             const auto windows = all_take_part ? std::make_unique<all_to_all_windows>(c) : c.open_windows(lookahead);
-            worker w(p, c, *windows, owners, padding);
+            worker w(p, segment, c, *windows, owners, padding);
             w.run();
             const auto& work = windows->work();
-            of[r] = {std::move(w.done), w.late,       w.early, w.windows, static_cast<unsigned>(work.windows()),
-                     w.slices,          work.events()};
+            of[r] = {std::move(w.done), w.late,        w.early,   w.windows, static_cast<unsigned>(work.windows()),
+                     w.slices,          work.events(), w.seatless};
         });
     for (auto& t : threads) t.join();
     outcome sum = std::move(of[0]);
@@ -220,6 +231,7 @@ outcome executed_by_ranks(const program& p, unsigned count, std::size_t ring_byt
         sum.late += of[r].late;
         sum.early += of[r].early;
         sum.windows += of[r].windows;
+        sum.seatless += of[r].seatless;
         CHECK(of[r].events == sum.events);
         CHECK(of[r].all_windows == sum.all_windows);
     }
@@ -249,21 +261,23 @@ TEST_CASE("ranks that take part in some windows do what one process does") {
             const program p{seed, 2 + seed % 11, 60 + seed * 5, ends};
             const auto expected = executed_in_order(p);
             for (unsigned count = 2; count <= std::min(p.blocks, 8u); count += 1 + seed % 3) {
-                const auto found = executed_by_ranks(p, count, 0, 0, false);
-                INFO("seed " << seed << ", " << count << " ranks" << (ends ? ", ends" : ""));
+                const auto processors = 1 + seed % (count + 1);
+                const auto found = executed_by_ranks(p, count, 0, 0, false, processors);
+                INFO("seed " << seed << ", " << count << " ranks on " << processors << (ends ? ", ends" : ""));
                 CHECK(same(found.done, expected));
                 CHECK(found.late == 0);
                 CHECK(found.early == 0);
                 CHECK(found.events == events_of(expected));
+                CHECK(found.seatless == 0);
             }
         }
 }
 
 TEST_CASE("ranks that sleep make room in full rings") {
-    for (unsigned seed = 100; seed < 112; ++seed) {
+    for (unsigned seed = 100; seed < 124; ++seed) {
         const program p{seed, 5, 120, seed % 2 == 0};
         const auto expected = executed_in_order(p);
-        const auto found = executed_by_ranks(p, 2 + seed % 4, 128, seed % 3 * 60, false);
+        const auto found = executed_by_ranks(p, 2 + seed % 4, 128, seed % 3 * 60, false, 1 + seed % 5);
         INFO("seed " << seed);
         CHECK(same(found.done, expected));
         CHECK(found.late == 0);
@@ -275,7 +289,7 @@ TEST_CASE("windows in which all ranks take part have the same results") {
     for (unsigned seed = 200; seed < 206; ++seed) {
         const program p{seed, 6, 150, seed % 2 == 0};
         const auto expected = executed_in_order(p);
-        const auto some = executed_by_ranks(p, 4, 0, 0, false), all = executed_by_ranks(p, 4, 0, 0, true);
+        const auto some = executed_by_ranks(p, 4, 0, 0, false, 4), all = executed_by_ranks(p, 4, 0, 0, true, 4);
         INFO("seed " << seed);
         CHECK(same(all.done, expected));
         CHECK(all.late == 0);
