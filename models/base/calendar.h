@@ -55,6 +55,11 @@ public:
     /// scheduled.
     void set_rank(std::uint32_t rank) { m_rank = rank; }
     std::uint32_t rank() const { return m_rank; }
+    /// From now on it calls another member function of its object, which is a T. Not while it is scheduled.
+    template <class T, auto Method>
+    void set_method(method_tag<Method>) {
+        m_call = [](void* o) { (static_cast<T*>(o)->*Method)(); };
+    }
 
 private:
     friend class calendar;
@@ -63,8 +68,8 @@ private:
     ticks m_when = never;
     void (*m_call)(void*);
     void* m_object;
-    const sc_core::sc_object* m_owner = nullptr;
     std::uint32_t m_rank = 0;
+    const sc_core::sc_object* m_owner = nullptr;  // last: the queue never looks at it
 };
 
 /// What works for a stretch of time without events and owes what would have happened meanwhile.

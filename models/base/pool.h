@@ -44,8 +44,8 @@ public:
 private:
     friend class pool<T>;
     static void return_to_pool(T* object, void* home) { pool<T>::return_to_pool(object, home); }
-    unsigned m_references = 0;
     void* m_home = nullptr;
+    unsigned m_references = 0;  // last: what derives from this may have something small behind it
 };
 
 /// Objects may outlive their pool; the last one then frees the storage.

@@ -88,6 +88,7 @@ const char* name_of(span_reach reach) {
 }
 
 bool span_recorder::s_on = false;
+bool span_recorder::s_was_on = false;
 
 span_recorder& span_recorder::current() {
     static auto* recorder = new span_recorder;  // outlives every model, static ones too

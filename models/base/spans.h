@@ -146,8 +146,13 @@ public:
     const std::string& name_of(std::uint32_t stage) const { return m_stages[stage].name; }
 
     /// Off at first. Turning it on does not clear what was recorded.
-    void enable(bool on) { s_on = on; }
+    void enable(bool on) {
+        s_on = on;
+        s_was_on |= on;
+    }
     static bool on() { return s_on; }
+    /// Whether it is or ever was on: before, all lists are empty.
+    static bool was_on() { return s_was_on; }
 
     /// Ends a transaction that lasted from `begin` to `end`, and clears its list.
     /// \param who where it ended, if it may be kept whole \param what its kind \param address of its first byte
@@ -186,6 +191,7 @@ private:
     path_sum& path_of(std::string_view what, span_reach reach);
 
     static bool s_on;
+    static bool s_was_on;
     std::vector<stage_sum> m_stages;                        // by id
     std::set<std::pair<std::string, std::string>> m_names;  // component and stage, of those in use
     std::vector<path_sum> m_paths;                          // few

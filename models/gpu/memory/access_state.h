@@ -23,29 +23,30 @@ protected:
     ~transaction_client() = default;
 };
 
-/// One piece of one access, in a word: access states are aligned so that the index fits below the address.
-using transaction_ref = std::uintptr_t;
-
 /// A vector access that a unit works on.
 struct alignas(wavefront_lanes) access_state : on_large_pages {
+    // What each piece needs lies in one line of the host.
     transaction_client* unit = nullptr;
     vector_access_ptr access;
-    access_state* next_free = nullptr;
-    unsigned count = 0;       ///< pieces as the coalescer has made them
-    unsigned total = 0;       ///< with those that were cut out of them, which stand behind
-    unsigned translated = 0;  ///< pieces that translation has dealt with, done or waiting
-    unsigned reordered = 0;   ///< pieces that are in the reorder buffer or have left it
+    unsigned pending = 0;       ///< pieces that have not ended, and one more until all are translated
+    unsigned count = 0;         ///< pieces as the coalescer has made them
+    unsigned total = 0;         ///< with those that were cut out of them, which stand behind
+    unsigned translated = 0;    ///< pieces that translation has dealt with, done or waiting
+    std::uint64_t bypass = 0;   ///< bit n: transaction n bypasses the L1 cache
+    std::uint64_t ordered = 0;  ///< bit n: piece n is counted in remote_order
+    ticks lookup_at = 0;        ///< earliest time of the first lookup
+    ticks ready = 0;            ///< when what is there so far has reached the registers
+    std::uint64_t exact = 0;    ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
     std::uint64_t serial = 0;
+    access_state* next_free = nullptr;
     std::uint64_t reorder_first = 0;  ///< number of its first line in the reorder buffer
-    std::uint64_t bypass = 0;         ///< bit n: transaction n bypasses the L1 cache
-    std::uint64_t exact = 0;          ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
-    std::uint64_t ordered = 0;        ///< bit n: piece n is counted in remote_order
-    ticks lookup_at = 0;              ///< earliest time of the first lookup
-    ticks ready = 0;                  ///< when what is there so far has reached the registers
-    coalescer::transactions transactions;
+    unsigned reordered = 0;           ///< pieces that are in the reorder buffer or have left it
+    bool spanned = false;             ///< spans were recorded when it was issued: `since` counts
+    alignas(64) coalescer::transactions transactions;
     std::array<ticks, wavefront_lanes> since;  ///< for spans: since when a piece waits for what it waits for
-    std::array<transaction_ref, wavefront_lanes>
-        next;  ///< behind a piece in the queue in which it waits; it waits in one at most
+
+    /// Whether the spans of its pieces are to be recorded.
+    bool records_spans() const { return spanned && span_recorder::on(); }
 
     transaction_ref ref(unsigned transaction) { return reinterpret_cast<transaction_ref>(this) | transaction; }
     static access_state& of(transaction_ref r) {
@@ -85,7 +86,7 @@ public:
 
 private:
     static transaction_ref& link(transaction_ref r) {
-        return access_state::of(r).next[access_state::transaction_of(r)];
+        return access_state::of(r).transactions[access_state::transaction_of(r)].next;
     }
     transaction_ref m_first = 0, m_last = 0;
 };

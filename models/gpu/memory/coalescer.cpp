@@ -250,7 +250,28 @@ unsigned coalescer::split_by_lane(vector_access& a, transactions& to, unsigned t
     return total - 1;
 }
 
+namespace {
+
+/// The only lane of a transaction, whose bytes tell where in the line its element lies, so that its address need not
+/// be looked at; or none, where there are several.
+struct only_lane {
+    explicit only_lane(const access_transaction& t)
+        : alone((t.lanes & (t.lanes - 1)) == 0),
+          lane(static_cast<unsigned>(__builtin_ctzll(t.lanes))),
+          offset(static_cast<unsigned>(__builtin_ctzll(t.bytes))) {}
+    bool alone;
+    unsigned lane, offset;
+};
+
+}  // namespace
+
 void coalescer::scatter(vector_access& a, const access_transaction& transaction, const std::uint8_t* line) {
+    if (const only_lane one(transaction); one.alone) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, line + (one.offset & ~7u), sizeof word);
+        a.data[one.lane] = word >> (one.offset & 7) * 8 & (~std::uint64_t{0} >> (64 - 8 * a.size));
+        return;
+    }
     switch (a.size) {
         case 1: return scatter_words<std::uint8_t>(a, transaction.lanes, line);
         case 2: return scatter_words<std::uint16_t>(a, transaction.lanes, line);

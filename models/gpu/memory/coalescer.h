@@ -8,11 +8,15 @@
 
 namespace fabricvp::gpu {
 
+/// One piece of one access, in a word: access states are aligned so that the index fits below the address.
+using transaction_ref = std::uintptr_t;
+
 /// What a vector access wants of one line.
-struct access_transaction {
+struct alignas(32) access_transaction {
     std::uint64_t line;  ///< virtual address of the line, physical after translation
     lane_mask lanes;
-    std::uint64_t bytes;  ///< bit n, byte n of the line
+    std::uint64_t bytes;       ///< bit n, byte n of the line
+    transaction_ref next = 0;  ///< behind it in the queue in which it waits; it waits in one at most
 };
 
 /// Forms the distinct lines of 64 lane addresses, in the order of their first lanes. Lanes that follow each other (some

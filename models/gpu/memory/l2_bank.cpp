@@ -128,8 +128,8 @@ void l2_bank::arrive(const line_request_ptr& request) {
     if ((m_stalled.empty() || may_pass(*request, index)) && serve(request, times)) return;
     ++mshr_stalls;
     const bool alone = ++stalled_of(index) == 1;
-    request->done = times.end;
-    m_stalled.push_back({request, alone && needs_mshr(*request) && where(request->line) != GPU_PA_SYSTEM});
+    const bool misses = alone && needs_mshr(*request) && where(request->line) != GPU_PA_SYSTEM;
+    m_stalled.push_back({request, times.end, index, misses});
 }
 
 /// Whether a request may overtake the misses that wait: it takes neither MSHR nor write-back, and none of them is for
@@ -142,12 +142,29 @@ bool l2_bank::may_pass(const line_request& r, std::uint64_t index) const {
 /// A fetch or a write-back has ended: the first that waits for one goes on, and those behind it that need none.
 void l2_bank::retry() {
     while (!m_stalled.empty()) {
-        const auto [request, misses] = m_stalled.front();
-        const ticks end = request->done, go = std::max(end, now());
-        if (misses && !mshr_available(go)) return;  // found without another lookup
-        if (!serve(request, {end - m_latency, end, go})) return;
-        --stalled_of(index_of(key_in_tags(*request)));
+        const auto& first = m_stalled.front();
+        const ticks end = first.end, go = std::max(end, now());
+        if (first.misses && !mshr_available(go)) return;  // found without another lookup
+        if (!serve(first.request, {end - m_latency, end, go})) return;
+        --stalled_of(first.index);
         m_stalled.pop_front();
+        expect_stalled();
+    }
+}
+
+/// Who waits here has long left the host's caches. What it takes to serve the first comes in steps, since each tells
+/// where the next one lies.
+void l2_bank::expect_stalled() const {
+    if (m_stalled.empty()) return;
+    m_tags.prefetch_victim(m_stalled.front().index);
+    if (m_stalled.size() > 1) {
+        const auto& next = m_stalled[1];
+        m_tags.prefetch(next.index);
+        if (where(next.request->line) != GPU_PA_SYSTEM) m_memory.prefetch(offset_of(next.request->line));
+    }
+    if (m_stalled.size() > 2) {
+        const auto* const lines = reinterpret_cast<const char*>(m_stalled[2].request.get());
+        for (std::size_t at = 0; at < 256; at += 64) __builtin_prefetch(lines + at, 1);
     }
 }
 

@@ -128,7 +128,9 @@ private:
     /// A request that waits, looked up.
     struct stalled {
         line_request_ptr request;
-        bool misses;  ///< certainly: nothing that waited before it can bring its line
+        ticks end;            ///< of its lookup
+        std::uint64_t index;  ///< of its line
+        bool misses;          ///< certainly: nothing that waited before it can bring its line
     };
     /// What is under way at the memory, by when it ends.
     class under_way {
@@ -172,6 +174,7 @@ private:
     void unlock(line_request& request, std::uint64_t index);
     void watch(const line_request& request, std::size_t at, bool hit);
     void retry();
+    void expect_stalled() const;
     bool serve_shared(const line_request_ptr& request, const lookup& times);
     void account(line_request& request, const lookup& times, ticks done);
     ticks reach_shared(const line_request& request, std::uint64_t index, std::size_t at, ticks looked_up);
@@ -200,7 +203,7 @@ private:
     ticks m_taken_at = 0;
     std::uint64_t m_taken = 0;  // requests that are looked up together, from m_taken_at on
     under_way m_fetches, m_write_backs;
-    growing_ring<stalled> m_stalled;                    // in order of arrival; `done` is the end of their lookups
+    growing_ring<stalled> m_stalled;                    // in order of arrival
     std::array<std::uint32_t, 1024> m_stalled_lines{};  // how many of them, by the low bits of their lines
     calendar_event m_retry{method<&l2_bank::retry>, this};
 };

@@ -16,8 +16,7 @@ l2_tags::l2_tags(std::uint64_t sets, std::uint64_t ways, std::uint64_t locked)
       m_way_bits(ways < 2 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(ways - 1))),
       m_stride((hashes + (ways + 7) / 8 + words_of_line - 1) / words_of_line * words_of_line),
       m_words(sets * m_stride),
-      m_numbers(sets << m_way_bits),
-      m_ready(sets << m_way_bits),
+      m_places(sets << m_way_bits),
       m_used(ways > max_ordered ? sets << m_way_bits : 0) {
     clear();
 }
@@ -43,8 +42,7 @@ std::size_t l2_tags::victim(std::uint64_t index) const {
 }
 
 void l2_tags::fill(std::size_t at, std::uint64_t index, ticks ready, bool dirty) {
-    m_numbers[at] = index + 1;
-    m_ready[at] = ready;
+    m_places[at] = {index + 1, ready};
     touch(at);
     const std::size_t way = way_at(at);
     std::uint64_t* const words = &m_words[(at >> m_way_bits) * m_stride];
@@ -57,7 +55,7 @@ void l2_tags::fill(std::size_t at, std::uint64_t index, ticks ready, bool dirty)
 void l2_tags::drop(std::uint64_t index) {
     const std::size_t at = position_of(index);
     if (at == absent) return;
-    m_numbers[at] = 0;
+    m_places[at].number = 0;
     word_of(at, used_ways) &= ~bit_of(at);
     unlock(at);
 }
@@ -76,8 +74,7 @@ void l2_tags::unlock_all() {
 void l2_tags::clear() {
     std::fill(m_words.begin(), m_words.end(), 0);
     for (std::size_t set = 0; set < m_sets; ++set) m_words[set * m_stride + order] = 0xfedc'ba98'7654'3210;
-    std::fill(m_numbers.begin(), m_numbers.end(), 0);
-    std::fill(m_ready.begin(), m_ready.end(), 0);
+    std::fill(m_places.begin(), m_places.end(), place{});
     std::fill(m_used.begin(), m_used.end(), 0);
     m_clock = 0;
 }

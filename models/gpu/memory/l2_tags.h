@@ -33,20 +33,22 @@ public:
     /// The line is there no more, if it was.
     void drop(std::uint64_t index);
     /// When the fetch that brings the line in has ended.
-    ticks ready(std::size_t at) const { return m_ready[at]; }
+    ticks ready(std::size_t at) const { return m_places[at].ready; }
     bool dirty(std::size_t at) const { return word_of(at, dirty_ways) & bit_of(at); }
     void make_dirty(std::size_t at) { word_of(at, dirty_ways) |= bit_of(at); }
-    bool empty(std::size_t at) const { return m_numbers[at] == 0; }
-    std::uint64_t index_at(std::size_t at) const { return m_numbers[at] - 1; }
+    bool empty(std::size_t at) const { return !(word_of(at, used_ways) & bit_of(at)); }
+    std::uint64_t index_at(std::size_t at) const { return m_places[at].number - 1; }
     bool locked(std::size_t at) const { return word_of(at, locked_ways) & bit_of(at); }
     /// Locks a line. \returns false if no more lines of its set may be locked
     bool lock(std::size_t at);
     void unlock(std::size_t at) { word_of(at, locked_ways) &= ~bit_of(at); }
     void unlock_all();
     /// Places there are, filled or empty; of a place outside of its set's ways empty() is true.
-    std::size_t places() const { return m_numbers.size(); }
+    std::size_t places() const { return m_places.size(); }
     /// Tells the host that find() will follow.
     void prefetch(std::uint64_t index) const { __builtin_prefetch(&m_words[set_of(index) * m_stride], 1); }
+    /// The same where prefetch() was some time ago, for fill() of the place that has to give way.
+    void prefetch_victim(std::uint64_t index) const { __builtin_prefetch(&m_places[victim(index)], 1); }
     void clear();
 
 private:
@@ -71,9 +73,12 @@ private:
     unsigned m_way_bits;  // of a place, which is set << m_way_bits | way
     std::size_t m_stride;
     std::uint32_t m_clock = 0;
-    large_page_vector<std::uint64_t> m_words;    // by set
-    large_page_vector<std::uint64_t> m_numbers;  // index plus one; 0: empty
-    large_page_vector<ticks> m_ready;
+    large_page_vector<std::uint64_t> m_words;  // by set
+    struct place {
+        std::uint64_t number;  // index plus one; 0: empty
+        ticks ready;
+    };
+    large_page_vector<place> m_places;
     large_page_vector<std::uint32_t> m_used;  // with more ways than the order has: m_clock at the last use
 };
 
@@ -86,7 +91,7 @@ inline std::size_t l2_tags::position_of(std::uint64_t index) const {
         // Bytes that are zero, and some behind these.
         for (std::uint64_t same = (differs - each_byte) & ~differs & each_byte << 7; same; same &= same - 1) {
             const std::size_t at = first + way + static_cast<unsigned>(__builtin_ctzll(same)) / 8;
-            if (at < first + m_ways && m_numbers[at] == index + 1) return at;
+            if (at < first + m_ways && m_places[at].number == index + 1) return at;
         }
     }
     return absent;

@@ -7,56 +7,61 @@
 
 namespace fabricvp::gpu {
 
-void line_request_timer::arrive() {
-    const line_request_ptr request(static_cast<line_request*>(this), false);  // takes over the reference of launch()
-    m_arrive(m_target, request);
+line_request_ptr line_request_timer::taken() { return {static_cast<line_request*>(this), false}; }
+
+void line_request_timer::respond() {
+    const line_request_ptr request = taken();
+    if (request->client) request->client->line_done(*request);
 }
 
-void line_request_timer::unlink() {
-    if (!m_scheduler) return;
-    (m_previous ? m_previous->m_next : m_scheduler->m_first) = m_next;
-    if (m_next) m_next->m_previous = m_previous;
-    m_scheduler = nullptr;
+line_request::~line_request() { line_request_scheduler::unlink(*this); }
+
+void line_request_scheduler::unlink(line_request& r) {
+    line_request_timer& f = r;
+    if (!f.m_scheduler) return;
+    auto& l = r.m_links;
+    (l.m_previous ? l.m_previous->m_links.m_next : f.m_scheduler->m_first) = l.m_next;
+    if (l.m_next) l.m_next->m_links.m_previous = l.m_previous;
+    f.m_scheduler = nullptr;
 }
 
-void line_request_scheduler::adopt(line_request_timer& f) {
-    f.unlink();
-    f.m_scheduler = this;
-    f.m_previous = nullptr;
-    f.m_next = m_first;
-    if (m_first) m_first->m_previous = &f;
-    m_first = &f;
+void line_request_scheduler::adopt(line_request& r) {
+    unlink(r);
+    static_cast<line_request_timer&>(r).m_scheduler = this;
+    r.m_links.m_previous = nullptr;
+    r.m_links.m_next = m_first;
+    if (m_first) m_first->m_links.m_previous = &r;
+    m_first = &r;
 }
 
-void line_request_scheduler::schedule(const line_request_ptr& request, ticks when, line_request_timer::delivery arrive,
-                                      void* target) {
+line_request_timer& line_request_scheduler::timer_of(const line_request_ptr& request) {
     line_request_timer& f = *request;
-    if (f.m_scheduler != this) adopt(f);
+    if (f.m_scheduler != this) adopt(*request);
     intrusive_ptr_add_ref(request.get());
-    f.m_arrive = arrive;
-    f.m_target = target;
+    return f;
+}
+
+void line_request_scheduler::launch(line_request_timer& f, ticks when) {
     f.m_arrival_time = when;
     calendar::current().schedule(f.m_timer, when);
 }
 
 void line_request_scheduler::respond(const line_request_ptr& request, ticks when) {
     if (!request->client) return;
-    schedule(
-        request, when,
-        [](void*, const line_request_ptr& r) {
-            if (r->client) r->client->line_done(*r);
-        },
-        nullptr);
+    line_request_timer& f = timer_of(request);
+    f.m_timer.set_method<line_request_timer>(method<&line_request_timer::respond>);
+    launch(f, when);
 }
 
 void line_request_scheduler::cancel() {
     std::vector<line_request_ptr> dropped;  // giving one back may destroy others of the list
     while (m_first) {
-        line_request_timer& f = *m_first;
-        f.unlink();
+        line_request& r = *m_first;
+        unlink(r);
+        line_request_timer& f = r;
         if (!f.m_timer.scheduled()) continue;
         calendar::current().cancel(f.m_timer);
-        dropped.emplace_back(static_cast<line_request*>(&f), false);
+        dropped.emplace_back(&r, false);
     }
 }
 

@@ -19,21 +19,29 @@ public:
 
 protected:
     line_request_timer() = default;
-    ~line_request_timer() { unlink(); }
 
 private:
     friend class line_request_scheduler;
-    using delivery = void (*)(void* target, const boost::intrusive_ptr<line_request>& request);
-    void arrive();
-    void unlink();
+    /// Takes over the reference of the launch.
+    boost::intrusive_ptr<line_request> taken();
+    template <auto Method, class Place>
+    void arrive() {
+        (static_cast<Place*>(m_target)->*Method)(taken());
+    }
+    void respond();
 
-    calendar_event m_timer{method<&line_request_timer::arrive>, this};
+    calendar_event m_timer{method<&line_request_timer::respond>, this};
     ticks m_arrival_time = 0;
     line_request_scheduler* m_scheduler = nullptr;  // where it was launched last
-    line_request_timer* m_next = nullptr;           // of all that were launched there
-    line_request_timer* m_previous = nullptr;
-    delivery m_arrive = nullptr;
     void* m_target = nullptr;
+};
+
+/// The neighbours of a line request among all that were launched at its scheduler. Apart from its timer, since
+/// launches do not touch them.
+class line_request_links {
+    friend class line_request_scheduler;
+    line_request* m_next = nullptr;
+    line_request* m_previous = nullptr;
 };
 
 /// All line requests under way inside one GPU. Launching one costs no allocation; a reset drops them all. Requests come
@@ -48,10 +56,10 @@ public:
     /// Calls `place.Method(request)` at `when`; until then the request is kept alive.
     template <auto Method, class Place>
     void schedule(const boost::intrusive_ptr<line_request>& request, ticks when, Place& target) {
-        schedule(
-            request, when,
-            [](void* p, const boost::intrusive_ptr<line_request>& r) { (static_cast<Place*>(p)->*Method)(r); },
-            &target);
+        line_request_timer& f = timer_of(request);
+        f.m_timer.template set_method<line_request_timer>(method<&line_request_timer::arrive<Method, Place>>);
+        f.m_target = &target;
+        launch(f, when);
     }
     /// Tells the request's client, if it has one, at `when` that the response is there.
     void respond(const boost::intrusive_ptr<line_request>& request, ticks when);
@@ -59,13 +67,14 @@ public:
     void cancel();
 
 private:
-    friend class line_request_timer;
-    void schedule(const boost::intrusive_ptr<line_request>& request, ticks when, line_request_timer::delivery arrive,
-                  void* target);
+    friend class line_request;
+    /// The timer, with a reference to its request and listed here.
+    line_request_timer& timer_of(const boost::intrusive_ptr<line_request>& request);
+    static void launch(line_request_timer& f, ticks when);
+    static void unlink(line_request& r);
+    void adopt(line_request& r);
 
-    void adopt(line_request_timer& f);
-
-    line_request_timer* m_first = nullptr;
+    line_request* m_first = nullptr;
 };
 
 }  // namespace fabricvp::gpu

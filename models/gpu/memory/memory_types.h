@@ -54,27 +54,26 @@ protected:
 /// One memory instruction of one wavefront. Every lane's address is naturally aligned to its size.
 class vector_access : public pooled<vector_access>, public memory_operation, public on_large_pages {
 public:
+    // What each of its lines needs lies in one line of the host.
     bool constant = false;  ///< read-only apertures (code, kernel arguments): the scalar cache serves it
     bool scratch = false;   ///< lanes' private memory, counted apart
-    lane_mask mask = 0;
+    bool sequence = false;  ///< the memory system's own: each lane's element lies behind that of the lane before
+    memory_fault fault = memory_fault::none;
     std::uint32_t address_space = 0;
-    std::uint64_t pc = 0;                                            ///< for faults and traces
+    lane_mask mask = 0;
+    std::uint64_t pc = 0;  ///< for faults and traces
+    access_client* client = nullptr;
+    std::uint32_t wavefront = 0;  ///< the client's own: which wavefront (also the owner of reservations)
+    std::uint32_t cookie = 0;     ///< the client's own: destination register and so on
     alignas(64) std::array<std::uint64_t, wavefront_lanes> address;  ///< global virtual addresses
     /// In: what to store, the operand of an atomic. Out: what was loaded, zero-extended; for store_conditional 0 or 1
     /// as sc.
     std::array<std::uint64_t, wavefront_lanes> data;
 
-    memory_fault fault = memory_fault::none;
     lane_mask faulted = 0;
-
-    access_client* client = nullptr;
-    std::uint32_t wavefront = 0;  ///< the client's own: which wavefront (also the owner of reservations)
-    std::uint32_t cookie = 0;     ///< the client's own: destination register and so on
-    std::uint64_t serial = 0;     ///< the client's own
+    std::uint64_t serial = 0;  ///< the client's own
     ticks issued = 0;
-    unsigned transactions = 0;         ///< the memory system's own: line requests in flight
     void* observer_context = nullptr;  ///< the memory_observer's own; null: not observed
-    bool sequence = false;  ///< the memory system's own: each lane's element lies behind that of the lane before
     span_list spans;
 
     void recycle() {
@@ -84,7 +83,7 @@ public:
         constant = scratch = false;
         client = nullptr;
         observer_context = nullptr;
-        spans.clear();
+        if (span_recorder::was_on()) spans.clear();
     }
 };
 using vector_access_ptr = pooled_ptr<vector_access>;
@@ -107,28 +106,37 @@ protected:
     ~line_client() = default;
 };
 
+/// A number behind which its class has room.
+struct observed {
+    std::uint32_t observer_id = 0;  ///< the memory_observer's own; 0: not observed
+};
+
 /// One access to (part of) one line at its point of coherence.
+///
+/// Thousands are under way, so each block finds a request far from the host's processor. What a plain read or write
+/// needs lies in three lines of the host, its data in the fourth; the calendar prefetches these with the timer.
 class line_request : public pooled<line_request>,
+                     public observed,
                      public line_request_timer,  // of the block that the request is in
                      public line_operation,
                      public on_large_pages {
 public:
-    // What every block touches lies together, in the lines that the calendar has prefetched with the timer.
+    ~line_request();
+
     bool page_table = false;  ///< a page-table walk's read
     memory_fault fault = memory_fault::none;
     std::uint8_t valid_sectors = 0;  ///< of the response; all unless a trimmer cut it
-    bool exact = false;             ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
-    bool succeeded = false;         ///< store_conditional, lock
-    bool committed = false;         ///< a write whose bytes are in memory already: it takes its time only
-    bool at_service = false;        ///< a write that commits when the bank gets to it, not when it arrives there
-    std::uint32_t observer_id = 0;  ///< the memory_observer's own; 0: not observed
+    bool exact = false;       ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
+    bool succeeded = false;   ///< store_conditional, lock
+    bool committed = false;   ///< a write whose bytes are in memory already: it takes its time only
+    bool at_service = false;  ///< a write that commits when the bank gets to it, not when it arrives there
     line_client* client = nullptr;
     std::uint64_t cookie = 0;  ///< the client's own
     void* context = nullptr;   ///< the client's own
     ticks issued = 0;
-    ticks done = 0;  ///< the bank's own: when a write that waits to commit is to be answered
     alignas(64) std::array<std::uint8_t, line_bytes> data;
     span_list spans;
+    ticks done = 0;  ///< the bank's own: when a write that waits to commit is to be answered
 
     void recycle() {
         set_operation(line_operation());
@@ -138,9 +146,14 @@ public:
         observer_id = 0;
         client = nullptr;
         context = nullptr;
-        spans.clear();
+        if (span_recorder::was_on()) spans.clear();
     }
+
+private:
+    friend class line_request_scheduler;
+    line_request_links m_links;
 };
+static_assert(sizeof(line_request) == 320, "three lines of the host, the data's, and one that is seldom touched");
 using line_request_ptr = pooled_ptr<line_request>;
 
 /// Where line requests are sent: a router, a cache bank, the fabric port, the PCIe side.

@@ -69,6 +69,8 @@ vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cac
       m_lines(p.size, p.ways),
       m_open(p.fetches(), closed),
       m_mshrs(p.fetches()),
+      m_observer_ids(p.fetches()),
+      m_line_pairs(p.fetches()),
       m_free(p.fetches()) {
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
     if (p.trim_predictor)
@@ -98,9 +100,9 @@ bool vector_cache::way_free(std::uint64_t line) const {
     const auto victim = m_lines.victim_of(line);
     if (victim == l1_lines::no_line) return true;
     const auto uses = [victim](const line_until& l) { return l.line == victim; };
-    return std::none_of(m_mshrs.begin(), m_mshrs.end(),
-                        [victim](const mshr& m) { return m.in_use() && m.line == victim; }) &&
-           std::none_of(m_writing.begin(), m_writing.end(), uses) && std::none_of(m_hits.begin(), m_hits.end(), uses);
+    for (std::size_t m = 0; m < m_mshrs.size(); ++m)
+        if (m_mshrs[m].line == victim && (m_line_pairs[m] || !m_mshrs[m].waiters.empty())) return false;
+    return std::none_of(m_writing.begin(), m_writing.end(), uses) && std::none_of(m_hits.begin(), m_hits.end(), uses);
 }
 
 bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
@@ -132,8 +134,8 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
         ++mshr_merges;
         m_mshrs[m].bytes |= p.bytes;
         if (m_predictor) m_predictor->asks_fetch(m, sectors);
-        if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
-        state.since[transaction] = at;
+        if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_observer_ids[m]);
+        if (state.spanned) state.since[transaction] = at;
         m_mshrs[m].waiters.push(state.ref(transaction));
         take_place();
         return true;
@@ -152,7 +154,7 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
     sector_misses += found != l1_lines::absent;
     const unsigned m = take_mshr(p.line, p.bytes);
     m_mshrs[m].waiters.push(state.ref(transaction));
-    state.since[transaction] = at + m_tag_latency;
+    if (state.spanned) state.since[transaction] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
     if (m_predictor) {
         if (found == l1_lines::absent && one_sector(sectors))
@@ -160,9 +162,10 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
         else
             m_predictor->ignore(m);
     }
-    fetch(m, *state.access, sectors, at + m_tag_latency);
-    if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_mshrs[m].observer_id);
-    if (params.line_pairs) fetch_pair(p.line ^ line_bytes, *state.access, at + m_tag_latency);
+    const transaction_ref first = state.ref(transaction);
+    fetch(m, first, sectors, at + m_tag_latency);
+    if (auto* o = memory_observer::attached()) o->waits(*state.access, transaction, m_observer_ids[m]);
+    if (params.line_pairs) fetch_pair(p.line ^ line_bytes, first, at + m_tag_latency);
     return true;
 }
 
@@ -171,26 +174,29 @@ unsigned vector_cache::take_mshr(std::uint64_t line, std::uint64_t bytes) {
     m_free.pop_back();
     m_mshrs[m].line = m_open[m] = line;
     m_mshrs[m].bytes = bytes;
-    m_mshrs[m].observer_id = 0;
-    m_mshrs[m].pair = false;
+    m_observer_ids[m] = 0;
+    m_line_pairs[m] = false;
     ++open_like(line);
     return m;
 }
 
 /// No load waits for the line yet, and a read of a device's registers would be one too many.
-void vector_cache::fetch_pair(std::uint64_t line, const vector_access& access, ticks departure) {
+/// \param first that missed, in the other line
+void vector_cache::fetch_pair(std::uint64_t line, transaction_ref first, ticks departure) {
     if (gpu::where(line) == GPU_PA_SYSTEM || m_lines.find(line) != l1_lines::absent ||
         open_fetch(line) < m_open.size() || !way_free(line))
         return;
     ++pair_fetches;
     if (params.reserves_ways) fill(line, nullptr, 0);
     const unsigned m = take_mshr(line, 0);
-    m_mshrs[m].pair = true;
+    m_line_pairs[m] = true;
     if (m_predictor) m_predictor->ignore(m);
-    fetch(m, access, all_sectors, departure);
+    fetch(m, first, all_sectors, departure);
 }
 
-void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure) {
+/// \param first whose miss makes it
+void vector_cache::fetch(unsigned m, transaction_ref first, std::uint8_t sectors, ticks departure) {
+    const vector_access& access = *access_state::of(first).access;
     auto request = m_requests.make();
     request->kind = access_kind::read;
     request->scope = access.scope;
@@ -200,10 +206,11 @@ void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t s
     if (m_predictor && predicted_whole(access, *request)) request->needed_sectors = all_sectors;
     request->client = this;
     request->cookie = m_epoch << 16 | m;
+    request->context = reinterpret_cast<void*>(first);
     request->issued = departure;
     if (auto* o = memory_observer::attached()) {
         o->requested(m_router.where() - GPU_PA_GPU0, number, access, *request);
-        if (request->observer_id) m_mshrs[m].observer_id = request->observer_id;
+        if (request->observer_id) m_observer_ids[m] = request->observer_id;
     }
     m_router.send_at(request, departure);
 }
@@ -264,20 +271,19 @@ void vector_cache::line_done(line_request& r) {
     const auto index = static_cast<unsigned>(r.cookie & 0xffff);
     mshr& m = m_mshrs[index];
     const bool fault = r.fault != memory_fault::none;
-    m_lines.prefetch(m.line);
-    if (!m.waiters.empty()) {
-        const access_state& first = access_state::of(m.waiters.front());
-        __builtin_prefetch(&first);
-        __builtin_prefetch(&first.transactions[access_state::transaction_of(m.waiters.front())]);
-    }
+    __builtin_prefetch(&m);
+    m_lines.prefetch(r.line);
+    const auto waits = reinterpret_cast<transaction_ref>(r.context);
+    __builtin_prefetch(&access_state::of(waits));
+    __builtin_prefetch(&access_state::of(waits).transactions[access_state::transaction_of(waits)]);
     m_port = std::max(m_port, now()) + m_cycle;
     const ticks taken = m_port - m_cycle, ready = taken + m_fill_latency;
     miss_latency.add(now() - r.issued);
     if (m_open[index] != closed && !fault) {
-        fill(m.line, r.data.data(), r.valid_sectors);
-        if (m_predictor) m_predictor->arrives(index, m_lines.find(m.line));
+        fill(r.line, r.data.data(), r.valid_sectors);
+        if (m_predictor) m_predictor->arrives(index, m_lines.find(r.line));
         if (m_write_latency) {
-            m_writing.push_back({m.line, taken + m_write_latency});
+            m_writing.push_back({r.line, taken + m_write_latency});
             if (!m_write_end.scheduled()) schedule(m_write_end, taken + m_write_latency);
         }
     }
@@ -292,20 +298,20 @@ void vector_cache::line_done(line_request& r) {
     }
     if (rest.empty()) {
         if (m.bytes) count_needed(m.bytes);
-        m.pair = false;
+        m_line_pairs[index] = false;
         close_fetch(index);
         m_free.push_back(index);
     } else {  // a trimmer cut what a load wanted that came after the request
         ++refetches;
         m.waiters = rest;
-        fetch(index, *access_state::of(rest.front()).access, missing, now() + m_tag_latency);
+        fetch(index, rest.front(), missing, now() + m_tag_latency);
     }
     while (!complete.empty()) {  // users may come back with new loads inside these calls
         const transaction_ref p = complete.pop();
         access_state& state = access_state::of(p);
         give_place();
         auto& spans = state.access->spans;
-        if (span_recorder::on()) {
+        if (state.records_spans()) {
             const ticks since = state.since[access_state::transaction_of(p)];
             spans.mark(r.spans.reach());
             if (since == r.issued)
@@ -364,6 +370,7 @@ void vector_cache::reset() {
     m_faulty.clear();
     close_all();
     std::fill(m_mshrs.begin(), m_mshrs.end(), mshr{});
+    std::fill(m_line_pairs.begin(), m_line_pairs.end(), false);
     m_free.resize(m_mshrs.size());
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
     m_port = 0;

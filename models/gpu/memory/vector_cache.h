@@ -119,20 +119,16 @@ public:
 
 private:
     static constexpr std::uint64_t closed = ~std::uint64_t{0};
-    struct mshr {
+    struct alignas(32) mshr {
         std::uint64_t line = 0;
         std::uint64_t bytes = 0;
-        std::uint32_t observer_id = 0;  ///< of its request
-        bool pair = false;              ///< the line was fetched with the other one of 128 bytes
         transaction_queue waiters;
-
-        bool in_use() const { return pair || !waiters.empty(); }
     };
 
     void line_done(line_request& request) override;
     unsigned take_mshr(std::uint64_t line, std::uint64_t bytes);
-    void fetch_pair(std::uint64_t line, const vector_access& access, ticks departure);
-    void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
+    void fetch_pair(std::uint64_t line, transaction_ref first, ticks departure);
+    void fetch(unsigned m, transaction_ref first, std::uint8_t sectors, ticks departure);
     void fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors);
     void count_needed(std::uint64_t bytes);
     void leave(std::uint64_t line);
@@ -164,6 +160,8 @@ private:
     std::unique_ptr<reuse_predictor> m_predictor;  // none: whatever may be trimmed is
     std::vector<std::uint64_t> m_open;             // by MSHR: line of an open fetch, or `closed`
     std::vector<mshr> m_mshrs;
+    std::vector<std::uint32_t> m_observer_ids;  // by MSHR: of its request
+    std::vector<std::uint8_t> m_line_pairs;     // by MSHR: whether the line came with the other one of 128 bytes
     std::vector<unsigned> m_free;
     std::array<std::uint16_t, 256> m_open_by_hash{};  // how many of them, by the low bits of their lines
     ticks m_port = 0;                                 // when the next line can be taken in

@@ -93,7 +93,8 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     if (at > now()) a.spans.add(m_coalesce_span, span_kind::queueing, now(), at);
     a.spans.add(m_coalesce_span, span_kind::service, at, at + m_latency);
     a.spans.add(tlb.lookup_span, span_kind::service, at + m_latency, s.lookup_at);
-    a.transactions = s.count + 1;  // one more until all are translated, so that it does not end before
+    s.pending = s.count + 1;
+    s.spanned = span_recorder::on();
     if (!m_blocked.empty() || m_translating || !translate(s)) return m_blocked.push_back(&s);
     release(s);
     resume_translation();
@@ -129,7 +130,7 @@ bool vector_memory_unit::translate(access_state& s) {
     while (s.translated < s.count) {
         const unsigned i = s.translated;
         const std::uint64_t page = page_of(s.transactions[i].line);
-        s.since[i] = std::max(s.lookup_at, now());
+        if (s.spanned) s.since[i] = std::max(s.lookup_at, now());
         if (s.reordered == i) {
             if (m_reorder.full()) {
                 ++reorder_stalls;
@@ -148,7 +149,7 @@ bool vector_memory_unit::translate(access_state& s) {
             }
             const auto outcome = tlb.look_up(space, page, s.ref(i), std::max(s.lookup_at, now()), t);
             if (outcome == l1_tlb::outcome::full) return done(false);
-            if (s.since[i] > s.lookup_at)
+            if (s.records_spans() && s.since[i] > s.lookup_at)
                 s.access->spans.add(tlb.queue_span, span_kind::queueing, s.lookup_at, s.since[i]);
             if (outcome == l1_tlb::outcome::wait) {
                 ++s.translated;
@@ -202,11 +203,11 @@ void vector_memory_unit::enqueue_uncached(access_state& s, unsigned transaction,
     s.exact |= std::uint64_t{device} << transaction;
     const unsigned first = s.total;
     s.total = coalescer::split_by_lane(*s.access, s.transactions, transaction, first);
-    s.access->transactions += s.total - first;
+    s.pending += s.total - first;
     for (unsigned i = first; i < s.total; ++i) {
         s.bypass |= std::uint64_t{1} << i;
         s.exact |= std::uint64_t{device} << i;
-        s.since[i] = s.since[transaction];
+        if (s.spanned) s.since[i] = s.since[transaction];
         m_port.push(s.ref(i));
     }
 }
@@ -222,8 +223,8 @@ void vector_memory_unit::transactions_translated(transaction_queue waiting, cons
             failed.push(r);
             continue;
         }
-        if (span_recorder::on()) tlb.explain(s.access->spans, s.since[i], t);
-        s.since[i] = std::max(s.since[i], now());
+        if (s.records_spans()) tlb.explain(s.access->spans, s.since[i], t);
+        if (s.spanned) s.since[i] = std::max(s.since[i], now());
         if (auto* o = memory_observer::attached())
             o->translated(m_router.where() - GPU_PA_GPU0, *s.access, i, page_of(s.transactions[i].line), now());
         s.transactions[i].line = t.at(s.transactions[i].line);
@@ -268,7 +269,7 @@ bool vector_memory_unit::look_up(access_state& s, unsigned transaction) {
         at = std::max(m_refused_at, at - std::min(at, cache.tag_latency()));
     }
     const bool in_scratch = a.scratch;
-    if (span_recorder::on() && at > s.since[transaction]) {
+    if (s.records_spans() && at > s.since[transaction]) {
         s.access->spans.add(m_port_span, span_kind::queueing, s.since[transaction], at);
         s.since[transaction] = at;
     }
@@ -412,8 +413,8 @@ void vector_memory_unit::return_in_order() {
 }
 
 void vector_memory_unit::release(access_state& s) {
+    if (--s.pending) return;
     vector_access& a = *s.access;
-    if (--a.transactions) return;
     const ticks ready = std::max(s.ready, now());
     const vector_access_ptr access = std::move(s.access);
     s.next_free = m_free;

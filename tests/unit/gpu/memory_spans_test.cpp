@@ -163,3 +163,25 @@ TEST_CASE("what lanes want of the lines that are fetched") {
     CHECK(l1.lines_needing_48.value() - three == 1);
     CHECK(l1.lines_needing_64.value() - all == 1);
 }
+
+TEST_CASE("recording that begins while accesses are under way") {
+    auto& b = fresh();
+    stress(b, 200, 16);  // states of accesses, which are used again, hold its times
+    b.recorder.enable(false);
+    std::mt19937_64 random(1);
+    for (unsigned i = 0; i < 16; ++i) {
+        auto& client = *b.m.clients[i % 4];
+        auto a = client.make(access_kind::read, 4, 0);
+        a->mask = 0xffff;
+        for (unsigned lane = 0; lane < 16; ++lane) a->address[lane] = base + random() % size / 4 * 4;
+        client.memory.issue(a);
+    }
+    b.recorder.enable(true);
+    b.recorder.record_next(16);
+    b.m.run(ticks{10'000'000'000});
+    REQUIRE(b.recorder.recorded().size() == 16);
+    for (const auto& a : b.recorder.recorded()) {
+        ticks sum;
+        stages(b.recorder, a, sum);  // none begins before its access
+    }
+}
