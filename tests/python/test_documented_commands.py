@@ -278,6 +278,7 @@ OTHERS = {
     "scripts/public_programs.sh": "clones suites, which are not kept here: test_public_programs.py",
     "printf": "writes a source that the next command reads: test_opencl_kernels.py",
     "build/release/bin/stopwatch_machine": "system.stopwatch",
+    "riscv64-linux-gnu-gcc": "test_linux_opencl.py",
 }
 
 
