@@ -96,7 +96,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "lanes": Registered(
         "fabricvp.experiments.lanes",
         "reversible lanes between four sockets, beside links of twice the bandwidth",
-        Budget(7200, 60),
+        Budget(12000, 60),
     ),
     "what-if": Registered(
         "fabricvp.experiments.what_if",

@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each call of OpenCL's run-time: what it does, and the errors that it gives. */
-#include <CL/cl.h>
-#include <stdio.h>
+#include "opencl_checks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { N = 4096, MAX_DEVICES = 16 };
-
-static unsigned wrong;
-
-static void check(const char* what, int good) {
-    printf("%-60s %s\n", what, good ? "ok" : "FAILED");
-    wrong += !good;
-}
-
-static void expect(const char* what, cl_int found, cl_int wanted) {
-    check(what, found == wanted);
-    if (found != wanted) printf("  %d, not %d\n", found, wanted);
-}
-
-#define CL(call)                                                        \
-    do {                                                                \
-        const cl_int error_ = (call);                                   \
-        if (error_) printf("FAILED: %s: %d\n", #call, error_), ++wrong; \
-    } while (0)
 
 static cl_platform_id platform;
 static cl_device_id devices[MAX_DEVICES];

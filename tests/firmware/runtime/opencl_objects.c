@@ -3,30 +3,12 @@
  * boxes, events of the program's. On Linux it also runs behind a loader, which looks into each handle, so all of these
  * are those of objects. */
 #define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <stdio.h>
+#include "opencl_checks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { N = 1024, MAX_DEVICES = 16 };
-
-static unsigned wrong;
-
-static void check(const char* what, int good) {
-    printf("%-60s %s\n", what, good ? "ok" : "FAILED");
-    wrong += !good;
-}
-
-static void expect(const char* what, cl_int found, cl_int wanted) {
-    check(what, found == wanted);
-    if (found != wanted) printf("  %d, not %d\n", found, wanted);
-}
-
-#define CL(call)                                                        \
-    do {                                                                \
-        const cl_int error_ = (call);                                   \
-        if (error_) printf("FAILED: %s: %d\n", #call, error_), ++wrong; \
-    } while (0)
 
 static cl_platform_id platform;
 static cl_device_id devices[MAX_DEVICES];
