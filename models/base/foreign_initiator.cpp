@@ -17,7 +17,7 @@ pooled_ptr<foreign_initiator_base::request> foreign_initiator_base::accept(bus_p
     r->adapter = this;
     r->foreign_side = &foreign_side;
     r->blocking = blocking;
-    r->completed = false;
+    r->completed = r->abandoned = false;
     // The foreign payload may have no memory manager, so one of ours goes on; the data are not copied.
     r->bus_side = allocate_payload();
     r->bus_side->acquire();
@@ -74,8 +74,8 @@ void foreign_initiator_base::finish(request& done) {
     const pooled_ptr<request> r = *at;
     m_in_flight.erase(at);
     const auto status = r->bus_side->get_response_status();
-    r->foreign_side->set_response_status(status == tlm::TLM_INCOMPLETE_RESPONSE ? tlm::TLM_GENERIC_ERROR_RESPONSE
-                                                                                : status);
+    const bool ended = !r->abandoned && status != tlm::TLM_INCOMPLETE_RESPONSE;
+    r->foreign_side->set_response_status(ended ? status : tlm::TLM_GENERIC_ERROR_RESPONSE);
     r->foreign_side->set_dmi_allowed(false);
     r->bus_side->clear_extension<request>();
     r->bus_side->release();
@@ -93,9 +93,10 @@ void foreign_initiator_base::finish(request& done) {
 void foreign_initiator_base::reset() {
     const auto under_way = m_in_flight;
     for (const auto& r : under_way) {
+        r->abandoned = true;
+        if (!r->due.scheduled())
+            continue;  // its target has it, and reads and writes the foreign data until it responds
         cancel(r->due);
-        r->bus_side->clear_extension<request>();  // a late response finds no waiter
-        r->bus_side->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         schedule(r->responded, now());
     }
     model::reset();

@@ -22,7 +22,8 @@ public:
 
     counter accesses{*this, "accesses", "1", "accesses of the foreign initiator"};
 
-    /// Accesses under way end with an error response: a foreign thread waits for each of them.
+    /// Accesses under way end with an error response, those that a target has when it responds: a foreign thread waits
+    /// for each of them.
     void reset() override;
 
 protected:
@@ -43,6 +44,7 @@ private:
         bus_payload* foreign_side = nullptr;
         bus_payload* bus_side = nullptr;
         bool blocking = true;
+        bool abandoned = false;  // by reset()
         bool completed = false;  // for blocking ones: the thread may return
         sc_core::sc_event finished;
         calendar_event due{method<&request::send>, this};

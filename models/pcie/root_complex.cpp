@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -284,6 +285,10 @@ tlm::tlm_sync_enum root_complex::nb_transport_bw(bus_payload& payload, tlm::tlm_
         const auto a = std::move(*at);
         m_accesses.erase(at);
         memory_done(*a, now() + delay.value());
+    } else {
+        m_abandoned.erase(std::remove_if(m_abandoned.begin(), m_abandoned.end(),
+                                         [&](const auto& a) { return a->payload == &payload; }),
+                          m_abandoned.end());
     }
     return tlm::TLM_COMPLETED;
 }
@@ -497,6 +502,8 @@ void root_complex::reset() {
     m_inbound.clear();
     cancel(m_deliver);
     std::fill(m_last_write.begin(), m_last_write.end(), ticks{0});
+    // The bus still reads and writes what they point to, until it responds.
+    std::move(m_accesses.begin(), m_accesses.end(), std::back_inserter(m_abandoned));
     m_accesses.clear();
     m_due.clear();
     cancel(m_send);

@@ -123,11 +123,12 @@ private:
         tlp_ptr packet;
         unsigned ingress;
     };
-    std::multimap<ticks, inbound_tlp> m_inbound;             // on their way from a root port inwards
-    std::vector<ticks> m_last_write;                         // when the last one of a root port is there
-    std::vector<std::unique_ptr<memory_access>> m_accesses;  // waiting for the host's answer
-    std::multimap<ticks, tlp_ptr> m_due;                     // completions that a latency holds back
-    std::vector<unsigned> m_intx_counts;                     // what is asserted, by line and root port
+    std::multimap<ticks, inbound_tlp> m_inbound;              // on their way from a root port inwards
+    std::vector<ticks> m_last_write;                          // when the last one of a root port is there
+    std::vector<std::unique_ptr<memory_access>> m_accesses;   // waiting for the host's answer
+    std::vector<std::unique_ptr<memory_access>> m_abandoned;  // the same, from before a reset
+    std::multimap<ticks, tlp_ptr> m_due;                      // completions that a latency holds back
+    std::vector<unsigned> m_intx_counts;                      // what is asserted, by line and root port
     std::multimap<ticks, std::shared_ptr<configuration_job>> m_retries;
     calendar_event m_deliver{method<&root_complex::deliver_due>, this};
     calendar_event m_retry{method<&root_complex::configure_again>, this};

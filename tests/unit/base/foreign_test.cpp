@@ -438,6 +438,20 @@ TEST_CASE_METHOD(bench, "a reset ends the accesses of a foreign initiator with a
     CHECK(status == tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
+TEST_CASE_METHOD(bench, "a target has the data of a foreign initiator until it responds, also where that is reset") {
+    m.memory.later = true;
+    m.memory.bytes[0] = 7;
+    std::uint64_t data = 1;
+    tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+    m.loose.action = [&] { status = m.loose.access(tlm::TLM_READ_COMMAND, 0, data, 0); };
+    m.loose.go.notify(sc_core::sc_time(100, sc_core::SC_NS));
+    m.timeline.run_until(t0 + 105_ns);
+    m.inward.reset();
+    run();
+    CHECK(seen == std::vector<entry>{{t0 + 100_ns, "our access"}, {t0 + 112_ns, "loose returns"}});
+    CHECK(status == tlm::TLM_GENERIC_ERROR_RESPONSE);
+}
+
 TEST_CASE_METHOD(bench, "a target that answers later refuses b_transport") {
     m.memory.later = true;
     bus_payload p;

@@ -3,9 +3,12 @@
 // port that may not send; and what a debugger sees of configuration space.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "pcie/copy_engine.h"
 #include "pcie/root_complex.h"
@@ -259,12 +262,19 @@ TEST_CASE("responses to requests from before a reset are nothing") {
     b.reach(2);
     b.root.reset();
     b.engine.reset();
+    std::vector<buffer_slice> others;  // that have its buffers if the memory has them no longer
+    for (unsigned i = 0; i < 16; ++i) {
+        others.push_back(allocate_slice(8));
+        std::memset(others.back().data(), 7, 8);
+    }
+    b.put(0x100, 44);
     b.memory.respond_to_last();
     b.memory.respond_to_first();
     b.run();
+    CHECK(b.at(0x200) == 5);
+    for (const auto& o : others) CHECK(std::count(o.data(), o.data() + 8, 7) == 8);
     CHECK((!*lost.status || **lost.status != request_status::ok));
     b.enumerate();
-    b.put(0x100, 44);
     const auto again = b.read(0x100);
     b.reach(1);
     b.memory.respond_to_first();
