@@ -55,6 +55,10 @@ std::vector<std::pair<std::string, std::uint64_t>> disks(session& s, std::size_t
     return found;
 }
 
+std::string queue_pairs(session& s, std::size_t node) {
+    return s.machine().hardware().nodes.at(node)->devices.list_queue_pairs();
+}
+
 virtio::disk_image& disk_at(session& s, std::size_t node, std::size_t index) {
     auto& n = *s.machine().hardware().nodes.at(node);
     require_disk_images(n);
@@ -78,6 +82,7 @@ bool write_disk(session& s, std::size_t node, std::size_t index, std::uint64_t o
 void bind_pcie(py::module_& m) {
     m.def("pcie_transfer", &transfer);
     m.def("pcie_endpoints", &endpoint_names);
+    m.def("queue_pairs", &queue_pairs);
     m.def("disks", &disks);
     m.def("read_disk", &read_disk);
     m.def("write_disk", &write_disk);

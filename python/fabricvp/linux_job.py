@@ -266,7 +266,7 @@ def _opencl_driver() -> bytes:
     require_cross_tools()
     folders = ("lib", "etc", "etc/OpenCL", "etc/OpenCL/vendors")
     files = {f"lib/{DRIVER}": opencl_driver(), "etc/OpenCL/vendors/fabricvp.icd": f"/lib/{DRIVER}\n".encode()}
-    return _cpio(60_000, folders, files)
+    return archive_of(60_000, folders, files)
 
 
 def set_up(node: int, nodes: int, peer_memory: bool = False) -> list[str]:
@@ -296,10 +296,10 @@ def _address(node: int) -> str:
 
 def cpio(start: bytes, files: Mapping[str, bytes]) -> bytes:
     """What the kernel unpacks over the initramfs (cpio, newc): the folder /job with a script and files."""
-    return _cpio(100_000, ["job"], {"job/start": start, **{f"job/{name}": data for name, data in files.items()}})
+    return archive_of(100_000, ["job"], {"job/start": start, **{f"job/{name}": data for name, data in files.items()}})
 
 
-def _cpio(first: int, folders: Iterable[str], files: Mapping[str, bytes]) -> bytes:
+def archive_of(first: int, folders: Iterable[str], files: Mapping[str, bytes]) -> bytes:
     """``first`` is a number that no other archive's files have."""
     entries = [(name, stat.S_IFDIR | 0o755, b"") for name in folders]
     entries += [(name, stat.S_IFREG | 0o755, data) for name, data in files.items()]

@@ -55,6 +55,12 @@ class Node:
         found = enumerate(_fabricvp.disks(self._core, self.index))
         return {name: Disk(self, number, name, size) for number, (name, size) in found}
 
+    @property
+    def queue_pairs(self) -> list[str]:
+        """Queue pairs of the node's RDMA adapters that are not in the reset state, a line each: type, state, what it is
+        connected to, entries that are outstanding."""
+        return _fabricvp.queue_pairs(self._core, self.index).splitlines()
+
     @cached_property
     def fabric(self) -> Fabric:
         """The fabric between the node's GPUs: what its links carried."""

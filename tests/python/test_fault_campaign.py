@@ -99,7 +99,7 @@ def test_a_lost_load_is_a_failure_where_errors_are_reported(errors, fate):
 
 
 def test_one_injection_of_a_campaign_is_repeated_by_its_number():
-    options = argparse.Namespace(injections=None, number=10, seed=5, kinds=None)
+    options = argparse.Namespace(machine="cluster", injections=None, number=10, seed=5, kinds=None)
     run = Run(True, 1, options, Progress())
     study.study(run)
     assert run.report.ok and [len(s.frame) for s in tables(run)] == [1]
@@ -161,7 +161,9 @@ def test_a_campaign_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "AGAIN", 1)
 
     def run(injections, cache):
-        options = argparse.Namespace(injections=injections, number=None, seed=3, kinds=["lanes lost"])
+        options = argparse.Namespace(
+            machine="cluster", injections=injections, number=None, seed=3, kinds=["lanes lost"]
+        )
         made = Run(True, 2, options, Found(), result_cache=ResultCache(cache))
         study.study(made)
         return made
@@ -179,7 +181,8 @@ def tables(run):
 
 def test_a_campaign_that_lost_a_simulator_fails(monkeypatch):
     crashed = campaign.Injection(0, "link down", "PCIe", "node0.gpu0.link", "", 5, Fate.CRASH, "process gone", 0)
-    run = Run(True, 1, argparse.Namespace(injections=1, number=None, seed=1, kinds=["link down"]), Progress())
+    options = argparse.Namespace(machine="cluster", injections=1, number=None, seed=1, kinds=["link down"])
+    run = Run(True, 1, options, Progress())
     monkeypatch.setattr(run, "map", lambda *_, **__: [campaign.Injected((crashed,), QUIET)])
     study.study(run)
     assert [c.name for c in run.report.checks if not c.ok] == ["no fault ends the simulator"]

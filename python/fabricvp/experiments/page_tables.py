@@ -244,7 +244,13 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "spread": spread,
     },
     "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates, "cpu": gpurdma.what_if_cpu},
-    "faults": {"outcomes": faults.outcomes, "shares": faults.shares, "protection": faults.protection},
+    "faults": {
+        "outcomes": faults.outcomes,
+        "shares": faults.shares,
+        "protection": faults.protection,
+        "linux_outcomes": faults.linux_outcomes,
+        "linux_shares": faults.linux_shares,
+    },
     "fidelity": {"summary": fidelity.summary, "figures": fidelity.figures, "results": fidelity.results},
     "lanes": {
         "synthetic": lanes.synthetic,

@@ -11,8 +11,23 @@ if TYPE_CHECKING:
     import argparse
 
 
+MACHINE = "cluster"
+
+
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--injections", metavar="N", type=int, help="how many (default: 10,000; with --quick 500)")
+    parser.add_argument(
+        "--machine",
+        metavar="MACHINE",
+        default=MACHINE,
+        help="cluster: our firmware, GPUs and RDMA; linux_rdma_pair: Debian's Linux on two nodes with RDMA, which `make"
+        " linux` fetches (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--injections",
+        metavar="N",
+        type=int,
+        help="how many (default: 10,000, on linux_rdma_pair 2,500; with --quick 500, on linux_rdma_pair 110)",
+    )
     parser.add_argument("--number", metavar="N", type=int, help="only the injection of this number of the campaign")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of all draws (default: %(default)s)")
     parser.add_argument(
@@ -23,8 +38,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "faults",
     "Faults, counted",
-    "What becomes of a fault in a cluster at work: is it masked, corrected, reported, recovered from after a time-out,"
+    "What becomes of a fault in machines at work: is it masked, corrected, reported, recovered from after a time-out,"
     " does the machine hang, or is the result wrong without a word?",
     study_of(__package__),
     _options,
+    machine=MACHINE,
+    other_title="Faults, counted, on {machine}",
 )

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 from ...data import firmware_path
 from ...errors import InputError, RemoteError
@@ -28,11 +29,27 @@ OPTIONS = (
     "entries=0 size=128 link_modes=netcrafter_lanes bytes=4096 messages=8 rows=16 columns=16 iterations=2"
     " pcie_errors=reported"
 )
+CLUSTER = "cluster"  #: a machine, and its program
 BEGIN = "gpu3 "  #: on the console of node 0, when buses are numbered and GPUs found
 WITH_ECC = " with ECC"  #: behind the name of a structure that has it
 FLIPS = ("bit flip", "two bits flip")
 STEP = "50 ms"  #: after which is looked whether a node has failed
 WALL_LIMIT_S = 1800  #: of such a step; one that takes longer counts as a failure of the simulator
+
+
+class Campaign(Protocol):
+    """What the points of all machines say."""
+
+    @property
+    def first(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+    @property
+    def machine(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -45,8 +62,8 @@ class Injections:
     seed: int
     kinds: tuple[str, ...] = ()
     ecc: bool = False
-    machine: str = "cluster"
-    program: str = "cluster"
+    machine: str = CLUSTER
+    program: str = CLUSTER
     options: str = OPTIONS
     begin: str = BEGIN
     watchdog: str = "100 ms"
@@ -118,18 +135,23 @@ def measure(point: Injections) -> Injected:
                 for kind in kinds
                 if kind.structure in PROTECTION and kind.name in FLIPS
             ]
-        wanted = [kind for kind in kinds if not point.kinds or kind.name in point.kinds]
-        if missing := set(point.kinds) - {kind.name for kind in wanted}:
-            known = ", ".join(dict.fromkeys(kind.name for kind in kinds))
-            raise InputError(f"--kinds: {point.machine} has no kind '{min(missing)}'; there are: {known}")
-        return [_drawn(point, number, wanted, window) for number in range(point.first, point.first + point.count)]
+        return drawn_plan(point, kinds, window)
 
     return run_plan(point, plan)
 
 
-def _drawn(point: Injections, number: int, kinds: Sequence[Kind], window: Window) -> Planned:
+def drawn_plan(point: Campaign, kinds: Sequence[Kind], window: Window) -> list[Planned]:
+    """The point's injections. Raises `InputError` if there are no such kinds."""
+    wanted = [kind for kind in kinds if not point.kinds or kind.name in point.kinds]
+    if missing := set(point.kinds) - {kind.name for kind in wanted}:
+        known = ", ".join(dict.fromkeys(kind.name for kind in kinds))
+        raise InputError(f"--kinds: {point.machine} has no kind '{min(missing)}'; there are: {known}")
+    return [_drawn(point.seed, number, wanted, window) for number in range(point.first, point.first + point.count)]
+
+
+def _drawn(seed: int, number: int, kinds: Sequence[Kind], window: Window) -> Planned:
     """An injection by its number: kinds take turns, all else is drawn."""
-    draws = random.Random(f"{point.seed} {number}")
+    draws = random.Random(f"{seed} {number}")
     kind = kinds[number % len(kinds)]
     share, drawn = draws.random(), kind.drawn(draws)
     at = window.begin + int(share * (window.end - window.begin))
@@ -156,16 +178,36 @@ def run_plan(point: Injections, plan: Plan) -> Injected:
         if undisturbed.outcome != Outcome.POWER_OFF:
             raise RuntimeError(f"the run without a fault ended otherwise: {undisturbed.outcome}, {undisturbed.detail}")
         kinds = kinds_of(platform.faults(), len(platform.nodes))
-        found = []
-        for p in sorted(plan(kinds, Window(platform, begin, undisturbed.time_ps)), key=lambda p: (p.at_ps, p.number)):
-            if p.at_ps > platform.now_ps:
-                platform.run(f"{p.at_ps - platform.now_ps} ps")
-            hit, fate, detail, end = _branch(platform, p.drawn, undisturbed, point)
-            found.append(Injection(p.number, p.kind, p.structure, hit.target, _text(hit), p.at_ps, fate, detail, end))
+        planned = plan(kinds, Window(platform, begin, undisturbed.time_ps))
+        return inject_all(
+            platform, planned, undisturbed, lambda branch: _run(branch, point.limit, point.grace), classify
+        )
+
+
+def inject_all(
+    platform: Platform,
+    planned: Sequence[Planned],
+    undisturbed: Ending,
+    run: Callable[[RemotePlatform], Ending],
+    judge: Callable[[Ending, Ending], tuple[Fate, str]],
+) -> Injected:
+    """A branch for each injection, at its time: ``run`` runs it to its end, and ``judge`` gives class and detail."""
+    found = []
+    for p in sorted(planned, key=lambda p: (p.at_ps, p.number)):
+        if p.at_ps > platform.now_ps:
+            platform.run(f"{p.at_ps - platform.now_ps} ps")
+        hit, fate, detail, end = _branch(platform, p.drawn, undisturbed, run, judge)
+        found.append(Injection(p.number, p.kind, p.structure, hit.target, _text(hit), p.at_ps, fate, detail, end))
     return Injected(tuple(sorted(found, key=lambda each: each.number)), undisturbed)
 
 
-def _branch(platform: Platform, drawn: Drawn, undisturbed: Ending, point: Injections) -> tuple[Drawn, Fate, str, int]:
+def _branch(
+    platform: Platform,
+    drawn: Drawn,
+    undisturbed: Ending,
+    run: Callable[[RemotePlatform], Ending],
+    judge: Callable[[Ending, Ending], tuple[Fate, str]],
+) -> tuple[Drawn, Fate, str, int]:
     """What was hit by an injection, now; class, detail and end."""
     with platform.fork() as branch:
         now = platform.now_ps
@@ -176,10 +218,10 @@ def _branch(platform: Platform, drawn: Drawn, undisturbed: Ending, point: Inject
         try:
             for step in drawn.steps:
                 inject(branch, drawn.target, step.kind, f"{now + step.delay_ps} ps", **dict(step.arguments))
-            ending = _run(branch, point.limit, point.grace)
+            ending = run(branch)
         except (RemoteError, TimeoutError, RuntimeError) as error:
             return drawn, Fate.CRASH, f"{type(error).__name__}: {error}", 0
-    return (drawn, *classify(undisturbed, ending), ending.time_ps)
+    return (drawn, *judge(undisturbed, ending), ending.time_ps)
 
 
 def _run(branch: RemotePlatform, limit: str, grace: str) -> Ending:
@@ -223,7 +265,7 @@ def ending_of(platform: RemotePlatform, result: RunResult) -> Ending:
     """How a run of the machine ended."""
     return Ending(
         result.outcome,
-        result.detail if result.outcome != Outcome.TIME_LIMIT else _harts(platform),
+        result.detail if result.outcome != Outcome.TIME_LIMIT else harts_of(platform),
         tuple(node.outcome.state == NodeState.FAILED for node in platform.nodes),
         tuple(lines_of(node.console.output) for node in platform.nodes),
         counters_of(platform.statistics.totals()),
@@ -231,7 +273,7 @@ def ending_of(platform: RemotePlatform, result: RunResult) -> Ending:
     )
 
 
-def _harts(platform: RemotePlatform) -> str:
+def harts_of(platform: RemotePlatform) -> str:
     """Where those of nodes stand that have not ended."""
     running = (node for node in platform.nodes if node.outcome.state == NodeState.RUNNING)
     return "; ".join(f"{hart.name} at pc {hart.pc:#x} ({hart.state})" for node in running for hart in node.harts)

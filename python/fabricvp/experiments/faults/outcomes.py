@@ -77,23 +77,23 @@ def classify(undisturbed: Ending, ending: Ending) -> tuple[Fate, str]:
         return Fate.HANG, ending.detail
     if ending.outcome in (Outcome.TIME_LIMIT, Outcome.IDLE) and not any(ending.failed):  # else others wait for it
         return Fate.UNNAMED_HANG, ending.detail
-    new, missing = _differences(undisturbed.lines, ending.lines)
+    new, missing = differences(undisturbed.lines, ending.lines)
     told = [line for line in new if not CHECK.search(line) and not RESULT.match(line)]
     right = ending.outcome == undisturbed.outcome and not missing and not any(map(CHECK.search, new))
     more = {p: v for p, v in ending.counters.items() if v > undisturbed.counters.get(p, 0)}
-    reported = _first(REPORTED, more)
+    reported = first_counter(REPORTED, more)
     if told or reported or ending.outcome == Outcome.REFUSED:
         return Fate.REPORTED, told[0] if told else reported or ending.detail
     if not right:
         return Fate.SILENT, next(iter(new), "") or (f"missing: {missing[0]}" if missing else ending.detail)
-    if timeout := _first(TIMEOUT, more):
+    if timeout := first_counter(TIMEOUT, more):
         return Fate.RECOVERED, timeout
-    if corrected := _first(CORRECTED, more):
+    if corrected := first_counter(CORRECTED, more):
         return Fate.CORRECTED, corrected
     return Fate.MASKED, ""
 
 
-def _differences(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+def differences(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Lines that came to a node's console, and lines that did not come."""
     new: list[str] = []
     missing: list[str] = []
@@ -114,5 +114,6 @@ def _without(lines: Iterable[str], others: Iterable[str]) -> list[str]:
     return found
 
 
-def _first(pattern: re.Pattern[str], counters: Mapping[str, float]) -> str:
+def first_counter(pattern: re.Pattern[str], counters: Mapping[str, float]) -> str:
+    """The first path that matches; "" if none."""
     return next((path for path in sorted(counters) if pattern.search(path)), "")

@@ -19,3 +19,13 @@ def shares(frames: Frames) -> PageTable:
 def protection(frames: Frames) -> PageTable:
     """Flips in memories without and with ECC."""
     return as_it_is(frames["protection"])
+
+
+def linux_outcomes(frames: Frames) -> PageTable:
+    """The same of nodes with Linux."""
+    return as_it_is(frames["linux_outcomes"])
+
+
+def linux_shares(frames: Frames) -> PageTable:
+    """Shares with their intervals, by structure, of nodes with Linux."""
+    return as_it_is(frames["linux_shares"])

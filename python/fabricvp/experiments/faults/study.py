@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas
 from scipy.stats import binomtest
@@ -13,16 +14,21 @@ from ...errors import InputError
 from ..drawing import stacked
 from ..frame import Run
 from .kinds import PROTECTION
-from .measure import FLIPS, WITH_ECC, Injected, Injection, Injections, measure
+from .linux_measure import LINUX, LinuxInjections, images, measure_linux
+from .measure import CLUSTER, FLIPS, WITH_ECC, Injected, Injection, Injections, measure
 from .outcomes import Fate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INJECTIONS, QUICK_INJECTIONS = 10_000, 500
+LINUX_INJECTIONS, LINUX_QUICK_INJECTIONS = 2_500, 110
 CHUNK = 20  #: injections of a point
+LINUX_CHUNK = 50  #: for each of which Linux boots, which takes as long as ten injections
 ECC_SHARE = 4  #: one more injection for so many, into memories of a machine with ECC
 AGAIN = 3  #: that are made twice
+Point = Injections | LinuxInjections
+MEASURES: dict[str, Callable[[Any], Injected]] = {CLUSTER: measure, LINUX: measure_linux}
 #: No result, or a wrong one, of which nothing tells the software.
 BAD = (Fate.HANG, Fate.UNNAMED_HANG, Fate.SILENT, Fate.CRASH)
 
@@ -30,48 +36,61 @@ BAD = (Fate.HANG, Fate.UNNAMED_HANG, Fate.SILENT, Fate.CRASH)
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``. Raises `InputError` for bad options."""
     options = run.options
-    count = options.injections if options.injections is not None else QUICK_INJECTIONS if run.quick else INJECTIONS
+    on_linux = options.machine == LINUX
+    if options.machine not in (CLUSTER, LINUX):
+        raise InputError(f"--machine: a campaign runs on {CLUSTER} or {LINUX}, not on '{options.machine}'")
+    full, quick, chunk = (
+        (LINUX_INJECTIONS, LINUX_QUICK_INJECTIONS, LINUX_CHUNK) if on_linux else (INJECTIONS, QUICK_INJECTIONS, CHUNK)
+    )
+    count = options.injections if options.injections is not None else quick if run.quick else full
     if count < 1:
         raise InputError(f"--injections: {count} is not a number of 1 or more")
     kinds = tuple(options.kinds or ())
+    made_by = images() if on_linux else ()
+
+    def point(first: int, number: int, ecc_kinds: tuple[str, ...] = ()) -> Point:
+        if on_linux:
+            return LinuxInjections(first, number, options.seed, kinds, images=made_by)
+        return Injections(first, number, options.seed, ecc_kinds or kinds, ecc=bool(ecc_kinds))
+
     if options.number is not None:
-        _one(run, options.number, kinds)
+        _one(run, options.number, point)
         return
-    points = [Injections(first, min(CHUNK, count - first), options.seed, kinds) for first in range(0, count, CHUNK)]
-    if flips := [kind for kind in FLIPS if not kinds or kind in kinds]:
+    points = [point(first, min(chunk, count - first)) for first in range(0, count, chunk)]
+    if not on_linux and (flips := tuple(kind for kind in FLIPS if not kinds or kind in kinds)):
         more = -(-count // ECC_SHARE)
-        points += [
-            Injections(first, min(CHUNK, more - first), options.seed, tuple(flips), ecc=True)
-            for first in range(0, more, CHUNK)
-        ]
-    found: list[Injected] = run.map("injections", measure, points, lambda p: p.count, _name)
-    first = Injections(0, min(AGAIN, count), options.seed, kinds)
-    again: Injected = run.map("the same again", measure, [first], name=_name, fresh=True)[0]
+        points += [point(first, min(chunk, more - first), flips) for first in range(0, more, chunk)]
+    found: list[Injected] = run.map("injections", MEASURES[options.machine], points, lambda p: p.count, _name)
+    first = point(0, min(AGAIN, count))
+    again: Injected = run.map("the same again", MEASURES[options.machine], [first], name=_name, fresh=True)[0]
     injections = [each for point in found for each in point.injections]
     _check(run, points, found, first, again)
     _rows(run, injections)
+    prefix = "linux_" if on_linux else ""
     run.report.conclude(*_sentences(injections))
-    run.report.plot("fates", fates_plot(injections), "What became of faults, by structure and kind")
+    run.report.plot(f"{prefix}fates", fates_plot(injections), "What became of faults, by structure and kind")
     run.report.table(
-        "outcomes", outcomes_table(injections), "Injections by structure, kind and what became of them", 80
+        f"{prefix}outcomes", outcomes_table(injections), "Injections by structure, kind and what became of them", 80
     )
-    run.report.table("shares", shares_table(injections), "Shares with 95 % intervals (Wilson), by structure")
+    run.report.table(f"{prefix}shares", shares_table(injections), "Shares with 95 % intervals (Wilson), by structure")
     if any(i.structure.endswith(WITH_ECC) for i in injections):
         run.report.table(
             "protection",
             protection_table(injections),
             "Bits that flip in memories, without and with ECC: 95 % intervals",
         )
-    run.report.table("injections", injections_table(injections), "Each injection", 20)
+    if on_linux and (hangs := [i for i in injections if i.fate in (Fate.HANG, Fate.UNNAMED_HANG)]):
+        run.report.table(f"{prefix}hangs", injections_table(hangs), "Each hang, and what is said of it", 20)
+    run.report.table(f"{prefix}injections", injections_table(injections), "Each injection", 20)
 
 
-def _one(run: Run, number: int, kinds: tuple[str, ...]) -> None:
+def _one(run: Run, number: int, make: Callable[[int, int], Point]) -> None:
     """Only one injection of a campaign, and whether it ends the same a second time."""
     if number < 0:
         raise InputError(f"--number: {number} is not a number of 0 or more")
-    point = Injections(number, 1, run.options.seed, kinds)
-    found: Injected = run.map("injection", measure, [point], name=_name)[0]
-    again: Injected = run.map("the same again", measure, [point], name=_name, fresh=True)[0]
+    point, function = make(number, 1), MEASURES[run.options.machine]
+    found: Injected = run.map("injection", function, [point], name=_name)[0]
+    again: Injected = run.map("the same again", function, [point], name=_name, fresh=True)[0]
     injection = found.injections[0]
     _check(run, [point], [found], point, again)
     run.report.conclude(
@@ -80,14 +99,16 @@ def _one(run: Run, number: int, kinds: tuple[str, ...]) -> None:
     run.report.table("injection", injections_table([injection]), "The injection", 1)
 
 
-def _check(run: Run, points: list[Injections], found: list[Injected], first: Injections, again: Injected) -> None:
-    report = run.report
+def _check(run: Run, points: Sequence[Point], found: list[Injected], first: Point, again: Injected) -> None:
+    report, on_cluster = run.report, run.options.machine == CLUSTER
     injections = [each for point in found for each in point.injections]
     crashed, unnamed = ([i for i in injections if i.fate == fate] for fate in (Fate.CRASH, Fate.UNNAMED_HANG))
     report.check("no fault ends the simulator", not crashed, _listed(crashed) or f"{len(injections)} injections")
-    report.check("every hang is named", not unnamed, _listed(unnamed) or "by the watchdog")
-    corrupt = [i for i in injections if i.fate == Fate.SILENT and i.structure.endswith(WITH_ECC)]
-    report.check("no silent corruption where there is ECC", not corrupt, _listed(corrupt) or "one and two bits")
+    named = "by the watchdog" if on_cluster else "by a watchdog, or Linux and its adapter say who waits"
+    report.check("every hang is named", not unnamed, _listed(unnamed) or named)
+    if on_cluster:
+        corrupt = [i for i in injections if i.fate == Fate.SILENT and i.structure.endswith(WITH_ECC)]
+        report.check("no silent corruption where there is ECC", not corrupt, _listed(corrupt) or "one and two bits")
     report.check(
         "the run without a fault is the same in every process",
         all(
@@ -239,5 +260,5 @@ def _sentences(injections: list[Injection]) -> list[str]:
     return sentences
 
 
-def _name(point: Injections) -> str:
+def _name(point: Point) -> str:
     return f"injections {point.first} to {point.first + point.count - 1}{', with ECC' if point.ecc else ''}"
