@@ -12,6 +12,7 @@
 #include "bindings/fabric.h"
 #include "bindings/gpu.h"
 #include "bindings/monitor.h"
+#include "bindings/pages_in_use.h"
 #include "bindings/parameter_list.h"
 #include "bindings/pcie.h"
 #include "bindings/python_endpoint.h"
@@ -308,6 +309,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     fabricvp::python::bind_fabric(m);
     fabricvp::python::bind_gpu(m);
     fabricvp::python::bind_monitor(m);
+    fabricvp::python::bind_pages_in_use(m);
     fabricvp::python::bind_pcie(m);
     fabricvp::python::bind_spans(m);
     fabricvp::python::bind_endpoints(m);

@@ -211,6 +211,13 @@ CHANGED = {
         f"experiment faults {options}--out results": ("experiment faults --quick --injections 2 --out results", LONG)
         for options in ("", "--quick ")
     },
+    **{
+        f"experiment faults --machine linux_rdma_pair {options}--out results": (
+            "experiment faults --help",
+            "test_fault_linux.py runs a small one",
+        )
+        for options in ("", "--quick ")
+    },
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
     "experiment scale --out results": (
         "experiment scale --quick --devices 4 16 --patterns uniform --out results",

@@ -15,6 +15,7 @@ from fabricvp.experiments.faults import study
 from fabricvp.experiments.faults.kinds import PROTECTION, Drawn, Step, structure_of
 from fabricvp.experiments.faults.measure import FLIPS, Injections, Planned, measure, run_plan
 from fabricvp.experiments.faults.outcomes import Ending, Fate, classify, counters_of, lines_of
+from fabricvp.experiments.faults.places import byte_in_use
 from fabricvp.experiments.faults.study import interval
 from fabricvp.experiments.frame import Run
 from fabricvp.experiments.points import PointFailed, run_points
@@ -267,3 +268,15 @@ def test_intervals_are_wilsons():
 def test_a_run_that_fails_without_a_fault_is_an_error():
     with pytest.raises(PointFailed, match="the run without a fault ended otherwise: refused"):
         run_points(measure, [Injections(0, 1, 1, options="size=5000000000")], 1, lambda index: None)
+
+
+def test_places_in_memory_are_in_pages_with_a_byte_that_is_not_zero():
+    with fabricvp.spawn("cluster") as platform:
+        for target in ("node1.gpu2.memory.hbm", "node0.host.dram"):
+            assert platform.call(byte_in_use, target, 0.5) is None
+            node = platform.nodes[int(target[4])]
+            memory, base = (node.gpus[2].memory, 0) if "gpu" in target else (node.memory, 0x8000_0000)
+            for at, byte in ((3 * 4096, 1), (5 * 4096, 0), (8 * 4096 - 1, 255), (900 * 4096 + 7, 2)):
+                memory.write(base + at, bytes([byte]))
+            found = [platform.call(byte_in_use, target, (n + 0.5) / 3) for n in range(3)]
+            assert found == [page * 4096 + 2048 for page in (3, 7, 900)]

@@ -26,7 +26,7 @@ from linux_rdma import CONFIGS, WITH_IMAGES
 SECOND = 10**12
 REGULAR = ("client 100: status 0", "server 100: status 0", ENDED)
 QUIET = LinuxEnding(
-    Outcome.TIME_LIMIT, "", (False, False), (REGULAR, REGULAR), {}, 5 * SECOND, (False, False), ("", "")
+    Outcome.TIME_LIMIT, "", (False, False), (REGULAR, REGULAR), {}, 5 * SECOND, (False, False), 0, ("", "")
 )
 CORRECTABLE = (
     "pcieport 0000:00:02.0: AER: Multiple Correctable error message received from 0000:02:00.0",
@@ -128,6 +128,7 @@ def test_what_a_waiting_node_answers_is_one_line():
     assert waiting_of("node1", output, ["node1.hca0 qp 0x16: RTS"]) == (
         "node1: 'rping -s -C 20' sleeps in futex_wait_queue, ib_uverbs_event_read; node1.hca0 qp 0x16: RTS"
     )
+    assert waiting_of("node1", "waits: rping of rping -c : 0\r\n", []) == "node1: 'rping -c' runs"
     assert waiting_of("node1", "for p in", ["node1.hca0 qp 0x16: RTS"]) == ""
 
 

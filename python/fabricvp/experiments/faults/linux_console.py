@@ -46,6 +46,7 @@ class LinuxEnding(Ending):
     """How a run ended, by what its nodes with Linux do."""
 
     restarted: tuple[bool, ...] = ()  #: by node: whether it has started again
+    instructions: float = 0  #: of all harts, since the machine was made
     waits: tuple[str, ...] = ()  #: by node that has not ended: who waits for what, as its Linux and its adapter say
 
 
@@ -70,7 +71,10 @@ def waiting_of(node: str, output: str, queue_pairs: Sequence[str]) -> str:
     for line in output.split("\n"):
         if found := WAITING.match(line.strip("\r")):
             programs.setdefault(found["program"], []).append(found["where"])
-    texts = [f"'{program}' sleeps in {', '.join(dict.fromkeys(where))}" for program, where in programs.items()]
+    texts = [
+        f"'{program}' {'runs' if '0' in where else 'sleeps in ' + ', '.join(dict.fromkeys(where))}"
+        for program, where in programs.items()
+    ]
     return f"{node}: {'; '.join([*texts, *queue_pairs])}" if texts else ""
 
 

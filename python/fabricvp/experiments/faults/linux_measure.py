@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,6 +42,8 @@ QUERY = (
     "for p in $(pidof rping sleep); do for t in /proc/$p/task/*; do"
     r""" echo "waits: $(cat $t/comm) of $(tr '\0' ' ' <$t/cmdline): $(cat $t/wchan)"; done; done"""
 )
+#: Linux names what keeps a processor busy after 4 s, and what does not wake after 30 s.
+WATCHDOGS = "cd /proc/sys/kernel; echo 2 >watchdog_thresh; echo 30 >hung_task_timeout_secs; cd /"
 #: From its begin on, the driver looks every 5 s, at a full second, whether its adapter has failed. Programs start
 #: shortly before that, since a driver that waits for an adapter which is gone keeps its processor busy.
 BEFORE_POLL = "4.5 s"
@@ -67,6 +69,7 @@ class LinuxInjections:
     #: Time-outs end before: those of the driver's commands take 60 s, and those of requests of the connection manager,
     #: 16 of 4.3 s each, 69 s. An idle second costs a hundredth of what one at work does.
     limit: str = "100 s"
+    work: float = 3e9  #: instructions: some 5 s of a processor that never sleeps, 30 times what all programs take
     grace: str = "100 ms"  #: after the first line that tells of an error
 
 
@@ -119,7 +122,7 @@ def start(platform: Platform, messages: tuple[tuple[int, int], ...]) -> list[int
             file.write_bytes(initrd + archive_of(100_000, ["job"], {"job/exchange": script(node.index, messages)}))
             platform.load_images(node.index, initrd=file)
     everywhere(platform, "")
-    everywhere(platform, "rdma\n")
+    everywhere(platform, f"rdma; {WATCHDOGS}\n")
     loaded = platform.now_ps
     everywhere(platform, *(f"ipoib 10.1.0.{node.index + 1}; dmesg -n 8\n" for node in nodes))
     everywhere(platform, "\n", "ping -c 1 -w 10 10.1.0.1\n")
@@ -149,6 +152,7 @@ def run_branch(
 ) -> LinuxEnding:
     """Runs until all programs have ended, to the limit, or so long after something has told of an error."""
     left, grace, step = to_picoseconds(point.limit), to_picoseconds(point.grace), 10_000_000_000
+    work = point.work + _instructions(branch.statistics.totals())
     while True:
         result = branch.run.start(f"{min(step, left)} ps").result(WALL_LIMIT_S)
         left -= step
@@ -158,23 +162,29 @@ def run_branch(
             return ending
         if undisturbed and grace and told(undisturbed, ending):
             left, grace = min(left, grace), 0
-        if left <= 0:
+        if left <= 0 or grace and ending.instructions > work:
             return _asked(branch, ending, over)
         step = min(step * 5 // 4, 1_000_000_000_000)
 
 
 def _ending(branch: RemotePlatform, result: RunResult, before: Sequence[int]) -> LinuxEnding:
     outputs = [node.console.output[begin:] for node, begin in zip(branch.nodes, before)]
+    totals = branch.statistics.totals()
     return LinuxEnding(
         result.outcome,
         result.detail,
         tuple(node.outcome.state == NodeState.FAILED for node in branch.nodes),
         tuple(map(linux_lines, outputs)),
-        counters_of(branch.statistics.totals()),
+        counters_of(totals),
         branch.now_ps,
         tuple(BOOT in output for output in outputs),
+        _instructions(totals),
         ("",) * len(outputs),
     )
+
+
+def _instructions(totals: Mapping[str, float]) -> float:
+    return sum(value for path, value in totals.items() if path.endswith(".instructions") and ".host.hart" in path)
 
 
 def _asked(branch: RemotePlatform, ending: LinuxEnding, over: Sequence[bool]) -> LinuxEnding:

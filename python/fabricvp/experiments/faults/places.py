@@ -6,13 +6,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy
+from ... import _fabricvp
 
 if TYPE_CHECKING:
-    from ...memory import Memory
     from ...platform import Platform
 
-PAGE, CHUNK = 4096, 8 << 20  #: bytes
+PAGE = 4096  #: bytes
 STEP_PS = 1_000_000  #: in which live wavefronts are looked for
 _BLOCK = re.compile(r"node(?P<node>\d+)\.(?:gpu(?P<gpu>\d+)\.memory\.hbm|host\.dram)$")
 
@@ -22,24 +21,15 @@ def byte_in_use(platform: Platform, target: str, fraction: float) -> int | None:
     of the way through all such pages; None if there are none."""
     found = _BLOCK.match(target)
     assert found is not None
-    node = platform.nodes[int(found["node"])]
-    memory: Memory = node.gpus[int(found["gpu"])].memory if found["gpu"] else node.memory
-    base, size = (0, len(node.gpus[int(found["gpu"])].memory)) if found["gpu"] else _dram(platform, int(found["node"]))
-    used: list[int] = []
-    for at in range(0, size, CHUNK):
-        words = numpy.frombuffer(memory.read(base + at, min(CHUNK, size - at)), numpy.uint64)
-        if words.any():
-            pages = words.reshape(-1, PAGE // 8).any(axis=1)
-            used += [at + PAGE * int(page) for page in numpy.flatnonzero(pages)]
+    node = int(found["node"])
+    if found["gpu"]:
+        used = _fabricvp.gpu_pages_in_use(platform._core, node, int(found["gpu"]))
+    else:
+        used = _fabricvp.pages_in_use(platform._core, node)
     if not used:
         return None
     byte = int(fraction * len(used) * PAGE)
     return used[byte // PAGE] + byte % PAGE
-
-
-def _dram(platform: Platform, node: int) -> tuple[int, int]:
-    """Where the host's memory begins, and its size."""
-    return 0x8000_0000, int(platform.config[f"node{node}.host.memory"])
 
 
 def live_wavefront(platform: Platform, node: int, fraction: float) -> tuple[str, int, int] | None:
