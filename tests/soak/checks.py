@@ -2,7 +2,8 @@
 """What must hold after every run: statistics that balance, and memory that does not grow."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 MIB = 1 << 20
 
@@ -20,9 +21,9 @@ def impossible(values: Mapping[str, float]) -> list[str]:
     return wrong
 
 
-def unbalanced(values: Mapping[str, float], lost: bool = False) -> list[str]:
-    """What does not balance in the counters of a whole run that has come to rest. ``lost``: packets may have been lost
-    on purpose, and are counted as dropped."""
+def unbalanced(values: Mapping[str, float], losses: Collection[str] = ()) -> list[str]:
+    """What does not balance in the counters of a whole run that has come to rest. ``losses``: reasons for which ports
+    of the network may have dropped packets."""
     wrong = []
     for fabric in sorted({m[0] for p in values if (m := re.match(r"node\d+\.fabric\.(?=\w+\.packets_sent$)", p))}):
 
@@ -38,8 +39,15 @@ def unbalanced(values: Mapping[str, float], lost: bool = False) -> list[str]:
     sent = sum(v for p, v in values.items() if re.fullmatch(r"network\.generator\d+\.sent", p))
     received = sum(v for p, v in values.items() if re.fullmatch(r"network\.generator\d+\.(received|late|corrupt)", p))
     dropped = values.get("network.packets.dropped", 0)
-    if sent != received + dropped or (dropped and not lost):
+    if sent != received + dropped:
         wrong.append(f"generators sent {sent:g} packets and received {received:g}; {dropped:g} were dropped")
+    reasons: Counter[str] = Counter()
+    for path, value in values.items():
+        if m := re.fullmatch(r"network\..*\.dropped\.(\w+)", path):
+            reasons[m[1]] += int(value)
+    if dropped != reasons.total():
+        wrong.append(f"{dropped:g} packets were dropped; ports count {reasons.total()}")
+    wrong += [f"{n} packets were dropped as {r}" for r, n in sorted(reasons.items()) if n and r not in losses]
     return wrong
 
 

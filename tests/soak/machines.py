@@ -24,15 +24,20 @@ PROGRAMS = {
 }
 
 
+#: Reasons for which ports of a network drop packets, by the kind of fault. Nothing there sends a packet again.
+LOSSES = {"bit_errors": {"corrupted"}, "loss": {"injected"}, "drop": {"injected"}, "down": {"link_down"}}
+
+
 @dataclass(frozen=True)
 class Drawn:
-    """A machine as YAML, the application that it runs (empty: none) with arguments of `Platform.load_app()`, and how
-    long."""
+    """A machine as YAML, the application that it runs (empty: none) with arguments of `Platform.load_app()`, how long,
+    and reasons for which its network may drop packets."""
 
     yaml: str
     program: str = ""
     app: dict[str, Any] = field(default_factory=dict)
     time: str | None = None
+    losses: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"{self.program} {self.app}\n{self.yaml}"
@@ -118,6 +123,7 @@ def random_network(seed: int) -> Drawn:
         for g in range(leaves * each)
     ]
     faults = []
+    losses: set[str] = set()
     for _ in range(d.choice((0, 1, 2, 4))):
         target = f"network.generator{d.randrange(leaves * each)}.link"
         kind, arguments = d.choice(
@@ -129,6 +135,7 @@ def random_network(seed: int) -> Drawn:
             )
         )
         faults.append(f"  - {{at: {d.uniform(0, 100):.3f} us, target: {target}, kind: {kind}, {arguments}}}")
+        losses |= LOSSES[kind]
     if faults:
         lines += ["faults:", *faults]
-    return Drawn("\n".join(lines) + "\n", time="50 ms")
+    return Drawn("\n".join(lines) + "\n", time="50 ms", losses=frozenset(losses))

@@ -82,10 +82,9 @@ def run(folder: Path, drawn: Drawn, outcome: str, observed: bool = False) -> dic
 
 def check_balance(seen: dict[str, Any], drawn: Drawn) -> None:
     """\throws Failed where statistics do not balance"""
-    lost = any(f"kind: {kind}" in drawn.yaml for kind in ("loss", "drop", "down"))
     statistics = seen["statistics"]
     network = {path: value for path, value in statistics.items() if path.startswith("network.")}  # has no regions
-    if wrong := [*unbalanced({**network, **seen["totals"]}, lost), *impossible(statistics)]:
+    if wrong := [*unbalanced({**network, **seen["totals"]}, drawn.losses), *impossible(statistics)]:
         raise Failed("; ".join(wrong[:5]) + f"\n{drawn}")
 
 
