@@ -5,6 +5,7 @@
 
 #include "unit/fabric/fabric_bench.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,11 +19,14 @@ using fabricvp::gpu::line_bytes;
 
 namespace {
 
+enum class limits { wide, narrow, one_walker };
+
 /// Two compute units with one scalar and one instruction cache; limits of one, where they are `narrow`.
-gpu::gpu_core_params small(bool narrow) {
+gpu::gpu_core_params small(limits how) {
     gpu::gpu_core_params p;
     p.compute_units = 2;
-    if (!narrow) return p;
+    if (how == limits::one_walker) p.memory.gmmu.walkers = 1;
+    if (how != limits::narrow) return p;
     p.memory.unit.l1.mshrs = p.memory.scalar_cache.mshrs = 1;
     p.memory.unit.outstanding_bypasses = 1;
     p.memory.unit.queue = 1;
@@ -154,9 +158,9 @@ struct machine {
     player play;
     unsigned ends = 0;
 
-    machine(const std::string& name, bool narrow)
+    machine(const std::string& name, limits how)
         : net((name + "_fabric").c_str(), two_devices()),
-          play(name.c_str(), {recorded().what, 2}, {"gpu0", "gpu1"}, {small(narrow), small(narrow)}, net) {
+          play(name.c_str(), {recorded().what, 2}, {"gpu0", "gpu1"}, {small(how), small(how)}, net) {
         play.on_end = [this] { ++ends; };
         net.start();
     }
@@ -214,7 +218,8 @@ private:
 
 struct bench {
     calendar cal{"calendar"};
-    machine wide{"wide", false}, narrow{"narrow", true}, deceived{"deceived", false};
+    machine wide{"wide", limits::wide}, narrow{"narrow", limits::narrow}, one_walker{"one_walker", limits::one_walker},
+        deceived{"deceived", limits::wide};
     liar other{*deceived.net.terminals[1]};
 };
 
@@ -222,6 +227,7 @@ bench& fresh() {
     static bench b;
     b.wide.reset();
     b.narrow.reset();
+    b.one_walker.reset();
     b.deceived.reset();
     return b;
 }
@@ -232,10 +238,10 @@ constexpr double of_gpu0 = 13;  // transactions
 
 TEST_CASE("each transaction is asked for once, and the host's launches wait for each other") {
     auto& b = fresh();
-    ticks took[2];
-    for (auto* m : {&b.wide, &b.narrow}) {
+    std::map<machine*, ticks> took;
+    for (auto* m : {&b.wide, &b.narrow, &b.one_walker}) {
         INFO(m->play.name());
-        took[m == &b.narrow] = m->run();
+        took[m] = m->run();
         CHECK(m->ends == 1);
         CHECK(m->play.launches.value() == 2);
         CHECK(m->of(0, "requests") == of_gpu0);
@@ -250,12 +256,27 @@ TEST_CASE("each transaction is asked for once, and the host's launches wait for 
         CHECK(m->play.progress() == 1);
         CHECK_FALSE(m->play.waits());
     }
-    CHECK(took[1] > took[0]);  // what waits for an MSHR, a walker or a place goes later
+    CHECK(took[&b.narrow] > took[&b.wide]);  // what waits for an MSHR or a place goes later
+}
+
+TEST_CASE("a walk waits for a walker that is free") {
+    auto& b = fresh();
+    auto& timeline = calendar::current();
+    for (auto* m : {&b.wide, &b.one_walker}) {
+        INFO(m->play.name());
+        m->play.start();
+        while (m->of(0, "walks") < 2 && timeline.next_event_time() != never)
+            timeline.run_until(timeline.next_event_time());
+        CHECK((m->of(0, "responses") >= 2) == (m == &b.one_walker));  // the first walk reads twice
+        test::run_all();
+        CHECK(m->ends == 1);
+        CHECK(m->of(0, "walks") == 2);
+    }
 }
 
 TEST_CASE("a reset at any time leaves nothing, and the next run is as long as the first one") {
     auto& b = fresh();
-    for (auto* m : {&b.wide, &b.narrow}) {
+    for (auto* m : {&b.wide, &b.narrow, &b.one_walker}) {
         m->reset();
         const auto whole = m->run();
         for (unsigned part = 1; part < 16; ++part) {
