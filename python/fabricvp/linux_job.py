@@ -33,6 +33,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.+-]+")
 _PATH = re.compile(rf"(/{_NAME.pattern})+")
 #: PCI IDs of RDMA adapters' vendor and of virtio's network cards, as sysfs has them.
 _RDMA_VENDOR, _NETWORK_DEVICE = "0x15b3", "0x1041"
+#: What makes images and archives, in an installed package and in a clone.
+_FETCH = "`fabricvp linux fetch --again`, or `make linux` in a clone,"
 #: Lets the shell variable `disk` name it on Linux.
 FIND_DISK = [
     "insmod /lib/modules/virtio_blk.ko",
@@ -224,18 +226,20 @@ def initramfs(
     mpi: bool = False,
     opencl: bool = False,
 ) -> bytes:
-    """That of a node, for programs one after the other, or for one. Raises `InputError` if it runs no programs, has no
-    disk for an exchange of files, or lacks libraries, the module for ``peer_memory``, Open MPI for ``mpi`` or the
-    loader for ``opencl``."""
+    """That of a node, for programs one after the other, or for one. Raises `InputError` if there is none, if it runs no
+    programs, has no disk for an exchange of files, or lacks libraries, the module for ``peer_memory``, Open MPI for
+    ``mpi`` or the loader for ``opencl``."""
     where = f"{machine}: node{node}:" if len(platform.nodes) > 1 else f"{machine}:"
     initrd = str(platform.config[f"node{node}.images.initrd"])
     if not initrd:
         raise InputError(f"{where} a machine that boots no Linux: linux_gpu does")
+    if not Path(initrd).exists():
+        raise InputError(f"{initrd}: no such file: {_FETCH} makes it")
     data = Path(initrd).read_bytes()
     if b"bin/gpus\0" not in data:
-        raise InputError(f"{initrd}: its initramfs hands no GPU to programs: renew it by `make linux`")
+        raise InputError(f"{initrd}: its initramfs hands no GPU to programs: {_FETCH} renews it")
     if peer_memory and b"bin/peer_memory\0" not in data:
-        raise InputError(f"{initrd}: its initramfs has no module peer_memory: `make linux` says why")
+        raise InputError(f"{initrd}: its initramfs has no module peer_memory: {_FETCH} says why")
     if mpi:
         data += _archive_beside(initrd, "mpi.cpio", "Open MPI")
     if opencl:
@@ -254,7 +258,7 @@ def initramfs(
 def _archive_beside(initrd: str, name: str, what: str) -> bytes:
     archive = Path(initrd).with_name(name)
     if not archive.exists():
-        raise InputError(f"{archive}: no such file, which has {what}: `make linux` says why")
+        raise InputError(f"{archive}: no such file, which has {what}: {_FETCH} says why")
     return archive.read_bytes()
 
 

@@ -54,6 +54,15 @@ grep -q '^DA:' lines.info
 no_compiler
 
 echo "== with what messages ask for"
+# extra NAME COMMAND...: the command ends with status 2 and one line, which names this extra of the package. Installs it.
+extra() {
+    local name=$1 status=0
+    shift
+    "$@" >out 2>err || status=$?
+    [ "$status" = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -F "'pip install fabricvp[$name]'" err || { cat out err >&2; fail "$*: status $status, not one line with $name"; }
+    pip install -q "fabricvp[$name]" 2>pip.log || { tail -n 20 pip.log >&2; fail "no $name"; }
+}
+extra monitor fabricvp run hello --monitor 0 --quiet
 missing u-boot-qemu fabricvp run uboot_m --time 1us
 fabricvp run uboot_m --time 1us --quiet || [ $? = 1 ]
 missing openmpi-bin fabricvp run rdma_pair --ranks 2 --transport mpi --quiet
@@ -61,6 +70,18 @@ fabricvp run rdma_pair --ranks 2 --transport mpi --quiet >/dev/null
 echo 'kernel void twice(global float* a) { a[get_global_id(0)] *= 2; }' >twice.cl
 missing clang-14 fabricvp cc twice.cl
 fabricvp cc twice.cl --report
+cat >add.hip <<'HIP'
+#include <hip/hip_runtime.h>
+__global__ void add(int *sum) { atomicAdd(sum, 1); }
+int main(void) {
+    int *sum;
+    if (hipMalloc(&sum, sizeof *sum) != hipSuccess) return 1;
+    add<<<1, 64>>>(sum);
+    return hipDeviceSynchronize() != hipSuccess;
+}
+HIP
+missing libstdc++-12-dev-riscv64-cross fabricvp cc add.hip -o add --target linux
+fabricvp cc add.hip -o add --target linux
 no_compiler
 # A machine without clang that has make: kernels in C.
 apt-get -qq -y purge clang-14 gcc-riscv64-unknown-elf >/dev/null 2>&1

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from fabricvp import InputError
+from fabricvp.compiler import linux_program
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "release"
@@ -166,6 +168,31 @@ def test_a_missing_compiler_of_kernels(installed, tmp_path):
     _assert_names(installed(*cc, tools=[clang]), f"llvm-{version}", gcc)
     _assert_names(installed(*cc, tools=[clang, f"opt-{version}"]), gcc)
     assert not (tmp_path / "twice.elf").exists()
+
+
+def test_a_missing_linker_of_programs_for_linux(installed, tmp_path):
+    clang = next((name for name in ("clang-14", "clang-19") if shutil.which(name)), None)
+    if clang is None or not Path("/usr/riscv64-linux-gnu/lib/libc.a").is_file():
+        pytest.skip("no clang, or no libraries for riscv64")
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    done = installed("cc", "main.c", "--target", "linux", tools=[clang])
+    _assert_names(done, "binutils-riscv64-linux-gnu")
+
+
+def test_missing_libraries_of_programs_for_linux(tmp_path, monkeypatch):
+    """One message has all packages, of either suite."""
+    for name in ("SYSROOT", "GCC"):
+        monkeypatch.setattr(linux_program, name, tmp_path)
+    monkeypatch.setattr(linux_program, "BINUTILS", "nowhere-")
+    with pytest.raises(InputError) as error:
+        linux_program.require_cross_tools()
+    suites = re.findall(r"(Debian 1[23]): (?:apt install )?([^;)]*)[;)]", str(error.value))
+    others = "libc6-dev-riscv64-cross binutils-riscv64-linux-gnu"
+    assert suites == [
+        ("Debian 12", f"libstdc++-12-dev-riscv64-cross {others}"),
+        ("Debian 13", f"libstdc++-14-dev-riscv64-cross {others}"),
+    ]
+    assert {package for _, names in suites for package in names.split()} <= _debian_packages()
 
 
 @pytest.mark.parametrize("kind", ["kernel", "firmware", "gpu-host", "service"])

@@ -162,7 +162,7 @@ def test_what_is_refused(command, tmp_path):
     alone = ("--set", f"node.images.initrd={tmp_path}/initramfs.cpio")
     done = command("run", "linux_gpu", *alone, "--program", "add", "--", 1)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert "opencl.cpio: no such file, which has the loader of OpenCL: `make linux` says why" in done.stderr
+    assert "opencl.cpio: no such file, which has the loader of OpenCL: `fabricvp linux fetch --again`" in done.stderr
 
 
 def rows() -> list[tuple[str, str]]:

@@ -77,4 +77,4 @@ def test_pages_of_a_gpu(cluster, command, tmp_path):
 def test_without_the_module(command, programs):
     done = command("run", "linux_gpu", "--peer-memory", "--program", programs / "saxpy", "--", "1000", "2.5")
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
-    assert "its initramfs has no module peer_memory: `make linux` says why" in done.stderr
+    assert "its initramfs has no module peer_memory: `fabricvp linux fetch --again`" in done.stderr

@@ -116,6 +116,12 @@ def test_without_images_a_machine_is_all_but_run(command, clone, machine):
             platform.run(time="1 us")
 
 
+def test_without_images_no_program_is_run(clone):
+    with fabricvp.spawn("linux_gpu") as platform, pytest.raises(fabricvp.InputError) as error:
+        linux_job.initramfs(platform, "linux_gpu", 0)
+    assert "build/linux/initramfs.cpio: no such file: `fabricvp linux fetch --again`" in str(error.value)
+
+
 def test_disks_find_what_was_fetched(command, clone):
     """As an installed package has it: `fabricvp linux fetch` puts images into a folder of the user's."""
     cache = clone.parent / "cache"

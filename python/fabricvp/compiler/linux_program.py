@@ -20,6 +20,8 @@ from .sources import Options
 
 #: A section of the programs that this links (firmware/linux/images.S).
 MARK = ".fabricvp"
+#: Of GCC's libraries, as Debian 12 and Debian 13 have them.
+GCC_VERSIONS = (12, 14)
 #: Static memory that is registered moves to huge pages, without the code that runs meanwhile.
 _DATA_APART = ("-z", "max-page-size=0x200000")
 
@@ -66,15 +68,20 @@ def build_linux(
 
 
 def require_cross_tools() -> None:
-    missing = []
-    if not (newest(GCC) / "libstdc++.a").is_file() or not (SYSROOT / "include" / "c++").is_dir():
-        missing.append("libstdc++-12-dev-riscv64-cross (Debian 13: libstdc++-14-dev-riscv64-cross)")
-    if not (SYSROOT / "lib" / "libc.a").is_file():
-        missing.append("libc6-dev-riscv64-cross")
-    if not shutil.which(f"{BINUTILS}ld"):
-        missing.append("binutils-riscv64-linux-gnu")
+    """Raises `InputError` if the linker or a library of Debian's is missing: one message names all packages."""
+    there = {
+        "libstdc++-{}-dev-riscv64-cross": (newest(GCC) / "libstdc++.a").is_file()
+        and (SYSROOT / "include" / "c++").is_dir(),
+        "libc6-dev-riscv64-cross": (SYSROOT / "lib" / "libc.a").is_file(),
+        "binutils-riscv64-linux-gnu": shutil.which(f"{BINUTILS}ld") is not None,
+    }
+    missing = " ".join(package for package, found in there.items() if not found)
     if missing:
-        raise InputError(f"programs for Linux need Debian's {', '.join(missing)}")
+        debian_12, debian_13 = (missing.format(version) for version in GCC_VERSIONS)
+        raise InputError(
+            "programs for Linux need a linker and libraries for riscv64"
+            f" (Debian 12: apt install {debian_12}; Debian 13: {debian_13})"
+        )
 
 
 def require_linux_program(data: bytes, name: str) -> None:
