@@ -155,13 +155,15 @@ void require_made_image(const std::string& path) {
 
 std::string find_config(const std::string& named) {
     std::error_code ignored;
-    if (fs::exists(named, ignored)) return named;
+    const bool is_folder = fs::is_directory(named, ignored);  // of results, say
+    if (!is_folder && fs::exists(named, ignored)) return named;
     const auto folder = config_folder();
     const bool is_name = named.find('/') == std::string::npos && !named.empty();
     if (is_name && !folder.empty()) {
         const auto stock = fs::path(folder) / (fs::path(named).extension() == ".yaml" ? named : named + ".yaml");
         if (fs::exists(stock, ignored)) return stock.string();
     }
+    if (is_folder) return named;
     throw input_error(fmt::format("{}: no such configuration{}", quoted(named),
                                   is_name ? hint_for(fs::path(named).stem().string(), names_in(folder, ".yaml")) : ""));
 }

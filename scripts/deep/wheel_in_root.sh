@@ -62,7 +62,7 @@ extra() {
     [ "$status" = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -F "'pip install fabricvp[$name]'" err || { cat out err >&2; fail "$*: status $status, not one line with $name"; }
     pip install -q "fabricvp[$name]" 2>pip.log || { tail -n 20 pip.log >&2; fail "no $name"; }
 }
-extra monitor fabricvp run hello --monitor 0 --quiet
+extra monitor fabricvp run gpu --app vectoradd --monitor 0 --quiet
 missing u-boot-qemu fabricvp run uboot_m --time 1us
 fabricvp run uboot_m --time 1us --quiet || [ $? = 1 ]
 missing openmpi-bin fabricvp run rdma_pair --ranks 2 --transport mpi --quiet

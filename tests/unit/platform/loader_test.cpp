@@ -208,4 +208,11 @@ TEST_CASE("image paths") {
     CHECK(find_config("uboot") == (folder.path / "uboot.yaml").string());
     CHECK(find_config("uboot.yaml") == (folder.path / "uboot.yaml").string());
     CHECK_THROWS_WITH(find_config("ubot"), Contains("'ubot': no such configuration, did you mean 'uboot'?"));
+    // A folder of results, as `run uboot --out uboot` leaves it, hides no machine.
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path);
+    for (const char* name : {"uboot", "results"}) std::filesystem::create_directory(name);
+    CHECK(find_config("uboot") == (folder.path / "uboot.yaml").string());
+    CHECK(find_config("results") == "results");  // its reader says that it is none
+    std::filesystem::current_path(before);
 }
