@@ -66,7 +66,7 @@ extra monitor fabricvp run gpu --app vectoradd --monitor 0 --quiet
 missing u-boot-qemu fabricvp run uboot_m --time 1us
 fabricvp run uboot_m --time 1us --quiet || [ $? = 1 ]
 missing openmpi-bin fabricvp run rdma_pair --ranks 2 --transport mpi --quiet
-fabricvp run rdma_pair --ranks 2 --transport mpi --quiet >/dev/null
+fabricvp run rdma_pair --ranks 2 --transport mpi --quiet --time 200us >/dev/null
 echo 'kernel void twice(global float* a) { a[get_global_id(0)] *= 2; }' >twice.cl
 missing clang-14 fabricvp cc twice.cl
 fabricvp cc twice.cl --report
