@@ -216,7 +216,7 @@ CHANGED = {
             "experiment faults --help",
             "test_fault_linux.py runs a small one",
         )
-        for options in ("", "--quick ", "--injections 50 ")
+        for options in ("", "--quick ")
     },
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
     "experiment scale --out results": (
