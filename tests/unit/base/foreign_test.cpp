@@ -279,6 +279,19 @@ struct bench {
         return m;
     }
     void run() { m.timeline.run_until(t0 + 1_us); }
+    /// How an access at 100 ns ends that our memory has when its initiator, or both, are reset at 105 ns.
+    tlm::tlm_response_status status_of_reset_access(tlm::tlm_command command, bool memory_too) {
+        m.memory.later = true;
+        std::uint64_t data = 1;
+        tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+        m.loose.action = [&] { status = m.loose.access(command, 0, data, 0); };
+        m.loose.go.notify(sc_core::sc_time(100, sc_core::SC_NS));
+        m.timeline.run_until(t0 + 105_ns);
+        m.inward.reset();
+        if (memory_too) m.memory.reset();
+        run();
+        return status;
+    }
     machine& m;
     ticks t0;
 };
@@ -425,31 +438,13 @@ TEST_CASE_METHOD(bench, "an access of foreign code comes after calendar events o
 }
 
 TEST_CASE_METHOD(bench, "a reset ends the accesses of a foreign initiator with an error") {
-    m.memory.later = true;
-    std::uint64_t data = 1;
-    tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-    m.loose.action = [&] { status = m.loose.access(tlm::TLM_WRITE_COMMAND, 0, data, 0); };
-    m.loose.go.notify(sc_core::sc_time(100, sc_core::SC_NS));
-    m.timeline.run_until(t0 + 105_ns);
-    m.inward.reset();
-    m.memory.reset();
-    run();
+    CHECK(status_of_reset_access(tlm::TLM_WRITE_COMMAND, true) == tlm::TLM_GENERIC_ERROR_RESPONSE);
     CHECK(seen == std::vector<entry>{{t0 + 100_ns, "our access"}, {t0 + 105_ns, "loose returns"}});
-    CHECK(status == tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
 TEST_CASE_METHOD(bench, "a target has the data of a foreign initiator until it responds, also where that is reset") {
-    m.memory.later = true;
-    m.memory.bytes[0] = 7;
-    std::uint64_t data = 1;
-    tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-    m.loose.action = [&] { status = m.loose.access(tlm::TLM_READ_COMMAND, 0, data, 0); };
-    m.loose.go.notify(sc_core::sc_time(100, sc_core::SC_NS));
-    m.timeline.run_until(t0 + 105_ns);
-    m.inward.reset();
-    run();
+    CHECK(status_of_reset_access(tlm::TLM_READ_COMMAND, false) == tlm::TLM_GENERIC_ERROR_RESPONSE);
     CHECK(seen == std::vector<entry>{{t0 + 100_ns, "our access"}, {t0 + 112_ns, "loose returns"}});
-    CHECK(status == tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
 TEST_CASE_METHOD(bench, "a target that answers later refuses b_transport") {

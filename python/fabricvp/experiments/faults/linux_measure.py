@@ -20,7 +20,7 @@ from ...units import to_picoseconds
 from ..machines import record_machine
 from .kinds import Kind, kinds_of
 from .linux_console import BOOT, ENDED, LinuxEnding, classify_linux, linux_lines, told, waiting_of
-from .measure import WALL_LIMIT_S, Injected, Window, drawn_plan, harts_of, inject_all
+from .measure import WALL_LIMIT_S, Campaign, Injected, Window, drawn_plan, harts_of, inject_all
 from .outcomes import counters_of
 
 LINUX = "linux_rdma_pair"  #: a machine
@@ -54,14 +54,9 @@ _UNUSED = re.compile(r"\.pcie\.net0|\.root_port0$")
 
 
 @dataclass(frozen=True)
-class LinuxInjections:
-    """A point: injections ``first`` to ``first + count - 1`` of a campaign. ``kinds`` restricts it (none: all)."""
+class LinuxInjections(Campaign):
+    """A point of the machine `LINUX`."""
 
-    first: int
-    count: int
-    seed: int
-    kinds: tuple[str, ...] = ()
-    ecc: bool = False
     machine: str = LINUX
     images: tuple[str, ...] = ()  #: kernel and initramfs, which results depend on
     messages: tuple[tuple[int, int], ...] = ((100, 20), (20_000, 10))  #: bytes, and how many each way

@@ -9,7 +9,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 from ...data import firmware_path
 from ...errors import InputError, RemoteError
@@ -37,23 +36,8 @@ STEP = "50 ms"  #: after which is looked whether a node has failed
 WALL_LIMIT_S = 1800  #: of such a step; one that takes longer counts as a failure of the simulator
 
 
-class Campaign(Protocol):
-    """What the points of all machines say."""
-
-    @property
-    def first(self) -> int: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def kinds(self) -> tuple[str, ...]: ...
-    @property
-    def machine(self) -> str: ...
-
-
 @dataclass(frozen=True)
-class Injections:
+class Campaign:
     """A point: injections ``first`` to ``first + count - 1`` of a campaign. ``kinds`` restricts it (none: all). With
     ``ecc`` all memories that can have a code have it, and bits that flip there are all that is hit."""
 
@@ -63,6 +47,12 @@ class Injections:
     kinds: tuple[str, ...] = ()
     ecc: bool = False
     machine: str = CLUSTER
+
+
+@dataclass(frozen=True)
+class Injections(Campaign):
+    """A point of the machine `CLUSTER`."""
+
     program: str = CLUSTER
     options: str = OPTIONS
     begin: str = BEGIN

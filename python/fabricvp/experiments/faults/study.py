@@ -15,7 +15,7 @@ from ..drawing import stacked
 from ..frame import Run
 from .kinds import PROTECTION
 from .linux_measure import LINUX, LinuxInjections, images, measure_linux
-from .measure import CLUSTER, FLIPS, WITH_ECC, Injected, Injection, Injections, measure
+from .measure import CLUSTER, FLIPS, WITH_ECC, Campaign, Injected, Injection, Injections, measure
 from .outcomes import Fate
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ CHUNK = 20  #: injections of a point
 LINUX_CHUNK = 50  #: for each of which Linux boots, which takes as long as ten injections
 ECC_SHARE = 4  #: one more injection for so many, into memories of a machine with ECC
 AGAIN = 3  #: that are made twice
-Point = Injections | LinuxInjections
 MEASURES: dict[str, Callable[[Any], Injected]] = {CLUSTER: measure, LINUX: measure_linux}
 #: No result, or a wrong one, of which nothing tells the software.
 BAD = (Fate.HANG, Fate.UNNAMED_HANG, Fate.SILENT, Fate.CRASH)
@@ -48,7 +47,7 @@ def study(run: Run) -> None:
     kinds = tuple(options.kinds or ())
     made_by = images() if on_linux else ()
 
-    def point(first: int, number: int, ecc_kinds: tuple[str, ...] = ()) -> Point:
+    def point(first: int, number: int, ecc_kinds: tuple[str, ...] = ()) -> Campaign:
         if on_linux:
             return LinuxInjections(first, number, options.seed, kinds, images=made_by)
         return Injections(first, number, options.seed, ecc_kinds or kinds, ecc=bool(ecc_kinds))
@@ -84,7 +83,7 @@ def study(run: Run) -> None:
     run.report.table(f"{prefix}injections", injections_table(injections), "Each injection", 20)
 
 
-def _one(run: Run, number: int, make: Callable[[int, int], Point]) -> None:
+def _one(run: Run, number: int, make: Callable[[int, int], Campaign]) -> None:
     """Only one injection of a campaign, and whether it ends the same a second time."""
     if number < 0:
         raise InputError(f"--number: {number} is not a number of 0 or more")
@@ -99,7 +98,7 @@ def _one(run: Run, number: int, make: Callable[[int, int], Point]) -> None:
     run.report.table("injection", injections_table([injection]), "The injection", 1)
 
 
-def _check(run: Run, points: Sequence[Point], found: list[Injected], first: Point, again: Injected) -> None:
+def _check(run: Run, points: Sequence[Campaign], found: list[Injected], first: Campaign, again: Injected) -> None:
     report, on_cluster = run.report, run.options.machine == CLUSTER
     injections = [each for point in found for each in point.injections]
     crashed, unnamed = ([i for i in injections if i.fate == fate] for fate in (Fate.CRASH, Fate.UNNAMED_HANG))
@@ -260,5 +259,5 @@ def _sentences(injections: list[Injection]) -> list[str]:
     return sentences
 
 
-def _name(point: Point) -> str:
+def _name(point: Campaign) -> str:
     return f"injections {point.first} to {point.first + point.count - 1}{', with ECC' if point.ecc else ''}"
