@@ -60,9 +60,9 @@ void calendar::schedule(calendar_event& event, ticks when) {
         m_wheel->remove(event);
         event.m_when = never;
     }
-    if (when < m_wheel->base()) {
+    if (when < last_time()) {
         if (m_in_callback) reject(event, "scheduled in the past");
-        when = m_wheel->base();
+        when = last_time();
     }
     event.m_when = when;
     m_wheel->insert(event);
@@ -77,6 +77,14 @@ void calendar::cancel(calendar_event& event) {
 }
 
 ticks calendar::next_event_time() const { return m_wheel->next(); }
+
+/// A callback that went on stands behind the last event that was taken.
+ticks calendar::last_time() const { return std::max(m_wheel->base(), m_now); }
+
+bool calendar::may_go_on_at(ticks when) const {
+    return when < m_horizon && !m_stop_requested && m_now < m_interrupt_at.load(std::memory_order_relaxed) &&
+           !m_wheel->is_due(when) && !sc_core::sc_pending_activity();
+}
 
 void calendar::stop() {
     m_stop_requested = true;
@@ -100,16 +108,16 @@ void calendar::drain() {
     m_woken = false;
     if (m_frozen || m_stop_requested || m_wheel->empty()) return;
     const ticks kernel_time = kernel_now();
-    ticks horizon = kernel_horizon(kernel_time);
+    m_horizon = kernel_horizon(kernel_time);
     // Foreign processes that are still to run at this time may insert events: let them, whatever their order is.
-    const bool others_first = horizon == kernel_time && sc_core::sc_pending_activity_at_current_time();
-    if (!others_first) horizon = execute(horizon, kernel_time);
+    const bool others_first = m_horizon == kernel_time && sc_core::sc_pending_activity_at_current_time();
+    if (!others_first) execute(kernel_time);
     if (m_stop_requested) {
         sc_core::sc_pause();
         return;
     }
     // The kernel follows: to the horizon, or to the last event if there are no more.
-    if (m_wheel->empty()) horizon = m_wheel->base();
+    const ticks horizon = m_wheel->empty() ? last_time() : m_horizon;
     if (horizon > kernel_time) {
         // At the limit nothing is left to do. A wake-up there would not be executed, and look like others' activity to
         // who asks the kernel what is pending; run_until() brings the kernel there without.
@@ -120,13 +128,13 @@ void calendar::drain() {
     }
 }
 
-ticks calendar::execute(ticks horizon, ticks kernel_time) {
+void calendar::execute(ticks kernel_time) {
     m_horizon_stale = false;
     m_in_callback = true;
     auto* const observer = work_observer::current;
     try {
         while (!m_wheel->empty()) {
-            calendar_event* event = m_wheel->take(horizon);
+            calendar_event* event = m_wheel->take(m_horizon);
             if (!event) break;
             m_now = event->m_when;
             m_wheel->rank = event->m_rank;
@@ -137,10 +145,11 @@ ticks calendar::execute(ticks horizon, ticks kernel_time) {
             if (m_stop_requested) break;
             if (m_horizon_stale) {
                 m_horizon_stale = false;
-                horizon = kernel_horizon(kernel_time);
+                m_horizon = kernel_horizon(kernel_time);
             }
             // Where all of this time has happened, foreign code included: its order must not change.
-            if (m_now >= m_interrupt_at.load(std::memory_order_relaxed) && m_now < horizon && m_wheel->next() > m_now) {
+            if (m_now >= m_interrupt_at.load(std::memory_order_relaxed) && m_now < m_horizon &&
+                m_wheel->next() > m_now) {
                 m_stop_requested = m_interrupted = true;
                 break;
             }
@@ -154,8 +163,7 @@ ticks calendar::execute(ticks horizon, ticks kernel_time) {
     if (m_stop_requested)
         m_wheel->reached = {m_now, m_wheel->rank + 1};
     else
-        m_wheel->reached = {(m_wheel->empty() ? m_wheel->base() : horizon) + 1, 0};
-    return horizon;
+        m_wheel->reached = {(m_wheel->empty() ? last_time() : m_horizon) + 1, 0};
 }
 
 std::uint32_t calendar::next_rank() { return ++m_wheel->last_rank; }
@@ -197,7 +205,7 @@ ticks calendar::run_until(ticks limit) {
         const bool idle = m_wheel->empty() && !sc_core::sc_pending_activity();
         const bool halted = m_stop_requested || m_wheel->next() <= limit ||
                             sum(kernel_now(), sc_core::sc_time_to_pending_activity().value()) <= limit;
-        const ticks to = idle || halted ? std::max(m_wheel->base(), kernel_now()) : limit;
+        const ticks to = idle || halted ? std::max(last_time(), kernel_now()) : limit;
         if (!ended() && kernel_now() < to && to != never) {
             m_frozen = true;
             advance_kernel(to, sc_core::SC_RUN_TO_TIME);

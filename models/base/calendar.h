@@ -109,11 +109,10 @@ public:
     void schedule_in(calendar_event& event, ticks delay) { schedule(event, now() + delay); }
     void cancel(calendar_event& event);
 
-    /// Where the present run ends; `never` if it is not told.
-    ticks limit() const { return m_limit; }
-
-    /// The running callback goes on as if it had been called at `when`. To be called only where nothing is due until
-    /// then, that is where next_event_time() is later, and not beyond limit(), where the state is looked at.
+    /// Whether the running callback may do what it would schedule for `when` at once: nothing else is due until then,
+    /// nor does anything end or look at the simulation before.
+    bool may_go_on_at(ticks when) const;
+    /// It goes on as if it had been called at `when`.
     void go_on_at(ticks when) { m_now = when; }
 
     /// To be called after a callback has called into code that may have notified SystemC events.
@@ -161,8 +160,9 @@ public:
 
 private:
     void drain();
-    ticks execute(ticks horizon, ticks kernel_time);
+    void execute(ticks kernel_time);
     ticks kernel_horizon(ticks kernel_time) const;
+    ticks last_time() const;
     void wake_at_once();
     void advance_kernel(ticks to, sc_core::sc_starvation_policy policy);
 
@@ -170,6 +170,7 @@ private:
     std::unique_ptr<wheel> m_wheel;
     sc_core::sc_event m_wake{"wake"};
     ticks m_now = 0;
+    ticks m_horizon = 0;
     ticks m_limit = never;
     std::uint64_t m_executed = 0;
     std::exception_ptr m_error;

@@ -97,8 +97,8 @@ struct calendar::wheel {
             }
             // Where all of the slot is due, its beginning serves as well as its earliest event, which costs a look at
             // each.
-            const ticks span = ticks{1} << (granule_bits + level * digit_bits);
-            const ticks begin = head->m_when & ~(span - 1);
+            const ticks span = span_of(level);
+            const ticks begin = begin_of_slot(head->m_when, level);
             const ticks first = horizon - begin >= span && begin <= horizon ? begin : earliest(head);
             if (first > horizon) return nullptr;
             vacate(level, slot);
@@ -113,6 +113,14 @@ struct calendar::wheel {
         const unsigned level = static_cast<unsigned>(__builtin_ctz(m_occupied_levels));
         const calendar_event* head = m_levels[level].heads[first_slot(level)];
         return level == 0 ? head->m_when : earliest(head);
+    }
+
+    /// Whether an event is due at `when` or before.
+    bool is_due(ticks when) const {
+        if (empty()) return false;
+        const unsigned level = static_cast<unsigned>(__builtin_ctz(m_occupied_levels));
+        const calendar_event* head = m_levels[level].heads[first_slot(level)];
+        return begin_of_slot(head->m_when, level) <= when && (level == 0 ? head->m_when : earliest(head)) <= when;
     }
 
     template <class Function>
@@ -149,6 +157,8 @@ private:
     static unsigned slot_of(ticks when, unsigned level) {
         return static_cast<unsigned>(when >> (granule_bits + level * digit_bits)) & (slots - 1);
     }
+    static ticks span_of(unsigned level) { return ticks{1} << (granule_bits + level * digit_bits); }
+    static ticks begin_of_slot(ticks when, unsigned level) { return when & ~(span_of(level) - 1); }
     unsigned first_slot(unsigned level) const {
         const level_slots& l = m_levels[level];
         const unsigned word = static_cast<unsigned>(__builtin_ctz(l.words));

@@ -99,7 +99,7 @@ void hart::implementation::send_segment() {
     const bool responded = answer == tlm::TLM_UPDATED && protocol == tlm::BEGIN_RESP;
     if (answer != tlm::TLM_COMPLETED && !responded) return;
     m_response_ready = true;
-    owner.schedule(m_wake, owner.now() + delay.value());
+    m_next = owner.now() + delay.value();
     if (responded) {
         protocol = tlm::END_RESP;
         owner.bus->nb_transport_fw(*m_payload, protocol, delay);

@@ -166,6 +166,8 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     // --- slices (hart_slice.cpp)
     void wake();
     void timer();
+    void make_request();
+    void take_response();
     void run_slice();
     exit_reason run_one_slice();
     void account();
@@ -259,7 +261,8 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     unsigned m_reservation_age = 0;     ///< slices that ended since LR
     bool m_reservation_marked = false;  ///< the page carries `reserved` for us
     ticks m_slice_start = 0;
-    ticks m_local = 0;  ///< local time when not in a slice
+    ticks m_local = 0;     ///< local time when not in a slice
+    ticks m_next = never;  ///< when the hart goes on, while it decides that
     std::int64_t m_slice_budget = 0;
     std::int64_t m_quantum_cost = 0;
     std::int64_t m_miss_cost = 0;   ///< of code

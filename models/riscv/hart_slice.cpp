@@ -159,46 +159,45 @@ void hart::implementation::continue_at(ticks when) {
     if (!m_halted) owner.schedule(m_wake, m_local);
 }
 
+/// A slice, an access and its response follow each other without the calendar as long as it has nothing that is due
+/// before them: what happens, and when, is as if each had gone through it.
 void hart::implementation::wake() {
-    switch (m_phase) {
-        case phase::running:
-            if (m_sleep.rounds) {
-                pass_to(m_sleep.rounds, 0);
-                end_sleep();
-            }
-            run_slice();
-            break;
-        case phase::request: {
-            m_in_slice = false;
-            retired = 0;
-            m_slice_budget = budget = 0;
-            m_slice_start = owner.now();
-            send_segment();
-            if (m_phase == phase::request) account();  // it was direct memory after all
-            if (m_debugging) settle_debug();
-            break;
+    for (;;) {
+        m_next = never;
+        switch (m_phase) {
+            case phase::running: run_slice(); break;
+            case phase::request: make_request(); break;
+            case phase::response: take_response(); break;
+            default: break;
         }
-        case phase::response: {
-            retired = 0;
-            m_slice_budget = budget = 0;
-            m_slice_start = owner.now();
-            const bool ok =
-                m_payload->get_response_status() == tlm::TLM_OK_RESPONSE && (!m_access.is_atomic || m_atomic.performed);
-            drop_payload();
-            m_phase = phase::request;
-            if (ok)
-                segment_done();
-            else
-                fail_access();
-            if (m_phase == phase::request) account();
-            if (m_debugging) settle_debug();
-            break;
-        }
-        default: break;
+        if (m_debugging) settle_debug();
+        if (m_next == never) return;
+        if (m_debugging || !owner.timeline().may_go_on_at(m_next)) break;
+        owner.timeline().go_on_at(m_next);
     }
+    if (!m_halted || m_phase != phase::running) owner.schedule(m_wake, m_next);
 }
 
-/// Adds up what a slice (or the end of an access) has done and plans what comes next.
+void hart::implementation::make_request() {
+    m_slice_start = owner.now();
+    send_segment();
+    if (m_phase == phase::request) account();  // it was memory that needs no bus
+}
+
+void hart::implementation::take_response() {
+    m_slice_start = owner.now();
+    const bool ok =
+        m_payload->get_response_status() == tlm::TLM_OK_RESPONSE && (!m_access.is_atomic || m_atomic.performed);
+    drop_payload();
+    m_phase = phase::request;
+    if (ok)
+        segment_done();
+    else
+        fail_access();
+    if (m_phase == phase::request) account();
+}
+
+/// Adds up what a slice (or the end of an access) has done; the hart goes on at its local time.
 void hart::implementation::account() {
     const auto consumed = m_slice_budget - budget;
     m_since_pause += static_cast<std::uint64_t>(consumed);
@@ -211,52 +210,28 @@ void hart::implementation::account() {
     m_cycle_remainder &= (1 << cost_bits) - 1;
     m_slice_budget = budget = 0;
     m_phase = phase::running;
-    continue_at(m_local);
+    m_next = m_local;
 }
 
-/// Where accesses are separate, slices and accesses follow each other without the calendar as long as it has nothing
-/// that is due before them: what happens, and when, is as if each had gone through it.
 void hart::implementation::run_slice() {
+    if (m_sleep.rounds) {
+        pass_to(m_sleep.rounds, 0);
+        end_sleep();
+    }
     if (m_halted) return;
     m_local = owner.now();
-    const auto last = m_local + quantum;
-    const auto may_go_on = [&] {
-        if (m_phase != phase::running || m_debugging || m_local >= last || m_local > owner.timeline().limit())
-            return false;
-        owner.cancel(m_wake);
-        if (owner.timeline().next_event_time() > m_local && !sc_core::sc_pending_activity()) {
-            owner.timeline().go_on_at(m_local);
-            return true;
-        }
-        owner.schedule(m_wake, m_local);
-        return false;
-    };
-    for (;;) {
-        const auto why = run_one_slice();
-        if (why == exit_reason::pending) {
-            tell_rest(hart_rest::access);
-            const bool shared = g_separate && m_access.segment_count == 1 && is_shared_memory(m_access.segments[0].to);
-            if (shared && may_go_on()) {
-                retired = 0;
-                m_slice_budget = budget = 0;
-                m_slice_start = m_local;
-                send_segment();
-                account();
-                if (may_go_on()) continue;
-            } else {
-                m_phase = phase::request;
-                owner.schedule(m_wake, m_local);
-            }
-        } else if (why == exit_reason::waiting) {
-            m_phase = phase::waiting;
-            owner.cancel(m_wake);
-            tell_rest(hart_rest::interrupt);
-        } else if (m_paused && polls_are_skipped()) {
-            consider_sleep();
-        }
-        break;
+    const auto why = run_one_slice();
+    if (why == exit_reason::pending) {
+        tell_rest(hart_rest::access);
+        m_phase = phase::request;
+    } else if (why == exit_reason::waiting) {
+        m_phase = phase::waiting;
+        m_next = never;
+        tell_rest(hart_rest::interrupt);
+    } else if (m_paused && polls_are_skipped()) {
+        consider_sleep();
+        if (m_sleep.rounds) m_next = never;
     }
-    if (m_debugging) settle_debug();
 }
 
 exit_reason hart::implementation::run_one_slice() {
@@ -310,6 +285,7 @@ void hart::implementation::stop() {
     owner.cancel(m_wake);
     owner.cancel(m_timer);
     m_phase = phase::stopped;
+    m_next = never;
     m_local = owner.now();
     m_remainder = 0;
     m_cycle_remainder = 0;

@@ -192,6 +192,52 @@ TEST_CASE_METHOD(bench, "who lags catches up at the end of a run, to where the c
     CHECK(l.came.size() == 3);
 }
 
+TEST_CASE_METHOD(bench, "a callback may go on until something else is due, ends or looks") {
+    probe a{"a"}, b{"b"};
+    const auto allowed_at = [&](ticks when) {
+        bool allowed = false;
+        a.then = [&] { allowed = c.may_go_on_at(when); };
+        const auto begin = c.now();
+        c.schedule(a.event, begin + 20);
+        c.run_until(begin + 1'000'000);
+        return allowed;
+    };
+    CHECK(allowed_at(c.now() + 30));
+    CHECK(allowed_at(c.now() + 999'999));
+    CHECK_FALSE(allowed_at(c.now() + 1'000'001));  // beyond the run
+    for (const ticks delay : {40u, 400'000u}) {
+        c.schedule(b.event, c.now() + delay);
+        CHECK(allowed_at(c.now() + delay - 1));
+        c.schedule(b.event, c.now() + delay);
+        CHECK_FALSE(allowed_at(c.now() + delay));
+    }
+    c.interrupt_at(c.now() + 21);
+    CHECK(allowed_at(c.now() + 30));
+    c.interrupt_at(c.now() + 20);
+    CHECK_FALSE(allowed_at(c.now() + 30));
+    c.interrupt_at(never);
+}
+
+TEST_CASE_METHOD(bench, "the kernel follows a callback that went on, and none may schedule before it") {
+    probe a{"a"}, b{"b"};
+    const auto begin = c.now();
+    bool refused = false;
+    a.then = [&] {
+        c.go_on_at(begin + 300);
+        try {
+            c.schedule(b.event, begin + 299);
+        } catch (const std::logic_error&) {
+            refused = true;
+        }
+        c.stop();
+    };
+    c.schedule(a.event, begin + 20);
+    CHECK(c.run_until(begin + 1000) == begin + 300);
+    CHECK(kernel_time() == begin + 300);
+    CHECK(refused);
+    c.run_until(begin + 1000);
+}
+
 TEST_CASE_METHOD(bench, "random schedules, moves and cancellations agree with a sorted list") {
     struct item {
         void fire() {

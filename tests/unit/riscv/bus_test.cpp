@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses that go through the calendar: devices, and memory that a device has touched.
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "hart_bench.h"
 
 using namespace fabricvp;
@@ -34,6 +38,74 @@ TEST_CASE("a device access happens at the hart's local time and takes what the d
         CHECK(b.hart0.x(s3) == 0xf4);
         CHECK(b.hart0.x(s5) - b.hart0.x(s4) == 4 + 250 + 2);
         CHECK(b.hart0.bus_accesses.total() > 0);
+    }
+}
+
+namespace {
+
+/// Something that is due all the time, so that whatever comes by the calendar has to wait for it.
+struct metronome {
+    calendar_event event{method<&metronome::tick>, this};
+    void tick() { calendar::current().schedule_in(event, nanosecond / 2); }
+};
+
+struct polled_device {
+    std::vector<std::tuple<ticks, std::uint64_t, std::uint64_t>> log;  ///< when since the start, address, value
+    std::uint64_t accesses, events, x, cycles;
+};
+
+/// A loop that reads and counts up a word of memory that a device has touched, and writes a device's register.
+polled_device poll_device(bool alone, ticks latency, ticks responds_after) {
+    auto& b = hart_bench::restart();
+    b.device0.latency = latency;
+    b.device0.responds_after = responds_after;
+    b.memory.touch_by_device(data - memory_base, 8);
+    b.load(program(code) << ld(s2, a0, 0) << addi(s2, s2, 1) << sd(s2, a0, 0) << sw(s2, a1, 16) << csrr(s3, csr::mcycle)
+                         << j(-20));
+    b.write(data, 0);
+    b.hart0.set_x(a0, data);
+    b.hart0.set_x(a1, device_base);
+    metronome m;
+    const auto begin = b.timeline.now();
+    if (!alone) b.timeline.schedule(m.event, begin);
+    b.start(b.hart0, code);
+    const auto accesses = b.hart0.bus_accesses.total();
+    const auto events = b.timeline.executed();
+    b.run(20 * microsecond);
+    polled_device r{{}, 0, b.timeline.executed() - events, b.hart0.x(s2), b.hart0.x(s3)};
+    r.accesses = static_cast<std::uint64_t>(b.hart0.bus_accesses.total() - accesses);
+    for (const auto& e : b.device0.log) r.log.emplace_back(e.when - begin, e.address, e.value);
+    return r;
+}
+
+}  // namespace
+
+TEST_CASE("an access that nothing is due before takes no event, and its time is the same") {
+    for (const auto& [latency, responds_after] : {std::pair<ticks, ticks>{0, 0}, {70 * nanosecond, 0}, {0, 300}}) {
+        const auto alone = poll_device(true, latency, responds_after);
+        const auto disturbed = poll_device(false, latency, responds_after);
+        CHECK(alone.log.size() > 250);
+        CHECK(alone.log == disturbed.log);
+        CHECK(alone.x == disturbed.x);
+        CHECK(alone.cycles == disturbed.cycles);
+        CHECK(alone.accesses == disturbed.accesses);
+        if (responds_after) continue;  // responses that come later are events
+        CHECK(alone.events * 10 < alone.accesses);
+    }
+}
+
+TEST_CASE("a hart that goes on without the calendar ends where the run does") {
+    auto& b = hart_bench::restart();
+    b.device0.latency = 70 * nanosecond;
+    b.load(program(code) << lw(s2, a0, 16) << j(-4));
+    b.hart0.set_x(a0, device_base);
+    const auto begin = b.timeline.now();
+    b.start(b.hart0, code);
+    for (int i = 1; i <= 3; ++i) {
+        b.run(1000 * nanosecond);
+        CHECK(b.timeline.now() == begin + i * 1000 * nanosecond);
+        CHECK(b.device0.log.back().when <= b.timeline.now());
+        CHECK(b.device0.log.back().when + 73 * nanosecond > b.timeline.now());
     }
 }
 
