@@ -59,23 +59,29 @@ public:
 
 private:
     struct mshr {
-        std::uint32_t space = 0;
-        std::uint64_t page = 0;
         transaction_queue waiters;  // empty: free
         std::uint64_t serial = 0;
-        bool stale = false;          // invalidated under way: not kept
         bool read_critical = false;  // a load is among those that wait
         ticks begin = 0;
     };
+    static constexpr unsigned space_shift = 37;
+    static constexpr std::uint64_t stale = std::uint64_t{1} << 36;
+
+    static std::uint64_t key_of(std::uint32_t space, std::uint64_t page) {
+        return (std::uint64_t{space} + 1) << space_shift | page;
+    }
+    static bool same_large_page(std::uint64_t a, std::uint64_t b) { return a >> 9 == b >> 9; }
 
     void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) override;
-    void serve(mshr& m, const translation& t);
+    void serve(std::size_t number, const translation& t);
 
     ticks m_latency;
     l2_tlb& m_shared;
     l1_tlb_client& m_client;
     tlb_entries m_entries;
     std::vector<mshr> m_mshrs;
+    std::vector<std::uint64_t> m_keys;  // what MSHRs ask for; 0: free. `stale`: invalidated under way, not kept
+    std::uint64_t m_refused = 0;        // looked up last, is neither here nor asked for, and found all MSHRs taken
     unsigned m_used = 0;
     std::uint64_t m_serial = 0;
 };
