@@ -199,7 +199,8 @@ bool l2_bank::victim_can_leave(std::uint64_t index, ticks at) {
 void l2_bank::evict(std::size_t victim, ticks at) {
     if (m_tags.empty(victim)) return;
     ++evictions;
-    if (m_queue_lines.holds(offset_of_index(m_tags.index_at(victim)))) ++queue_evictions;
+    // Of a victim that nothing asks for the host need not fetch what the new line overwrites.
+    if (m_queue_lines.bytes && m_queue_lines.holds(offset_of_index(m_tags.index_at(victim)))) ++queue_evictions;
     if (errors.any()) errors.evicted(offset_of_index(m_tags.index_at(victim)), m_tags.dirty(victim));
     if (!m_tags.dirty(victim)) return;
     ++writebacks;
@@ -241,7 +242,7 @@ bool l2_bank::serve(const line_request_ptr& request, const lookup& times) {
             ++hits;
             if (is_write) {
                 m_tags.make_dirty(at);
-            } else if (const ticks ready = m_tags.ready(at); ready > done) {
+            } else if (const ticks ready = m_tags.ready(at, done); ready > done) {
                 ++mshr_merges;
                 r.spans.add(m_fetch_span, span_kind::queueing, done, ready);
                 done = ready;

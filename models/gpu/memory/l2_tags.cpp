@@ -14,7 +14,10 @@ l2_tags::l2_tags(std::uint64_t sets, std::uint64_t ways, std::uint64_t locked)
       m_ways(ways),
       m_locked_ways(locked),
       m_way_bits(ways < 2 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(ways - 1))),
-      m_stride((hashes + (ways + 7) / 8 + words_of_line - 1) / words_of_line * words_of_line),
+      m_mask_words(ways > max_ordered ? masks : 1),
+      m_stride((m_mask_words + tags + (ways + tags_of_word - 1) / tags_of_word + words_of_line - 1) / words_of_line *
+               words_of_line),
+      m_set_bits(static_cast<unsigned>(__builtin_ctzll(sets))),
       m_words(sets * m_stride),
       m_places(sets << m_way_bits),
       m_used(ways > max_ordered ? sets << m_way_bits : 0) {
@@ -23,15 +26,15 @@ l2_tags::l2_tags(std::uint64_t sets, std::uint64_t ways, std::uint64_t locked)
 
 std::size_t l2_tags::victim(std::uint64_t index) const {
     const std::size_t set = set_of(index), first = set << m_way_bits;
-    const std::uint64_t* const words = &m_words[set * m_stride];
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - m_ways);
-    if (const std::uint64_t unused = all & ~words[used_ways])
+    if (const std::uint64_t unused = all & ~ways_in(set, used_ways))
         return first + static_cast<unsigned>(__builtin_ctzll(unused));
-    const std::uint64_t locked = words[locked_ways];
+    const std::uint64_t locked = ways_in(set, locked_ways);
     if (m_ways <= max_ordered) {
+        const std::uint64_t ordered = m_words[set * m_stride + m_mask_words + order];
         auto shift = static_cast<unsigned>(m_ways - 1) * 4;
-        while (locked >> (words[order] >> shift & 0xf) & 1) shift -= 4;  // not all ways may be locked
-        return first + (words[order] >> shift & 0xf);
+        while (locked >> (ordered >> shift & 0xf) & 1) shift -= 4;  // not all ways may be locked
+        return first + (ordered >> shift & 0xf);
     }
     std::size_t oldest = absent;
     for (std::size_t at = first; at < first + m_ways; ++at) {
@@ -44,36 +47,46 @@ std::size_t l2_tags::victim(std::uint64_t index) const {
 void l2_tags::fill(std::size_t at, std::uint64_t index, ticks ready, bool dirty) {
     m_places[at] = {index + 1, ready};
     touch(at);
-    const std::size_t way = way_at(at);
-    std::uint64_t* const words = &m_words[(at >> m_way_bits) * m_stride];
-    std::uint64_t& eight = words[hashes + way / 8];
-    eight = (eight & ~(std::uint64_t{0xff} << way % 8 * 8)) | hash_of(index) << way % 8 * 8;
-    words[used_ways] |= bit_of(at);
-    words[dirty_ways] = dirty ? words[dirty_ways] | bit_of(at) : words[dirty_ways] & ~bit_of(at);
+    set_tag(at, tag_of(index));
+    ticks& last = m_words[line_of(at) + m_mask_words + settled];
+    last = std::max(last, ready);
+    mask_of(at, used_ways) |= bit_of(at, used_ways);
+    std::uint64_t& dirty_mask = mask_of(at, dirty_ways);
+    dirty_mask = dirty ? dirty_mask | bit_of(at, dirty_ways) : dirty_mask & ~bit_of(at, dirty_ways);
+}
+
+void l2_tags::set_tag(std::size_t at, std::uint64_t tag) {
+    const auto way = static_cast<unsigned>(way_at(at));
+    const unsigned shift = way % tags_of_word * tag_bits;
+    std::uint64_t& word = m_words[line_of(at) + m_mask_words + tags + way / tags_of_word];
+    word = (word & ~(std::uint64_t{0xffff} << shift)) | tag << shift;
 }
 
 void l2_tags::drop(std::uint64_t index) {
     const std::size_t at = position_of(index);
     if (at == absent) return;
-    m_places[at].number = 0;
-    word_of(at, used_ways) &= ~bit_of(at);
+    set_tag(at, no_tag);
+    mask_of(at, used_ways) &= ~bit_of(at, used_ways);
     unlock(at);
 }
 
 bool l2_tags::lock(std::size_t at) {
-    std::uint64_t& set = word_of(at, locked_ways);
-    if (!(set & bit_of(at)) && static_cast<std::uint64_t>(__builtin_popcountll(set)) >= m_locked_ways) return false;
-    set |= bit_of(at);
+    const auto count = static_cast<std::uint64_t>(__builtin_popcountll(ways_in(at >> m_way_bits, locked_ways)));
+    if (!locked(at) && count >= m_locked_ways) return false;
+    mask_of(at, locked_ways) |= bit_of(at, locked_ways);
     return true;
 }
 
 void l2_tags::unlock_all() {
-    for (std::size_t set = 0; set < m_sets; ++set) m_words[set * m_stride + locked_ways] = 0;
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - m_ways);
+    for (std::size_t set = 0; set < m_sets; ++set)
+        m_words[set * m_stride + mask_word(locked_ways)] &= ~(all << mask_shift(locked_ways));
 }
 
 void l2_tags::clear() {
     std::fill(m_words.begin(), m_words.end(), 0);
-    for (std::size_t set = 0; set < m_sets; ++set) m_words[set * m_stride + order] = 0xfedc'ba98'7654'3210;
+    for (std::size_t set = 0; set < m_sets; ++set)
+        m_words[set * m_stride + m_mask_words + order] = 0xfedc'ba98'7654'3210;
     std::fill(m_places.begin(), m_places.end(), place{});
     std::fill(m_used.begin(), m_used.end(), 0);
     m_clock = 0;

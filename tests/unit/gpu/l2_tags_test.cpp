@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <list>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gpu/memory/l2_tags.h"
@@ -84,4 +85,39 @@ TEST_CASE("the least recently used line that is not locked gives way", "[gpu]") 
     tags.clear();
     for (auto& s : expected)
         for (const line& l : s) REQUIRE_FALSE(tags.holds(l.index));
+}
+
+TEST_CASE("a line's fetch ends when it was told, however many lines of its set are fetched", "[gpu]") {
+    const auto ways = static_cast<std::uint64_t>(GENERATE(1, 4, 16, 32));
+    l2_tags tags(2, ways, 0);
+    std::mt19937_64 random(ways);
+    for (unsigned round = 0; round < 3; ++round) {
+        std::vector<std::pair<std::size_t, ticks>> filled;
+        for (std::uint64_t way = 0; way < ways; ++way) {
+            const std::uint64_t index = (random() % 1000 * 100 + way) * 2;
+            if (tags.holds(index)) continue;
+            const std::size_t at = tags.victim(index);
+            const ticks ready = 1000 * round + random() % 1000;
+            tags.fill(at, index, ready, false);
+            filled.emplace_back(at, ready);
+        }
+        for (const auto& [at, ready] : filled) {
+            REQUIRE(tags.ready(at) == ready);
+            REQUIRE(tags.ready(at, ready - std::min<ticks>(ready, 1)) == ready);
+            REQUIRE(tags.ready(at, ready) == ready);
+            REQUIRE(tags.ready(at, 1000 * round + 1000) <= 1000 * round + 1000);
+        }
+    }
+}
+
+TEST_CASE("lines whose tags are long are told apart", "[gpu]") {
+    const auto sets = static_cast<std::uint64_t>(GENERATE(1, 3, 128));
+    l2_tags tags(sets, 16, 0);
+    for (const std::uint64_t tag : {0xfffcu, 0xfffdu, 0xfffeu, 0xffffu, 0x1'0000u, 0x1'fffdu, 0x2'0000u}) {
+        const std::uint64_t index = tag * sets + sets - 1;
+        REQUIRE_FALSE(tags.holds(index));
+        const std::size_t at = tags.victim(index);
+        tags.fill(at, index, 0, false);
+        REQUIRE(tags.find(index) == at);
+    }
 }
