@@ -14,12 +14,16 @@ class work_observer {
 public:
     /// What runs now has scheduled an event that belongs to no block (calendar_event::owner()).
     virtual void scheduled(const calendar_event& event) = 0;
-    /// An event is about to be called at `when`.
+    /// An event is about to be called at `when`, or the running callback goes on as if it were.
     virtual void begins(const calendar_event& event, ticks when) = 0;
     /// The running callback goes on with work of a block, which another one may have begun.
     virtual void goes_on_in(const sc_core::sc_object& block, ticks when) = 0;
     /// The calendar leaves the processor to others.
     virtual void ends() = 0;
+
+    /// Steps of this process's calendar that no event counts, since a callback went on: how many those are depends on
+    /// what else is in the calendar, so work is counted with them.
+    static inline std::uint64_t steps_without_event = 0;
 
     /// That of this process, which has one calendar; null: there is none. What is set must outlast it.
     static inline work_observer* current = nullptr;
