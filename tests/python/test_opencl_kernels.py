@@ -194,6 +194,7 @@ def test_atomics_and_copies_of_work_groups(gpu):
         ("int g(int n, global int* x) { return n < 2 ? n : g(n - 1, x) * x[n] + g(n - 2, x); }\n"
          "kernel void f(global int* x) { x[0] = g(x[1], x); }", "function 'g' calls itself"),
         ("kernel void f() { #error no\n}", "error: "),
+        ("kernel void f(global half* x) { half y = x[0]; x[0] = y + y; }", "error: declaring variable of type '__private half'"),
     ],
 )  # fmt: skip
 def test_sources_that_cannot_be_compiled(source, says):
@@ -242,6 +243,22 @@ def test_a_wild_pointer_is_a_fault_and_the_gpu_goes_on(gpu, program):
     x = numpy.arange(64, dtype="i4")
     program["reverse"](64, 64, x)
     assert x[0] == 126
+
+
+@pytest.mark.timeout(100)
+def test_kernels_see_the_extensions_that_devices_report_and_no_others(gpu):
+    lacking = "__IMAGE_SUPPORT__ cl_khr_fp16 cl_khr_subgroups cl_khr_3d_image_writes cl_intel_subgroups"
+    x = numpy.zeros(2, "i4")
+    source = f"""
+#if {" || ".join(f"defined({name})" for name in lacking.split())}
+#error an extension that no device has
+#endif
+#ifdef cl_khr_fp64
+kernel void f(global int* x) {{ x[0] = (int)(convert_double(x[1]) + 1.5); }}
+#endif
+"""
+    gpu.program(source)["f"](1, 1, x)
+    assert x[0] == 1
 
 
 @pytest.mark.timeout(100)

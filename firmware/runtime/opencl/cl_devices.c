@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The platform and its devices. */
+#include "gpu/opencl/extensions.h"
 #include "runtime/opencl/opencl.h"
 #include "runtime/sources.h"
 
@@ -11,12 +12,6 @@ struct _cl_device_id {
     const void* dispatch;
     struct compute_device* device;
 };
-
-/* What kernels of OpenCL C may use beyond its core; atomics of 32 bits belong to it since OpenCL 1.1. */
-static const char extensions[] =
-    "cl_khr_fp64 cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
-    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics "
-    "cl_khr_int64_extended_atomics";
 
 const void* cl_dispatch;
 static void* loader_entry;
@@ -111,7 +106,7 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void* 
         case CL_DRIVER_VERSION: return cl_query_text("1.0", room, value, bytes);
         case CL_DEVICE_PROFILE: return cl_query_text("FULL_PROFILE", room, value, bytes);
         case CL_DEVICE_VERSION: return cl_query_text("OpenCL 1.2 FabricVP", room, value, bytes);
-        case CL_DEVICE_EXTENSIONS: return cl_query_text(extensions, room, value, bytes);
+        case CL_DEVICE_EXTENSIONS: return cl_query_text(OPENCL_EXTENSIONS, room, value, bytes);
         case CL_DEVICE_OPENCL_C_VERSION: return cl_query_text("OpenCL C 1.2", room, value, bytes);
         default: return cl_query_fixed(d, what, room, value, bytes);
     }

@@ -40,6 +40,14 @@ def marked(source: str, name: str, language: str) -> str:
 
 
 @functools.cache
+def _opencl_extensions() -> list[str]:
+    """Options by which kernels see the macros of what devices report, and no others: clang defines all it knows."""
+    header = (toolchain.gpu_folder() / "opencl" / "extensions.h").read_text(encoding="utf-8")
+    names = re.findall(r"\bcl_\w+", "".join(re.findall(r'"([^"]*)"', header)))
+    return ["-Xclang", "-cl-ext=" + ",".join(["-all", *(f"+{name}" for name in names)]), "-U__IMAGE_SUPPORT__"]
+
+
+@functools.cache
 def _system_headers() -> list[str]:
     """Where the compiler finds headers of C and C++."""
     text = toolchain.run_for_messages([toolchain.clang(), "-###", "-x", "c++", "-c", "-"])
@@ -60,7 +68,7 @@ def command(
         standard = [] if any(flag.startswith("-cl-std=") for flag in flags) else ["-cl-std=CL2.0"]
         main = ["-Xclang", "-main-file-name", "-Xclang", name]
         prelude = ["-include", str(toolchain.gpu_folder() / "opencl" / "prelude.h")]
-        return [toolchain.clang(), *OPENCL, *standard, *prelude, *macros, *folders, *flags, *main]
+        return [toolchain.clang(), *OPENCL, *standard, *_opencl_extensions(), *prelude, *macros, *folders, *flags, *main]
     gpu = toolchain.gpu_folder()
     return [
         toolchain.clang(),
