@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The platform and its devices. */
-#include "gpu/opencl/extensions.h"
+#include "runtime/opencl/extensions.h"
 #include "runtime/opencl/opencl.h"
 #include "runtime/sources.h"
 

@@ -42,7 +42,7 @@ def marked(source: str, name: str, language: str) -> str:
 @functools.cache
 def _opencl_extensions() -> list[str]:
     """Options by which kernels see the macros of what devices report, and no others: clang defines all it knows."""
-    header = (toolchain.gpu_folder() / "opencl" / "extensions.h").read_text(encoding="utf-8")
+    header = (toolchain.gpu_folder().parent / "runtime" / "opencl" / "extensions.h").read_text(encoding="utf-8")
     names = re.findall(r"\bcl_\w+", "".join(re.findall(r'"([^"]*)"', header)))
     return ["-Xclang", "-cl-ext=" + ",".join(["-all", *(f"+{name}" for name in names)]), "-U__IMAGE_SUPPORT__"]
 
@@ -68,7 +68,17 @@ def command(
         standard = [] if any(flag.startswith("-cl-std=") for flag in flags) else ["-cl-std=CL2.0"]
         main = ["-Xclang", "-main-file-name", "-Xclang", name]
         prelude = ["-include", str(toolchain.gpu_folder() / "opencl" / "prelude.h")]
-        return [toolchain.clang(), *OPENCL, *standard, *_opencl_extensions(), *prelude, *macros, *folders, *flags, *main]
+        return [
+            toolchain.clang(),
+            *OPENCL,
+            *standard,
+            *_opencl_extensions(),
+            *prelude,
+            *macros,
+            *folders,
+            *flags,
+            *main,
+        ]
     gpu = toolchain.gpu_folder()
     return [
         toolchain.clang(),

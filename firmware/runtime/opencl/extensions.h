@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What kernels of OpenCL C may use beyond its core: devices report these, and kernels see their macros and no others.
  * Atomics of 32 bits belong to the core since OpenCL 1.1. */
-#ifndef FABRICVP_GPU_OPENCL_EXTENSIONS_H
-#define FABRICVP_GPU_OPENCL_EXTENSIONS_H
+#ifndef FABRICVP_RUNTIME_OPENCL_EXTENSIONS_H
+#define FABRICVP_RUNTIME_OPENCL_EXTENSIONS_H
 
-#define OPENCL_EXTENSIONS                                                                                           \
+#define OPENCL_EXTENSIONS                                                                                              \
     "cl_khr_fp64 cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics " \
-    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics "                 \
+    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics "                   \
     "cl_khr_int64_extended_atomics"
 
 #endif
