@@ -81,6 +81,8 @@ void timer_wait(uint64_t microseconds) {
     while (timer_now() < end) relax();
 }
 
+void timer_sleep(uint64_t microseconds) { usleep((useconds_t)microseconds); }
+
 bool timer_wait_for(bool (*done)(void*), void* context, uint64_t microseconds) {
     const uint64_t end = timer_now() + microseconds * timebase() / 1000000;
     bool is_done;

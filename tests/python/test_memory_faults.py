@@ -63,6 +63,17 @@ def test_the_driver_tells_of_a_command_processor_that_has_crashed():
         assert result.outcome == Outcome.GUEST_FAILURE and "timed out" in platform.nodes[0].console.output
 
 
+def test_a_host_that_waits_for_long_sleeps():
+    with fabricvp.spawn("gpu", app="vectoradd", size=64, node__host__hart__clock="1 GHz", **GPU) as platform:
+        platform.run(until=Marker("kernels", "reset"))
+        platform.inject("node0.gpu0.processor", "crash")
+        platform.run("100 ms")
+        before = platform.statistics.totals()["node0.host.hart0.active_cycles"]
+        platform.run("100 ms")
+        active = platform.statistics.totals()["node0.host.hart0.active_cycles"] - before
+        assert 0 < active < 4_000_000  # 12.5 million where it polls
+
+
 ECC = {
     "node__host__dram__ecc": True,
     "node__gpus__0__memory__hbm__ecc": True,

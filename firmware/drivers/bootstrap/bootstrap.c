@@ -89,9 +89,8 @@ void bootstrap_exchange(struct bootstrap* p, unsigned with, const void* local, v
             continue;
         }
         for (unsigned i = 0; i < POLL_DELAYS; ++i) bootstrap_poll_delay();
+        if (!timer_wait_more(begin, BOOTSTRAP_TIMEOUT_US)) panic("bootstrap: nothing comes from node %u", with);
         const uint64_t now = timer_now();
-        if (timer_microseconds(now - begin) > BOOTSTRAP_TIMEOUT_US)
-            panic("bootstrap: nothing comes from node %u", with);
         if (peer->heard || timer_microseconds(now - sent_at) < RESEND_INTERVAL_US) continue;
         hello_send(p, with);
         sent_at = now;
@@ -115,7 +114,6 @@ void bootstrap_finalize(struct bootstrap* p) {
     for (unsigned i = 0; i < p->comm.size; ++i) wait_for_acknowledgement(p, i);
     const uint64_t begin = timer_now();
     for (poll(p); p->hello_qp.send_queue.head != p->hello_qp.send_queue.tail; poll(p))
-        if (timer_microseconds(timer_now() - begin) > BOOTSTRAP_TIMEOUT_US)
-            panic("bootstrap: this node's adapter does not send");
+        if (!timer_wait_more(begin, BOOTSTRAP_TIMEOUT_US)) panic("bootstrap: this node's adapter does not send");
     timer_wait(DRAIN_US);
 }

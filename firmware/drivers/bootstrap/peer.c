@@ -126,7 +126,7 @@ void peer_restart(struct bootstrap* p, unsigned rank) {
         panic("bootstrap: the queue pair to node %u cannot be stopped, status 0x%x", rank, p->hca.status);
     while (peer->receives || peer->sends) {
         bootstrap_take_completions(p);
-        if (timer_microseconds(timer_now() - begin) > BOOTSTRAP_TIMEOUT_US)
+        if (!timer_wait_more(begin, BOOTSTRAP_TIMEOUT_US))
             panic("bootstrap: the queue pair to node %u does not stop", rank);
     }
     if (!verbs_modify(&peer->qp, HCA_QP_RESET, NULL))

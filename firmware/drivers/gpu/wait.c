@@ -43,7 +43,7 @@ static bool poll(struct wait* w, uint64_t microseconds) {
             relax();
         }
         if (over(w)) return true;
-    } while (timer_microseconds(timer_now() - begin) < microseconds);
+    } while (timer_wait_more(begin, microseconds));
     return false;
 }
 

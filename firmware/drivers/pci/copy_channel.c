@@ -83,7 +83,7 @@ enum copy_result copy_channel_wait(struct copy_channel* c, uint64_t microseconds
             relax();
             if (polls % STATUS_EVERY) continue;
             c->stopped = has_failed(c);
-            in_time = timer_microseconds(timer_now() - begin) < microseconds;
+            in_time = timer_wait_more(begin, microseconds);
         }
     }
     __asm__ volatile("fence r, rw" ::: "memory"); /* the data were written before the status */

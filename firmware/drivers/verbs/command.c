@@ -33,7 +33,7 @@ static unsigned perform(struct verbs_device* d, unsigned opcode, uint32_t modifi
     write_register(d, HCA_HCR_TOKEN, (uint32_t)POLLED_TOKEN << 16);
     write_register(d, HCA_HCR_COMMAND, 1u << 23 | op_modifier << 12 | opcode);
     while (is_busy(d, &word))
-        if (timer_microseconds(timer_now() - begin) > TIMEOUT_US) return d->status = HCA_BUSY;
+        if (!timer_wait_more(begin, TIMEOUT_US)) return d->status = HCA_BUSY;
     const unsigned status = word >> 24;
     if (status) d->status = status;
     return status;

@@ -2,7 +2,6 @@
 #include "drivers/verbs/internal.h"
 #include "lib/harts.h"
 #include "lib/heap.h"
-#include "lib/machine.h"
 #include "lib/mmio.h"
 #include "lib/timer.h"
 
@@ -148,9 +147,9 @@ unsigned verbs_poll(struct verbs_cq* cq, struct verbs_completion* to, unsigned m
 }
 
 bool verbs_wait(struct verbs_cq* cq, struct verbs_completion* to, uint64_t microseconds) {
-    const uint64_t end = timer_now() + microseconds * machine.timebase / 1000000;
+    const uint64_t begin = timer_now();
     for (unsigned polls = 0; !verbs_poll(cq, to, 1); ++polls) {
-        if (polls % POLLS_PER_CHECK == POLLS_PER_CHECK - 1 && timer_now() > end) return false;
+        if (polls % POLLS_PER_CHECK == POLLS_PER_CHECK - 1 && !timer_wait_more(begin, microseconds)) return false;
         relax();
     }
     return true;
@@ -179,8 +178,8 @@ static bool has_come(void* context) {
 bool verbs_wait_event(struct verbs_cq* cq, uint32_t events, uint64_t microseconds) {
     struct waited w = {cq, events};
     if (cq->device->delivery != PCI_POLLED) return timer_wait_for(has_come, &w, microseconds);
-    const uint64_t end = timer_now() + microseconds * machine.timebase / 1000000;
+    const uint64_t begin = timer_now();
     while (!has_come(&w))
-        if (timer_now() > end) return false;
+        if (!timer_wait_more(begin, microseconds)) return false;
     return true;
 }

@@ -209,8 +209,7 @@ static void wait_for_arrival(struct ring* r, enum ring_direction d) {
     const uint64_t begin = timer_now();
     while (*arrived < r->transfers[d]) {
         bootstrap_poll_delay();
-        if (timer_microseconds(timer_now() - begin) > ARRIVAL_LIMIT_US)
-            panic("ring: nothing comes from node%u", c->with);
+        if (!timer_wait_more(begin, ARRIVAL_LIMIT_US)) panic("ring: nothing comes from node%u", c->with);
     }
     __asm__ volatile("fence iorw, iorw" ::: "memory");
 }

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 INJECTIONS, QUICK_INJECTIONS = 10_000, 500
 LINUX_INJECTIONS, LINUX_QUICK_INJECTIONS = 2_500, 110
-CHUNK = 20  #: injections of a point
-LINUX_CHUNK = 50  #: for each of which Linux boots, which takes as long as ten injections
+CHUNK = 50  #: injections of a point; for each point a machine starts, which is much for Linux
 ECC_SHARE = 4  #: one more injection for so many, into memories of a machine with ECC
 AGAIN = 3  #: that are made twice
 MEASURES: dict[str, Callable[[Any], Injected]] = {CLUSTER: measure, LINUX: measure_linux}
@@ -38,9 +37,7 @@ def study(run: Run) -> None:
     on_linux = options.machine == LINUX
     if options.machine not in (CLUSTER, LINUX):
         raise InputError(f"--machine: a campaign runs on {CLUSTER} or {LINUX}, not on '{options.machine}'")
-    full, quick, chunk = (
-        (LINUX_INJECTIONS, LINUX_QUICK_INJECTIONS, LINUX_CHUNK) if on_linux else (INJECTIONS, QUICK_INJECTIONS, CHUNK)
-    )
+    full, quick = (LINUX_INJECTIONS, LINUX_QUICK_INJECTIONS) if on_linux else (INJECTIONS, QUICK_INJECTIONS)
     count = options.injections if options.injections is not None else quick if run.quick else full
     if count < 1:
         raise InputError(f"--injections: {count} is not a number of 1 or more")
@@ -55,10 +52,10 @@ def study(run: Run) -> None:
     if options.number is not None:
         _one(run, options.number, point)
         return
-    points = [point(first, min(chunk, count - first)) for first in range(0, count, chunk)]
+    points = [point(first, min(CHUNK, count - first)) for first in range(0, count, CHUNK)]
     if not on_linux and (flips := tuple(kind for kind in FLIPS if not kinds or kind in kinds)):
         more = -(-count // ECC_SHARE)
-        points += [point(first, min(chunk, more - first), flips) for first in range(0, more, chunk)]
+        points += [point(first, min(CHUNK, more - first), flips) for first in range(0, more, CHUNK)]
     found: list[Injected] = run.map("injections", MEASURES[options.machine], points, lambda p: p.count, _name)
     first = point(0, min(AGAIN, count))
     again: Injected = run.map("the same again", MEASURES[options.machine], [first], name=_name, fresh=True)[0]
