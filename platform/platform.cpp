@@ -177,7 +177,7 @@ statistics_snapshot platform::implementation::own_statistics() const {
     span_recorder::current().report(values);
     values["sim.time_s"] = static_cast<double>(hardware->timeline.now()) / ticks_per_second;
     values["sim.wall_s"] = wall.count();
-    values["sim.events"] = static_cast<double>(hardware->timeline.executed());
+    values["sim.events"] = static_cast<double>(hardware->timeline.steps());
     values["sim.instructions"] = static_cast<double>(hardware->instructions());
     add_polls(values, *hardware);
     if (synchronizer) add_rank(values);

@@ -86,6 +86,12 @@ bool calendar::may_go_on_at(ticks when) const {
            !m_wheel->is_due(when) && !sc_core::sc_pending_activity();
 }
 
+void calendar::go_on_at(const calendar_event& event, ticks when) {
+    m_now = when;
+    ++m_went_on;
+    if (work_observer::current) work_observer::current->begins(event, when);
+}
+
 void calendar::stop() {
     m_stop_requested = true;
     if (m_running && !m_in_callback) sc_core::sc_pause();

@@ -112,8 +112,8 @@ public:
     /// Whether the running callback may do what it would schedule for `when` at once: nothing else is due until then,
     /// nor does anything end or look at the simulation before.
     bool may_go_on_at(ticks when) const;
-    /// It goes on as if it had been called at `when`.
-    void go_on_at(ticks when) { m_now = when; }
+    /// It goes on as if `event`, which is its own, had been called at `when`.
+    void go_on_at(const calendar_event& event, ticks when);
 
     /// To be called after a callback has called into code that may have notified SystemC events.
     void note_foreign_call() { m_horizon_stale = true; }
@@ -157,6 +157,9 @@ public:
 
     /// Number of callbacks executed since construction.
     std::uint64_t executed() const { return m_executed; }
+    /// That, and how often one went on without an event. Callbacks may go on where nothing else is due, so what else is
+    /// simulated and where runs end change executed(); steps stay the same.
+    std::uint64_t steps() const { return m_executed + m_went_on; }
 
 private:
     void drain();
@@ -173,6 +176,7 @@ private:
     ticks m_horizon = 0;
     ticks m_limit = never;
     std::uint64_t m_executed = 0;
+    std::uint64_t m_went_on = 0;
     std::exception_ptr m_error;
     bool m_in_callback = false;
     bool m_horizon_stale = false;

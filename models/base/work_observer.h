@@ -21,10 +21,6 @@ public:
     /// The calendar leaves the processor to others.
     virtual void ends() = 0;
 
-    /// Steps of this process's calendar that no event counts, since a callback went on: how many those are depends on
-    /// what else is in the calendar, so work is counted with them.
-    static inline std::uint64_t steps_without_event = 0;
-
     /// That of this process, which has one calendar; null: there is none. What is set must outlast it.
     static inline work_observer* current = nullptr;
 

@@ -2,7 +2,6 @@
 // Slices: from the calendar's time a hart runs ahead by at most a quantum, then schedules itself at its local time.
 #include <algorithm>
 
-#include "base/work_observer.h"
 #include "riscv/hart_core.h"
 #include "riscv/slicing.h"
 
@@ -174,9 +173,7 @@ void hart::implementation::wake() {
         if (m_debugging) settle_debug();
         if (m_next == never) return;
         if (m_debugging || !owner.timeline().may_go_on_at(m_next)) break;
-        owner.timeline().go_on_at(m_next);
-        ++work_observer::steps_without_event;
-        if (work_observer::current) work_observer::current->begins(m_wake, m_next);
+        owner.timeline().go_on_at(m_wake, m_next);
     }
     if (!m_halted || m_phase != phase::running) owner.schedule(m_wake, m_next);
 }

@@ -4,14 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/work_observer.h"
 #include "platform/ranks/all_to_all_windows.h"
 
 namespace fabricvp::ranks {
-
-namespace {
-std::uint64_t steps(const calendar& timeline) { return timeline.executed() + work_observer::steps_without_event; }
-}  // namespace
 
 window_synchronizer::window_synchronizer(communicator& comm, calendar& timeline, ticks lookahead, hooks h)
     : m_comm(comm),
@@ -91,7 +86,7 @@ bool window_synchronizer::run() {
 /// One window.
 void window_synchronizer::execute(ticks end) {
     m_timer.lap();
-    const auto before = steps(m_timeline);
+    const auto before = m_timeline.steps();
     do {
         const auto until = std::min(end, m_hooks.limit());
         m_timeline.schedule(m_wake, until + 1);  // no hart runs ahead over it
@@ -100,7 +95,7 @@ void window_synchronizer::execute(ticks end) {
     } while (m_timeline.stop_requested() && m_timeline.now() < std::min(end, m_hooks.limit()));
     m_timeline.cancel(m_wake);
     m_window_s = m_timer.lap();
-    m_window_events = steps(m_timeline) - before;
+    m_window_events = m_timeline.steps() - before;
     m_own_seconds += m_window_s;
     m_own_events += m_window_events;
 }

@@ -172,7 +172,7 @@ TEST_CASE_METHOD(bench, "who lags catches up at the end of a run, to where the c
     a.event.set_rank(9);
     a.then = [&] {
         c.catch_up();
-        c.go_on_at(t0 + 30);
+        c.go_on_at(a.event, t0 + 30);
         CHECK(c.now() == t0 + 30);
     };
     c.schedule(a.event, t0 + 20);
@@ -223,7 +223,10 @@ TEST_CASE_METHOD(bench, "the kernel follows a callback that went on, and none ma
     const auto begin = c.now();
     bool refused = false;
     a.then = [&] {
-        c.go_on_at(begin + 300);
+        const auto executed = c.executed(), steps = c.steps();
+        c.go_on_at(a.event, begin + 300);
+        CHECK(c.executed() == executed);
+        CHECK(c.steps() == steps + 1);
         try {
             c.schedule(b.event, begin + 299);
         } catch (const std::logic_error&) {
