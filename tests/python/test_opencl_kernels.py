@@ -245,8 +245,9 @@ def test_a_wild_pointer_is_a_fault_and_the_gpu_goes_on(gpu, program):
     assert x[0] == 126
 
 
+@pytest.mark.parametrize("version", ["CL1.2", "CL2.0", "CL3.0"])
 @pytest.mark.timeout(100)
-def test_kernels_see_the_extensions_that_devices_report_and_no_others(gpu):
+def test_kernels_see_the_extensions_that_devices_report_and_no_others(gpu, version):
     lacking = "__IMAGE_SUPPORT__ cl_khr_fp16 cl_khr_subgroups cl_khr_3d_image_writes cl_intel_subgroups"
     x = numpy.zeros(2, "i4")
     source = f"""
@@ -254,11 +255,15 @@ def test_kernels_see_the_extensions_that_devices_report_and_no_others(gpu):
 #error an extension that no device has
 #endif
 #ifdef cl_khr_fp64
-kernel void f(global int* x) {{ x[0] = (int)(convert_double(x[1]) + 1.5); }}
+kernel void f(global int* x, global ushort* y) {{
+    x[0] = (int)(convert_double(x[1]) + 1.5);
+    vstore_half2(2 * vload_half2(1, (global half*)y), 0, (global half*)y);
+}}
 #endif
 """
-    gpu.program(source)["f"](1, 1, x)
-    assert x[0] == 1
+    y = numpy.array([0, 0, 1.5, -3], "f2").view("u2")
+    gpu.program(source, options=[f"-cl-std={version}"])["f"](1, 1, x, y)
+    assert x[0] == 1 and list(y.view("f2")) == [3, -6, 1.5, -3]
 
 
 @pytest.mark.timeout(100)

@@ -3,6 +3,8 @@
 #ifndef FABRICVP_GPU_OPENCL_PRELUDE_H
 #define FABRICVP_GPU_OPENCL_PRELUDE_H
 
+#include "half_access.h"
+
 /* The text begins with a mark by which the host finds it. */
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
