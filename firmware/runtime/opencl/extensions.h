@@ -10,9 +10,9 @@
     "cl_khr_int64_extended_atomics"
 
 /* What kernels in OpenCL C 3.0 find of its optional features; other versions do not know their names. */
-#define OPENCL_C_FEATURES                                                                                       \
-    "__opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device "           \
-    "__opencl_c_atomic_scope_all_devices __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_int64 "    \
+#define OPENCL_C_FEATURES                                                                                    \
+    "__opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device "        \
+    "__opencl_c_atomic_scope_all_devices __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_int64 " \
     "__opencl_c_program_scope_global_variables"
 
 #endif

@@ -43,7 +43,7 @@ def marked(source: str, name: str, language: str) -> str:
 def _opencl_extensions() -> list[str]:
     """Options by which kernels see the macros of what devices report, and no others: clang defines all it knows."""
     header = (toolchain.gpu_folder().parent / "runtime" / "opencl" / "extensions.h").read_text(encoding="utf-8")
-    names = re.findall(r"\b(?:__open)?cl_\w+", "".join(re.findall(r'"([^"]*)"', header)))
+    names = re.findall(r"\b(?:__open)?cl_\w+", " ".join(re.findall(r'"([^"]*)"', header)))
     return ["-Xclang", "-cl-ext=" + ",".join(["-all", *(f"+{name}" for name in names)]), "-U__IMAGE_SUPPORT__"]
 
 

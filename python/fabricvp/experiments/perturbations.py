@@ -61,13 +61,13 @@ def perturbed_text(text: str, step: int) -> str:
 
 def perturbed(
     run: Run,
-    points: Mapping[str, Any],
-    nominal: Mapping[str, Any],
+    points: Mapping[Any, Any],
+    nominal: Mapping[Any, Any],
     measure: Callable[[Any], Any],
     cost: Callable[[Any], float] = lambda point: 1.0,
-) -> dict[str, list[Any]]:
+) -> dict[Any, list[Any]]:
     """What ``measure`` gives for each of ``points`` (dataclasses with a field ``step``) at each step of ``run``, by
-    their names; ``nominal`` has what it gave without one."""
+    their keys; ``nominal`` has what it gave without one."""
     others = steps(run.quick)[1:]
     wanted = [(what, step) for what in points for step in others]
     values = run.map(

@@ -79,7 +79,7 @@ def study(run: Run) -> None:
     by_size = _sizes(run, {s: found["size", s] for s in ECHO_BACKENDS})
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
     by_bus = _bus(run, {key[1:]: f for key, f in found.items() if key[0] == "bus"})
-    wider_cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
+    measured |= wider_cores(run, {key[1:]: p for key, p in points.items() if key[0] == "cores"}, measured)
     queue_places(run, {key[1:]: f for key, f in found.items() if key[0] == "queues"})
     waiting_hosts(run, {key[1:]: f for key, f in found.items() if key[0] == "waits"})
     attachments(run, {key[1:]: f for key, f in found.items() if key[0] == "attachment"})
