@@ -191,43 +191,13 @@ inline void store_host(u64 address, T v) {
 /// Never decoded for a hart.
 #define EXECUTE_lane(name) LABEL(name) { goto op_illegal; }
 
-#define F1S fpu::unbox_s(f[o->rs1])
-#define F2S fpu::unbox_s(f[o->rs2])
-#define F3S fpu::unbox_s(f[o->rs3])
-#define F1D f[o->rs1]
-#define F2D f[o->rs2]
-#define F3D f[o->rs3]
-#define SET_S(value) f[o->rd] = fpu::box_s(value)
-#define SET_D(value) f[o->rd] = (value)
 #define DIRTY m->state.mstatus |= status::fs
+#define FRM m->state.frm
 #define FLAGS m->state.fflags
-#define ROUNDING                                                                  \
-    unsigned rm = static_cast<unsigned>(o->immediate);                            \
-    if (rm == 7) {                                                                \
-        rm = m->state.frm;                                                        \
-        if (UNLIKELY(rm > 4)) goto op_illegal;                                    \
-    }
+#define NO_ROUNDING_MODE goto op_illegal
 #define FLOAT(name, prologue, statement) LABEL(name) { prologue DIRTY; statement; NEXT; }
-#define EXECUTE_f_ssss_rm(name) FLOAT(name, ROUNDING, SET_S(sem::name(F1S, F2S, F3S, rm, FLAGS)))
-#define EXECUTE_f_dddd_rm(name) FLOAT(name, ROUNDING, SET_D(sem::name(F1D, F2D, F3D, rm, FLAGS)))
-#define EXECUTE_f_sss_rm(name) FLOAT(name, ROUNDING, SET_S(sem::name(F1S, F2S, rm, FLAGS)))
-#define EXECUTE_f_ddd_rm(name) FLOAT(name, ROUNDING, SET_D(sem::name(F1D, F2D, rm, FLAGS)))
-#define EXECUTE_f_ss_rm(name) FLOAT(name, ROUNDING, SET_S(sem::name(F1S, rm, FLAGS)))
-#define EXECUTE_f_dd_rm(name) FLOAT(name, ROUNDING, SET_D(sem::name(F1D, rm, FLAGS)))
-#define EXECUTE_f_sd_rm(name) FLOAT(name, ROUNDING, SET_S(sem::name(F1D, rm, FLAGS)))
-#define EXECUTE_f_ds_rm(name) FLOAT(name, ROUNDING, SET_D(sem::name(F1S, rm, FLAGS)))
-#define EXECUTE_f_xs_rm(name) FLOAT(name, ROUNDING, XD = sem::name(F1S, rm, FLAGS))
-#define EXECUTE_f_xd_rm(name) FLOAT(name, ROUNDING, XD = sem::name(F1D, rm, FLAGS))
-#define EXECUTE_f_sx_rm(name) FLOAT(name, ROUNDING, SET_S(sem::name(X1, rm, FLAGS)))
-#define EXECUTE_f_dx_rm(name) FLOAT(name, ROUNDING, SET_D(sem::name(X1, rm, FLAGS)))
-#define EXECUTE_f_sss(name) FLOAT(name, , SET_S(sem::name(F1S, F2S, FLAGS)))
-#define EXECUTE_f_ddd(name) FLOAT(name, , SET_D(sem::name(F1D, F2D, FLAGS)))
-#define EXECUTE_f_xss(name) FLOAT(name, , XD = sem::name(F1S, F2S, FLAGS))
-#define EXECUTE_f_xdd(name) FLOAT(name, , XD = sem::name(F1D, F2D, FLAGS))
-#define EXECUTE_f_xs(name) LABEL(name) { XD = sem::name(F1S); NEXT; }
-#define EXECUTE_f_xd(name) LABEL(name) { XD = sem::name(F1D); NEXT; }
-#define EXECUTE_f_sx(name) FLOAT(name, , SET_S(sem::name(X1)))
-#define EXECUTE_f_dx(name) FLOAT(name, , SET_D(sem::name(X1)))
+#define READS_FLOAT(name, statement) LABEL(name) { statement; NEXT; }
+#include "riscv/float_formats.h"
 #define EXECUTE_float_load(name)                                                                  \
     LABEL(name) {                                                                                 \
         using type = sem::name##_type;                                                            \
@@ -248,9 +218,9 @@ inline void store_host(u64 address, T v) {
         const u64 address = X1 + IMMEDIATE;                                                       \
         const auto& entry = view->write[tlb_set::index(address)];                                 \
         if (LIKELY(entry.tag == (address & tag_mask<type>)))                                      \
-            store_host(address + entry.addend, static_cast<type>(F2D));                           \
+            store_host(address + entry.addend, static_cast<type>(f[o->rs2]));                           \
         else                                                                                      \
-            SLOW_STORE(m->store_slow(address, sizeof(type), static_cast<type>(F2D), opcode::name)); \
+            SLOW_STORE(m->store_slow(address, sizeof(type), static_cast<type>(f[o->rs2]), opcode::name)); \
         NEXT;                                                                                     \
     }
 // clang-format on

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "riscv/semantics.h"
 #include "riscv/translator.h"
+#include "riscv/translator_functions.h"
 
 namespace fabricvp::riscv {
 
@@ -15,39 +15,6 @@ using i64 = std::int64_t;
 
 namespace {
 u64 address_of(const void* p) { return reinterpret_cast<u64>(p); }
-
-/// Functions of integer instructions that work on registers, for those that are not written out; null: no such one.
-u64 (*function_of(opcode op))(u64, u64) {
-#define COMPUTES_register_register(name) \
-    case opcode::name:                   \
-        return [](u64 a, u64 b) -> u64 { return semantics::name(a, b); };
-#define COMPUTES_register_immediate(name) COMPUTES_register_register(name)
-#define COMPUTES_register_shift(name) COMPUTES_register_register(name)
-#define COMPUTES_register_only(name) \
-    case opcode::name:               \
-        return [](u64 a, u64) -> u64 { return semantics::name(a); };
-#define COMPUTES_nothing(name)
-#define COMPUTES_upper(name)
-#define COMPUTES_upper_pc(name)
-#define COMPUTES_jump(name)
-#define COMPUTES_jump_register(name)
-#define COMPUTES_branch(name)
-#define COMPUTES_load(name)
-#define COMPUTES_store(name)
-#define COMPUTES_system(name)
-#define COMPUTES_csr(name)
-#define COMPUTES_load_reserved(name)
-#define COMPUTES_store_conditional(name)
-#define COMPUTES_atomic(name)
-#define FABRICVP_ROW(name, text, match, mask, format, timing) COMPUTES_##format(name)
-    switch (op) {
-        FABRICVP_RISCV_BASE_INSTRUCTIONS(FABRICVP_ROW)
-        FABRICVP_RISCV_MULTIPLY_INSTRUCTIONS(FABRICVP_ROW)
-        FABRICVP_RISCV_BIT_INSTRUCTIONS(FABRICVP_ROW)
-        default: return nullptr;
-    }
-#undef FABRICVP_ROW
-}
 }  // namespace
 
 frame_emitter::frame_emitter(std::byte* memory) : CodeGenerator(size, memory) {
@@ -83,6 +50,7 @@ block_emitter::block_emitter(block& b, std::byte* memory, std::size_t size, cons
 }
 
 std::size_t block_emitter::finish() {
+    for (auto& c : m_calls) call_float_function(c);
     for (auto& e : m_exits) {
         L(e.at);
         hand_over(e.operation);
@@ -120,14 +88,17 @@ bool block_emitter::operation(unsigned k, opcode op) {
         case operand_format::register_shift:
         case operand_format::register_only:
             if (inlined(o, op)) return true;
-            if (const auto f = function_of(op)) return call_function(o, f, format), true;
+            if (const auto f = integer_function_of(op)) return call_function(o, f, format), true;
             return false;
         case operand_format::load: load_memory(k, o, op); return true;
         case operand_format::store: store_memory(k, o, op); return true;
         case operand_format::branch: branch(k, o, op); return true;
         case operand_format::jump: jump(k, o); return true;
         case operand_format::jump_register: jump_register(k, o); return true;
-        default: return false;
+        case operand_format::atomic: atomic(k, o, op); return true;
+        case operand_format::float_load: load_float(k, o, op == opcode::flw ? 4 : 8); return true;
+        case operand_format::float_store: store_float(k, o, op == opcode::fsw ? 4 : 8); return true;
+        default: return float_operation(k, o, op);
     }
 }
 
@@ -178,7 +149,7 @@ bool block_emitter::inlined(const block_op& o, opcode op) {
     return true;
 }
 
-void block_emitter::call_function(const block_op& o, function f, operand_format format) {
+void block_emitter::call_function(const block_op& o, integer_function f, operand_format format) {
     load(rdi, o.rs1);
     const i64 immediate = o.immediate;
     if (format == operand_format::register_register) {
@@ -191,10 +162,10 @@ void block_emitter::call_function(const block_op& o, function f, operand_format 
     store(o.rd);
 }
 
-void block_emitter::translate_address(unsigned k, const block_op& o, std::size_t set, unsigned size) {
+void block_emitter::translate_address(unsigned k, const block_op& o, std::size_t set, unsigned size, bool displaced) {
     static_assert(sizeof(tlb_entry) == 16 && tlb_set::entries == 256);
     load(rax, o.rs1);
-    if (o.immediate) add(rax, o.immediate);
+    if (displaced && o.immediate) add(rax, o.immediate);
     mov(rcx, rax);
     shr(rcx, 8);
     and_(ecx, 0xff0);
@@ -229,6 +200,15 @@ void block_emitter::store_memory(unsigned k, const block_op& o, opcode op) {
         case 4: mov(dword[rax], ecx); break;
         default: mov(qword[rax], rcx); break;
     }
+}
+
+void block_emitter::atomic(unsigned k, const block_op& o, opcode op) {
+    translate_address(k, o, offsetof(tlb_set, write), info(op).match & 0x1000 ? 8 : 4, false);
+    mov(rdi, rax);
+    load(rsi, o.rs2);
+    mov(rax, reinterpret_cast<u64>(atomic_function_of(op)));
+    call(rax);
+    store(o.rd);
 }
 
 void block_emitter::successor(unsigned k, unsigned link) {

@@ -14,6 +14,7 @@
 
 #include "riscv/block.h"
 #include "riscv/instruction.h"
+#include "riscv/translator_functions.h"
 
 namespace fabricvp::riscv {
 
@@ -31,7 +32,7 @@ public:
 class block_emitter : private Xbyak::CodeGenerator {
 public:
     /// More than the code of any block with so many operations takes, in bytes.
-    static constexpr std::size_t most(unsigned operations) { return 256 + 128 * std::size_t{operations}; }
+    static constexpr std::size_t most(unsigned operations) { return 256 + 192 * std::size_t{operations}; }
 
     /// \param memory `size` bytes for the code
     block_emitter(block& b, std::byte* memory, std::size_t size, const void* leave, const void* jumps,
@@ -47,10 +48,16 @@ public:
     std::size_t finish();
 
 private:
-    using function = std::uint64_t (*)(std::uint64_t, std::uint64_t);
     struct cold_exit {
         Xbyak::Label at;
         unsigned operation;
+    };
+
+    /// A floating-point operation whose function is called, apart from the way that is mostly taken.
+    struct cold_call {
+        Xbyak::Label at, back;
+        unsigned operation;
+        float_function f;
     };
 
     Xbyak::Address guest(unsigned r) { return qword[rbx + 8 * r]; }
@@ -58,10 +65,21 @@ private:
     void store(unsigned r) { mov(guest(r), rax); }
     const Xbyak::Label& exit_at(unsigned k);
     bool inlined(const block_op& o, opcode op);
-    void call_function(const block_op& o, function f, operand_format format);
-    void translate_address(unsigned k, const block_op& o, std::size_t set, unsigned size);
+    void call_function(const block_op& o, integer_function f, operand_format format);
+    /// Leaves the host's address in rax. The instruction's immediate counts if it is `displaced`.
+    void translate_address(unsigned k, const block_op& o, std::size_t set, unsigned size, bool displaced = true);
     void load_memory(unsigned k, const block_op& o, opcode op);
     void store_memory(unsigned k, const block_op& o, opcode op);
+    void atomic(unsigned k, const block_op& o, opcode op);
+    // translator_float.cpp
+    bool float_operation(unsigned k, const block_op& o, opcode op);
+    void load_float(unsigned k, const block_op& o, unsigned size);
+    void store_float(unsigned k, const block_op& o, unsigned size);
+    bool moved(const block_op& o, opcode op);
+    /// \returns false if it is not one of the instructions that the host has
+    bool arithmetic(const block_op& o, opcode op, cold_call& otherwise);
+    void call_float_function(cold_call& c);
+    void mark_dirty();
     /// Leaves the entry of the block that a link names in rdx.
     void successor(unsigned k, unsigned link);
     /// Leaves the entry of the block whose address is in rdx in rdx.
@@ -76,6 +94,8 @@ private:
     const void* m_body;
     Xbyak::Label m_out_of_budget, m_exit;
     std::deque<cold_exit> m_exits;
+    std::deque<cold_call> m_calls;
+    bool m_marked_dirty = false;  ///< mstatus.FS, by an operation before
 };
 #endif
 
