@@ -24,7 +24,7 @@ const std::map<std::string, statistic_notes>& platform_notes() {
     static const std::map<std::string, statistic_notes> notes = {
         {"sim.time_s", {"s", "simulated time"}},
         {"sim.wall_s", {"s", "wall-clock time spent in run()"}},
-        {"sim.events", {"1", "steps of the calendar: events, and what went on as if by one"}},
+        {"sim.events", {"1", "steps of the calendar with and without events"}},
         {"sim.instructions", {"1", "instructions retired by all harts"}},
         {"sim.polls.skipped_instructions", {"1", "instructions that sleeping harts accounted for, not executed"}},
         {"sim.polls.skipped_slices", {"1", "slices up to a pause that they slept over"}},

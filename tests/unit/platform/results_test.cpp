@@ -31,7 +31,8 @@ TEST_CASE("statistics survive their file") {
     CHECK(read_statistics((folder.path / "stats.json").string()) == values);
     CHECK_THAT(statistics_csv(values, notes_of(values)),
                Contains("path,value,unit,help\n") &&
-                   Contains("sim.events,12345678901,1,calendar callbacks executed\n") && Contains("\"c\"\"d\",0.25"));
+                   Contains("sim.events,12345678901,1,steps of the calendar with and without events\n") &&
+                   Contains("\"c\"\"d\",0.25"));
 }
 
 TEST_CASE("broken statistics are refused") {
