@@ -333,6 +333,18 @@ def test_from_the_command_line(command, tmp_path):
 
 
 @pytest.mark.timeout(100)
+def test_a_whole_program_is_no_kernel(command, tmp_path):
+    (tmp_path / "p.cu").write_text(
+        '#include "none.h"\n__global__ void k(int* x) { *x = 1; }\nint main() { k<<<1, 1>>>(0); }\n'
+    )
+    (tmp_path / "p.hip").write_text('#include "p.cu"\n')
+    for name in ("p.cu", "p.hip"):
+        done = command("run", "linux_gpu", "--program", name)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+        assert f"`fabricvp cc {name} --target linux`" in done.stderr and "none.h" in done.stderr
+
+
+@pytest.mark.timeout(100)
 def test_from_a_makefile(tmp_path):
     (tmp_path / "k.cl").write_text("__kernel void f(__global int* x) { x[0] = N; }\n")
     (tmp_path / "Makefile").write_text(

@@ -28,6 +28,8 @@ from .values import element, pack
 _ONCE = ("program", "kernel-name", "grid", "block", "heap", "wavefront", "recursion")
 _OWN = (*_ONCE, "group", "arg", "lds", "define", "include")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
+_MAIN = re.compile(r"^\s*int\s+main\s*\(", re.MULTILINE)
+_INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 
 
@@ -36,6 +38,13 @@ def is_program(arguments: list[str]) -> bool:
     return arguments[:1] == ["run"] and any(
         name == "program" and value.endswith(tuple(SUFFIXES)) for name, value in _options(arguments)
     )
+
+
+def _has_main(source: str, folder: Path) -> bool:
+    """Whether a source has a main(), or a file that it includes as one in another language."""
+    included = [folder / name for name in _INCLUDED.findall(source) if name.endswith(tuple(SUFFIXES))]
+    texts = [source, *(file.read_text(errors="surrogateescape") for file in included if file.is_file())]
+    return any(_MAIN.search(text) for text in texts)
 
 
 def _options(arguments: list[str]) -> Iterator[tuple[str, str]]:
@@ -70,8 +79,16 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
     wavefront = _lanes(given["wavefront"][0]) if given["wavefront"] else None
     recursion = _depth(given["recursion"][0]) if given["recursion"] else 0
     compiled = Options.of(given["define"], given["include"], wavefront=wavefront, recursion=recursion)
-    image = build(source, str(path), compiled)
-    kernel = find_kernel(image, "".join(given["kernel-name"]))
+    try:
+        image = build(source, str(path), compiled)
+        kernel = find_kernel(image, "".join(given["kernel-name"]))
+    except InputError as error:
+        if not _has_main(source, path.parent):
+            raise
+        raise InputError(
+            f"{path}: a whole program, of which no kernel can be run alone ({error});"
+            f" `fabricvp cc {path} --target linux` or `--target bare` makes one that runs"
+        ) from None
     grid = _sizes("--grid", given["grid"]) or (1, 1, 1)
     items, group = grid_of(kernel, grid, _sizes("--block", given["block"] + given["group"]))
     words, lds = _words(kernel, given["arg"])
