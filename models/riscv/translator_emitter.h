@@ -32,7 +32,7 @@ public:
 class block_emitter : private Xbyak::CodeGenerator {
 public:
     /// More than the code of any block with so many operations takes, in bytes.
-    static constexpr std::size_t most(unsigned operations) { return 256 + 192 * std::size_t{operations}; }
+    static constexpr std::size_t most(unsigned operations) { return 256 + 256 * std::size_t{operations}; }
 
     /// \param memory `size` bytes for the code
     block_emitter(block& b, std::byte* memory, std::size_t size, const void* leave, const void* jumps,

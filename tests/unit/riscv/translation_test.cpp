@@ -136,6 +136,29 @@ TEST_CASE("translated floating point and atomics give the same results and flags
     CHECK(translated.back() >= 3);
 }
 
+TEST_CASE("the longest code of a block has room") {
+    if (!translator::available()) return;
+    const std::array<word, 4> longest{floating(opcode::fnmadd_s, 31, 12, 12, dynamic, 31),
+                                      floating(opcode::fdiv_s, 31, 12, 12, dynamic),
+                                      s_type(info(opcode::fsw).match, a0, 12, 0), amoadd_d(t1, t1, a0)};
+    for (const auto w : longest) {
+        INFO("instruction " << std::hex << w);
+        auto& b = hart_bench::restart();
+        translate_after(1);
+        program p(code);
+        p << csrw(csr::mstatus, a4);
+        for (unsigned i = 0; i < 600; ++i) p << w;
+        b.load(p << addi(t0, t0, 1) << j(0));
+        b.hart0.set_x(a0, data);
+        b.hart0.set_x(t0, 0);
+        b.hart0.set_x(a4, std::uint64_t{1} << 13);
+        b.start(b.hart0, code);
+        b.run(50 * microsecond);
+        b.hart0.halt();
+        CHECK(b.hart0.x(t0) == 1);
+    }
+}
+
 TEST_CASE("blocks are translated after some entries, with equal results") {
     if (!translator::available()) return;  // no Xbyak, or another host
     const auto plain = run(0);
