@@ -276,7 +276,8 @@ def test_an_experiment_gives_the_same_on_a_local_cluster(tmp_path, command):
     assert results[0]["rows"] or results[0]["tables"]
 
 
-def test_wrong_executors_of_experiments(command, tmp_path):
+def test_wrong_executors_of_experiments(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
     for options, says in (
         (["--executor", "slurm"], "invalid choice: 'slurm'"),
         (["--scheduler", "tcp://127.0.0.1:1"], "scheduler: 'tcp://127.0.0.1:1' does not answer"),
@@ -296,7 +297,10 @@ def test_a_local_cluster_gives_the_same_as_processes(tmp_path, command):
 
 def test_wrong_schedulers_are_input_errors():
     for scheduler, message in (("nonsense://x", "does not answer"), ("tcp://127.0.0.1:1", "does not answer")):
-        with pytest.raises(fabricvp.InputError, match=message) as caught:
+        with (
+            dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
+            pytest.raises(fabricvp.InputError, match=message) as caught,
+        ):
             fabricvp.sweep(function=lambda: 1, executor="dask", scheduler=scheduler, progress=False)
         assert "\n" not in str(caught.value)
     with pytest.raises(fabricvp.InputError, match="scheduler: is for the executor dask"):

@@ -19,8 +19,6 @@ from .warm_pool import branch_packed
 
 #: How often a point may lose its worker.
 MAX_LOST_WORKERS = 20
-#: Seconds for a scheduler to answer.
-_CONNECT_TIMEOUT = 30
 
 
 class Dask:
@@ -90,7 +88,7 @@ class Dask:
                 yield client
             return
         try:
-            client = distributed.Client(self._scheduler, timeout=_CONNECT_TIMEOUT)
+            client = distributed.Client(self._scheduler)
         except (OSError, ValueError, TypeError) as error:
             text = str(error).partition("\n")[0]
             raise InputError(f"scheduler: '{self._scheduler}' does not answer ({text})") from None
