@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "base/short_ring.h"
 #include "base/time.h"
@@ -28,12 +29,15 @@ public:
         return free() >= amount;
     }
     void consume(std::uint64_t amount) { m_balance -= static_cast<std::int64_t>(amount); }
-    /// The receiver frees `amount`; it is known here at `when` (returns come in order of time).
+    /// The receiver frees `amount`; it is known here at `when`.
     void replenish(std::uint64_t amount, ticks when) {
-        if (!m_returning.empty() && m_returning.back().when == when)
+        const auto last = m_returning.empty() ? 0 : m_returning.back().when;
+        if (when == last && !m_returning.empty()) {
             m_returning.back().amount += amount;
-        else
-            m_returning.push_back({when, amount});
+            return;
+        }
+        m_returning.push_back({when, amount});
+        if (when < last) sort_last();
     }
     /// Adds what is back. Questions do so as well; earlier, there is less to keep.
     void collect(ticks now) {
@@ -77,6 +81,12 @@ private:
         ticks when;
         std::uint64_t amount;
     };
+    /// Buffers need not become free in the order in which that is said: of two packets the first may leave by a slow
+    /// link. Credits are kept by the time at which they are back.
+    [[gnu::noinline]] void sort_last() {
+        for (auto i = m_returning.size() - 1; i > 0 && m_returning[i].when < m_returning[i - 1].when; --i)
+            std::swap(m_returning[i], m_returning[i - 1]);
+    }
     std::uint64_t free() const { return m_balance > 0 ? static_cast<std::uint64_t>(m_balance) : 0; }
 
     std::int64_t m_balance = 0;  // below zero: what was dropped and is in use still

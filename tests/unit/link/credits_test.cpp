@@ -27,6 +27,22 @@ TEST_CASE("credits count from the time at which they are back") {
     CHECK(a.covered_at(4) == 0);
 }
 
+TEST_CASE("credits that are back before others that were returned earlier count then") {
+    credit_account a(6);
+    a.consume(6);
+    a.replenish(3, 100);
+    a.replenish(1, 40);
+    a.replenish(2, 60);
+    CHECK(a.covered_at(1) == 40);
+    CHECK(a.covered_at(4) == 100);
+    CHECK_FALSE(a.covers(1, 39));
+    CHECK(a.covers(1, 40));
+    CHECK_FALSE(a.covers(2, 50));
+    CHECK(a.covered_at(2) == 60);  // not before now, where nothing can be scheduled any more
+    CHECK(a.in_use(60) == 3);
+    CHECK(a.available(100) == 6);
+}
+
 TEST_CASE("dropped credits are missing as soon as they come back") {
     credit_account a(8);
     a.consume(6);
@@ -77,8 +93,11 @@ TEST_CASE("an account with many returns on their way agrees with one that looks 
         if (in_use && random() % 4) {
             const auto freed = 1 + random() % std::min<std::uint64_t>(in_use, 4);
             last = std::max(last + random() % 3, now + 300);
-            a.replenish(freed, last);
-            under_way.push_back({last, freed});
+            const auto when = random() % 8 ? last : now + 1 + random() % 300;  // some sooner than others before
+            a.replenish(freed, when);
+            const auto behind = std::upper_bound(under_way.begin(), under_way.end(), when,
+                                                 [](ticks t, const returning& r) { return t < r.when; });
+            under_way.insert(behind, {when, freed});
             in_use -= freed;
             most = std::max(most, under_way.size());
         }
