@@ -116,7 +116,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "faults": Registered(
         "fabricvp.experiments.faults",
         "what becomes of faults at random times of a cluster at work: masked, corrected, reported, hung, silent",
-        Budget(12000, 600),
+        Budget(6000, 600),
     ),
     "fidelity": Registered(
         "fabricvp.experiments.fidelity",

@@ -26,7 +26,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--injections",
         metavar="N",
         type=int,
-        help="how many (default: 10,000, on linux_rdma_pair 2,500; with --quick 500, on linux_rdma_pair 110)",
+        help="how many (default: 10,000; on linux_rdma_pair 2,500, which take about an hour of a core; with --quick 500"
+        " and 110)",
     )
     parser.add_argument("--number", metavar="N", type=int, help="only the injection of this number of the campaign")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of all draws (default: %(default)s)")
