@@ -92,8 +92,7 @@ def _sources(patterns: Iterable[str]) -> list[Path]:
 
 def _digest(patterns: Iterable[str], carried: bytes) -> str:
     sdk = sdk_folder()
-    folders = ("abi", "lib", "drivers", "linux", "runtime")
-    headers = [p for folder in folders for p in sdk.glob(f"{folder}/**/*.h")]
+    headers = [p for folder in ("abi", "lib", "drivers", "linux", "runtime") for p in sdk.glob(f"{folder}/**/*.h")]
     digest = hashlib.sha256(f"{toolchain.version()}\0{Path(__file__).read_text()}".encode() + carried)
     for file in [*_sources(patterns), *sorted(headers), sdk / "linux" / "images.S", firmware_path("cp")]:
         digest.update(file.read_bytes())

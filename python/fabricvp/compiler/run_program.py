@@ -28,9 +28,9 @@ from .values import element, pack
 _ONCE = ("program", "kernel-name", "grid", "block", "heap", "wavefront", "recursion")
 _OWN = (*_ONCE, "group", "arg", "lds", "define", "include")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
+_NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 _MAIN = re.compile(r"^\s*int\s+main\s*\(", re.MULTILINE)
 _INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-_NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 
 
 def is_program(arguments: list[str]) -> bool:

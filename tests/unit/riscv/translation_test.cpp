@@ -136,8 +136,9 @@ TEST_CASE("translated floating point and atomics give the same results and flags
     CHECK(translated.back() >= 3);
 }
 
-TEST_CASE("the longest code of a block has room") {
+TEST_CASE("blocks of floating point and atomics alone are translated, and the longest code has room") {
     if (!translator::available()) return;
+    constexpr unsigned repeated = 600;
     const std::array<word, 4> longest{floating(opcode::fnmadd_s, 31, 12, 12, dynamic, 31),
                                       floating(opcode::fdiv_s, 31, 12, 12, dynamic),
                                       s_type(info(opcode::fsw).match, a0, 12, 0), amoadd_d(t1, t1, a0)};
@@ -147,15 +148,17 @@ TEST_CASE("the longest code of a block has room") {
         translate_after(1);
         program p(code);
         p << csrw(csr::mstatus, a4);
-        for (unsigned i = 0; i < 600; ++i) p << w;
+        for (unsigned i = 0; i < repeated; ++i) p << w;
         b.load(p << addi(t0, t0, 1) << j(0));
         b.hart0.set_x(a0, data);
         b.hart0.set_x(t0, 0);
         b.hart0.set_x(a4, std::uint64_t{1} << 13);
+        const auto before = b.hart0.translated_blocks;
         b.start(b.hart0, code);
         b.run(50 * microsecond);
         b.hart0.halt();
         CHECK(b.hart0.x(t0) == 1);
+        CHECK(b.hart0.translated_blocks - before >= repeated / 64);  // a block has at most so many
     }
 }
 
