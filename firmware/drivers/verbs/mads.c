@@ -112,11 +112,11 @@ static bool poll(struct verbs_mads* m, const struct verbs_completion* c, uint8_t
 }
 
 bool verbs_receive_mad(struct verbs_mads* m, void* mad, uint64_t microseconds) {
-    const uint64_t end = timer_now() + microseconds * machine.timebase / 1000000;
+    const uint64_t begin = timer_now();
     do {
         struct verbs_completion c;
         if (verbs_poll(&m->cq, &c, 1) && poll(m, &c, mad)) return true;
-    } while (timer_now() <= end);
+    } while (timer_wait_more(begin, microseconds));
     return false;
 }
 
