@@ -194,6 +194,8 @@ def origin_of(result: dict[str, Any], folder: Path) -> dict[str, Any]:
     known: dict[str, Any] = {n: result[n] for n in ("version", "command", "config_sha256") if n in result}
     if "command" in known:
         known["command"] = without_places(str(known["command"]))
+    if "cost" in result:
+        known["core_s"] = round(result["cost"]["core_s"])
     return {"date": when.date().isoformat(), **known}
 
 

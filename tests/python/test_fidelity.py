@@ -9,6 +9,7 @@ import pytest
 from fabricvp import docs_command
 from fabricvp.errors import InputError
 from fabricvp.experiments.fidelity import study
+from fabricvp.experiments.fidelity.costs import costs
 from fabricvp.experiments.fidelity.reasons import reason_of
 
 
@@ -79,6 +80,25 @@ def test_figures_verdicts_and_what_is_missing(two):
 )
 def test_misses_of_the_modern_pair_have_their_mechanisms(figure, why):
     assert why in reason_of("gpurdma-modern", f"H200, ConnectX-7: {figure}")
+
+
+def test_costs_stand_beside_budgets(two, tmp_path):
+    written = json.loads((two / "a/result.json").read_text())
+    cost = {"wall_s": 20.0, "core_s": 31.4}
+    (two / "a/result.json").write_text(json.dumps(written | {"cost": cost}))
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    origins = [
+        {"date": "2026-01-01", "command": "fabricvp experiment faults --quick --out results", "core_s": 700},
+        {"date": "2026-01-03", "command": "fabricvp experiment faults --quick --out results", "core_s": 500},
+        {"date": "2026-01-02", "command": "fabricvp experiment faults --seed 2 --out results", "core_s": 400},
+        {"date": "2026-01-02", "command": "fabricvp experiment faults --out results"},
+    ]
+    tables = {str(i): {"origin": o, "columns": ["a"], "rows": []} for i, o in enumerate(origins)}
+    (kept / "faults.json").write_text(docs_command.store_text({"experiment": "faults", "tables": tables}))
+    found = costs([two / "a", two / "b", kept]).fillna(0).set_index("command")
+    assert list(found["core_s"]) == [31, 500, 400]
+    assert list(found["budget_s"]) == [35, 600, 0]
 
 
 def test_results_older_than_the_code(two, monkeypatch):

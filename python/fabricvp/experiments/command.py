@@ -39,7 +39,7 @@ def main(given: list[str]) -> int:
         f"fabricvp experiment {named or next(iter(registry.EXPERIMENTS))} --quick --out results",
     )
     parser.add_argument("name", metavar="NAME", help="the experiment")
-    parser.add_argument("--quick", action="store_true", help="a small sample, within 5 minutes")
+    parser.add_argument("--quick", action="store_true", help="a small sample")
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
     add_jobs(parser, "processes")
     add_executor(parser)

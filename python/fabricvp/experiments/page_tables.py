@@ -251,7 +251,12 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "linux_outcomes": faults.linux_outcomes,
         "linux_shares": faults.linux_shares,
     },
-    "fidelity": {"summary": fidelity.summary, "figures": fidelity.figures, "results": fidelity.results},
+    "fidelity": {
+        "summary": fidelity.summary,
+        "figures": fidelity.figures,
+        "results": fidelity.results,
+        "costs": fidelity.costs,
+    },
     "lanes": {
         "synthetic": lanes.synthetic,
         "workloads": lanes.workloads,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ...sweeps.progress import duration
 from ..page_layout import EMPTY, Frames, PageTable, as_published, fixed, significant
 
 _three = significant(3)
@@ -48,3 +49,17 @@ def results(frames: Frames) -> PageTable:
         for line in frames["results"].itertuples()
     ]
     return PageTable(("experiment", "result", "date"), rows)
+
+
+def costs(frames: Frames) -> PageTable:
+    """What results took, beside the budget of their experiment."""
+    rows = [
+        (
+            f"`{line.command}`",
+            duration(line.core_s),
+            duration(line.budget_s) if line.budget_s == line.budget_s else EMPTY,
+            line.date,
+        )
+        for line in frames["costs"].itertuples()
+    ]
+    return PageTable(("command", "time of a core", "budget", "date"), rows)

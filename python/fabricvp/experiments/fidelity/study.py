@@ -15,6 +15,7 @@ from ...errors import InputError
 from ..frame import Run
 from ..registry import SYSTEMS
 from . import TREE
+from .costs import costs
 from .reasons import reason_of
 
 #: What figures depend on; a result from before the last commit to it is older than the code.
@@ -50,6 +51,8 @@ def study(run: Run) -> None:
             run.report.table(name_of(system.title), shown, caption, shown=len(part))
     state = pandas.DataFrame([_state(s.title, e, found.get(e), changed) for s in SYSTEMS.values() for e in s.published])
     run.report.table("results", state, "Results at hand", shown=len(state))
+    taken = costs(Path(folder) for folder in run.options.results)
+    run.report.table("costs", taken, "What results took, where it is known", shown=len(taken))
     run.report.table("figures", frame, "All of them", shown=0)
     summary = pandas.DataFrame([summary_of(s.title, frame) for s in SYSTEMS.values()])
     run.report.table("summary", summary, f"Within {AGREES:.0%} agrees, within {NEAR:.0%} is near", shown=len(summary))
