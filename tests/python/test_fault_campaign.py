@@ -15,7 +15,7 @@ from fabricvp.experiments.faults import study
 from fabricvp.experiments.faults.kinds import PROTECTION, Drawn, Step, structure_of
 from fabricvp.experiments.faults.measure import FLIPS, Injections, Planned, measure, run_plan
 from fabricvp.experiments.faults.outcomes import Ending, Fate, classify, counters_of, lines_of
-from fabricvp.experiments.faults.places import byte_in_use
+from fabricvp.experiments.faults.places import byte_in_use, live_unit_cache
 from fabricvp.experiments.faults.study import interval
 from fabricvp.experiments.frame import Run
 from fabricvp.experiments.points import PointFailed, run_points
@@ -23,6 +23,9 @@ from fabricvp.experiments.result_cache import ResultCache
 from fabricvp.sweeps.progress import Progress
 
 MICROSECOND = 10**6
+#: Times of the planted faults are those of this work.
+OPTIONS = "entries=0 size=128 link_modes=netcrafter_lanes bytes=4096 messages=8 rows=16 columns=16 iterations=2"
+OPTIONS += " pcie_errors=reported"
 #: class, target, fault, arguments, microseconds
 PLANTED = [
     (Fate.MASKED, "node1.pcie.disk0.link", "drop", {"flow": "posted"}, 7700),
@@ -70,7 +73,7 @@ def _ignore(index):
 
 
 def test_planted_faults_have_the_outcome_that_is_known():
-    found = run_points(planted, [Injections(0, len(PLANTED), 1)], 1, lambda index: None)[0]
+    found = run_points(planted, [Injections(0, len(PLANTED), 1, options=OPTIONS)], 1, lambda index: None)[0]
     assert [i.fate for i in found.injections] == [fate for fate, *_ in PLANTED], found.injections
     hang = found.injections[4]
     assert hang.detail.startswith("watchdog: node1.gpu3.link has waited") and "non_posted credits" in hang.detail
@@ -79,7 +82,7 @@ def test_planted_faults_have_the_outcome_that_is_known():
 
 
 def test_registers_of_a_gpu_that_is_gone_end_the_work_on_its_links():
-    found = run_points(lost_gpu, [Injections(0, 1, 1)], 1, lambda index: None)[0].injections[0]
+    found = run_points(lost_gpu, [Injections(0, 1, 1, options=OPTIONS)], 1, lambda index: None)[0].injections[0]
     assert (found.fate, found.detail) == (Fate.REPORTED, "spmv: the links between the GPUs cannot be set")
     assert found.end_ps < 400_000 * MICROSECOND
 
@@ -93,7 +96,7 @@ def lost_load(point):
 
 @pytest.mark.parametrize("errors, fate", [("reported", Fate.REPORTED), ("ignored", Fate.SILENT)])
 def test_a_lost_load_is_a_failure_where_errors_are_reported(errors, fate):
-    point = Injections(0, 1, 1, options=campaign.OPTIONS.replace("reported", errors))
+    point = Injections(0, 1, 1, options=OPTIONS.replace("reported", errors))
     found = run_points(lost_load, [point], 1, lambda index: None)[0].injections[0]
     assert found.fate == fate, found
     assert ("a non-fatal error: completion timeout" in found.detail) == (errors == "reported")
@@ -113,7 +116,7 @@ def lost_node(point):
 
 
 def test_a_node_that_loses_its_power_is_missed_by_the_other_one():
-    injection = run_points(lost_node, [Injections(0, 1, 1)], 1, _ignore)[0].injections[0]
+    injection = run_points(lost_node, [Injections(0, 1, 1, options=OPTIONS)], 1, _ignore)[0].injections[0]
     assert injection.fate == Fate.REPORTED, injection
     assert injection.end_ps > 8_300 * MICROSECOND
 
@@ -122,7 +125,7 @@ def test_a_wait_for_a_node_that_has_lost_its_power_ends():
     """The other node takes its turn at the sparse matrix when node 0 has ended its own."""
     with fabricvp.spawn("cluster") as platform:
         for node in platform.nodes:
-            text = "" if node.index else campaign.OPTIONS
+            text = "" if node.index else OPTIONS
             platform.load_images(node.index, firmware=fabricvp.firmware_path("cluster"), append=text)
         platform.run("1 s", until=campaign.BEGIN)
         platform.inject("node0", "power_off", at="7.3 ms")
@@ -268,6 +271,26 @@ def test_intervals_are_wilsons():
 def test_a_run_that_fails_without_a_fault_is_an_error():
     with pytest.raises(PointFailed, match="the run without a fault ended otherwise: refused"):
         run_points(measure, [Injections(0, 1, 1, options="size=5000000000")], 1, lambda index: None)
+
+
+def test_caches_of_units_are_hit_while_their_wavefronts_live():
+    """A kernel begins with empty ones, so others have nothing that could flip."""
+    with fabricvp.spawn("cluster") as platform:
+        for node in platform.nodes:
+            text = "" if node.index else OPTIONS
+            platform.load_images(node.index, firmware=fabricvp.firmware_path("cluster"), append=text)
+        for target in ("node0.gpu0.memory.unit9.l1", "node0.gpu0.memory.scalar_cache2"):
+            assert platform.call(live_unit_cache, target, 0.5) is None
+        platform.run("1 s", until=campaign.BEGIN)
+        while not platform.nodes[0].gpus[3].wavefronts():
+            platform.run("1 us")
+        alive = {(g.name, w.compute_unit) for g in platform.nodes[0].gpus for w in g.wavefronts()}
+        for fraction in (0, 0.4, 0.99):
+            unit = platform.call(live_unit_cache, "node0.gpu0.memory.unit9.l1", fraction)
+            assert unit in {f"{gpu}.memory.unit{unit}.l1" for gpu, unit in alive}
+            scalar = platform.call(live_unit_cache, "node0.gpu0.memory.scalar_cache2", fraction)
+            assert scalar in {f"{gpu}.memory.scalar_cache{unit // 4}" for gpu, unit in alive}
+        assert unit.startswith("node0.gpu3.")
 
 
 def test_places_in_memory_are_in_pages_with_a_byte_that_is_not_zero():

@@ -38,6 +38,7 @@ class Place(enum.Enum):
     TARGET = enum.auto()  #: what the arguments say
     MEMORY = enum.auto()  #: a byte of a page that is in use: one with a byte that is not zero
     WAVEFRONT = enum.auto()  #: a register of a wavefront that is alive, of any GPU of the node, when there is one
+    UNIT = enum.auto()  #: the cache of a compute unit with a wavefront that is alive: a kernel begins with empty ones
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,7 @@ _PLACES = {
     ("HBM", "flip"): Place.MEMORY,
     ("host memory", "flip"): Place.MEMORY,
     ("lanes' registers", "flip"): Place.WAVEFRONT,
+    ("L1 cache", "flip"): Place.UNIT,
 }
 
 

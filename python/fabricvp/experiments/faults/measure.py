@@ -20,12 +20,12 @@ from ...units import NEVER, to_picoseconds
 from ..machines import record_machine
 from .kinds import PROTECTION, Drawn, Kind, Place, Step, kinds_of
 from .outcomes import Ending, Fate, classify, counters_of, lines_of
-from .places import byte_in_use, live_times, live_wavefront
+from .places import byte_in_use, live_times, live_unit_cache, live_wavefront
 
-#: All that the machine does, small: every part checks its own result. Random updates of a table are not among it, since
-#: how many of them are lost depends on time.
+#: All that the machine does, small: every part checks its own result, and each node's GPUs have wavefronts for 3 % of
+#: the time. Random updates of a table are not among it, since how many of them are lost depends on time.
 OPTIONS = (
-    "entries=0 size=128 link_modes=netcrafter_lanes bytes=4096 messages=8 rows=16 columns=16 iterations=2"
+    "entries=0 size=2048 link_modes=netcrafter_lanes bytes=4096 messages=8 rows=64 columns=64 iterations=8"
     " pcie_errors=reported"
 )
 CLUSTER = "cluster"  #: a machine, and its program
@@ -145,8 +145,9 @@ def _drawn(seed: int, number: int, kinds: Sequence[Kind], window: Window) -> Pla
     kind = kinds[number % len(kinds)]
     share, drawn = draws.random(), kind.drawn(draws)
     at = window.begin + int(share * (window.end - window.begin))
-    if drawn.place == Place.WAVEFRONT and (times := window.live[node_index(drawn.target.partition(".")[0])]):
-        at = times[int(share * len(times))]
+    if drawn.place in (Place.WAVEFRONT, Place.UNIT):
+        if times := window.live[node_index(drawn.target.partition(".")[0])]:
+            at = times[int(share * len(times))]
     return Planned(number, kind.name, kind.structure, drawn, at)
 
 
@@ -232,9 +233,13 @@ def _placed(branch: RemotePlatform, drawn: Drawn) -> Drawn | None:
     if drawn.place == Place.TARGET:
         return drawn
     step = drawn.steps[0]
+    found: tuple[str, dict[str, str]] | None
     if drawn.place == Place.MEMORY:
         offset = branch.call(byte_in_use, drawn.target, drawn.fraction)
         found = None if offset is None else (drawn.target, {"offset": str(offset)})
+    elif drawn.place == Place.UNIT:
+        cache = branch.call(live_unit_cache, drawn.target, drawn.fraction)
+        found = None if cache is None else (cache, {})
     else:
         lane = branch.call(live_wavefront, node_index(drawn.target.partition(".")[0]), drawn.fraction)
         found = None if lane is None else (lane[0], {"slot": str(lane[1]), "lane": str(lane[2])})

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ... import _fabricvp
+from ...nodes import node_index
 
 if TYPE_CHECKING:
     from ...platform import Platform
@@ -43,6 +44,20 @@ def live_wavefront(platform: Platform, node: int, fraction: float) -> tuple[str,
         if w.live >> lane & 1
     ]
     return lanes[int(fraction * len(lanes))] if lanes else None
+
+
+def live_unit_cache(platform: Platform, target: str, fraction: float) -> str | None:
+    """Path of the L1, or of the scalar cache if ``target`` is one, of a compute unit with a wavefront that is alive on
+    a GPU of the target's node, ``fraction`` (0 … 1) of the way through all live lanes; None if there is none."""
+    node = node_index(target.partition(".")[0])
+    lane = live_wavefront(platform, node, fraction)
+    if lane is None:
+        return None
+    gpu, _, unit = lane[0].rpartition(".compute_unit")
+    if ".scalar_cache" not in target:
+        return f"{gpu}.memory.unit{unit}.l1"
+    sharing = platform.config[f"{gpu}.compute_units_per_scalar_cache"]
+    return f"{gpu}.memory.scalar_cache{int(unit) // sharing}"
 
 
 def live_times(platform: Platform, end_ps: int) -> list[list[int]]:
