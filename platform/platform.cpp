@@ -27,7 +27,6 @@
 #include "platform/renamed_statistics.h"
 #include "platform/results/results.h"
 #include "platform/results/run_folder.h"
-#include "platform/topology.h"
 
 namespace fabricvp {
 namespace {
@@ -222,48 +221,6 @@ void platform::open_results(const std::string& folder) {
 }
 
 void platform::set_command(std::vector<std::string> command) { m->command = std::move(command); }
-
-void platform::write_results(const std::string& folder) {
-    auto here = m->results && m->results->is(folder) ? std::move(m->results) : std::make_unique<run_folder>(folder);
-    const bool alone = m->rank_parts.empty();
-    if (alone) m->rank_parts.push_back(m->own_rank_part(false));
-    const auto values = statistics();
-    auto notes = alone ? std::move(m->rank_parts.front().notes) : m->rank_parts.front().notes;
-    for (const auto& p : m->rank_parts) notes.insert(p.notes.begin(), p.notes.end());
-    statistics_snapshot unknown;  // verdicts
-    for (const auto& value : values)
-        if (!notes.count(value.first)) unknown.insert(value);
-    notes.merge(notes_of(unknown));
-    std::vector<std::pair<std::string, std::string>> files = {{"config.resolved.yaml", resolved_config()},
-                                                              {"stats.csv", statistics_csv(values, notes)},
-                                                              {"stats.json", statistics_json(values)}};
-    std::map<std::size_t, const ranks::rank_part::node_part*> nodes;
-    for (const auto& p : m->rank_parts)
-        for (const auto& [i, part] : p.nodes) nodes[i] = &part;
-    std::vector<const std::vector<host::marker::region>*> regions;
-    for (const auto& n : nodes) regions.push_back(&n.second->regions);
-    if (std::any_of(regions.begin(), regions.end(), [](const auto* r) { return !r->empty(); }))
-        files.emplace_back("regions.json", regions_json(regions));
-    for (const auto& [i, part] : nodes) {
-        if (!m->contexts[i].serial->end_log()) files.emplace_back(fmt::format("console.node{}.log", i), part->console);
-        if (!part->input.empty()) files.emplace_back(fmt::format("console.node{}.input", i), part->input);
-    }
-    std::map<std::size_t, const std::vector<host::marker::region>*> regions_of_nodes;
-    for (const auto& [i, part] : nodes) regions_of_nodes[i] = &part->regions;
-    std::vector<nlohmann::ordered_json> topologies;
-    for (const auto& p : m->rank_parts) topologies.push_back(nlohmann::ordered_json::parse(p.topology));
-    auto topology = merged_topology(topologies);
-    add_traffic(topology, values, now(), regions_of_nodes);
-    files.emplace_back("topology.json", topology_text(topology));
-    std::map<std::string, std::string> copies;
-    if (alone && m->recording)
-        copies[name_of(m->recording->form())] = m->recording->finished();
-    else if (m->recording)
-        files.emplace_back(name_of(m->recording->form()), ranks::merged_trace(m->rank_parts, m->recording->form()));
-    write_files(folder, files, copies);
-    write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(true)));
-    if (alone) m->rank_parts.clear();
-}
 
 void platform::end_when_guests_wait() { m->input_wait = std::make_unique<input_wait_detector>(*m->hardware); }
 

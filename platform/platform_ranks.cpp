@@ -252,8 +252,7 @@ void platform::implementation::add_rank(statistics_snapshot& values) const {
     values[rank + "memory_bytes"] = static_cast<double>(used.ru_maxrss) * 1024;
 }
 
-/// \param whole with what is in files
-ranks::rank_part platform::implementation::own_rank_part(bool whole) {
+ranks::rank_part platform::implementation::own_rank_part() {
     ranks::rank_part p;
     p.values = own_statistics();
     p.notes = notes_of(p.values);
@@ -267,9 +266,9 @@ ranks::rank_part platform::implementation::own_rank_part(bool whole) {
     }
     for (auto& [i, script] : script_reports()) p.nodes[i].script = std::move(script);
     p.topology = topology_text(topology_of(*hardware));
-    if (whole && profile && profile->samples()) p.stacks = profile->stacks(hardware->timeline.now());
-    if (whole && profile && profile->counts_executions()) p.executions = profile->executions().table();
-    if (whole && recording) p.trace = read_file(recording->finished(), std::size_t{1} << 34);
+    if (profile && profile->samples()) p.stacks = profile->stacks(hardware->timeline.now());
+    if (profile && profile->counts_executions()) p.executions = profile->executions().table();
+    if (recording) p.trace = read_file(recording->finished(), std::size_t{1} << 34);
     return p;
 }
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "gpu/debugging/gpu_debugger.h"
 #include "gpu/replay/recorder.h"
 #include "platform/console/console_script.h"
@@ -176,7 +178,15 @@ struct platform::implementation {
     void add_rank(statistics_snapshot& values) const;
     void add_plan(statistics_snapshot& values) const;
     static void add_parallel_work(statistics_snapshot& values, const ranks::parallel_work& work);
-    ranks::rank_part own_rank_part(bool whole = true);
+    ranks::rank_part own_rank_part();
+
+    /// platform_results.cpp: what a node has printed, was typed and dumped; of all ranks, once that is here
+    struct node_results {
+        std::string console, input;
+        const std::vector<host::marker::region>* regions;
+    };
+    std::map<std::size_t, node_results> results_of_nodes() const;
+    nlohmann::ordered_json whole_topology() const;
 
     /// Ends the run; the first reason counts.
     void end(run_outcome outcome, std::string detail, int status = 0);

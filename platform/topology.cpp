@@ -164,13 +164,22 @@ json ethernet_of(const ethernet::segment& e) {
 
 double in_seconds(ticks t) { return static_cast<double>(t) / static_cast<double>(ticks_per_second); }
 
-json traffic_of(const json& direction, const statistics_snapshot& values, double passed) {
+/// Snapshots whose values count together: those of all regions of a label.
+using snapshots = std::vector<const statistics_snapshot*>;
+
+double sum_of(const snapshots& all, const std::string& path) {
+    double sum = 0;
+    for (const auto* values : all)
+        if (const auto at = values->find(path); at != values->end()) sum += at->second;
+    return sum;
+}
+
+json traffic_of(const json& direction, const snapshots& values, double passed) {
     if (direction.is_null()) return nullptr;
     const auto sum = [&](const char* what) {
         double total = 0;
         for (const auto& path : direction.at("statistics").at(what))
-            if (const auto at = values.find(path.get_ref<const std::string&>()); at != values.end())
-                total += at->second;
+            total += sum_of(values, path.get_ref<const std::string&>());
         return total;
     };
     json t = {{"bytes", sum("bytes")},
@@ -179,8 +188,7 @@ json traffic_of(const json& direction, const statistics_snapshot& values, double
     return t;
 }
 
-json interval_of(const json& graph, const statistics_snapshot& values, json region, std::size_t regions,
-                 double passed) {
+json interval_of(const json& graph, const snapshots& values, json region, std::size_t regions, double passed) {
     json links = json::array();
     for (const auto& l : graph.at("links")) {
         const auto& d = l.at("directions");
@@ -193,7 +201,7 @@ json interval_of(const json& graph, const statistics_snapshot& values, json regi
 struct regions_of_a_label {
     ticks time = 0;
     std::size_t count = 0;
-    statistics_snapshot values;
+    snapshots values;
 };
 
 void add_to_graph(json& graph, const statistics_snapshot& values, ticks now,
@@ -201,7 +209,7 @@ void add_to_graph(json& graph, const statistics_snapshot& values, ticks now,
     const auto since = graph.at("since_ps").get<ticks>();
     graph.erase("since_ps");
     auto all = json::array();
-    all.push_back(interval_of(graph, values, nullptr, 0, in_seconds(now - std::min(now, since))));
+    all.push_back(interval_of(graph, {&values}, nullptr, 0, in_seconds(now - std::min(now, since))));
     for (const auto& [label, r] : labels)
         all.push_back(interval_of(graph, r.values, label, r.count, in_seconds(r.time)));
     graph["traffic"] = std::move(all);
@@ -252,7 +260,7 @@ void add_traffic(json& topology, const statistics_snapshot& values, ticks now,
                 auto& sum = labels[r.label];
                 sum.time += r.to - r.from;
                 ++sum.count;
-                for (const auto& [path, value] : r.values) sum.values[path] += value;
+                sum.values.push_back(&r.values);
             }
         for (const char* graph : {"pcie", "fabric"})
             if (nodes[i].is_object() && nodes[i].contains(graph)) add_to_graph(nodes[i][graph], values, now, labels);

@@ -83,6 +83,11 @@ void check(const statistic& s, const statistics_snapshot& values, ticks now) {
             fmt::format("statistic {} is {} {}, of {} at most", s.path(), value->second, s.unit(), limit));
 }
 
+/// Statistics report in the order of their paths, so most values come behind all that are there.
+void append(statistics_snapshot& to, std::string path, double value) {
+    to.insert_or_assign(to.end(), std::move(path), value);
+}
+
 }  // namespace
 
 statistic::statistic(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help)
@@ -92,13 +97,13 @@ statistic::statistic(const sc_core::sc_object& owner, std::string name, std::str
 
 statistic::~statistic() { registry().remove(*this); }
 
-void counter::report(statistics_snapshot& to) const { to[path()] = static_cast<double>(value()); }
+void counter::report(statistics_snapshot& to) const { append(to, path(), static_cast<double>(value())); }
 
 derived::derived(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
                  std::function<double()> value, double max)
     : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_value(std::move(value)), m_max(max) {}
 
-void derived::report(statistics_snapshot& to) const { to[path()] = m_value(); }
+void derived::report(statistics_snapshot& to) const { append(to, path(), m_value()); }
 
 void histogram::add(std::uint64_t value, std::uint64_t times) {
     if (times == 0) return;
@@ -130,13 +135,13 @@ double histogram::percentile(double fraction) const {
 }
 
 void histogram::report(statistics_snapshot& to) const {
-    to[path() + ".count"] = static_cast<double>(m_count);
-    to[path() + ".sum"] = m_sum;
-    to[path() + ".min"] = m_count ? static_cast<double>(m_min) : 0.0;
-    to[path() + ".max"] = static_cast<double>(m_max);
-    to[path() + ".mean"] = mean();
-    to[path() + ".p50"] = percentile(0.50);
-    to[path() + ".p99"] = percentile(0.99);
+    append(to, path() + ".count", static_cast<double>(m_count));
+    append(to, path() + ".max", static_cast<double>(m_max));
+    append(to, path() + ".mean", mean());
+    append(to, path() + ".min", m_count ? static_cast<double>(m_min) : 0.0);
+    append(to, path() + ".p50", percentile(0.50));
+    append(to, path() + ".p99", percentile(0.99));
+    append(to, path() + ".sum", m_sum);
 }
 
 void histogram::restart() {
@@ -177,10 +182,10 @@ void time_series::report(statistics_snapshot& to) const {
         sum += v;
         peak = std::max(peak, v);
     }
-    to[path() + ".sum"] = sum;
-    to[path() + ".peak"] = peak;
-    to[path() + ".windows"] = static_cast<double>(m_values.size());
-    to[path() + ".window_ps"] = static_cast<double>(m_window);
+    append(to, path() + ".peak", peak);
+    append(to, path() + ".sum", sum);
+    append(to, path() + ".window_ps", static_cast<double>(m_window));
+    append(to, path() + ".windows", static_cast<double>(m_values.size()));
 }
 
 void time_series::restart() {
@@ -196,7 +201,7 @@ statistics_snapshot counter_totals() {
     if (auto* timeline = calendar::find()) timeline->catch_up();
     for (const auto* s : registry().all())
         if (const auto* c = dynamic_cast<const counter*>(s); c && c->total())
-            totals[c->path()] = static_cast<double>(c->total());
+            append(totals, c->path(), static_cast<double>(c->total()));
     return totals;
 }
 

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
-#include <string_view>
-#include <unordered_map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,8 +18,11 @@
 namespace fabricvp {
 namespace {
 
-const std::map<std::string, statistic_notes>& platform_notes() {
-    static const std::map<std::string, statistic_notes> notes = {
+using found_notes = notes_finder::found;
+using fixed_notes = std::map<std::string_view, found_notes>;
+
+const fixed_notes& platform_notes() {
+    static const fixed_notes notes = {
         {"sim.time_s", {"s", "simulated time"}},
         {"sim.wall_s", {"s", "wall-clock time spent in run()"}},
         {"sim.events", {"1", "steps of the calendar with and without events"}},
@@ -42,17 +43,17 @@ const std::map<std::string, statistic_notes>& platform_notes() {
 }
 
 /// Of a node (node0.app.ok), or of all together.
-statistic_notes verdict_notes(const std::string& path) {
+found_notes verdict_notes(std::string_view path) {
     const auto dot = path.find('.');
-    const auto rest = dot != std::string::npos && node_index(path.substr(0, dot)) ? path.substr(dot + 1) : path;
+    const auto rest = dot != path.npos && node_index(std::string(path.substr(0, dot))) ? path.substr(dot + 1) : path;
     if (rest == "app.ok") return {"1", "1: the applications' results are right, 0: one is wrong or a kernel faulted"};
     if (rest == "tohost.test") return {"1", "0: passed, else the number of the failed test"};
     return {};
 }
 
 /// Of one rank of a run (sim.rank0.windows).
-statistic_notes rank_notes(const std::string& path) {
-    static const std::map<std::string, statistic_notes> together = {
+found_notes rank_notes(std::string_view path) {
+    static const fixed_notes together = {
         {"sim.parallel.work_s", {"s", "processor time of all ranks' windows, without waiting"}},
         {"sim.parallel.critical_path_s", {"s", "processor time of each window's busiest rank"}},
         {"sim.parallel.bound", {"1", "work over critical path: how many times as fast ranks can be as one process"}},
@@ -67,7 +68,7 @@ statistic_notes rank_notes(const std::string& path) {
     if (path.compare(0, 8, "sim.rank") != 0) return {};
     if (path.find(".waited_for.rank") != path.npos)
         return {"s", "part of waited_s at whose end that rank was the last one at work; planned: it had most to do"};
-    static const std::map<std::string, statistic_notes> notes = {
+    static const fixed_notes notes = {
         {"windows", {"1", "windows of simulated time in which it took part"}},
         {"work_s", {"s", "processor time of its windows, without waiting"}},
         {"work_events", {"1", "events of its windows"}},
@@ -77,10 +78,14 @@ statistic_notes rank_notes(const std::string& path) {
         {"memory_bytes", {"B", "most memory that the process had"}},
     };
     const auto found = notes.find(path.substr(path.find('.', 8) + 1));
-    return found == notes.end() ? statistic_notes{} : found->second;
+    return found == notes.end() ? found_notes{} : found->second;
 }
 
-void append_csv_cell(std::string& out, const std::string& text) {
+bool ends_with(std::string_view text, std::string_view end) {
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+void append_csv_cell(std::string& out, std::string_view text) {
     const auto special = [](char c) { return c == ',' || c == '"' || c == '\n'; };
     if (std::none_of(text.begin(), text.end(), special)) {
         out += text;
@@ -121,6 +126,7 @@ std::string number_text(double value) {
 
 std::string statistics_json(const statistics_snapshot& values) {
     std::string out = "{";
+    out.reserve(values.size() * 64);
     const char* separator = "\n  ";
     for (const auto& [path, value] : values) {
         out += separator;
@@ -130,18 +136,6 @@ std::string statistics_json(const statistics_snapshot& values) {
         separator = ",\n  ";
     }
     return out + "\n}\n";
-}
-
-statistic_notes notes_of(const std::string& path) {
-    if (const auto known = platform_notes().find(path); known != platform_notes().end()) return known->second;
-    if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
-    if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
-    for (const auto* s : all_statistics()) {
-        const auto& own = s->path();
-        if (path == own || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '.'))
-            return {s->unit(), s->help()};
-    }
-    return {};
 }
 
 std::string regions_json(const std::vector<const std::vector<host::marker::region>*>& nodes) {
@@ -158,28 +152,41 @@ std::string regions_json(const std::vector<const std::vector<host::marker::regio
     return out + "]\n";
 }
 
-std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& values) {
-    // notes_of() looks at all statistics each time; machines of many GPUs have tens of thousands.
-    std::unordered_map<std::string_view, const statistic*> known;
-    for (const auto* s : all_statistics()) known.emplace(s->path(), s);
-    const auto find_notes = [&](const std::string& path) -> statistic_notes {
+notes_finder::notes_finder(std::vector<const notes_by_path*> foreign) : m_foreign(std::move(foreign)) {
+    m_own.reserve(all_statistics().size());
+    for (const auto* s : all_statistics()) m_own.emplace(s->path(), s);
+}
+
+notes_finder::found notes_finder::operator()(const std::string& path) const {
+    for (const auto* notes : m_foreign)
+        if (const auto at = notes->find(path); at != notes->end()) return {at->second.unit, at->second.help};
+    if (path.compare(0, 4, "sim.") == 0) {
         if (const auto own = platform_notes().find(path); own != platform_notes().end()) return own->second;
-        if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
         if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
-        for (auto end = path.size(); end != std::string::npos && end != 0; end = path.rfind('.', end - 1))
-            if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end())
-                return {s->second->unit(), s->second->help()};
-        return {};
-    };
-    std::map<std::string, statistic_notes> notes;
-    for (const auto& value : values) notes.emplace_hint(notes.end(), value.first, find_notes(value.first));
+    }
+    if (ends_with(path, "app.ok") || ends_with(path, "tohost.test"))
+        if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
+    for (auto end = path.size(); end != std::string::npos && end != 0; end = path.rfind('.', end - 1))
+        if (const auto s = m_own.find(std::string_view(path).substr(0, end)); s != m_own.end())
+            return {s->second->unit(), s->second->help()};
+    return {};
+}
+
+notes_by_path notes_of(const statistics_snapshot& values) {
+    const notes_finder find;
+    notes_by_path notes;
+    for (const auto& value : values) {
+        const auto found = find(value.first);
+        notes.emplace_hint(notes.end(), value.first, statistic_notes{std::string(found.unit), std::string(found.help)});
+    }
     return notes;
 }
 
-std::string statistics_csv(const statistics_snapshot& values, const std::map<std::string, statistic_notes>& notes) {
+std::string statistics_csv(const statistics_snapshot& values, const notes_finder& notes) {
     std::string out = "path,value,unit,help\n";
+    out.reserve(values.size() * 128);
     for (const auto& [path, value] : values) {
-        const auto& known = notes.at(path);
+        const auto known = notes(path);
         append_csv_cell(out, path);
         out += ',';
         append_number(out, value);

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/statistics.h"
@@ -23,14 +25,30 @@ std::string number_text(double value);
 struct statistic_notes {
     std::string unit, help;
 };
-statistic_notes notes_of(const std::string& path);
-/// The same of many.
-std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& values);
+using notes_by_path = std::map<std::string, statistic_notes>;
+
+/// Finds the notes of paths, for as long as this process has the statistics that it had when this was made.
+class notes_finder {
+public:
+    struct found {
+        std::string_view unit, help;
+    };
+
+    /// \param foreign of statistics of other processes; they outlive this
+    explicit notes_finder(std::vector<const notes_by_path*> foreign = {});
+    found operator()(const std::string& path) const;
+
+private:
+    std::unordered_map<std::string_view, const statistic*> m_own;  // machines of many GPUs have tens of thousands
+    std::vector<const notes_by_path*> m_foreign;
+};
+/// Those of all values.
+notes_by_path notes_of(const statistics_snapshot& values);
 
 /// {"path": value, …} in path order.
 std::string statistics_json(const statistics_snapshot& values);
 /// Lines of path,value,unit,help.
-std::string statistics_csv(const statistics_snapshot& values, const std::map<std::string, statistic_notes>& notes);
+std::string statistics_csv(const statistics_snapshot& values, const notes_finder& notes);
 
 /// Regions of interest that firmware has marked, by node: label, from_s and to_s of simulated time, statistics.
 std::string regions_json(const std::vector<const std::vector<host::marker::region>*>& nodes);

@@ -74,7 +74,11 @@ py::list session::parameters() { return list_parameters(m_platform->resolved_con
 
 std::vector<std::tuple<std::string, std::string, std::string>> session::statistic_descriptions() {
     std::vector<std::tuple<std::string, std::string, std::string>> rows;
-    for (auto& [path, notes] : notes_of(m_platform->statistics())) rows.emplace_back(path, notes.unit, notes.help);
+    const notes_finder find;
+    for (const auto& value : m_platform->statistics()) {
+        const auto notes = find(value.first);
+        rows.emplace_back(value.first, notes.unit, notes.help);
+    }
     return rows;
 }
 

@@ -29,10 +29,23 @@ TEST_CASE("statistics survive their file") {
     folder.file("stats.json", statistics_json(values));
     CHECK(read_statistics(folder.path.string()) == values);
     CHECK(read_statistics((folder.path / "stats.json").string()) == values);
-    CHECK_THAT(statistics_csv(values, notes_of(values)),
+    CHECK_THAT(statistics_csv(values, notes_finder()),
                Contains("path,value,unit,help\n") &&
                    Contains("sim.events,12345678901,1,steps of the calendar with and without events\n") &&
                    Contains("\"c\"\"d\",0.25"));
+}
+
+TEST_CASE("notes are found of values of ranks, of verdicts and of the platform") {
+    const notes_by_path foreign = {{"node1.gpu0.loads", {"1", "loads of another process"}}};
+    const notes_finder find({&foreign});
+    CHECK(find("node1.gpu0.loads").help == "loads of another process");
+    CHECK(find("sim.time_s").unit == "s");
+    CHECK(find("sim.rank3.windows").help == "windows of simulated time in which it took part");
+    for (const char* path : {"app.ok", "node11.app.ok"}) CHECK(find(path).unit == "1");
+    for (const char* path : {"nodes.app.ok", "gpu0.app.ok", "sim.other", "loads", ""}) {
+        INFO(path);
+        CHECK(find(path).help.empty());
+    }
 }
 
 TEST_CASE("broken statistics are refused") {
