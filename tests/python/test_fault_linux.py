@@ -132,6 +132,37 @@ def test_what_a_waiting_node_answers_is_one_line():
     assert waiting_of("node1", "for p in", ["node1.hca0 qp 0x16: RTS"]) == ""
 
 
+class Busy:
+    """A branch of one node whose processor interrupts keep busy: its shell replies after some simulated seconds."""
+
+    def __init__(self, seconds):
+        self.seconds, self.passed, self.output = seconds, 0, "an earlier asked: 42\r\n"
+        self.index, self.queue_pairs = 1, ["node1.hca0 qp 0x16: reliable connection, RTS"]
+        self.nodes, self.console, self.run, self.harts = [self], self, self, []
+
+    def type(self, text):
+        self.output += text.replace("\n", "\r\n")  # its echo
+
+    def start(self, time):
+        assert time == "1 s"
+        self.passed += 1
+        if self.passed == self.seconds:
+            self.output += "waits: rping of rping -c : cm_destroy_id\r\nasked: 42\r\n"
+        return self
+
+    def result(self, limit):
+        return None
+
+
+@pytest.mark.parametrize("seconds, named", [(1, True), (3, True), (99, False)])
+def test_a_busy_node_has_time_to_reply(seconds, named):
+    branch = Busy(seconds)
+    waits = linux_measure._asked(branch, replace(QUIET, detail="the limit"), [False]).waits
+    text = "node1: 'rping -c' sleeps in cm_destroy_id; node1.hca0 qp 0x16: reliable connection, RTS"
+    assert waits == ((text if named else ""),)
+    assert branch.passed == (seconds if named else linux_measure.REPLY_S)
+
+
 #: What is known to become of a fault from the begin on, and what is said of it.
 PLANTED = [
     (Fate.MASKED, "", "network.switch0.to_node0_hca0", "loss", {"rate": "0.5", "lasting": "1 ns"}),
