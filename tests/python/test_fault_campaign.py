@@ -12,7 +12,7 @@ from fabricvp import Outcome
 from fabricvp.errors import InputError
 from fabricvp.experiments.faults import measure as campaign
 from fabricvp.experiments.faults import study
-from fabricvp.experiments.faults.kinds import PROTECTION, Drawn, Step, structure_of
+from fabricvp.experiments.faults.kinds import PROTECTION, Drawn, Place, Step, kinds_of, structure_of
 from fabricvp.experiments.faults.measure import FLIPS, Injections, Planned, measure, run_plan
 from fabricvp.experiments.faults.outcomes import Ending, Fate, classify, counters_of, lines_of
 from fabricvp.experiments.faults.places import byte_in_use, live_unit_cache
@@ -291,6 +291,15 @@ def test_caches_of_units_are_hit_while_their_wavefronts_live():
             scalar = platform.call(live_unit_cache, "node0.gpu0.memory.scalar_cache2", fraction)
             assert scalar in {f"{gpu}.memory.scalar_cache{unit // 4}" for gpu, unit in alive}
         assert unit.startswith("node0.gpu3.")
+
+
+def test_flips_in_caches_of_units_happen_while_wavefronts_live():
+    targets = [fabricvp.FaultKind("node1.gpu0.memory.unit3.l1", "flip", "", ())]
+    kinds = [kind for kind in kinds_of(targets, 2) if kind.structure == "L1 cache"]
+    window = argparse.Namespace(begin=0, end=10**9, live=[[], [7_000, 8_000]])
+    drawn = [campaign._drawn(1, number, kinds, window) for number in range(20)]
+    assert {each.at_ps for each in drawn} == {7_000, 8_000}
+    assert all(each.drawn.place == Place.UNIT for each in drawn)
 
 
 def test_places_in_memory_are_in_pages_with_a_byte_that_is_not_zero():
