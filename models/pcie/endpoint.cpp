@@ -48,6 +48,7 @@ endpoint::endpoint(const sc_core::sc_module_name& name, const endpoint_params& p
         t->requester = dma.id;
         transmit(t);
     };
+    dma.allowed = [this] { return config.bus_master(); };
 }
 
 void endpoint::add_memory_bar(unsigned bar, std::uint64_t bytes) {

@@ -25,6 +25,10 @@ void set_byte_enables(tlp& t) {
     }
 }
 
+bool is_configuration(tlp_kind kind) {
+    return kind == tlp_kind::configuration_read || kind == tlp_kind::configuration_write;
+}
+
 const char* name_of(tlp_kind kind) {
     switch (kind) {
         case tlp_kind::memory_read: return "read";
@@ -51,7 +55,29 @@ std::uint32_t requester::open_operation(done finished) {
     return m_operations.insert({std::move(finished), 0, request_status::ok, now()});
 }
 
+bool requester::may_request(std::uint64_t address) {
+    if (!allowed || allowed()) return true;
+    count_warning(refused, *this, "no bus master: a memory request to {:#x} is not made", address);
+    return false;
+}
+
+/// Its caller is told later, as of other requests.
+void requester::refuse(done finished) {
+    m_refused.push_back(std::move(finished));
+    if (!m_end_refused.scheduled()) schedule(m_end_refused, now());
+}
+
+void requester::end_refused() {
+    for (auto count = m_refused.size(); count && !m_refused.empty(); --count) {
+        const auto finished = std::move(m_refused.front());
+        m_refused.pop_front();
+        if (finished) finished(request_status::unsupported_request);
+    }
+    if (!m_refused.empty() && !m_end_refused.scheduled()) schedule(m_end_refused, now());
+}
+
 void requester::read(std::uint64_t address, const buffer_slice& into, done finished) {
+    if (!may_request(address)) return refuse(std::move(finished));
     const auto o = open_operation(std::move(finished));
     // Count first: with a deaf link a TLP could otherwise end the operation before the next one is made.
     std::vector<std::pair<tlp_ptr, buffer_slice>> parts;
@@ -72,6 +98,7 @@ void requester::read(std::uint64_t address, const buffer_slice& into, done finis
 
 void requester::atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand,
                        std::uint64_t compare, const buffer_slice& result, done finished) {
+    if (!may_request(address)) return refuse(std::move(finished));
     const auto o = open_operation(std::move(finished));
     m_operations[o].tlps_left = 1;
     auto t = make_tlp();
@@ -123,8 +150,14 @@ void requester::submit(const tlp_ptr& t, std::uint32_t operation, const buffer_s
 }
 
 void requester::issue_next() {
-    const auto w = std::move(m_waiting.front());
+    auto w = std::move(m_waiting.front());
     m_waiting.pop_front();
+    while (!is_configuration(w.packet->kind) && !may_request(w.packet->address)) {
+        end_part(w.operation, request_status::unsupported_request);
+        if (m_waiting.empty() || m_free_tags.empty()) return;
+        w = std::move(m_waiting.front());
+        m_waiting.pop_front();
+    }
     const auto tag = m_free_tags.back();
     m_free_tags.pop_back();
     auto& slot = m_tags[tag];
@@ -163,6 +196,7 @@ void requester::write_last(std::uint64_t address, const buffer_slice& from, cons
 }
 
 void requester::post(std::uint64_t address, const buffer_slice& from, const tlp_ptr& t) {
+    if (!may_request(address)) return;
     t->kind = tlp_kind::memory_write;
     t->requester = id;
     t->relaxed_ordering = relaxed_ordering;
@@ -221,10 +255,14 @@ void requester::finish_tag(std::size_t tag, request_status status, bool more) {
         quarantine(tag);
     else
         free_tag(tag);
-    auto& op = m_operations[o];
+    end_part(o, status);
+}
+
+void requester::end_part(std::uint32_t operation, request_status status) {
+    auto& op = m_operations[operation];
     if (op.status == request_status::ok) op.status = status;
     if (--op.tlps_left > 0) return;
-    const auto ended = m_operations.remove(o);
+    auto ended = m_operations.remove(operation);
     read_latency.add(now() - ended.begin);
     if (ended.finished) ended.finished(ended.status);
 }
@@ -266,6 +304,7 @@ void requester::check_deadlines() {
 void requester::abandon() {
     m_operations.clear();
     m_waiting.clear();
+    m_refused.clear();
     m_busy = 0;
     for (std::size_t t = 0; t < m_tags.size(); ++t)
         if (m_tags[t].used && !m_tags[t].quarantined) quarantine(t);
@@ -279,6 +318,7 @@ void requester::reset() {
         m_free_tags.push_back(static_cast<std::uint16_t>(t));
     }
     cancel(m_deadline);
+    cancel(m_end_refused);
     model::reset();
 }
 

@@ -40,6 +40,7 @@ public:
     counter timeouts{*this, "timeouts", "1", "requests without completion in time"};
     counter late{*this, "late_completions", "1", "completions of requests that were given up"};
     counter unexpected{*this, "unexpected_completions", "1", "completions that no request waits for"};
+    counter refused{*this, "refused", "1", "memory requests that the function may not make (Bus Master Enable)"};
     histogram read_latency{*this, "read_latency", "ps", "from the request to the last byte of its completions"};
 
     using transmit = std::function<void(const tlp_ptr&)>;
@@ -58,6 +59,9 @@ public:
     std::uint32_t max_payload = 128;
     std::uint32_t max_read_request = 512;
     bool relaxed_ordering = false;
+    /// Whether software lets the function make memory requests (Bus Master Enable); null: always. Where it does not,
+    /// writes are dropped, and reads and atomics end as unsupported requests, those that wait for a tag included.
+    std::function<bool()> allowed;
 
     /// Reads `into.length` bytes. `finished` is called once, when all have arrived or the first error is known.
     void read(std::uint64_t address, const buffer_slice& into, done finished);
@@ -112,6 +116,10 @@ private:
     void post(std::uint64_t address, const buffer_slice& from, const tlp_ptr& t);
     void submit(const tlp_ptr& t, std::uint32_t operation, const buffer_slice& into, std::uint8_t enabled = 0);
     void issue_next();
+    bool may_request(std::uint64_t address);
+    void refuse(done finished);
+    void end_refused();
+    void end_part(std::uint32_t operation, request_status status);
     void finish_tag(std::size_t tag, request_status status, bool more = false);
     void quarantine(std::size_t tag);
     void free_tag(std::size_t tag);
@@ -123,6 +131,8 @@ private:
     slot_table<operation> m_operations;
     std::deque<waiting> m_waiting;  // for a tag
     std::size_t m_busy = 0;
+    std::deque<done> m_refused;  // still to be told
+    calendar_event m_end_refused{method<&requester::end_refused>, this};
     calendar_event m_deadline{method<&requester::check_deadlines>, this};
 };
 

@@ -2,6 +2,9 @@
 // Single transactions through the tree, between host and devices, good ones and bad ones.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <vector>
+
 #include "cs_storm_bench.h"
 
 using namespace fabricvp;
@@ -140,6 +143,38 @@ TEST_CASE("transactions of host and devices") {
     std::uint64_t after = 0;
     bench.memory.bytes.read(0x40000, &after, 8);
     CHECK(after == 99);
+
+    // --- without bus mastering a function requests nothing, and what waits for a tag does not leave either ---
+    std::vector<request_status> ended;
+    const auto note = [&](request_status s) { ended.push_back(s); };
+    const auto sent = engine.dma.reads.value();
+    const auto tags = engine.dma.params.tags;
+    for (std::uint64_t i = 0; i < tags + 40; ++i) engine.dma.read(0x40000, allocate_slice(64), note);
+    CHECK(engine.dma.outstanding() == tags + 40);
+    engine.config.space.set(0x04, 2, 0x402);
+    run();
+    CHECK(ended.size() == tags + 40);
+    CHECK(engine.dma.reads.value() == sent + tags);
+    CHECK(std::count(ended.begin(), ended.end(), request_status::ok) == static_cast<std::ptrdiff_t>(tags));
+    CHECK(std::count(ended.begin(), ended.end(), request_status::unsupported_request) == 40);
+    ended.clear();
+    auto wrong = allocate_slice(8);
+    std::memset(wrong.data(), 0xbb, 8);
+    engine.dma.write(0x40000, wrong);
+    engine.dma.atomic(tlp_kind::fetch_add, 0x40000, 8, 2, 0, wrong, note);
+    engine.dma.read(0x40000, wrong, note);
+    CHECK(ended.empty());  // as of other requests, the caller is told later
+    run();
+    CHECK(ended == std::vector<request_status>(2, request_status::unsupported_request));
+    CHECK(word<std::uint64_t>(wrong) == 0xbbbb'bbbb'bbbb'bbbb);
+    bench.memory.bytes.read(0x40000, &after, 8);
+    CHECK(after == 99);
+    CHECK(engine.dma.refused.value() == 43);
+    CHECK(engine.dma.outstanding() == 0);
+    set_command(0x006);
+    engine.dma.read(0x40000, wrong, note);
+    run();
+    CHECK(word<std::uint64_t>(wrong) == 99);
 
     // --- requests that no target claims ---
     auto nothing = allocate_slice(4);
