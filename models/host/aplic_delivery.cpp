@@ -112,6 +112,8 @@ void aplic_domain::update() {
 }
 
 void aplic_domain::forward() {
+    if (m_sending) return send_later();
+    m_sending = true;
     for (std::size_t source = 1; source < m_sources.size(); ++source) {
         auto& s = m_sources[source];
         if (!s.pending || !s.enabled) continue;
@@ -120,6 +122,27 @@ void aplic_domain::forward() {
         const auto to = target.get(source - 1);
         message(to >> APLIC_TARGET_HART_SHIFT, to & APLIC_TARGET_IDENTITY);
     }
+    m_sending = false;
+}
+
+void aplic_domain::send_extempore() {
+    m_extempore_waits = m_sending;
+    if (m_sending) return send_later();
+    m_sending = true;
+    message(genmsi.get() >> APLIC_TARGET_HART_SHIFT, genmsi.get() & APLIC_TARGET_IDENTITY);
+    m_sending = false;
+}
+
+/// Software may aim MSIs at the registers of a domain. Those that ask for further ones then take time, so that a ring
+/// of them neither nests for ever nor holds time up.
+void aplic_domain::send_later() {
+    constexpr ticks between_messages = 10'000;
+    if (!m_send_waiting.scheduled()) schedule(m_send_waiting, now() + between_messages);
+}
+
+void aplic_domain::send_waiting() {
+    if (m_extempore_waits) send_extempore();
+    if (interrupts_on()) forward();
 }
 
 void aplic_domain::message(std::uint64_t hart, std::uint64_t identity) {

@@ -145,7 +145,7 @@ void aplic_domain::declare_delivery_handlers() {
         if (direct())
             genmsi.set(0);
         else
-            message(genmsi.get() >> APLIC_TARGET_HART_SHIFT, genmsi.get() & APLIC_TARGET_IDENTITY);
+            send_extempore();
     });
     target.on_write([this](std::size_t i, std::uint64_t) {
         auto value = mode(i + 1) == APLIC_SOURCE_INACTIVE ? 0 : target.get(i);
@@ -176,6 +176,8 @@ bus_target::outcome aplic_domain::access(bus_payload& payload, ticks& latency) {
 void aplic_domain::reset() {
     m_sources.assign(m_sources.size(), {});
     m_addresses.fill(0);
+    m_extempore_waits = false;
+    cancel(m_send_waiting);
     register_target::reset();
     update();
 }

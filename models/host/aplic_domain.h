@@ -71,6 +71,9 @@ private:
     bool interrupts_on() const;
     void update();
     void forward();
+    void send_extempore();
+    void send_later();
+    void send_waiting();
     void message(std::uint64_t hart, std::uint64_t identity);
     std::uint64_t top(std::size_t hart) const;
     std::uint64_t claim(std::size_t hart);
@@ -79,7 +82,10 @@ private:
     aplic_domain* m_child = nullptr;
     msi_sender m_send;
     std::array<std::uint64_t, 4> m_addresses{};  // mmsiaddrcfg … smsiaddrcfgh, as far as they were not locked
-    std::vector<bool> m_wires;                   // of the root
+    bool m_sending = false;                      // an MSI, which may lead back here
+    bool m_extempore_waits = false;              // until that is over
+    calendar_event m_send_waiting{method<&aplic_domain::send_waiting>, this};
+    std::vector<bool> m_wires;  // of the root
     std::vector<source_state> m_sources;
 };
 

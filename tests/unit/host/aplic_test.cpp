@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "unit/host/bus_master.h"
 
 using namespace fabricvp;
+using namespace fabricvp::time_literals;
 
 namespace {
 
@@ -31,13 +34,18 @@ struct domains {
     }
     host::aplic_domain::msi_sender sender(bool by_message) {
         if (!by_message) return {};
-        return [this](std::uint64_t address, std::uint32_t data) { sent.emplace_back(address, data); };
+        return [this](std::uint64_t address, std::uint32_t data) {
+            sent.emplace_back(address, data);
+            if (on_message) on_message(data);
+        };
     }
+    std::function<void(std::uint32_t data)> on_message;
     void restart() {
         for (unsigned s = 1; s <= sources; ++s) root.set_source(s, false);
         root.reset();
         child.reset();
         sent.clear();
+        on_message = nullptr;
     }
 };
 
@@ -140,6 +148,67 @@ TEST_CASE("nothing is sent before the domain is switched on, then in order of nu
     d.machine.write32(APLIC_GENMSI, to(1, 12));  // this one does not wait
     d.machine.write32(APLIC_DOMAINCFG, APLIC_DOMAINCFG_IE);
     CHECK(d.sent == messages{{0x24001000, 12}, {0x24000000, 3}, {0x24000000, 40}});
+}
+
+TEST_CASE("messages that lead back to their domain take time and do not nest") {
+    auto& b = fresh();
+    auto& d = b.by_message;
+    assign_addresses(d);
+    unsigned depth = 0, deepest = 0;
+    const auto ring = [&](test::bus_master& to, std::uint64_t at) {
+        d.sent.clear();
+        d.on_message = [&, at](std::uint32_t data) {
+            deepest = std::max(deepest, ++depth);
+            to.write32(at, data);
+            --depth;
+        };
+    };
+    const auto messages_within = [&](ticks span) {
+        b.cal.run_until(b.cal.now() + span);
+        return d.sent.size();
+    };
+    // An extempore MSI that asks for itself.
+    ring(d.machine, APLIC_GENMSI);
+    d.machine.write32(APLIC_GENMSI, to(0, 12));
+    CHECK(d.sent.size() == 1);
+    CHECK(messages_within(1_us) == 101);
+    d.on_message = nullptr;
+    CHECK(messages_within(1_us) == 102);
+    CHECK(messages_within(1_us) == 102);
+    // A source that sets itself pending, then two, of which one is the other's.
+    configure(d.machine, 3, APLIC_SOURCE_DETACHED, to(0, 3));
+    ring(d.machine, APLIC_SETIPNUM_LE);
+    d.machine.write32(APLIC_SETIPNUM_LE, 3);
+    CHECK(messages_within(1_us) == 101);
+    d.on_message = nullptr;
+    messages_within(1_us);
+    d.machine.write32(APLIC_TARGET + 4 * 2, to(0, 4));
+    configure(d.machine, 4, APLIC_SOURCE_DETACHED, to(0, 3));
+    ring(d.machine, APLIC_SETIPNUM_LE);
+    d.machine.write32(APLIC_SETIPNUM_LE, 3);
+    CHECK(messages_within(1_us) >= 100);
+    // Each domain sets the source of the other.
+    for (const auto s : {3u, 4u}) d.machine.write32(APLIC_SOURCECFG + 4 * (s - 1), APLIC_SOURCE_INACTIVE);
+    messages_within(1_us);
+    d.machine.write32(APLIC_SOURCECFG + 4 * 7, APLIC_SOURCECFG_DELEGATE);
+    configure(d.supervisor, 8, APLIC_SOURCE_DETACHED, to(0, 8));
+    configure(d.machine, 9, APLIC_SOURCE_DETACHED, to(0, 9));
+    d.sent.clear();
+    d.on_message = [&](std::uint32_t data) {
+        deepest = std::max(deepest, ++depth);
+        if (data == 9)
+            d.supervisor.write32(APLIC_SETIPNUM_LE, 8);
+        else
+            d.machine.write32(APLIC_SETIPNUM_LE, 9);
+        --depth;
+    };
+    d.machine.write32(APLIC_SETIPNUM_LE, 9);
+    CHECK(messages_within(1_us) >= 100);
+    CHECK(messages_within(1_us) <= 500);
+    CHECK(deepest <= 4);
+    // A reset ends it.
+    b.by_message.restart();
+    CHECK(messages_within(1_us) == 0);
 }
 
 TEST_CASE("a delegated source is the child's, and comes back") {
