@@ -60,6 +60,7 @@ ticks clint::when(std::uint64_t value) const {
 void clint::set_time(std::uint64_t value) {
     m_offset = value - m_clock.cycle_at(now());
     for (std::size_t i = 0; i < m_comparators.size(); ++i) update(i);
+    if (on_time_set) on_time_set();
 }
 
 void clint::update(std::size_t hart) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "base/clock_domain.h"
@@ -29,6 +30,9 @@ public:
 
     std::vector<wire> software_interrupt;  ///< by hart
     std::vector<wire> timer_interrupt;     ///< by hart
+
+    /// Called after software has set the counter.
+    std::function<void()> on_time_set;
 
     clint(const sc_core::sc_module_name& name, const clint_params& params, std::size_t harts);
 

@@ -108,6 +108,9 @@ void host_complex::connect() {
         clint.software_interrupt[i].connect([&hart](bool level) { hart.set_interrupt(line::machine_software, level); });
         clint.timer_interrupt[i].connect([&hart](bool level) { hart.set_interrupt(line::machine_timer, level); });
     }
+    clint.on_time_set = [this] {
+        for (const auto& hart : harts) hart->time_changed();
+    };
     uart.interrupt.connect([this](bool level) { set_interrupt_source(VIRT_UART_IRQ, level); });
     rtc.interrupt.connect([this](bool level) { set_interrupt_source(VIRT_RTC_IRQ, level); });
 

@@ -67,6 +67,11 @@ void hart::set_interrupt(interrupt_line line, bool level) {
     if (level) m->interrupt_changed();
 }
 
+void hart::time_changed() {
+    m->wake_up();
+    m->time_changed();
+}
+
 void hart::attach_aia(aia_interface* aia) {
     m->wake_up();
     m->state.aia = aia;

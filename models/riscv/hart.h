@@ -114,6 +114,8 @@ public:
 
     /// Drives an external interrupt line; ends the hart's slice if it is now to be taken.
     void set_interrupt(interrupt_line line, bool level);
+    /// The counter behind `time` has been set: what is compared with it is compared anew.
+    void time_changed();
     /// Gives the hart Smaia and Ssaia, with an IMSIC; null: it has neither, nor their CSRs. Before start().
     void attach_aia(aia_interface* aia);
     /// Adds what `timing` says to the time of each access to direct memory; null: no more. It must outlive its use.

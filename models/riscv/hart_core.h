@@ -159,6 +159,7 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     std::uint64_t retired_count() override;
     std::uint64_t time_count() override;
     void stimecmp_changed() override;
+    void time_changed();
     void translation_changed() override;
     void protection_changed() override;
     void context_changed() override;

@@ -142,6 +142,12 @@ void hart::implementation::timer() {
         arm_timer();
 }
 
+void hart::implementation::time_changed() {
+    state.timer_reached = time.time_at(owner.now()) >= state.stimecmp;
+    arm_timer();
+    if (state.timer_reached) interrupt_changed();
+}
+
 /// A pending bit changed from outside.
 void hart::implementation::interrupt_changed() {
     if (m_phase == phase::waiting) {

@@ -4,10 +4,12 @@
 
 #include <vector>
 
+#include "abi/clint.h"
 #include "abi/finisher.h"
 #include "abi/memory_map.h"
 #include "host/host_complex.h"
 #include "unit/host/bus_master.h"
+#include "unit/riscv/assembler.h"
 
 using namespace fabricvp;
 using namespace fabricvp::time_literals;
@@ -160,6 +162,36 @@ TEST_CASE("the boot ROM hands over, the finisher ends the run, reset starts it a
     b.run(1_ms);
     CHECK(b.resets == 1);
     CHECK(b.power_offs.size() == 1);
+}
+
+TEST_CASE("whoever sets mtime moves every hart's timer of Sstc") {
+    using namespace assembler;
+    constexpr int others = 17 * 4 + 4;  // from the branch to what the other hart does
+    constexpr unsigned time = 0xc01, stimecmp = 0x14d, menvcfg = 0x30a, mie = 0x304, mip = 0x344;
+    auto& b = the_bench();
+    program p(VIRT_DRAM_BASE);
+    const auto far_ahead = [&] {  // t1: when both timers expire, a second from now
+        p << li(t0, 1) << slli(t0, t0, 63) << csrw(menvcfg, t0) << csrr(s2, time) << lui(t1, 2441) << add(t1, s2, t1)
+          << csrw(stimecmp, t1);
+    };
+    far_ahead();
+    p << lui(t2, (VIRT_CLINT_BASE + CLINT_MTIME + 0x800) >> 12)
+      << addi(t2, t2, static_cast<int>((VIRT_CLINT_BASE + CLINT_MTIME) << 52 >> 52)) << bne(a0, zero, others);
+    const auto branch = p.here() - 4;
+    p << lui(t3, 16) << addi(t3, t3, -1) << bne(t3, zero, -4);  // until the other one sleeps
+    p << csrr(s3, mip) << sd(t1, t2, 0) << csrr(s4, mip) << sd(zero, t2, 0) << csrr(s5, mip) << j(0);
+    while (p.here() < branch + others) p << nop;
+    p << li(t0, 1 << 5) << csrw(mie, t0) << wfi << csrr(s4, mip) << li(s6, 1) << j(0);
+    b.load(p.words());
+    b.host.reset();
+    b.host.start();
+    b.run(20_ms);
+    constexpr std::uint64_t timer = 1 << 5;
+    const auto& first = *b.host.harts[0];
+    CHECK((first.x(s3) & timer) == 0);
+    CHECK((first.x(s4) & timer) == timer);
+    CHECK((first.x(s5) & timer) == 0);
+    CHECK(b.host.harts[1]->x(s6) == 1);  // long before its second was over
 }
 
 TEST_CASE("the device tree lies where firmware looks for it") {
