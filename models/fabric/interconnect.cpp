@@ -233,6 +233,7 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         if (t->link) t->on_link_controls = [this, &of_device = *t->link] { return controls_beside(of_device); };
     }
     route();
+    for (const auto& s : switches) s->check_stages();  // of a machine; a dead link may ask more of a queue than it has
 }
 
 /// Of the switch at the other end of a device's link, or, where that is a device, of that link.
@@ -290,7 +291,6 @@ void interconnect::route() {
             const bool first = m_topology.links[link].first == v;
             switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index, shared_map->cluster[d]);
         }
-        switches[i]->check_stages();
     }
     register_reversible_lanes(table);
 }

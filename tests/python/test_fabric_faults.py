@@ -137,3 +137,38 @@ def test_a_kernel_whose_link_dies_ends_with_one_clear_error(machine):
     output = platform.nodes[0].console.output
     assert "bus error" in output.lower(), output
     assert platform.statistics["node0.fabric.packets_in_flight"] == 0
+
+
+TRIANGLE = """
+base: netcrafter_quad
+node:
+  gpus:
+    - &gpu {below: switch0, compute_units: 4, memory: {capacity: 1 GiB}}
+    - *gpu
+    - *gpu
+  fabric:
+    switches:
+      - {name: c0, cluster: 0, stage: &stage {kind: netcrafter, stitching: true, entries: 16}}
+      - {name: c1, cluster: 1, stage: *stage}
+      - {name: c2, cluster: 2, stage: *stage}
+    links:
+      - {from: gpu0, to: c0, lanes: 8, lane_rate: 16 GB/s}
+      - {from: gpu1, to: c1, lanes: 8, lane_rate: 16 GB/s}
+      - {from: gpu2, to: c2, lanes: 8, lane_rate: 16 GB/s}
+      - {from: c0, to: c1, lanes: 8, lane_rate: 2 GB/s}
+      - {from: c1, to: c2, lanes: 8, lane_rate: 2 GB/s}
+      - {from: c0, to: c2, lanes: 8, lane_rate: 2 GB/s}
+"""
+
+
+@pytest.mark.timeout(120)
+def test_packets_of_a_dead_link_go_by_a_queue_that_was_made_for_fewer(machine):
+    """A queue of 16 flits is enough for one other cluster and too small for two, which a link that dies makes of it."""
+    platform = machine(text=TRIANGLE, app="spmv", size=512)
+    platform.run(until=fabricvp.Marker("kernels", "reset"))
+    platform.run("5 us")
+    platform.inject("node0.fabric.c0.to_c2", "dead")
+    platform.run("1 s")
+    found = platform.statistics.snapshot("node0.fabric.")
+    assert found["node0.fabric.rerouted"] == 1 and found["node0.fabric.packets_in_flight"] == 0
+    assert platform.app_ok or "bus error" in platform.nodes[0].console.output.lower()

@@ -55,6 +55,10 @@ unsigned cluster_queue::add_destination() {
         m_guaranteed[c] = c < data_channels ? std::max(m_min_guarantee[c], part) : m_min_guarantee[c];
     if (std::accumulate(m_guaranteed.begin(), m_guaranteed.end(), std::uint64_t{0}) * clusters() > m_entries)
         m_guaranteed = m_min_guarantee;
+    m_room = std::max(m_entries, min_entries(clusters()));
+    m_beyond = 0;  // packets may be there, of which less is guaranteed now
+    for (const auto& used : m_used)
+        for (unsigned c = 0; c < virtual_channels; ++c) m_beyond += beyond(used[c], c);
     return clusters() - 1;
 }
 
@@ -63,7 +67,7 @@ bool cluster_queue::has_room(unsigned cluster, virtual_channel c, unsigned flits
     const auto used = m_used[cluster][channel];
     if (used + flits <= m_guaranteed[channel]) return true;
     const auto shared =
-        m_entries - clusters() * std::accumulate(m_guaranteed.begin(), m_guaranteed.end(), std::uint64_t{0});
+        m_room - clusters() * std::accumulate(m_guaranteed.begin(), m_guaranteed.end(), std::uint64_t{0});
     return m_beyond - beyond(used, channel) + beyond(used + flits, channel) <= shared;
 }
 

@@ -97,6 +97,7 @@ private:
     void free(unsigned cluster, virtual_channel c, unsigned flits);
 
     std::uint64_t m_entries;
+    std::uint64_t m_room = 0;  ///< flits: m_entries, more where ways have changed and clusters need more at least
     queue_reserve m_reserve;
     std::array<std::uint64_t, virtual_channels> m_min_guarantee;  // of each cluster: a largest packet
     std::array<std::uint64_t, virtual_channels> m_guaranteed{};   // of each cluster: what others cannot fill
