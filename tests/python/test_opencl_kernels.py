@@ -156,6 +156,15 @@ kernel void copies(global const float* x, global float* y) {
     wait_group_events(1, &e);
     y[get_global_id(0)] = tile[63 - get_local_id(0)] + pairs[get_local_id(0) / 2].y;
 }
+kernel void whole(global const int* x, global int* y, global int* z) {
+    local int tile[256];
+    const size_t at = 256 * (get_group_id(0) + get_num_groups(0) * get_group_id(1));
+    event_t e = async_work_group_copy(tile, x + at, 256, 0);
+    wait_group_events(1, &e);
+    e = async_work_group_copy(y + at, tile, 256, 0);
+    e = async_work_group_strided_copy(z + 2 * at, tile, 256, 2, e);
+    wait_group_events(1, &e);
+}
 """
 
 
@@ -179,6 +188,11 @@ def test_atomics_and_copies_of_work_groups(gpu):
     assert x.tolist() == [total, -total, 2 * n, 9] and u[0] == 511 and wide[0] == n << 33 and (seen == 128).all()
     a, b = numpy.random.default_rng(2).random((2, 256), dtype="f4")
     program["copies"](256, 64, a, b)
+    for grid, group in ((1000, 256), ((10, 6), (4, 4))):  # smaller groups at the ends copy as much as others
+        c = numpy.arange(1, 1 + (1024 if grid == 1000 else 6 * 256), dtype="i4")
+        d, z = numpy.zeros(c.size, "i4"), numpy.zeros(2 * c.size, "i4")
+        program["whole"](grid, group, c, d, z)
+        assert (c == d).all() and (c == z[::2]).all() and not z[1::2].any()
     pairs = a[:128].reshape(-1, 2)[::2, 1]
     assert (b.reshape(4, 64) == a.reshape(4, 64)[:, ::-1] + numpy.repeat(pairs, 2)).all()
 

@@ -38,11 +38,19 @@ OV void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, mem
           scope);
 }
 
-/* Each work-item copies its share; wait_group_events() is the barrier behind it. */
-#define ID (CSR(GPU_CSR_LOCAL_ID_X) + WIDTH * (CSR(GPU_CSR_LOCAL_ID_X + 1) + CSR(GPU_CSR_GROUP_SIZE_X + 1) * CSR(GPU_CSR_LOCAL_ID_X + 2)))
-#define WIDTH CSR(GPU_CSR_GROUP_SIZE_X)
-#define COPY_LOOP(T, i, n) \
-    for (size_t i = ID, step_ = WIDTH * CSR(GPU_CSR_GROUP_SIZE_X + 1) * CSR(GPU_CSR_GROUP_SIZE_X + 2); i < n; i += step_)
+/* Each work-item copies its share; wait_group_events() is the barrier behind it. The last group of a dimension may be
+ * smaller. */
+#define WIDTH(d)                                                                                                    \
+    ({                                                                                                              \
+        const size_t size_ = CSR(GPU_CSR_GROUP_SIZE_X + d),                                                         \
+                     rest_ = CSR(GPU_CSR_GRID_SIZE_X + d) - CSR(GPU_CSR_GROUP_ID_X + d) * size_;                    \
+        rest_ < size_ ? rest_ : size_;                                                                              \
+    })
+#define COPY_LOOP(T, i, n)                                                                                          \
+    for (size_t width_ = WIDTH(0), height_ = WIDTH(1), step_ = width_ * height_ * WIDTH(2),                         \
+                i = CSR(GPU_CSR_LOCAL_ID_X) +                                                                       \
+                    width_ * (CSR(GPU_CSR_LOCAL_ID_X + 1) + height_ * CSR(GPU_CSR_LOCAL_ID_X + 2));                 \
+         i < n; i += step_)
 #define COPIES(T)                                                                                          \
     OV event_t async_work_group_copy(local T* to, const global T* from, size_t n, event_t e) {             \
         COPY_LOOP(T, i, n) to[i] = from[i];                                                                \
