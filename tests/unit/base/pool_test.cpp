@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cfenv>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -140,4 +141,33 @@ TEST_CASE("atomics return the old value and store the new one") {
     CHECK(run(op::load_reserved, 4, 5, 9) == 5);
     std::uint8_t bytes[4] = {};
     CHECK_THROWS_AS(perform_atomic(op::add, bytes, 3, 1), std::invalid_argument);
+}
+
+TEST_CASE("sums of floats do not depend on what a library has done to the host's arithmetic") {
+    const auto sum = [](float a, float b) {
+        std::uint8_t bytes[4];
+        std::memcpy(bytes, &a, 4);
+        std::uint32_t operand = 0;
+        std::memcpy(&operand, &b, 4);
+        perform_atomic(atomic_extension::operation::add_float, bytes, 4, operand);
+        float result = 0;
+        std::memcpy(&result, bytes, 4);
+        return result;
+    };
+    constexpr float subnormal = 1e-40f, half_a_unit = 5.9604645e-8f;
+    std::fenv_t before;
+    std::fegetenv(&before);
+    auto altered = before;
+    altered.__mxcsr |= 0x8040;  // flushes subnormal numbers, results and operands
+    std::fesetenv(&altered);
+    const float small = sum(subnormal, 0);
+    std::fesetenv(&before);
+    std::uint32_t bits = 0, expected = 0;
+    std::memcpy(&bits, &small, 4);
+    std::memcpy(&expected, &subnormal, 4);
+    CHECK(bits == expected);
+    std::fesetround(FE_UPWARD);
+    const float even = sum(1, half_a_unit);
+    std::fesetround(FE_TONEAREST);
+    CHECK(even == 1);
 }
