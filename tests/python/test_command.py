@@ -26,6 +26,9 @@ def test_exit_statuses(command, assemble):
     assert command("run", "no_such_machine").returncode == 2
 
 
+UNIT = "node.gpus.0.compute_unit"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -36,6 +39,7 @@ def test_exit_statuses(command, assemble):
         ["run", "bare", "--set", "nodes"],
         ["run", "bare", "--set", "node.host.hearts=1"],
         ["run", "bare", "--set", "node.host.harts=0"],
+        ["check", "gpu", "--set", f"{UNIT}.simd_units=8", "--set", f"{UNIT}.wavefront_slots=16"],
         ["run", "bare", "--firmware", "nowhere.elf"],
         ["check", "nowhere.yaml"],
         ["diff", "nowhere", "nowhere"],
@@ -46,6 +50,15 @@ def test_bad_input_is_one_line(command, arguments):
     done = command(*arguments)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp: ") and "Traceback" not in done.stderr
+
+
+def test_too_many_slots_of_a_compute_unit_name_their_key(command):
+    """Each of the two numbers is within its range."""
+    done = command("check", "gpu", "--set", f"{UNIT}.simd_units=8", "--set", f"{UNIT}.wavefront_slots=16")
+    assert done.stderr.startswith("fabricvp: --set ") and "wavefront_slots" in done.stderr, done.stderr
+    assert "at most 64" in done.stderr
+    done = command("check", "gpu", "--set", f"{UNIT}.simd_units=8", "--set", f"{UNIT}.wavefront_slots=8")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@
 namespace fabricvp::gpu {
 
 static unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
+static std::uint64_t row_bit(unsigned row) { return std::uint64_t{1} << row; }
 
 void register_file_params::describe(parameter_visitor& v) {
     v.field("size", size, between{0, 1 << 30}, "of all SIMD units of a compute unit; 0: registers limit nothing");
@@ -35,6 +36,10 @@ void compute_unit_params::describe(parameter_visitor& v) {
             "wavefront of 64 lanes takes two");
     if (slot_lanes != 32 && slot_lanes != 64)
         reject(v, {"slot_lanes", fmt::format("slot_lanes is {}: give 32 or 64", slot_lanes)});
+    if (slots() > 64)
+        reject(v, {"wavefront_slots", fmt::format("{} SIMD units with {} wavefront_slots each are {} slots: a compute "
+                                                  "unit has at most 64",
+                                                  simd_units, wavefront_slots, slots())});
     if (slots() < slots_of(wavefront_lanes))
         reject(v, {"wavefront_slots", "a compute unit needs two slots of 32 lanes for a wavefront of 64"});
     v.field("quantum", quantum, between{1, 4096},
@@ -248,12 +253,15 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     const auto quantum = c.instructions + params.quantum;
     for (;;) {
         const auto left = quantum > c.instructions ? quantum - c.instructions : 0;
-        if (m_watcher)
-            s.stop = run_watched(w, static_cast<unsigned>(left));
-        else
-            s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
+        const auto limit = static_cast<unsigned>(w.tolerated ? std::min<std::uint64_t>(left, 1) : left);
+        const auto executed = c.instructions;
+        s.stop = m_watcher ? run_watched(w, limit) : m_engine.run(c, m_code, limit);
+        if (w.tolerated && c.instructions != executed) {
+            c.pending |= std::exchange(w.tolerated, 0);
+            if (s.stop == lane_stop::budget && left > 1 && !m_watcher) continue;
+        }
         const ticks at = now() + span(c.cycles);
-        if (s.stop == lane_stop::memory && access_local(w, at) == local_access::done) continue;
+        if (s.stop == lane_stop::memory && !c.op.orders() && access_local(w, at) == local_access::done) continue;
         if (s.stop == lane_stop::scoreboard && w.observer) w.observer->uses(c.pending & c.op.touches, at, span(c.busy));
         if (s.stop == lane_stop::scoreboard && registers_ready(w, at)) continue;
         if (m_watcher && s.stop == lane_stop::budget && quantum > c.instructions && !m_watcher->holds(w)) continue;
@@ -315,18 +323,9 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
             break;
         }
         case lane_stop::scoreboard:
-            if (w.poisoned & c.op.touches)
-                fault_of_register(w);
-            else
-                wait_for_registers(w);
+            if (!(w.poisoned & c.op.touches) || pass_poison(w)) wait_for_registers(w);
             break;
-        case lane_stop::memory:
-            w.to_issue = c.op_lanes;
-            if (!m_queue.empty() && !w.blocked_by_lds)
-                end_issue(w, issued::blocked);
-            else
-                end_issue(w, issue(w));
-            break;
+        case lane_stop::memory: c.op.release ? begin_release(w) : begin_issue(w); break;
         case lane_stop::fence: begin_fence(w); break;
         case lane_stop::barrier:
             w.at_barrier = true;
@@ -344,6 +343,31 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
         }
     }
     if (m_watcher) m_watcher->state_changed(w);
+}
+
+/// Hands the instruction to memory, behind others that wait for a place there.
+void compute_unit::begin_issue(wavefront& w) {
+    w.to_issue = w.context.op_lanes;
+    const bool waits = !m_queue.empty() && !m_memory.can_issue() && !w.blocked_by_lds;
+    end_issue(w, waits ? issued::blocked : issue(w));
+}
+
+/// An atomic with rl: what a fence waits for comes first.
+void compute_unit::begin_release(wavefront& w) {
+    w.at_barrier = w.acquires = false;
+    w.waits_for_stores = w.flushes_system = w.issues_behind = true;
+    if (w.observer) w.observer->fence(true, now(), worked(w));
+    enter(w, wavefront_state::fence);
+    continue_fence(w);
+}
+
+/// An atomic with aq has been issued: when it has ended, caches are emptied.
+void compute_unit::begin_acquire(wavefront& w) {
+    w.at_barrier = w.waits_for_stores = w.flushes_system = false;
+    w.acquires = true;
+    if (w.observer) w.observer->fence(false, now(), worked(w));
+    enter(w, wavefront_state::fence);
+    continue_fence(w);
 }
 
 void compute_unit::begin_fence(wavefront& w) {
@@ -375,6 +399,8 @@ void compute_unit::continue_fence(wavefront& w) {
     if (w.observer) w.observer->passed(now());
     if (w.at_barrier)
         arrive(w);
+    else if (std::exchange(w.issues_behind, false))
+        begin_issue(w);
     else
         make_ready(w, now());
 }
@@ -426,14 +452,31 @@ void compute_unit::flip_register(const flip_arguments& a) {
     } else if (const auto bit_of_row = std::uint64_t{1} << row;
                !(w.context.pending & bit_of_row)) {  // else a load overwrites it
         w.poisoned |= bit_of_row;
-        w.poisoned_lane = lane;
+        w.poisoned_lane[row] = static_cast<std::uint8_t>(lane);
         w.context.pending |= bit_of_row;  // so that the wavefront stops where it is used
     }
 }
 
-void compute_unit::fault_of_register(wavefront& w) {
-    ++uncorrected_errors;
-    fault(w, lane_fault::memory, memory_fault::poisoned, w.poisoned_lane, w.context.op_pc, 0);
+/// An instruction names registers with wrong bits. It faults if one of its lanes reads them. A lane that writes them
+/// makes them good, and those of other lanes stay as they are. \returns whether the wavefront lives
+bool compute_unit::pass_poison(wavefront& w) {
+    auto& c = w.context;
+    const auto& o = c.op;
+    const auto named = [](unsigned row) { return row < 64 ? row_bit(row) : 0; };
+    const auto sources = named(o.rs1) | named(o.rs2) | named(o.rs3);
+    for (auto left = w.poisoned & o.touches; left; left &= left - 1) {
+        const auto row = lowest(left);
+        const bool active = c.schedule.active >> w.poisoned_lane[row] & 1;
+        if (active && sources & row_bit(row)) {
+            ++uncorrected_errors;
+            fault(w, lane_fault::memory, memory_fault::poisoned, w.poisoned_lane[row], c.op_pc, 0);
+            return false;
+        }
+        if (loading(w, row)) continue;
+        c.pending &= ~row_bit(row);
+        (active ? w.poisoned : w.tolerated) ^= row_bit(row);
+    }
+    return true;
 }
 
 std::uint64_t compute_unit::read_register(unsigned slot, unsigned lane, unsigned row) const {
@@ -451,7 +494,9 @@ bool compute_unit::write_pc(unsigned slot, unsigned lane, std::uint64_t pc) {
     auto& w = *m_wavefronts[slot];
     const bool between_instructions =
         w.state == wavefront_state::ready || w.state == wavefront_state::memory || w.state == wavefront_state::fetch;
-    return between_instructions && !w.to_issue && !w.killed && w.context.schedule.redirect(lane, pc);
+    if (!between_instructions || w.to_issue || w.killed || !w.context.schedule.redirect(lane, pc)) return false;
+    if (w.state == wavefront_state::fetch) make_ready(w, now());  // the line that it waits for may be of no use now
+    return true;
 }
 
 }  // namespace fabricvp::gpu

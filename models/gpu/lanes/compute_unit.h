@@ -178,7 +178,8 @@ private:
     void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
 
     void flip_register(const flip_arguments& a);
-    void fault_of_register(wavefront& w);
+    bool pass_poison(wavefront& w);
+    static bool loading(const wavefront& w, unsigned row) { return w.loads[row] || w.timed >> row & 1; }
 
     // compute_unit_groups.cpp: life and end of work-groups
     bool fits_beside_registers(const dispatch_run& run, std::uint32_t group_wavefronts) const;
@@ -202,6 +203,9 @@ private:
     void hold_decoder(const simd_unit& s, unsigned ready, ticks busy);
     lane_stop run_watched(wavefront& w, unsigned max_instructions);
     void end_segment(wavefront& w, lane_stop why);
+    void begin_issue(wavefront& w);
+    void begin_release(wavefront& w);
+    void begin_acquire(wavefront& w);
     void begin_fence(wavefront& w);
     void continue_fence(wavefront& w);
     void enter(wavefront& w, wavefront_state s);

@@ -120,11 +120,11 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     ++residency;
     w.wakes_at = never;
     w.killed = w.at_barrier = w.acquires = w.waits_for_stores = false;
-    w.blocked_by_lds = false;
+    w.issues_behind = w.blocked_by_lds = false;
     w.to_issue = 0;
     w.lds_until = 0;
     w.accesses = w.stores = 0;
-    w.timed = w.poisoned = 0;
+    w.timed = w.poisoned = w.tolerated = 0;
     w.loads.fill(0);
     auto* const o = dispatch_observer::attached();
     w.observer = o ? o->started(m_gpu, *g.run, number, now()) : nullptr;

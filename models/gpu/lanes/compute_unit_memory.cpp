@@ -231,7 +231,7 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
 
 void compute_unit::end_issue(wavefront& w, issued how) {
     if (how == issued::all) {
-        make_ready(w, now());
+        w.context.op.acquire ? begin_acquire(w) : make_ready(w, now());
     } else if (how == issued::blocked && w.state != wavefront_state::queue) {
         if (w.observer) w.observer->issue_blocked(now(), worked(w));
         enter(w, wavefront_state::queue);
@@ -361,7 +361,7 @@ bool compute_unit::registers_ready(wavefront& w, ticks at) {
         const auto row = lowest(left);
         if (w.loaded_at[row] > at) continue;
         w.timed &= ~row_bit(row);
-        c.pending &= ~row_bit(row);
+        c.pending &= ~row_bit(row) | w.poisoned;
     }
     return (c.pending & c.op.touches) == 0;
 }
@@ -371,7 +371,9 @@ void compute_unit::wait_for_registers(wavefront& w) {
     if (w.state != wavefront_state::memory) enter(w, wavefront_state::memory);
     w.wakes_at = never;
     m_simds[w.simd]->asleep &= ~(std::uint32_t{1} << w.position);
-    const auto needed = c.pending & c.op.touches & ~w.poisoned;
+    auto needed = c.pending & c.op.touches;
+    for (auto left = needed & w.poisoned; left; left &= left - 1)
+        if (!loading(w, lowest(left))) needed &= ~row_bit(lowest(left));
     if (needed & ~w.timed) return;  // load_landed() comes back
     ticks at = now();
     for (auto left = needed; left; left &= left - 1) at = std::max(at, w.loaded_at[lowest(left)]);

@@ -265,6 +265,10 @@ lane_op decode_lane_op(std::uint32_t word) {
     if (o.kind == lane_kind::memory) describe_access(o);
     if (o.memory.operation == operation::add_float) o.immediate = 0;  // R-type: the address is rs1 as it is
     if (o.op == opcode::lane_exchange) o.immediate = i.rd;            // its kind
+    if ((word & 0x7f) == 0x2f) {
+        o.acquire = word >> 26 & 1;
+        o.release = word >> 25 & 1;
+    }
     if (o.op == opcode::lane_shuffle_w || o.op == opcode::lane_shuffle_w_of)
         describe<std::int32_t>(o, access_kind::read, load_format::i32);
     if (o.op == opcode::lane_shuffle_d || o.op == opcode::lane_shuffle_d_of)

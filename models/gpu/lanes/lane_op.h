@@ -73,6 +73,8 @@ struct lane_op {
     issue_class timing = issue_class::alu;
     load_format format = load_format::none;  ///< of memory instructions
     memory_operation memory;                 ///< of memory instructions; of a shuffle the size
+    bool acquire = false, release = false;   ///< the bits aq and rl of an atomic
+    bool orders() const { return acquire || release; }
 };
 
 inline constexpr unsigned line_instructions = line_bytes / 4;

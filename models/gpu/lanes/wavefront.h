@@ -66,6 +66,7 @@ public:
     bool acquires = false;          ///< in state fence: caches are to be emptied
     bool waits_for_stores = false;  ///< in state fence
     bool flushes_system = false;    ///< in state fence: when its stores are acknowledged, a release of system scope
+    bool issues_behind = false;     ///< in state fence: goes on with its memory instruction
     bool blocked_by_lds = false;    ///< its memory instruction found the queue of the LDS full
     lane_mask to_issue = 0;         ///< lanes of the memory instruction that are not issued yet
     ticks lds_until = 0;            ///< when its accesses of the LDS have been performed
@@ -76,7 +77,8 @@ public:
     std::uint32_t accesses = 0, stores = 0;  ///< under way
     std::uint64_t timed = 0;                 ///< rows whose data have come but are not to be used before loaded_at
     std::uint64_t poisoned = 0;              ///< rows with two wrong bits that ECC has found; they stay pending
-    unsigned poisoned_lane = 0;
+    std::array<std::uint8_t, 64> poisoned_lane{};  ///< by row
+    std::uint64_t tolerated = 0;           ///< poisoned rows that the next instruction names without reading them
     std::array<std::uint8_t, 64> loads{};  ///< under way, by row
     std::array<ticks, 64> loaded_at{};
     wavefront_observer* observer = nullptr;  ///< null: none

@@ -14,6 +14,7 @@ void test_memory::restart(unsigned seed) {
     read_only_from = ~std::uint64_t{0};
     invalidations = 0;
     issued = constants = 0;
+    log.clear();
     m_reservations.clear();
     m_pending.clear();
     m_later.clear();
@@ -93,6 +94,7 @@ void test_memory::perform(vector_access& a) {
 void test_memory::issue(const vector_access_ptr& access) {
     ++issued;
     constants += access->constant;
+    if (!access->constant) log.push_back({event::began, access->kind, access->wavefront});
     perform(*access);
     if (longest == 0) {
         access->client->access_done(*access, calendar::current().now() + hit_time);
@@ -107,6 +109,7 @@ void test_memory::issue(const vector_access_ptr& access) {
                 break;
             }
         auto* client = access->client;
+        if (!access->constant) log.push_back({event::ended, access->kind, access->wavefront});
         client->access_done(*access, calendar::current().now());
         if (full)
             for (auto* c : clients) c->space_available();

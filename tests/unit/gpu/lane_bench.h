@@ -31,6 +31,12 @@ public:
     std::vector<access_client*> clients;  ///< called when there is space again
     unsigned invalidations = 0;
     std::uint64_t issued = 0, constants = 0;
+    struct event {
+        enum { began, ended, emptied } what;  ///< an access, or the caches
+        access_kind kind;
+        std::uint64_t wavefront;
+    };
+    std::vector<event> log;
 
     void restart(unsigned seed);
     template <class T>
@@ -41,7 +47,10 @@ public:
     vector_access_ptr make_access() override { return m_accesses.make(); }
     void issue(const vector_access_ptr& access) override;
     bool can_issue() const override { return m_pending.size() < depth; }
-    void invalidate() override { ++invalidations; }
+    void invalidate() override {
+        ++invalidations;
+        log.push_back({event::emptied, access_kind::read, 0});
+    }
     bool flush_system(system_fence_client&, std::uint64_t) override { return true; }
     void translate(std::uint32_t space, std::uint64_t page, unsigned access, translation_client& client,
                    std::uint64_t cookie) override;

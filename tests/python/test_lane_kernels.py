@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that GCC has compiled: atomics that order other accesses, and registers with two wrong bits, which end who
+reads them and no one else."""
+
+import subprocess
+
+import fabricvp
+import numpy
+import pytest
+from fabricvp.data import sdk_folder
+
+SOURCE = """
+#include "gpu.h"
+struct message { uint32_t *ready, *flag, *data, *out; };
+KERNEL(message, struct message)
+{
+    volatile uint32_t *data = args->data;
+    if (local_id(0)) return;
+    if (group_id(0) == 1) {
+        args->out[0] = *data; /* stays in this compute unit's L1 */
+        __atomic_fetch_add(args->ready, 1 + (args->out[0] & 0), __ATOMIC_RELAXED);
+        while (!__atomic_exchange_n(args->flag, 0, __ATOMIC_ACQUIRE)) gpu_pause();
+        args->out[1] = *data;
+    } else {
+        while (!__atomic_fetch_add(args->ready, 0, __ATOMIC_RELAXED)) gpu_pause();
+        *data = 42;
+        __atomic_exchange_n(args->flag, 1, __ATOMIC_RELEASE);
+    }
+}
+struct count { uint32_t *out, *data; uint64_t n, mode; };
+#define TURNS(text) for (uint64_t i = 0; i < args->n; ++i) __asm__ volatile(text \\
+    "\\n addi %0, %0, 1" : "+r"(sum) : "r"(args->data) : "t3", "memory")
+KERNEL(count, struct count)
+{
+    uint32_t sum = 0;
+    const int first = local_id(0) == 0;
+    if (args->mode == 0) TURNS("li t3, 7");
+    if (args->mode == 1 && first) TURNS("addi t3, t3, 1");
+    if (args->mode == 2) TURNS("addi t3, t3, 1");
+    if (args->mode == 3 && first) TURNS("lw t3, 0(%1)\\n addi t3, t3, 1");
+    args->out[global_id(0)] = sum;
+}
+"""
+TURNS = 50_000
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kernels")
+    (folder / "mine.c").write_text(SOURCE)
+    (folder / "Makefile").write_text(f"include {sdk_folder()}/fabricvp.mk\nmine.elf: mine.c\n\t$(build_kernel)\n")
+    done = subprocess.run(["make", "-C", folder, "mine.elf"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return folder / "mine.elf"
+
+
+@pytest.mark.timeout(200)
+def test_who_acquires_by_an_atomic_sees_what_was_released(elf):
+    with fabricvp.spawn("gpu", node__gpus__0__compute_units=2) as platform:
+        gpu = platform.nodes[0].gpus[0]
+        words = [gpu.array(numpy.zeros(16, "u4")) for _ in range(4)]
+        gpu.launch(elf, 128, words, group=64, kernel="message")
+        assert words[3].get()[:2].tolist() == [0, 42]
+
+
+@pytest.fixture(scope="module")
+def with_ecc():
+    """One compute unit, whose registers have a code."""
+    settings = {"node__gpus__0__compute_unit__register_file__ecc": True, "node__gpus__0__compute_units": 1}
+    with fabricvp.spawn("gpu", **settings) as platform:
+        yield platform
+
+
+def count(platform, elf, mode, lane):
+    """What lanes have counted, what was said, and errors beyond repair. t3 (x28) of ``lane`` flips meanwhile."""
+    path = "node0.gpu0.compute_unit0.uncorrected_errors"
+    before = platform.statistics.totals().get(path, 0)
+    gpu = platform.nodes[0].gpus[0]
+    out, data = gpu.array(numpy.zeros(64, "u4")), gpu.array(numpy.zeros(16, "u4"))
+    platform.inject(
+        "node0.gpu0.compute_unit0", "flip", at=platform.now + 200e-6, slot=0, lane=lane, row=28, bit=3, bits=2
+    )
+    try:
+        gpu.launch(elf, 64, [out, data, TURNS, mode], group=64, kernel="count")
+        said = ""
+    except fabricvp.KernelFault as fault:
+        said = str(fault)
+    return out.get(), said, platform.statistics.totals().get(path, 0) - before
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(
+    ("mode", "lane"),
+    [(0, 0), (0, 63), (1, 5), (3, 5), (3, 0)],
+    ids=["overwritten", "overwritten by the last lane", "of another lane", "beside a load", "loaded again"],
+)
+def test_registers_that_are_not_read_fault_no_one(with_ecc, elf, mode, lane):
+    out, said, errors = count(with_ecc, elf, mode, lane)
+    if (mode, lane) == (3, 0) and said:  # it flipped between the load and the use
+        assert errors == 1
+        return
+    assert (said, errors) == ("", 0)
+    assert (out == (TURNS if mode == 0 else numpy.where(numpy.arange(64) == 0, TURNS, 0))).all()
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(("mode", "lane"), [(2, 0), (2, 17), (1, 0)])
+def test_a_lane_that_reads_one_faults(with_ecc, elf, mode, lane):
+    _, said, errors = count(with_ecc, elf, mode, lane)
+    assert "poisoned" in said and f"lane {lane}" in said, said
+    assert errors == 1
