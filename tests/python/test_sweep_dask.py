@@ -222,9 +222,7 @@ def test_a_worker_keeps_one_machine():
     assert other != first and is_running(other) and not is_running(first)
     again = machine("b", hello)  # of another sweep
     assert again != other and not is_running(other)
-    os.kill(again, signal.SIGKILL)  # which says nothing about points: the next one has a machine
-    lost = pool.measure("b", *hello, Limits())
-    assert (lost.outcome, lost.killed_from_outside) == ("crashed", True)
+    os.kill(again, signal.SIGKILL)  # which says nothing about points: the next one has another
     last = machine("b", hello)
     assert last != again and is_running(last)
     with ThreadPoolExecutor(2) as threads:  # of a worker with two: both machines at once, then one

@@ -101,6 +101,45 @@ def test_branches_that_go_wrong_are_rows(sweep):
     assert "SIGSEGV" in frame["error"]["crash"] and "status 3" in frame["error"]["exit"]
 
 
+def stop_the_machine(platform, n):
+    """The first branch stops its machine until the branch has come to its limit and the machine is to say so."""
+    if n == 0:
+        again = f"sleep 6; kill -CONT {os.getppid()}"
+        subprocess.Popen(["sh", "-c", again], start_new_session=True, stdout=subprocess.DEVNULL)
+        os.kill(os.getppid(), signal.SIGSTOP)
+        time.sleep(1000)
+    return os.getppid()
+
+
+def test_a_machine_outlives_branches_that_come_to_a_limit(sweep):
+    frame = sweep("bare", warm_up=talk, function=stop_the_machine, grid={"n": range(4)}, time_limit=4, jobs=1)
+    assert [*frame["outcome"]] == ["timed out", "ok", "ok", "ok"], frame["error"]
+    assert frame["value"].nunique() == 1
+
+
+def end_the_machine(platform, how, folder):
+    """A branch that ends its machine the first time, one that does so always, and others that take a while."""
+    if how == "once" and not os.path.exists(f"{folder}/once"):
+        open(f"{folder}/once", "w").close()
+        os.kill(os.getppid(), signal.SIGKILL)
+    if how == "always":
+        os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(1)
+    return how
+
+
+def test_points_whose_machine_dies_run_on_another(sweep, tmp_path):
+    """Those that run and those that wait; one that ends each machine comes to an end, and is not kept."""
+    (tmp_path / "marks").mkdir()
+    options = {"warm_up": talk, "function": end_the_machine, "result_cache": tmp_path / "cache", "jobs": 2}
+    grid = {"folder": [str(tmp_path / "marks")]}
+    frame = sweep("bare", grid={"how": ["long", "once", "more"], **grid}, **options)
+    assert [*frame["outcome"]] == ["ok"] * 3 and [*frame["value"]] == ["long", "once", "more"]
+    frame = sweep("bare", grid={"how": ["always", "always too"], **grid}, **options | {"jobs": 1})
+    assert [*frame["outcome"]] == ["crashed", "ok"] and "SIGKILL" in frame["error"][0]
+    assert len([*(tmp_path / "cache").glob("*/*.parquet")]) == 4
+
+
 def fail(platform):
     print("cold", flush=True)
     raise ValueError("does not boot")

@@ -7,6 +7,7 @@ branch says which process it is and this one how it has ended."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -43,17 +44,16 @@ def _serve(connection: socket.socket, warm: Warm | Record) -> None:
                 poller.unregister(descriptor)
                 pid, pipe = running.pop(descriptor)
                 os.close(descriptor)
-                tell(pipe, ENDED, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-                os.close(pipe)
+                _tell_end(pipe, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
                 continue
-            message, (request, result, log, pipe), _, _ = socket.recv_fds(connection, 1, 4)
+            message, files, _, _ = socket.recv_fds(connection, 1, 4)
             if not message:
                 return
+            request, result, log, pipe = files
             if isinstance(warm, Record):
                 with open(result, "wb", closefd=False) as file:
                     write_result(warm, file)
-                tell(pipe, ENDED, 0)
-                os.close(pipe)
+                _tell_end(pipe, 0)
             else:
                 pid = _branch(
                     warm, request, result, log, pipe, [connection.fileno(), *(p for _, p in running.values())]
@@ -63,6 +63,13 @@ def _serve(connection: socket.socket, warm: Warm | Record) -> None:
                 poller.register(ended, select.POLLIN)
             for file_number in (request, result, log):
                 os.close(file_number)
+
+
+def _tell_end(pipe: int, status: int) -> None:
+    """Says how a branch has ended, if it is still waited for: one that came to a limit is not."""
+    with contextlib.suppress(BrokenPipeError):
+        tell(pipe, ENDED, status)
+    os.close(pipe)
 
 
 def _branch(warm: Warm, request: int, result: int, log: int, pipe: int, others: list[int]) -> int:

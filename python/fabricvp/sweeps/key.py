@@ -20,7 +20,7 @@ from .code_hash import PACKAGE, clear_hashes, function_hash, modules_hash, simul
 from .task import Task
 
 #: Goes up when results with the same key mean something else.
-FORMAT = 1
+FORMAT = 2
 #: What measures a point, apart from the task's own function.
 _MEASURING = (f"{PACKAGE}.sweeps.measure", f"{PACKAGE}.sweeps.task")
 

@@ -18,6 +18,9 @@ from typing import IO
 from .process import ENDED, STARTED, Limits, end_session, pack, result_of, start, tail_of, told, wait_within
 from .task import Record, Task
 
+#: How many machines a point may lose: one that ends them all must come to an end.
+MAX_LOST_MACHINES = 2
+
 
 class MachineGroups:
     """Which points have a machine in common: those with a warm-up that differ in nothing but the arguments of their
@@ -47,32 +50,45 @@ class WarmMachines:
         self._keys = groups.keys
         self._left = Counter(groups.points)
         self._machines: dict[bytes, WarmMachine] = {}
+        self._lost: list[WarmMachine] = []  #: machines that have died; other points may still read their logs
         self._lock = threading.Lock()
         # A process ends with the thread that started it (PR_SET_PDEATHSIG): this one stays until the sweep's end.
         self._starter = ThreadPoolExecutor(1)
 
     def run(self, place: int, task: Task, limits: Limits, cancelled: threading.Event) -> Record:
-        """Measures a point on a branch of its machine. Raises `Cancelled` soon after ``cancelled`` is set."""
-        key = self._keys[place]
-        with self._lock:
-            machine = self._machines.get(key)
-            if machine is None:
-                machine = self._machines[key] = self._starter.submit(WarmMachine, key).result()
+        """Measures a point on a branch of its machine; on another one if that dies. Raises `Cancelled` soon after
+        ``cancelled`` is set."""
+        key, packed = self._keys[place], pack(task)
         try:
-            return machine.measure(pack(task), limits, cancelled)
+            for _ in range(MAX_LOST_MACHINES):
+                machine = self._machine(key)
+                record = machine.measure(packed, limits, cancelled)
+                if not (record.killed_from_outside and machine.is_lost):
+                    return record
+            return self._machine(key).measure(packed, limits, cancelled)
         finally:
             with self._lock:
                 self._left[key] -= 1
-                if self._left[key] == 0:
-                    del self._machines[key]
-                    machine.close()
+                if self._left[key] == 0 and key in self._machines:
+                    self._machines.pop(key).close()
 
     def close(self) -> None:
         """Ends all machines."""
-        for machine in self._machines.values():
+        for machine in [*self._machines.values(), *self._lost]:
             machine.close()
         self._machines.clear()
+        self._lost.clear()
         self._starter.shutdown()
+
+    def _machine(self, key: bytes) -> WarmMachine:
+        with self._lock:
+            machine = self._machines.get(key)
+            if machine is not None and machine.is_lost:
+                self._lost.append(self._machines.pop(key))
+                machine = None
+            if machine is None:
+                machine = self._machines[key] = self._starter.submit(WarmMachine, key).result()
+            return machine
 
 
 def _machine_of(task: Task) -> bytes:
@@ -97,9 +113,11 @@ class WarmMachine:
             self._process = start("_warm_worker", request.fileno(), theirs.fileno(), log=self._log)
 
     @property
-    def was_killed(self) -> bool:
-        """Whether the process has been ended from outside, which says nothing about its points."""
-        return self._over is None and self._process.poll() == -signal.SIGKILL
+    def is_lost(self) -> bool:
+        """Whether the process has died of neither its warm-up nor a limit of it, which says nothing about its
+        points."""
+        status = self._process.poll()
+        return self._over is None and status is not None and (self._is_warm or status == -signal.SIGKILL)
 
     def measure(self, packed: bytes, limits: Limits, cancelled: threading.Event | None) -> Record:
         """A point on a branch. The limits hold for the warm-up, and for each branch."""
@@ -119,7 +137,7 @@ class WarmMachine:
                 started = self._wait_for_start(reading, result, limits, cancelled)
                 if isinstance(started, int):
                     begin = time.monotonic()
-                    record = _wait_for_end(started, begin, reading, result, limits, cancelled)
+                    record = self._wait_for_end(started, begin, reading, result, limits, cancelled)
                 else:
                     record = started
             finally:
@@ -142,8 +160,9 @@ class WarmMachine:
         begin = time.monotonic() if self._is_warm else self._begin
         over = wait_within(pipe, self._process.pid, begin, limits, cancelled)
         if over is not None:
-            with self._lock:
-                self._over = self._over or over
+            if not self._is_warm:  # else it is this branch's alone
+                with self._lock:
+                    self._over = self._over or over
             end_session(self._process.pid)
             return over
         kind, value = told(pipe)
@@ -154,18 +173,24 @@ class WarmMachine:
             return result_of(value, result)
         with self._lock:
             status = self._process.wait()
-            return dataclasses.replace(self._over) if self._over else result_of(status, result)
+            if self._over:
+                return dataclasses.replace(self._over)
+            record = result_of(status, result)
+            record.killed_from_outside |= self._is_warm  # it has measured others: what ended it was not this point
+            return record
 
-
-def _wait_for_end(
-    branch: int, begin: float, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event | None
-) -> Record:
-    try:
-        over = wait_within(pipe, branch, begin, limits, cancelled)
-    finally:
-        end_session(branch)
-    if over is None:
-        kind, status = told(pipe)
-        over = result_of(status if kind == ENDED else -signal.SIGKILL, result)  # else it ended with its machine
-    over.branched = True
-    return over
+    def _wait_for_end(
+        self, branch: int, begin: float, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event | None
+    ) -> Record:
+        try:
+            over = wait_within(pipe, branch, begin, limits, cancelled)
+        finally:
+            end_session(branch)
+        if over is None:
+            kind, status = told(pipe)
+            if kind != ENDED:  # it ended with its machine, whose end may be still to come
+                self._process.wait()
+                status = -signal.SIGKILL
+            over = result_of(status, result)
+        over.branched = True
+        return over

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .process import Limits
 from .task import Record
-from .warm import WarmMachine
+from .warm import MAX_LOST_MACHINES, WarmMachine
 
 #: Seconds without a point after which a machine's memory is given back: a sweep that was killed tells no worker.
 IDLE_S = 30.0
@@ -34,25 +34,32 @@ class WarmPool:
         self._starter = ThreadPoolExecutor(1)
 
     def measure(self, sweep: str, machine: bytes, packed: bytes, limits: Limits) -> Record:
-        """Measures a packed task on a branch of a packed machine. ``sweep`` tells sweeps apart: files that machines
-        are made of may have changed between them."""
-        key = sweep, machine
+        """Measures a packed task on a branch of a packed machine; on another one if that dies. ``sweep`` tells sweeps
+        apart: files that machines are made of may have changed between them."""
+        for _ in range(MAX_LOST_MACHINES):
+            record, is_lost = self._measure_once((sweep, machine), packed, limits)
+            if not (record.killed_from_outside and is_lost):
+                return record
+        return self._measure_once((sweep, machine), packed, limits)[0]
+
+    def _measure_once(self, key: tuple[str, bytes], packed: bytes, limits: Limits) -> tuple[Record, bool]:
+        """The record, and whether its machine has died."""
         with self._lock:
             kept = self._machines.get(key)
             if kept is None:
                 self._end_idle()
-                kept = self._machines[key] = _Kept(self._starter.submit(WarmMachine, machine).result())
+                kept = self._machines[key] = _Kept(self._starter.submit(WarmMachine, key[1]).result())
             kept.points += 1
             self._stop_timer()
         try:
-            return kept.machine.measure(packed, limits, None)
+            return kept.machine.measure(packed, limits, None), kept.machine.is_lost
         finally:
             with self._lock:
                 kept.points -= 1
                 self._after_point(key, kept)
 
     def _after_point(self, key: tuple[str, bytes], kept: _Kept) -> None:
-        if kept.machine.was_killed and self._machines.get(key) is kept:
+        if kept.machine.is_lost and self._machines.get(key) is kept:
             del self._machines[key]  # the next point makes another
         if kept.points == 0:
             if self._machines.get(key) is kept:
