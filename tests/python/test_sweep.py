@@ -436,6 +436,20 @@ def test_files_of_any_name_belong_to_the_key(tmp_path):
         assert len(keys) == 2, name
 
 
+def test_only_folders_of_files_are_left_out_of_the_key(tmp_path):
+    """A machine and its files may lie anywhere; other values with slashes count as they are."""
+    keys = set()
+    for folder, images in (("a", "init=/bin/init"), ("b", "init=/bin/init"), ("c", "init=/sbin/init"), ("d", "1/2/3")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x").write_text("firmware")
+        machine = tmp_path / folder / "machine.yaml"
+        machine.write_text(
+            f"base: bare\nnode: {{images: {{firmware: '{tmp_path / folder / 'x'}', append: '{images}'}}}}\n"
+        )
+        keys.add(key_of(Task(config=str(machine))))
+    assert len(keys) == 3
+
+
 def test_two_names_of_a_parameter_are_an_input_error():
     with pytest.raises(fabricvp.InputError, match="simulation.seed: is a parameter of the point twice"):
         fabricvp.sweep("bare", grid={"simulation__seed": [1]}, repeat=2, progress=False)

@@ -7,8 +7,7 @@ import functools
 import hashlib
 import json
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,21 +65,22 @@ def resolved(config: str | None, text: str | None, overrides: tuple[tuple[str, s
     return _fabricvp.resolved_parameters(Path(path).read_text(), path, list(overrides))
 
 
-def _configuration(task: Task) -> list[Any]:
+def _configuration(task: Task) -> str:
+    """The resolved configuration, in which files count with their names and what they hold, wherever they lie."""
     if task.config is None and task.text is None:
-        return []
+        return ""
     text = resolved(task.config, task.text, tuple(sorted(flatten(task.overrides, {}).items())))
     folder = Path(resolve_config(task.config)).parent if task.config is not None else Path()
-    return [re.sub(r"/[^\s\"',\]]*/", "/", text), *_files_in(text, folder)]  # files count with what they hold
 
+    @functools.cache
+    def by_contents(value: str) -> str:
+        if value.startswith("["):
+            return f"[{', '.join(map(by_contents, value[1:-1].split(', ')))}]"
+        file = folder / value.strip('"')
+        return f"{file.name} {_hash_of(file)}" if value.strip('"') and os.path.isfile(file) else value
 
-def _files_in(text: str, folder: Path) -> Iterator[str]:
-    """Hashes of the files that values of a resolved configuration name: scalars, or items of lists in brackets."""
-    values = {line.rpartition(": ")[2] for line in text.splitlines()}
-    values |= {item for value in values if value.startswith("[") for item in value[1:-1].split(", ")}
-    for name in sorted(value.strip('"') for value in values):
-        if name and os.path.isfile(folder / name):
-            yield _hash_of(folder / name)
+    lines = (line.rpartition(": ") for line in text.splitlines())
+    return "\n".join(f"{name}{colon}{by_contents(value)}" for name, colon, value in lines)
 
 
 def _named_file(name: str) -> str:
