@@ -128,6 +128,10 @@ def test_a_page_fills_while_points_arrive(tmp_path):
         ("config: bare\nconstraints:\n  - a <", "s.yaml:3: constraints: constraint 'a <': is not an expression"),
         ("config: bare\nrepeat: 2\nplots: [{name: a, x: b, y: c}]", "s.yaml:3: plots.x: no parameter 'b'"),
         ("config: bare\nrepeat: 2\nplots: [{name: a}]", "s.yaml:3: plots: a plot needs x"),
+        (
+            "config: bare\nrepeat: 2\nplots:\n- {name: a, x: simulation.seed, y: c, kind: bars, log: xy}",
+            "s.yaml:4: plots.log: bars stand side by side",
+        ),
         ("config: bare\nfunction: none.py:f", "s.yaml:2: function: 'none.py:f' is not FILE.py:NAME"),
         ("config: bare\nprogram: none.elf", "s.yaml:2: program: there is no file"),
         ("a: &a [*a]", "s.yaml:1: "),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -23,6 +24,27 @@ ABOUT = ("outcome", "error", "ended", "wall_s", "branched", "log")
 def measured_columns(frame: pandas.DataFrame) -> list[str]:
     """What a table has behind the parameters and what it says about each point."""
     return [str(name) for name in frame.columns[frame.columns.get_loc(ABOUT[-1]) + 1 :]]
+
+
+def numbers_of(column: pandas.Series) -> pandas.Series | None:
+    """A column as floating point, nan where it has nothing; None for one that has anything but numbers and truths."""
+    from pandas.api.types import is_numeric_dtype
+
+    if is_numeric_dtype(column) or all(value is None or isinstance(value, (bool, int, float)) for value in column):
+        with contextlib.suppress(OverflowError):
+            return column.astype(float)
+    return None
+
+
+def groupable(column: pandas.Series) -> pandas.Series:
+    """A column by which rows can be grouped: lists, and whatever else cannot be compared by hash, are text."""
+    return column.map(_text_of_list) if column.dtype == object else column
+
+
+def _text_of_list(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value.tolist() if hasattr(value, "tolist") else value)
 
 
 def frame_of(

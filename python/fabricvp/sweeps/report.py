@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from ..errors import InputError
 from ..experiments.frame import Plot, Report, Table
 from ..experiments.writing import drawn, page, put, table_values
 from ..plot import use_palette
+from .columns import groupable, measured_columns, numbers_of
 from .study import PlotRequest, Study
 from .study_sampler import outcome_of
 from .task import PointOutcome, Record
@@ -29,10 +31,10 @@ SHOWN = 200
 
 
 def write_table(folder: Path, frame: pandas.DataFrame, csv: bool = False) -> None:
-    """Writes points.parquet, and points.csv if asked for. Columns of several types become text. Raises
-    `InputError`."""
+    """Writes points.parquet, and points.csv if asked for. Columns become text that have several types,
+    lists, or whole numbers of more than 64 bits. Raises `InputError`."""
     columns = {
-        name: column.map(lambda value: value if value is None else str(value)) if _is_mixed(column) else column
+        name: column.map(lambda value: None if _is_missing(value) else str(value)) if _is_mixed(column) else column
         for name, column in frame.items()
     }
     file = io.BytesIO()
@@ -103,17 +105,27 @@ def _plots(request: PlotRequest, frame: pandas.DataFrame) -> list[Plot]:
 
     from ..experiments.drawing import plain_log
 
-    if request.y not in frame or request.x not in frame:
+    shown = frame[frame["outcome"] == "ok"]
+    if shown.empty or request.x not in shown:
         return []
-    shown = frame[(frame["outcome"] == "ok") & frame[request.y].notna()]
+    why_not, y = _unfit(request, shown), shown.get(request.y)
+    if why_not:
+        warnings.warn(f"plot '{request.name}' is left out: {why_not}", stacklevel=3)
+        return []
+    assert y is not None  # _unfit() has looked
+    shown = shown.assign(**{request.y: numbers_of(y), request.x: _places(shown[request.x])})
+    shown = shown[shown[request.y].notna() & shown[request.x].notna()]
     if shown.empty:
         return []
     use_palette()
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    groups = shown.groupby(request.by, sort=False) if request.by else [("", shown)]
+    groups = [*shown.groupby(groupable(frame[request.by]), sort=False)] if request.by else [("", shown)]
+    every_x = list(dict.fromkeys(shown[request.x]))
     for number, (label, group) in enumerate(groups):
-        _draw(axes, request, group, str(label), number, len(groups))
+        _draw(axes, request, group, str(label), every_x, number, len(groups))
+    if request.kind == "bars":
+        axes.set_xticks(range(len(every_x)), [str(value) for value in every_x])
     axes.set_xlabel(request.x)
     axes.set_ylabel(request.y)
     for axis in request.log:
@@ -125,16 +137,46 @@ def _plots(request: PlotRequest, frame: pandas.DataFrame) -> list[Plot]:
     return [Plot(request.name, figure, request.caption or f"{request.y} over {request.x}")]
 
 
-def _draw(axes: Axes, request: PlotRequest, group: pandas.DataFrame, label: str, number: int, series: int) -> None:
-    """One series: the mean of all rows with the same x, with the range of them."""
+def _unfit(request: PlotRequest, shown: pandas.DataFrame) -> str:
+    """Why points cannot be drawn; empty if they can."""
+    if request.y not in shown:
+        return f"no column '{request.y}' (there are: {', '.join(measured_columns(shown)) or 'none'})"
+    if numbers_of(shown[request.y]) is None:
+        return f"'{request.y}' has more than numbers"
+    if "x" in request.log and _places(shown[request.x]).dtype == object:
+        return f"'{request.x}' has more than numbers, which a logarithmic axis needs"
+    return ""
+
+
+def _places(column: pandas.Series) -> pandas.Series:
+    """Values of x: numbers where all are, else all of them as text."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        return column
+    return column.map(str, na_action="ignore").astype(object)
+
+
+def _draw(
+    axes: Axes,
+    request: PlotRequest,
+    group: pandas.DataFrame,
+    label: str,
+    every_x: Sequence[Any],
+    number: int,
+    series: int,
+) -> None:
+    """One of so many series: the mean of all rows with the same x, with the range of them. Bars stand at the place that
+    their x has among those of all series."""
+    import numpy
+
     spread = group.groupby(request.x, sort=False)[request.y].agg(["mean", "min", "max"])
     mean = spread["mean"].to_numpy()
-    errors = [mean - spread["min"].to_numpy(), spread["max"].to_numpy() - mean]
+    errors = numpy.maximum([mean - spread["min"].to_numpy(), spread["max"].to_numpy() - mean], 0.0)  # but for rounding
     if request.kind == "bars":
         width = 0.8 / series
-        places = [place + (number - (series - 1) / 2) * width for place in range(len(spread))]
+        places = [every_x.index(x) + (number - (series - 1) / 2) * width for x in spread.index]
         axes.bar(places, mean, width, yerr=errors, label=label)
-        axes.set_xticks(range(len(spread)), [str(value) for value in spread.index])
     elif request.kind == "scatter":
         axes.scatter(group[request.x], group[request.y], label=label)
     else:
@@ -142,7 +184,20 @@ def _draw(axes: Axes, request: PlotRequest, group: pandas.DataFrame, label: str,
 
 
 def _is_mixed(column: Any) -> bool:
-    return column.dtype == object and len({type(value) for value in column if value is not None}) > 1
+    """Whether a file has no type for a column."""
+    if column.dtype != object:
+        return False
+    values = [value for value in column if not _is_missing(value)]
+    types = {type(value) for value in values}
+    return len(types) > 1 or not types <= {bool, int, float, str} or any(map(_is_large, values))
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, int) and not -(1 << 63) <= value < 1 << 63
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value
 
 
 def _put(path: Path, contents: bytes) -> None:

@@ -279,6 +279,8 @@ def _plot(item: Item, points: Sequence[Point]) -> PlotRequest:
         keys["kind"].choice(KINDS)
     if "log" in keys:
         keys["log"].choice(("x", "y", "xy"))
+        if "x" in keys["log"].text() and "kind" in keys and keys["kind"].text() == "bars":
+            keys["log"].fail("bars stand side by side: their x has no scale")
     return PlotRequest(**{name: each.text() for name, each in keys.items()})
 
 
