@@ -65,16 +65,26 @@ def test_wrong_command_lines(cache, command):
 def test_gc_removes_what_nothing_finds(cache, command, monkeypatch):
     monkeypatch.setattr(store, "simulator_hash", lambda: "another")
     cache.put("c4" * 16, "old", {}, Limits(), Record(PointOutcome.OK))
-    broken, part, fresh = cache.folder / "a1/x.parquet", cache.folder / "a1/.x.part", cache.folder / "a1/.y.part"
-    earlier = cache.folder / "0123.point"
-    for file in (broken, part, fresh, earlier):
+    broken, earlier = cache.folder / f"a1/{'a15' * 10}a1.parquet", cache.folder / f"{'0123' * 8}.point"
+    part, fresh = (cache.folder / f"a1/.{'a1' * 16}.parquet.{digit * 32}.part" for digit in "bc")
+    others = [cache.folder / name for name in ("a1/x.parquet", "a1/.x.part", "us/0.parquet", "my.point")]
+    others += [cache.folder / f"{'a1' * 16}.parquet", cache.folder / f"us/{'a1' * 16}.parquet"]
+    (cache.folder / "us").mkdir()
+    for file in (broken, part, fresh, earlier, *others):
         file.write_bytes(b"PAR1")
-    os.utime(part, (time.time() - 7200,) * 2)
+    for file in (part, *others):
+        os.utime(file, (time.time() - 7200,) * 2)
+    unseen = cache.folder / f"a1/{'a16' * 10}a1.parquet"
+    unseen.symlink_to(unseen)  # which cannot be opened
     first = next(file for file in cache.files() if file.stem == "a1" * 16)
     os.utime(first, (time.time() - 10 * 86400,) * 2)
     assert command("results", "gc", "found", "--dry-run").stdout.startswith("3 files, ")
     assert broken.exists() and part.exists()
-    assert "3 files, 0 KiB were removed" in command("results", "gc", "found").stdout
+    done = command("results", "gc", "found")
+    assert "3 files, 0 KiB were removed" in done.stdout
+    assert done.stderr.count("\n") == 1 and f"{unseen.name}: stays, since it cannot be read (" in done.stderr
+    assert unseen.is_symlink() and all(file.exists() for file in others)
+    unseen.unlink()
     assert not broken.exists() and not part.exists() and not earlier.exists() and fresh.exists()
     names = {"a1" * 16, "a2" * 16, "b3" * 16, "c4" * 16}
     for option, gone in (

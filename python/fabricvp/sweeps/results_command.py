@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ..printable import printable
 from .code_hash import simulator_hash
 from .columns import chosen
 from .points import name_of
-from .store import ResultCache, Stored, read_point
+from .store import ResultCache, Stored, parse_point, read_point
 from .task import PointOutcome
 
 _COMMANDS = {
@@ -144,7 +145,13 @@ def _gc(given: list[str]) -> int:
     unwanted = [file for file in cache.unfinished() if now - _modified(file, now) > _ABANDONED]
     unwanted += cache.earlier()
     for file in cache.files():
-        stored = read_point(file, statistics=False)
+        try:
+            stored = parse_point(file, statistics=False)
+        except FileNotFoundError:  # another gc of the same folder
+            continue
+        except OSError as error:
+            print(f"{file}: stays, since it cannot be read ({error.strerror or error})", file=sys.stderr)
+            continue
         if (
             stored is None
             or (options.other_simulators and stored.simulator != simulator_hash())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from .process import Limits
 from .task import PointOutcome, Record
 
 _METADATA = b"fabricvp"
+#: The name of a point's file, as a regular expression.
+_KEY = r"[0-9a-f]{32}"
 
 
 @dataclass(frozen=True)
@@ -100,16 +103,20 @@ class ResultCache:
                 yield stored
 
     def files(self) -> list[Path]:
-        """Files of points."""
-        return sorted(self.folder.glob("??/*.parquet"))
+        """Files of points; others of the folder are not the cache's."""
+        return self._in_its_folder("*.parquet", rf"{_KEY}\.parquet")
 
     def unfinished(self) -> list[Path]:
         """Files that are being written, or were when their writer was killed."""
-        return sorted(self.folder.glob("??/.*.part"))
+        return self._in_its_folder(".*.part", rf"\.{_KEY}\.parquet\.[0-9a-f]{{32}}\.part")
 
     def earlier(self) -> list[Path]:
         """Files of experiments' points as earlier versions wrote them, which nothing reads any more."""
-        return sorted(self.folder.glob("*.point"))
+        return sorted(file for file in self.folder.glob("*.point") if re.fullmatch(rf"{_KEY}\.point", file.name))
+
+    def _in_its_folder(self, glob: str, name: str) -> list[Path]:
+        found = (file for file in self.folder.glob(f"??/{glob}") if re.fullmatch(name, file.name))
+        return sorted(file for file in found if file.name.lstrip(".")[:2] == file.parent.name)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.parquet"
@@ -117,6 +124,14 @@ class ResultCache:
 
 def read_point(file: Path, statistics: bool = True) -> Stored | None:
     """A point's file, without ``statistics`` the metadata alone; None if it is not there, or is not one."""
+    try:
+        return parse_point(file, statistics)
+    except OSError:
+        return None
+
+
+def parse_point(file: Path, statistics: bool = True) -> Stored | None:
+    """As `read_point()`, but raises `OSError` for a file that cannot be looked at, which may be one."""
     import pyarrow
     import pyarrow.parquet
 
@@ -147,7 +162,11 @@ def read_point(file: Path, statistics: bool = True) -> Stored | None:
             record,
             file,
         )
-    except (OSError, pyarrow.ArrowException, KeyError, TypeError, ValueError):
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        return None  # pyarrow's, for wrong contents
+    except (pyarrow.ArrowException, KeyError, TypeError, ValueError):
         return None
 
 
