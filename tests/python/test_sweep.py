@@ -425,6 +425,23 @@ def test_a_function_cannot_overwrite_columns(cached_sweep):
     assert frame["error"][1] == "ValueError: outcome: is a column of the table already: give the value another name"
 
 
+def test_a_function_cannot_overwrite_parameters(cached_sweep):
+    """Of the machine and of the application, too; the same point may have other parameters in another sweep."""
+
+    def boast(platform):
+        return {"node.host.harts": 7, "size": 9, "sim.time_s": 5.0}
+
+    grid = {"node.host.harts": [2], "simulation.quantum": ["2 us"]}
+    frame = cached_sweep("bare", function=boast, grid=grid)
+    assert [*frame["outcome"]] == ["failed"] and [*frame["node.host.harts"]] == [2] and "size" not in frame
+    assert frame["error"][0] == "node.host.harts: is a parameter of the point: give the value another name"
+    rest = {"overrides": {"node.host.harts": 2}, "grid": {"simulation.quantum": ["2 us"]}}
+    frame = cached_sweep("bare", function=boast, executor=NoExecutor(), **rest)
+    assert [*frame["outcome"]] == ["ok"] and frame["node.host.harts"][0] == 7 and frame["sim.time_s"][0] == 5.0
+    with pytest.raises(fabricvp.InputError, match="^error: is a column of every table: give the parameter another"):
+        cached_sweep(function=lambda error: error, grid={"error": [0.1]})
+
+
 def test_files_of_any_name_belong_to_the_key(tmp_path):
     for name in ("firmware.bin", "my firmware", "firmware"):
         machine, file = tmp_path / f"{name}.yaml", tmp_path / name

@@ -132,6 +132,7 @@ def test_a_page_fills_while_points_arrive(tmp_path):
             "config: bare\nrepeat: 2\nplots:\n- {name: a, x: simulation.seed, y: c, kind: bars, log: xy}",
             "s.yaml:4: plots.log: bars stand side by side",
         ),
+        ("function: a.py:f\ngrid:\n  n: [1]\n  error: [1]", "s.yaml:4: error: is a column of every table"),
         ("config: bare\nfunction: none.py:f", "s.yaml:2: function: 'none.py:f' is not FILE.py:NAME"),
         ("config: bare\nprogram: none.elf", "s.yaml:2: program: there is no file"),
         ("a: &a [*a]", "s.yaml:1: "),
@@ -157,8 +158,8 @@ def test_a_page_fills_while_points_arrive(tmp_path):
 def test_bad_studies_are_one_line_with_file_line_and_key(text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(text)
-    for name in ("statistics.py", "a-b.py"):
-        (tmp_path / name).write_text("def f(platform):\n    pass\n")
+    for name in ("statistics.py", "a-b.py", "a.py"):
+        (tmp_path / name).write_text("def f(platform=None, **given):\n    pass\n")
     with pytest.raises(fabricvp.InputError) as caught:
         read_study("s.yaml")
     assert str(caught.value).startswith(message) and "\n" not in str(caught.value)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from ..overrides import flatten
 from ..plugins import Plugins, resolve_plugins
 from ..remote import require_main_guard
 from ..units import Time, seconds
-from .columns import DEFAULT_STATISTICS, frame_of
+from .columns import ABOUT, DEFAULT_STATISTICS, frame_of
 from .dask_executor import Dask
 from .executors import Executor, Processes
 from .key import begin_sweep, check_configuration, key_of
@@ -23,7 +24,7 @@ from .process import Limits
 from .progress import Progress
 from .samplers import Sampler
 from .store import ResultCache, says_enough
-from .task import Record, Task, task_of
+from .task import PointOutcome, Record, Task, task_of
 
 if TYPE_CHECKING:
     import pandas
@@ -86,7 +87,9 @@ def sweep(
     its command line, as `Platform.load_images()` takes them. Each machine runs until it ends, or for ``time`` of
     simulated time. With a ``function``, ``function(platform, **arguments)`` drives the machine instead. Without a
     ``config``, it is ``function(**arguments)`` and makes its own. It gives None, a number, a text, or a mapping or
-    dataclass of such; they become columns ("value" for one alone). A function may be a lambda or one of a notebook.
+    dataclass of such; they become columns ("value" for one alone), whose names may be those of no parameter. A function
+    may be a lambda or one of a notebook. ``time`` is no argument beside a function, nor is without a ``config`` what
+    belongs to a machine.
 
     **What points share.** ``warm_up(platform)`` is called before ``function``, which gets what it returns, or else the
     platform. Points that differ in nothing but arguments of ``function`` then share one machine: it is built and warmed
@@ -177,8 +180,8 @@ def run_points(
         assert result_cache is not None  # there are keys
         stored = result_cache.find(key)
         if stored is not None and says_enough(stored, limits):
-            records[index] = stored.record
-            on_record(index, stored.record)
+            records[index] = _as_row(points[index], stored.record)
+            on_record(index, records[index])
     left = [index for index in range(len(tasks)) if index not in records]
     progress.found(study, len(records), len(tasks))
     with progress.stage(study, [1.0] * len(left), [name_of(points[index]) for index in left]) as stage:
@@ -187,12 +190,22 @@ def run_points(
             index = left[place]
             if result_cache is not None and not record.killed_from_outside:
                 result_cache.put(keys[index], study, points[index], limits, record)
-            records[index] = record
-            on_record(index, record)
+            records[index] = _as_row(points[index], record)
+            on_record(index, records[index])
             stage(place)
 
         executor.run([tasks[index] for index in left], limits, on_result, stage.alive)
     return [records[index] for index in range(len(tasks))]
+
+
+def _as_row(point: Point, record: Record) -> Record:
+    """The record, or that the point has failed: a value with the name of a parameter has no column. The same point may
+    have other parameters in another sweep, so that the result cache has the record as it was measured."""
+    both = [name for name in record.values if name in point]
+    if not both:
+        return record
+    error = f"{both[0]}: is a parameter of the point: give the value another name"
+    return dataclasses.replace(record, outcome=PointOutcome.FAILED, error=error, values={})
 
 
 def check_points(common: Task, points: Sequence[Point]) -> list[Task]:
@@ -203,6 +216,9 @@ def check_points(common: Task, points: Sequence[Point]) -> list[Task]:
         raise InputError("warm_up: needs a function, which gets the warmed-up machine")
     tasks = []
     for point in points:
+        for name in point:
+            if name in ABOUT:
+                raise InputError(f"{name}: is a column of every table: give the parameter another name")
         task = task_of(common, point)
         if task.config is None and task.text is None and (task.function is None or task.warm_up is not None):
             raise InputError("config: none is given")

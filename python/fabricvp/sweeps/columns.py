@@ -53,14 +53,15 @@ def frame_of(
     """One row a point: its parameters, how it ended, what its function gave, and statistics that a pattern matches.
 
     ``PATTERN`` is one of paths of the whole run, ``REGION:PATTERN`` one of paths of regions with such labels. A pattern
-    that matches nothing though points are ok is warned of, unless ``warn`` is False."""
+    that matches nothing though points are ok is warned of, unless ``warn`` is False. A value of the function takes the
+    place of a statistic of the same name."""
     import pandas
 
     rows = []
     names = dict.fromkeys(name for point in points for name in point)  # of all: points may differ in their parameters
     for point, record in zip(points, records):
         about = {name: getattr(record, name) for name in ABOUT} | {"outcome": str(record.outcome)}
-        rows.append({**point, **about, **record.values, **chosen(record, statistics)})
+        rows.append({**about, **record.values, **chosen(record, statistics)} | record.values | point)
     measured = [record for record in records if record.statistics]
     for pattern in statistics if warn else ():
         if measured and pattern not in DEFAULT_STATISTICS and not any(chosen(r, [pattern]) for r in measured):
