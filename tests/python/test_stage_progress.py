@@ -47,6 +47,16 @@ def test_progress_without_polls(capsys):
     assert took == ["points 1/2: a took 10.0 s", "points 2/2: b took 15.0 s"]
 
 
+def test_progress_of_parts_that_tell_their_time(capsys):
+    clock = iter([0, 0, 30, 30]).__next__
+    stage = LineProgress("points", [1.0, 1.0], ["a", "b"], clock)
+    stage.alive([0])  # at 0 s
+    stage(0, 12.0)
+    stage(1, 29.5)
+    took = [line.split(";")[0] for line in capsys.readouterr().err.splitlines()]
+    assert took == ["points 1/2: a took 12.0 s", "points 2/2: b took 29.5 s"]
+
+
 def test_progress_guesses_before_a_part_has_ended(capsys):
     clock = iter([0, 0, 40, 60, 90]).__next__
     stage = LineProgress("all", [100.0, 50.0], ["a", "b"], clock, unit_s=1.0)

@@ -7,6 +7,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,9 +29,9 @@ from fabricvp.sweeps.warm import MachineGroups
 from fabricvp.sweeps.warm_pool import WarmPool
 
 
-def work(n, log, seconds):
-    with open(log, "a") as file:
-        file.write(f"{n}\n")
+def work(n, file, seconds):
+    with open(file, "a") as log:
+        log.write(f"{n}\n")
     time.sleep(seconds)
     if n == 3:
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -88,7 +90,7 @@ def test_no_point_is_lost_or_counted_twice_when_workers_die(cluster, tmp_path):
     with workers_that_die(cluster, log) as killed:
         frame = fabricvp.sweep(
             function=work,
-            grid={"n": range(8), "log": [str(log)], "seconds": [2]},
+            grid={"n": range(8), "file": [str(log)], "seconds": [2]},
             executor=Counted(cluster.scheduler_address),
             result_cache=tmp_path / "cache",
             progress=False,
@@ -153,9 +155,9 @@ def warm(platform):
     platform.run("1 us")
 
 
-def work_on(platform, n, log, seconds):
-    with open(log, "a") as file:
-        file.write(f"{n}\n")
+def work_on(platform, n, file, seconds):
+    with open(file, "a") as log:
+        log.write(f"{n}\n")
     time.sleep(seconds)
     platform.run(f"{n} us")
     return {"us": round(platform.now * 1e6), "machine": os.getppid()}
@@ -174,7 +176,7 @@ def test_no_branch_is_lost_when_workers_die(tmp_path, monkeypatch):
             "bare",
             warm_up=warm,
             function=work_on,
-            grid={"n": range(1, 9), "log": [str(log)], "seconds": [2]},
+            grid={"n": range(1, 9), "file": [str(log)], "seconds": [2]},
             executor=Dask(cluster.scheduler_address),
             progress=False,
         )
@@ -241,6 +243,75 @@ def test_a_worker_gives_an_idle_machine_up():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert pool.measure("a", *point, Limits()).outcome == "ok"
+
+
+def mark_and_rest(n, pids):
+    """Leaves the process as a file."""
+    (Path(pids) / str(os.getpid())).touch()
+    time.sleep(1000)
+
+
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_points_end_with_their_sweep(cluster, tmp_path, is_warm):
+    """On workers that go on; points that wait do not begin."""
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    machine = "'bare', warm_up=lambda platform: None, function=lambda platform, n, pids: work(n, pids)"
+    script = (
+        "import sys, fabricvp\n"
+        f"sys.path.append('{Path(__file__).parent}')\n"
+        "from test_sweep_dask import mark_and_rest as work\n"
+        f"fabricvp.sweep({machine if is_warm else 'function=work'}, executor='dask', progress=False,\n"
+        f"    scheduler='{cluster.scheduler_address}', grid={{'n': range(8), 'pids': ['{pids}']}})\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
+    while len(found := os.listdir(pids)) < 2:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=100)
+    assert errors.endswith("KeyboardInterrupt\n")
+    assert not any(is_running(pid) for pid in found)
+    time.sleep(3)
+    assert sorted(os.listdir(pids)) == sorted(found)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_a_lost_scheduler_ends_the_sweep(tmp_path, end):
+    file = tmp_path / "scheduler.json"
+    options = ["--no-dashboard", "--scheduler-file", str(file)]
+    scheduler = subprocess.Popen([sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1:0", *options])
+    while not file.exists():
+        time.sleep(0.05)
+    worker = subprocess.Popen([sys.executable, "-m", "dask", "worker", *options, "--nthreads", "1", "--no-nanny"])
+    address = json.loads(file.read_text())["address"]
+
+    def end_scheduler():
+        while not os.listdir(tmp_path / "pids"):
+            time.sleep(0.05)
+        scheduler.send_signal(end)
+
+    (tmp_path / "pids").mkdir()
+    ending = threading.Thread(target=end_scheduler)
+    ending.start()
+    try:
+        with (
+            dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
+            pytest.raises(fabricvp.InputError, match=f"scheduler: '{address}' is lost") as caught,
+        ):
+            fabricvp.sweep(
+                function=mark_and_rest,
+                grid={"n": [1, 2], "pids": [str(tmp_path / "pids")]},
+                executor="dask",
+                scheduler=address,
+                progress=False,
+            )
+        assert "\n" not in str(caught.value)
+    finally:
+        ending.join()
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
 
 
 def work_of_experiment(point):

@@ -211,16 +211,18 @@ class Run:
                 store.put(function, points[left[index]], value, machines, core_s)
 
         costs = [cost(points[i]) for i in left]
+        times: dict[int, float] = {}
         with self.progress.stage(label, costs, [name(points[i]) for i in left] if name else ()) as stage:
             run_points(
                 function,
                 [points[i] for i in left],
                 self.jobs,
-                stage,
+                lambda index: stage(index, times.get(index)),
                 stage.alive,
                 costs,
                 on_result=on_result,
                 executor=self.executor,
+                took=times.__setitem__,
             )
         self.report.add_machines(machine for i in range(len(points)) for machine in simulated[i])
         return [results[i] for i in range(len(points))]

@@ -32,6 +32,7 @@ def run_points(
     machines: Callable[[list[Machine]], None] = lambda recorded_machines: None,
     on_result: Callable[[int, Any, list[Machine], float], None] = lambda index, value, recorded_machines, core_s: None,
     executor: Executor | None = None,
+    took: Callable[[int, float], None] = lambda index, seconds: None,
 ) -> list[Any]:
     """``function(point)`` for every point, at most ``jobs`` at a time on this machine, or where ``executor`` runs
     them; results in the order of the points.
@@ -41,9 +42,9 @@ def run_points(
     Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on where it
     runs. ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they
     end, and ``alive(indices)`` about once a second with those that run; ``on_result(index, result, machines, core
-    seconds)`` before ``done()``. ``machines()`` is told in the end what the points have simulated, in the order of
-    the points. Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended
-    then."""
+    seconds)`` and ``took(index, seconds of wall time)`` before ``done()``. ``machines()`` is told in the end what the
+    points have simulated, in the order of the points. Raises `InputError` as the function does, `PointFailed`
+    for everything else; other points are ended then."""
     order = sorted(range(len(points)), key=lambda i: -costs[i] if costs else 0)
     tasks = [
         Task(function=_measure, arguments={"function": function, "point": points[i]}, any_value=True) for i in order
@@ -56,6 +57,7 @@ def run_points(
         measured = _measured(record, index)
         results[index], simulated[index] = measured.value, measured.machines
         on_result(index, measured.value, measured.machines, measured.core_s)
+        took(index, record.wall_s)
         done(index)
 
     where = executor or Processes(max(1, jobs))

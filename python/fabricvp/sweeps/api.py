@@ -192,7 +192,7 @@ def run_points(
                 result_cache.put(keys[index], study, points[index], limits, record)
             records[index] = _as_row(points[index], record)
             on_record(index, records[index])
-            stage(place)
+            stage(place, record.wall_s)
 
         executor.run([tasks[index] for index in left], limits, on_result, stage.alive)
     return [records[index] for index in range(len(tasks))]

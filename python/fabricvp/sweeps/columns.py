@@ -61,7 +61,7 @@ def frame_of(
     names = dict.fromkeys(name for point in points for name in point)  # of all: points may differ in their parameters
     for point, record in zip(points, records):
         about = {name: getattr(record, name) for name in ABOUT} | {"outcome": str(record.outcome)}
-        rows.append({**about, **record.values, **chosen(record, statistics)} | record.values | point)
+        rows.append({**about, **record.values, **chosen(record, statistics), **record.values, **point})
     measured = [record for record in records if record.statistics]
     for pattern in statistics if warn else ():
         if measured and pattern not in DEFAULT_STATISTICS and not any(chosen(r, [pattern]) for r in measured):

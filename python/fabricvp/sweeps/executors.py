@@ -15,7 +15,7 @@ from .warm import MachineGroups, WarmMachines
 
 #: Told about each point as it ends, in the thread that runs the sweep.
 OnResult = Callable[[int, Record], None]
-#: Told about once a second which points run.
+#: Told about once a second which points run, if the executor knows.
 OnAlive = Callable[[list[int]], None]
 
 

@@ -14,12 +14,11 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import cloudpickle
 
@@ -34,6 +33,13 @@ _PERIOD = 0.1
 
 class Cancelled(Exception):
     """The sweep ends before this point."""
+
+
+class Flag(Protocol):
+    """Something that is set once the sweep ends, such as a `threading.Event`."""
+
+    def is_set(self) -> bool:
+        """Whether it is."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ def end_with(parent: int) -> bool:
     return os.getppid() == parent
 
 
-def run_packed(packed: bytes, limits: Limits, cancelled: threading.Event | None = None) -> Record:
+def run_packed(packed: bytes, limits: Limits, cancelled: Flag | None = None) -> Record:
     """Measures a task in a new process (and those that it starts), which are gone when this returns. Raises `Cancelled`
     soon after ``cancelled`` is set."""
     with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
@@ -116,9 +122,7 @@ def run_packed(packed: bytes, limits: Limits, cancelled: threading.Event | None 
         return record
 
 
-def wait_within(
-    readable: int, leader: int, begin: float, limits: Limits, cancelled: threading.Event | None
-) -> Record | None:
+def wait_within(readable: int, leader: int, begin: float, limits: Limits, cancelled: Flag | None) -> Record | None:
     """Waits until a descriptor can be read; a record if the processes of the session of ``leader``, which has run since
     ``begin``, come to a limit before. Raises `Cancelled`."""
     ready = select.poll()

@@ -15,9 +15,10 @@ HEARTBEAT, PAUSE, MANY = 30.0, 5.0, 200
 
 
 class Stage:
-    """A stage of work in progress: call it with the number of each part that is done."""
+    """A stage of work in progress: call it with the number of each part that is done, and with the seconds that it took
+    if they are known."""
 
-    def __call__(self, index: int) -> None:
+    def __call__(self, index: int, took_s: float | None = None) -> None:
         pass
 
     def alive(self, running: Sequence[int], detail: str = "") -> None:
@@ -75,11 +76,14 @@ class _Estimate:
         for index in running:
             self.since.setdefault(index, now)
 
-    def finished(self, index: int, now: float) -> float:
-        """One has ended; gives the seconds that it took, at most: what no poll saw began after the last one."""
+    def finished(self, index: int, now: float, took_s: float | None) -> float:
+        """One has ended; gives the seconds that it took. If ``took_s`` does not say, those since a poll saw it first,
+        or else since the last poll."""
         self._done += self._costs[index]
         self._unit_s = (now - self._begin) / self._done if self._done else 0.0
         took = now - self.since.pop(index, self._last)
+        if took_s is not None:
+            took = took_s
         if not self._polled:
             self._last = now
         return took
@@ -113,10 +117,10 @@ class LineProgress(Stage):
         self._estimate = _Estimate(costs, self._begin, unit_s)
         self._finished = 0
 
-    def __call__(self, index: int) -> None:
+    def __call__(self, index: int, took_s: float | None = None) -> None:
         now = self._now()
         self._finished += 1
-        took = self._estimate.finished(index, now)
+        took = self._estimate.finished(index, now, took_s)
         last = self._finished == self._number
         if self._number <= MANY or last or now - self._last_line >= PAUSE:
             self._print_line(now, f"{self._name(index)} took {took:.1f} s" if self._names else "")
@@ -147,9 +151,9 @@ class _Bar(Stage):
         self._estimate = _Estimate(costs, time.monotonic(), unit_s)
         self._finished = 0
 
-    def __call__(self, index: int) -> None:
+    def __call__(self, index: int, took_s: float | None = None) -> None:
         now = time.monotonic()
-        self._estimate.finished(index, now)
+        self._estimate.finished(index, now, took_s)
         self._finished += 1
         parts = f"{self._finished}/{len(self._costs)}"
         self._update(advance=self._costs[index], parts=parts, left=self._estimate.left(now))

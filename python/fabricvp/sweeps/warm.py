@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
-from .process import ENDED, STARTED, Limits, end_session, pack, result_of, start, tail_of, told, wait_within
+from .process import ENDED, STARTED, Flag, Limits, end_session, pack, result_of, start, tail_of, told, wait_within
 from .task import Record, Task
 
 #: How many machines a point may lose: one that ends them all must come to an end.
@@ -55,7 +55,7 @@ class WarmMachines:
         # A process ends with the thread that started it (PR_SET_PDEATHSIG): this one stays until the sweep's end.
         self._starter = ThreadPoolExecutor(1)
 
-    def run(self, place: int, task: Task, limits: Limits, cancelled: threading.Event) -> Record:
+    def run(self, place: int, task: Task, limits: Limits, cancelled: Flag) -> Record:
         """Measures a point on a branch of its machine; on another one if that dies. Raises `Cancelled` soon after
         ``cancelled`` is set."""
         key, packed = self._keys[place], pack(task)
@@ -119,7 +119,7 @@ class WarmMachine:
         status = self._process.poll()
         return self._over is None and status is not None and (self._is_warm or status == -signal.SIGKILL)
 
-    def measure(self, packed: bytes, limits: Limits, cancelled: threading.Event | None) -> Record:
+    def measure(self, packed: bytes, limits: Limits, cancelled: Flag | None) -> Record:
         """A point on a branch. The limits hold for the warm-up, and for each branch."""
         with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
             request.write(packed)
@@ -153,9 +153,7 @@ class WarmMachine:
         self._process.wait()
         self._log.close()
 
-    def _wait_for_start(
-        self, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event | None
-    ) -> int | Record:
+    def _wait_for_start(self, pipe: int, result: IO[bytes], limits: Limits, cancelled: Flag | None) -> int | Record:
         """The branch's process, or a record if there is none."""
         begin = time.monotonic() if self._is_warm else self._begin
         over = wait_within(pipe, self._process.pid, begin, limits, cancelled)
@@ -180,7 +178,7 @@ class WarmMachine:
             return record
 
     def _wait_for_end(
-        self, branch: int, begin: float, pipe: int, result: IO[bytes], limits: Limits, cancelled: threading.Event | None
+        self, branch: int, begin: float, pipe: int, result: IO[bytes], limits: Limits, cancelled: Flag | None
     ) -> Record:
         try:
             over = wait_within(pipe, branch, begin, limits, cancelled)

@@ -7,7 +7,7 @@ import dataclasses
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from .process import Limits
+from .process import Cancelled, Flag, Limits
 from .task import Record
 from .warm import MAX_LOST_MACHINES, WarmMachine
 
@@ -33,16 +33,21 @@ class WarmPool:
         # A process ends with the thread that started it, and a worker's threads come and go.
         self._starter = ThreadPoolExecutor(1)
 
-    def measure(self, sweep: str, machine: bytes, packed: bytes, limits: Limits) -> Record:
+    def measure(
+        self, sweep: str, machine: bytes, packed: bytes, limits: Limits, cancelled: Flag | None = None
+    ) -> Record:
         """Measures a packed task on a branch of a packed machine; on another one if that dies. ``sweep`` tells sweeps
-        apart: files that machines are made of may have changed between them."""
+        apart: files that machines are made of may have changed between them. Raises `Cancelled` soon after
+        ``cancelled`` is set."""
         for _ in range(MAX_LOST_MACHINES):
-            record, is_lost = self._measure_once((sweep, machine), packed, limits)
+            record, is_lost = self._measure_once((sweep, machine), packed, limits, cancelled)
             if not (record.killed_from_outside and is_lost):
                 return record
-        return self._measure_once((sweep, machine), packed, limits)[0]
+        return self._measure_once((sweep, machine), packed, limits, cancelled)[0]
 
-    def _measure_once(self, key: tuple[str, bytes], packed: bytes, limits: Limits) -> tuple[Record, bool]:
+    def _measure_once(
+        self, key: tuple[str, bytes], packed: bytes, limits: Limits, cancelled: Flag | None
+    ) -> tuple[Record, bool]:
         """The record, and whether its machine has died."""
         with self._lock:
             kept = self._machines.get(key)
@@ -52,7 +57,12 @@ class WarmPool:
             kept.points += 1
             self._stop_timer()
         try:
-            return kept.machine.measure(packed, limits, None), kept.machine.is_lost
+            return kept.machine.measure(packed, limits, cancelled), kept.machine.is_lost
+        except Cancelled:  # its sweep needs no machine any more
+            with self._lock:
+                if self._machines.get(key) is kept:
+                    del self._machines[key]
+            raise
         finally:
             with self._lock:
                 kept.points -= 1
@@ -89,6 +99,6 @@ class WarmPool:
 _POOL = WarmPool()
 
 
-def branch_packed(sweep: str, machine: bytes, packed: bytes, limits: Limits) -> Record:
+def branch_packed(sweep: str, machine: bytes, packed: bytes, limits: Limits, cancelled: Flag | None = None) -> Record:
     """`WarmPool.measure()` with the machines of this process."""
-    return _POOL.measure(sweep, machine, packed, limits)
+    return _POOL.measure(sweep, machine, packed, limits, cancelled)
