@@ -131,6 +131,28 @@ def test_compare_pairs_seeds():
         compare(before, after, ["tim"])
 
 
+def test_compare_finds_the_points_of_any_parameters():
+    """A table in a file has a parameter as text if it is text somewhere, and lists as text."""
+
+    def of(names, *points):
+        about = {"outcome": "ok", "error": "", "ended": "", "wall_s": 1.0, "branched": False, "log": ""}
+        return pandas.DataFrame([{**dict(zip(names, point)), **about, "y": y} for *point, y in points])
+
+    numbers = of("n", (1, 5.0), (2, 6.0))
+    for other in (
+        of("n", ("1", 5.0), ("2", 9.0), ("auto", 7.0)),
+        of("n", (1.0, 5.0), (2.0, 9.0), (None, 1.0)),
+        of("n", ("1.0", 5.0), ("2.0", 9.0)),
+    ):
+        for before, after, change in ((numbers, other, 0.5), (other, numbers, -1 / 3)):
+            assert [*compare(before, after, ["*"])["change"]] == pytest.approx([0.0, change])
+    lists = of("n", ([1, 2], 5.0), ([3], 6.0))
+    for other in (lists, of("n", ("[1, 2]", 5.0), ("[3]", 6.0))):
+        assert [*compare(lists, other, ["*"])["change"]] == [0.0, 0.0]
+    assert [*summarise(lists)["n"]] == [[1, 2], [3]] and [*summarise(lists)["mean"]] == [5.0, 6.0]
+    assert len(compare(of("nm", (1, 2, 5.0)), of("mn", (2, 1, 6.0)), ["*"])) == 1
+
+
 def test_summaries_have_the_intervals_of_student():
     frame = table({8: [1.0, 2.0, 3.0], 16: [4.0, 4.0, 4.0]})
     found = summarise(frame, "time").set_index("size")

@@ -276,6 +276,7 @@ def test_what_matters(command, tmp_path):
         ("log: true", "log: 1", "study.yaml:6: search.space.size.log: must be true or false"),
         ("[1, 2, 4]", "[1, 2, 4000000]", "study.yaml:6: "),
         ("repeat: 2", "grid: {size: [1]}", "study.yaml:3: grid: there is search, which chooses the points"),
+        ("batch: 2", "seed: -3", "study.yaml:5: search: seed: -3 is no whole number of 0 … 2^32 - 1"),
         ("batch", "bach", "unknown key 'bach' in search, did you mean 'batch'?"),
     ],
 )

@@ -61,6 +61,13 @@ def test_a_search_ends_with_its_space_and_heeds_constraints():
     assert sorted(frame["a"]) == [2, 3]
 
 
+def test_parameters_may_be_lists():
+    for sampler in (Search({"a": [[1, 2], [3]]}, "value", 2), Sensitivity({"a": [[1, 2], [3]]}, samples=2)):
+        frame = fabricvp.sweep(function=lambda a: sum(a), sampler=sampler, executor=Here(), progress=False)
+        assert [*frame["value"]] == [3, 3]
+    assert [*sampler.analyse(frame, "value")["effect"]] == [0]
+
+
 @pytest.mark.parametrize("method", ["morris", "sobol"])
 def test_sensitivity_tells_what_matters(method):
     """y = 10 a + b + 0 c, over the same range: effects are as 10 to 1, and shares of the variance as 100 to 1."""
@@ -103,6 +110,14 @@ def test_levels_are_measured_once():
             ),
             "no column 'v'",
         ),
+        (
+            lambda: fabricvp.sweep(
+                function=lambda a: "fast", sampler=Search({"a": [1]}, "value", 1), executor=Here(), progress=False
+            ),
+            "the column 'value' has more than numbers",
+        ),
+        (lambda: Search({"a": [1]}, "v", 1, seed=-3), "seed: -3 is no whole number"),
+        (lambda: Sensitivity({"a": [1, 2]}, seed=1 << 32), "seed: 4294967296 is no whole number"),
     ],
 )
 def test_wrong_samplers_are_input_errors(make, message):

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from .columns import ABOUT, measured_columns
@@ -40,10 +41,11 @@ def compare(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequenc
     import pandas
 
     parameters = parameters_of(before)
-    if parameters != parameters_of(after):
+    if set(parameters) != set(parameters_of(after)):
         raise InputError(
             f"the sweeps differ in their parameters: {', '.join(parameters)}, and {', '.join(parameters_of(after))}"
         )
+    before, after = _with_like_keys(before, after, parameters)
     both = _ok(before).merge(_ok(after), on=parameters or None, how="inner" if parameters else "cross")
     if both.empty:
         raise InputError("no point has been measured by both")
@@ -61,6 +63,34 @@ def compare(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequenc
                 rows.append({**point, "column": column, "before": mean_a, "after": mean_b, "change": change})
                 rows[-1] |= {"seeds": len(pairs), "p": paired_p(a, b)}
     return pandas.DataFrame(rows)
+
+
+def _with_like_keys(
+    before: pandas.DataFrame, after: pandas.DataFrame, parameters: Sequence[str]
+) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+    """Both, with parameters as text that are not numbers in both, or of another kind in one of them: a file has all
+    values of a column as text if one is."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    def is_number(column: pandas.Series) -> bool:
+        return is_numeric_dtype(column) and not is_bool_dtype(column)
+
+    as_text = [name for name in parameters if not (is_number(before[name]) and is_number(after[name]))]
+
+    def with_texts(frame: pandas.DataFrame) -> pandas.DataFrame:
+        return frame.assign(**{name: frame[name].map(_key) for name in as_text})
+
+    return with_texts(before), with_texts(after)
+
+
+def _key(value: Any) -> str:
+    """A parameter as text: the same for a number and for the text of it, and for whole numbers of both types, since
+    they are floating point where other points lack the parameter."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or value != value:
+        return ""
+    return re.sub(r"^(-?\d+)\.0$", r"\1", str(value))
 
 
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:

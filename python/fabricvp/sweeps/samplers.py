@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import InputError
+from .columns import numbers_of
 from .points import SEED, Point
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Search:
         check_space(space)
         if budget < 1 or batch < 1:
             raise InputError(f"budget {budget} and batch {batch}: 1 or more")
+        _check_seed(seed)
         self._optuna = _library("optuna")
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
         self._space, self.objective, self._budget, self._batch = dict(space), objective, budget, batch
@@ -113,6 +115,7 @@ class Sensitivity:
             raise InputError(f"method: '{method}' is not known; there are morris and sobol")
         if samples < 2 or (method == "sobol" and samples & (samples - 1)):
             raise InputError(f"samples: {samples} is not 2 or more, for sobol a power of two")
+        _check_seed(seed)
         self._space, self._method = dict(space), method
         self._problem = {"num_vars": len(space), "names": list(space), "bounds": [[0.0, 1.0]] * len(space)}
         sample = _library(f"SALib.sample.{method}").sample
@@ -168,17 +171,34 @@ def value_at(values: Sequence[Any] | Range, u: float) -> Any:
 
 def measured(frame: pandas.DataFrame, point: Point, column: str) -> float:
     """The mean of a column over the seeds of a point; nan if none is ok. Raises `InputError` for a column that no point
-    has."""
-    if any(name not in frame for name in point):
-        return math.nan
-    rows = frame[frame["outcome"] == "ok"]
-    for name, value in point.items():
-        rows = rows[rows[name] == value]
+    has, or that has more than numbers."""
+    rows = _rows_of(frame, point)
+    rows = rows[rows["outcome"] == "ok"]
     if rows.empty:
         return math.nan
+    return float(measured_numbers(rows, column).mean())
+
+
+def measured_numbers(frame: pandas.DataFrame, column: str) -> pandas.Series:
+    """A column as floating point. Raises `InputError` for one that is not there, or has more than numbers."""
     if column not in frame:
         raise InputError(f"no column '{column}' (there are: {', '.join(frame.columns)})")
-    return float(rows[column].mean())
+    numbers = numbers_of(frame[column])
+    if numbers is None:
+        raise InputError(f"the column '{column}' has more than numbers")
+    return numbers
+
+
+def _rows_of(frame: pandas.DataFrame, point: Point) -> pandas.DataFrame:
+    """Those of a point, with all its seeds."""
+    if any(name not in frame for name in point):
+        return frame.iloc[:0]
+    for name, value in point.items():
+        if isinstance(value, (bool, int, float, str)):
+            frame = frame[frame[name] == value]
+        else:  # such as a list, which pandas would compare with the column
+            frame = frame[[bool(each == value) for each in frame[name]]]
+    return frame
 
 
 def check_space(space: Space) -> None:
@@ -193,6 +213,11 @@ def check_space(space: Space) -> None:
                 raise InputError(f"{name}: {values} has no numbers")
         elif isinstance(values, str) or not len(values):
             raise InputError(f"{name}: a list of values, or a Range")
+
+
+def _check_seed(seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 32:
+        raise InputError(f"seed: {seed!r} is no whole number of 0 … 2^32 - 1")
 
 
 def _library(name: str) -> Any:

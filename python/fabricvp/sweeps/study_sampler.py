@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from .columns import groupable
 from .points import Point
-from .samplers import Range, Sampler, Search, Sensitivity
+from .samplers import Range, Sampler, Search, Sensitivity, measured_numbers
 from .yaml_items import Item
 
 if TYPE_CHECKING:
@@ -75,10 +76,10 @@ def outcome_of(sampler: StudySampler, frame: pandas.DataFrame) -> tuple[str, pan
         shown = frame[frame["outcome"] == "ok"] if len(frame) else frame
         if shown.empty:
             raise InputError("no point has ended well")
-        if sampler.column not in shown:
-            raise InputError(f"no column '{sampler.column}' (there are: {', '.join(shown.columns)})")
+        numbers = measured_numbers(shown, sampler.column)
     except InputError as error:
         return f"Nothing was found: {error}.", pandas.DataFrame()
+    shown = shown.assign(**{sampler.column: numbers}, **{name: groupable(shown[name]) for name in sampler.space})
     means = shown.groupby([*sampler.space], sort=False)[sampler.column].mean().reset_index()
     best = means.sort_values(sampler.column, ascending=not sampler.maximise, kind="stable", ignore_index=True)
     point = ", ".join(f"{name} = {best[name][0]}" for name in sampler.space)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .columns import measured_columns
+from .columns import groupable, measured_columns
 from .points import SEED
 
 if TYPE_CHECKING:
@@ -46,13 +46,15 @@ def summarise(
             raise InputError(f"no measured column '{name}' (there are: {', '.join(measured)})")
     ok = frame[frame["outcome"] == "ok"]
     groups = [name for name in parameters if name != SEED]
+    keys = [groupable(ok[name]) for name in groups]
     rows = []
-    for key, group in ok.groupby(groups, sort=False, dropna=False) if groups else [((), ok)]:
+    for _, group in ok.groupby(keys, sort=False, dropna=False) if groups else [((), ok)]:
+        point = {name: group[name].iloc[0] for name in groups}
         for name in chosen:
             values = group[name].dropna()
             if len(values):
                 half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.sem() if len(values) > 1 else None
                 mean = float(values.mean())
                 bounds = {"low": mean - half, "high": mean + half} if half is not None else {}
-                rows.append({**dict(zip(groups, key)), "column": name, "seeds": len(values), "mean": mean, **bounds})
+                rows.append({**point, "column": name, "seeds": len(values), "mean": mean, **bounds})
     return pandas.DataFrame(rows, columns=[*groups, "column", "seeds", "mean", "low", "high"])
