@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Searches for the best point and samples for what matters, on functions that are solved by hand."""
 
+import math
+
 import fabricvp
 import pytest
 from fabricvp.sweeps import Range, Search, Sensitivity
@@ -84,12 +86,43 @@ def test_sensitivity_tells_what_matters(method):
         sampler.analyse(frame.iloc[1:], "value")
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(list(range(n)) for n in range(2, 9)),
+        *(Range(5, 5 + n) for n in range(1, 9)),
+        *(Range(1, high, log=True) for high in (2, 3, 5, 90)),
+        Range(0.25, 4.0, log=True),
+    ],
+)
+def test_effects_are_those_of_the_steps_that_were_taken(values):
+    """y is linear in the parameter's number or value, or in its logarithm, and has the same effect in all places."""
+
+    def share(x):
+        if not isinstance(values, Range):
+            return x / values[-1]
+        if values.log:
+            return math.log(x / values.low, values.high / values.low)
+        return (x - values.low) / (values.high - values.low)
+
+    sampler = Sensitivity({"switch": values, "rate": Range(0.0, 1.0), "only": [3]}, samples=8)
+    frame = fabricvp.sweep(
+        function=lambda switch, rate, only: share(switch) + 1.3 * rate, sampler=sampler, executor=Here(), progress=False
+    )
+    found = sampler.analyse(frame, "value")
+    assert found["effect"].tolist() == pytest.approx([1.0, 1.3, 0.0])
+    assert found["spread"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+    assert found["interval"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+
+
 def test_levels_are_measured_once():
     sampler = Sensitivity({"a": [1, 2], "b": [5, 6, 7]}, samples=16)
     points = sampler.next_points(frame_of([], [], []))
     assert len(points) == len({tuple(point.items()) for point in points}) <= 6
     assert sampler.next_points(frame_of([], [], [])) == []
     assert [value_at([1, 2, 3], u) for u in (0, 0.34, 1)] == [1, 2, 3]
+    assert [value_at(Range(1, 3), u) for u in (0, 0.33, 1 / 3, 2 / 3 - 1e-12, 0.67, 1)] == [1, 1, 2, 3, 3, 3]
+    assert [value_at(Range(1, 2, log=True), u) for u in (0, 0.6, 0.7, 1)] == [1, 1, 2, 2]  # ln 2 / ln 3 is 0.63
     assert value_at(Range(1, 100, log=True), 0.5) == 10 and value_at(Range(0.0, 4.0), 0.5) == 2.0
 
 

@@ -139,8 +139,9 @@ class Sensitivity:
 
     def analyse(self, frame: pandas.DataFrame, column: str) -> pandas.DataFrame:
         """A row for each parameter. Morris: ``effect`` is the mean absolute elementary effect (mu*, Campolongo 2007) in
-        the column's unit, ``spread`` their standard deviation. Sobol: ``effect`` is the total index, ``first`` the
-        first-order one. ``interval`` is half of the 95 % interval of ``effect``, by resampling.
+        the column's unit, for the whole list or range, and ``spread`` their standard deviation. Sobol: ``effect`` is
+        the total index, ``first`` the first-order one. ``interval`` is half of the 95 % interval of ``effect``, by
+        resampling.
 
         Raises `InputError` if a point was not measured or is not ok."""
         import numpy
@@ -150,23 +151,62 @@ class Sensitivity:
         for point, value in zip(self._points, values):
             if math.isnan(value):
                 raise InputError(f"{column}: there is none of the point {point}")
-        analyse = _library(f"SALib.analyze.{self._method}").analyze
-        y = numpy.array(values)
         if self._method == "morris":
-            found = analyse(self._problem, self._sample, y, seed=1)
-            columns = {"effect": found["mu_star"], "interval": found["mu_star_conf"], "spread": found["sigma"]}
+            effects = self._elementary_effects(values)
+            resampled = numpy.random.default_rng(1).integers(effects.shape[1], size=(1000, effects.shape[1]))
+            means = numpy.array([row[resampled].mean(axis=1) for row in numpy.abs(effects)])
+            columns = {"effect": numpy.abs(effects).mean(axis=1)}
+            columns |= {"interval": 1.96 * means.std(axis=1, ddof=1), "spread": effects.std(axis=1, ddof=1)}
         else:
-            found = analyse(self._problem, y, calc_second_order=False, seed=1)
+            analyse = _library("SALib.analyze.sobol").analyze
+            found = analyse(self._problem, numpy.array(values), calc_second_order=False, seed=1)
             columns = {"effect": found["ST"], "interval": found["ST_conf"], "first": found["S1"]}
         return pandas.DataFrame({"parameter": list(self._space), **{n: list(v) for n, v in columns.items()}})
 
+    def _elementary_effects(self, values: Sequence[float]) -> Any:
+        """Those of each parameter, one a trajectory: the change of the column, by the share of the parameter's extent
+        that it really moved. A list of two levels moves by all of it where the sample moves by two thirds."""
+        import numpy
+
+        spaces = list(self._space.values())
+        effects = numpy.zeros((len(spaces), len(values) // (len(spaces) + 1)))
+        for before in range(len(values) - 1):
+            trajectory, place = divmod(before, len(spaces) + 1)
+            if place == len(spaces):  # the next point begins another one
+                continue
+            moved = int(numpy.flatnonzero(self._sample[before] != self._sample[before + 1])[0])
+            step = share_at(spaces[moved], self._sample[before + 1][moved])
+            step -= share_at(spaces[moved], self._sample[before][moved])
+            if step:  # a list may have one value
+                effects[moved, trajectory] = (values[before + 1] - values[before]) / step
+        return effects
+
 
 def value_at(values: Sequence[Any] | Range, u: float) -> Any:
-    """The value at a place of 0 … 1 of a list or range."""
+    """The value at a place of 0 … 1 of a list or range. Values of a list and whole numbers have equal shares of the
+    places, with ``log`` equal shares of the logarithm."""
     if not isinstance(values, Range):
-        return values[min(int(u * len(values)), len(values) - 1)]
-    value = values.low * (values.high / values.low) ** u if values.log else values.low + u * (values.high - values.low)
-    return round(value) if values.whole else float(value)
+        return values[_level(u * len(values), len(values))]
+    low, high = values.low, values.high
+    if not values.whole:
+        return float(low * (high / low) ** u if values.log else low + u * (high - low))
+    count = int(high) - int(low) + 1
+    return int(low) + _level(low * ((high + 1) / low) ** u - low if values.log else u * count, count)
+
+
+def _level(place: float, count: int) -> int:
+    return min(int(place + 1e-9), count - 1)  # thirds may come out a little less
+
+
+def share_at(values: Sequence[Any] | Range, u: float) -> float:
+    """Where the value at a place lies between the first, 0, and the last, 1: by its number in a list; in a range by its
+    value, with ``log`` by the logarithm of it."""
+    if not isinstance(values, Range):
+        return _level(u * len(values), len(values)) / max(1, len(values) - 1)
+    value = value_at(values, u)
+    if values.log:
+        return math.log(value / values.low) / math.log(values.high / values.low)
+    return float((value - values.low) / (values.high - values.low))
 
 
 def measured(frame: pandas.DataFrame, point: Point, column: str) -> float:
