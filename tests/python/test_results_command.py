@@ -10,7 +10,7 @@ import fabricvp
 import pandas
 import pytest
 from fabricvp.sweeps import store, summarise
-from fabricvp.sweeps.comparison import compare, paired_p
+from fabricvp.sweeps.comparison import compare, ok_alone, paired_p
 from fabricvp.sweeps.process import Limits
 from fabricvp.sweeps.results_command import _chance
 from fabricvp.sweeps.store import ResultCache
@@ -146,6 +146,8 @@ def test_compare_finds_the_points_of_any_parameters():
     ):
         for before, after, change in ((numbers, other, 0.5), (other, numbers, -1 / 3)):
             assert [*compare(before, after, ["*"])["change"]] == pytest.approx([0.0, change])
+    assert ok_alone(numbers, of("n", ("1", 5.0), ("auto", 7.0), ("on", 7.0))) == (1, 2)
+    assert ok_alone(numbers, numbers) == (0, 0) == ok_alone(of("", (5.0,)), of("", (6.0,)))
     lists = of("n", ([1, 2], 5.0), ([3], 6.0))
     for other in (lists, of("n", ("[1, 2]", 5.0), ("[3]", 6.0))):
         assert [*compare(lists, other, ["*"])["change"]] == [0.0, 0.0]
@@ -190,4 +192,8 @@ def test_diff_of_two_studies(tmp_path, command):
             assert re.fullmatch(pattern, line), line
         assert lines[2] == "2 of 2 figures changed"
     assert "figures\n" in command("results", "diff", "one", "four", "--all").stdout
+    frame = pandas.read_parquet(tmp_path / "four/points.parquet")
+    frame.loc[frame["simulation.seed"] == 2, "outcome"] = "failed"
+    frame.to_parquet(tmp_path / "four/points.parquet")
+    assert "\n2 points are ok in one alone\n" in command("results", "diff", "one", "four").stdout
     assert command("results", "list", "shared").stdout.endswith("8 points\n")

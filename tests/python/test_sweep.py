@@ -149,6 +149,20 @@ def test_guests_that_fail_are_rows(cached_sweep):
         ({"repeat": 0}, "repeat: 0"),
         ({"repeat": [-1]}, "-1 is no seed"),
         ({"grid": {"simulation.seed": [1, 2]}, "constraints": ["simulation.seed > 2"]}, "no point is left"),
+        ({"grid": {"simulation.seed": [3, 4]}, "repeat": 2}, "simulation.seed: is a parameter of the grid and of rep"),
+        *(
+            ({"config": None, "function": lambda: 1} | given, f"{next(iter(given))}: without a config, the function")
+            for given in (
+                {"overrides": {"node.host.harts": 2}},
+                {"app": "vectoradd"},
+                {"size": 0},
+                {"program": "a.elf"},
+                {"append": "a"},
+                {"time": "1 us"},
+                {"time": 0},
+            )
+        ),
+        ({"function": lambda platform: 1, "time": "1 us"}, "time: the function drives the machine"),
         ({"memory_limit": "4 gallons"}, "4 gallons"),
         ({"time_limit": 0}, "time_limit"),
         ({"executor": "threads"}, "'threads' is not known"),

@@ -133,6 +133,9 @@ def test_a_page_fills_while_points_arrive(tmp_path):
             "s.yaml:4: plots.log: bars stand side by side",
         ),
         ("function: a.py:f\ngrid:\n  n: [1]\n  error: [1]", "s.yaml:4: error: is a column of every table"),
+        ("function: a.py:f\ngrid: {n: [1]}\nset:\n  a: 1", "s.yaml:3: set: without a config, the function"),
+        ("function: a.py:f\ngrid: {n: [1]}\ntime: 1 us", "s.yaml:3: time: without a config, the function"),
+        ("config: bare\ngrid:\n  simulation.seed: [1]\nrepeat: 2", "s.yaml:3: simulation.seed: is a parameter of"),
         ("config: bare\nfunction: none.py:f", "s.yaml:2: function: 'none.py:f' is not FILE.py:NAME"),
         ("config: bare\nprogram: none.elf", "s.yaml:2: program: there is no file"),
         ("a: &a [*a]", "s.yaml:1: "),
@@ -160,6 +163,7 @@ def test_bad_studies_are_one_line_with_file_line_and_key(text, message, tmp_path
     (tmp_path / "s.yaml").write_text(text)
     for name in ("statistics.py", "a-b.py", "a.py"):
         (tmp_path / name).write_text("def f(platform=None, **given):\n    pass\n")
+    monkeypatch.delitem(sys.modules, "a", raising=False)  # of another folder
     with pytest.raises(fabricvp.InputError) as caught:
         read_study("s.yaml")
     assert str(caught.value).startswith(message) and "\n" not in str(caught.value)

@@ -63,6 +63,16 @@ def test_a_search_ends_with_its_space_and_heeds_constraints():
     assert sorted(frame["a"]) == [2, 3]
 
 
+def test_points_that_constraints_leave_out_cost_no_budget():
+    sampler = Search({"a": Range(0, 1000)}, "value", 12)
+    options = {"executor": Here(), "progress": False}
+    frame = fabricvp.sweep(function=lambda a: a, sampler=sampler, constraints=["a >= 700"], **options)
+    assert len(frame) == 12 and (frame["a"] >= 700).all()
+    sampler = Search({"a": Range(0.0, 1.0)}, "value", 12)
+    frame = fabricvp.sweep(function=lambda a: a, sampler=sampler, constraints=["a > 1"], **options)
+    assert frame.empty
+
+
 def test_parameters_may_be_lists():
     for sampler in (Search({"a": [[1, 2], [3]]}, "value", 2), Sensitivity({"a": [[1, 2], [3]]}, samples=2)):
         frame = fabricvp.sweep(function=lambda a: sum(a), sampler=sampler, executor=Here(), progress=False)

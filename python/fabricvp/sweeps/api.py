@@ -222,6 +222,10 @@ def check_points(common: Task, points: Sequence[Point]) -> list[Task]:
         task = task_of(common, point)
         if task.config is None and task.text is None and (task.function is None or task.warm_up is not None):
             raise InputError("config: none is given")
+        if task.config is None and task.text is None:
+            _check_alone(task)
+        if task.function is not None and task.time is not None:
+            raise InputError("time: the function drives the machine, and says how long it runs")
         parse_app_requests(task.app.get("app"), **{name: v for name, v in task.app.items() if name != "app"})
         try:
             check_configuration(task)
@@ -229,6 +233,14 @@ def check_points(common: Task, points: Sequence[Point]) -> list[Task]:
             raise InputError(f"point {name_of(point)}: {error}" if point else str(error)) from None
         tasks.append(task)
     return tasks
+
+
+def _check_alone(task: Task) -> None:
+    """Raises `InputError` for what belongs to a machine of the sweep where the function makes its own."""
+    parts = {"overrides": task.overrides, "program": task.program, "append": task.append, "plugins": task.plugins}
+    given = [*(name for name, value in parts.items() if value), *task.app, *(["time"] if task.time is not None else [])]
+    if given:
+        raise InputError(f"{given[0]}: without a config, the function makes its own machine, which would not have it")
 
 
 def limits_of(time_limit: float | None, memory_limit: str | int | None) -> Limits:

@@ -93,6 +93,16 @@ def _key(value: Any) -> str:
     return re.sub(r"^(-?\d+)\.0$", r"\1", str(value))
 
 
+def ok_alone(before: pandas.DataFrame, after: pandas.DataFrame) -> tuple[int, int]:
+    """How many points, with each seed, are ok in ``before`` alone, and in ``after`` alone."""
+    parameters = parameters_of(before)
+    if not parameters:
+        return 0, 0
+    before, after = (_ok(frame)[parameters] for frame in _with_like_keys(before, after, parameters))
+    found = before.merge(after, on=parameters, how="outer", indicator="side")["side"]
+    return int((found == "left_only").sum()), int((found == "right_only").sum())
+
+
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
     """The probability of differences as large by chance, by a two-sided paired t-test; nan for fewer than two pairs."""
     differences = [b - a for a, b in zip(before, after)]

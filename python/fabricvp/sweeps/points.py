@@ -35,6 +35,8 @@ def expand_points(
     base = _given(points)
     seeds = _seeds(repeat)
     if seeds is not None:
+        if SEED in lists:
+            raise InputError(f"{SEED}: is a parameter of the grid and of repetitions, too")
         lists[SEED] = seeds
     found: list[Point] = []
     for given in base:

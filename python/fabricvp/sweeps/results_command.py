@@ -92,7 +92,7 @@ def _show(given: list[str]) -> int:
 
 
 def _diff(given: list[str]) -> int:
-    from .comparison import compare, read_sweep
+    from .comparison import compare, ok_alone, read_sweep
 
     parser = ArgumentParser("results diff", f"Compares {_COMMANDS['diff']}.", "fabricvp results diff before after")
     parser.add_argument("before", metavar="BEFORE", help="a folder of `fabricvp sweep --out`")
@@ -104,7 +104,8 @@ def _diff(given: list[str]) -> int:
         "--all", action="store_true", help="also what did not change, and what may be chance (p of 0.05 and more)"
     )
     options = parser.parse_args(given)
-    table = compare(read_sweep(options.before), read_sweep(options.after), options.keep or ["*"])
+    before, after = read_sweep(options.before), read_sweep(options.after)
+    table = compare(before, after, options.keep or ["*"])
     shown = 0
     for row in table.to_dict("records"):
         if options.all or (row["change"] and not row["p"] >= 0.05):
@@ -114,6 +115,9 @@ def _diff(given: list[str]) -> int:
                 f"{name_of(point)}  {row['column']}: {row['before']:.6g} -> {row['after']:.6g}"
                 f" ({row['change']:+.2%}, {_chance(row['p'], row['seeds'])})"
             )
+    for count, folder in zip(ok_alone(before, after), (options.before, options.after)):
+        if count:
+            print(f"{count} {'point is' if count == 1 else 'points are'} ok in {folder} alone")
     print(f"{shown} of {len(table)} figures changed" if not options.all else f"{len(table)} figures")
     return 0
 

@@ -42,12 +42,17 @@ class Sampler(Protocol):
         """Points to measure next; none ends the sweep. ``frame`` has all that have been measured."""
 
 
+#: How many points in a row that constraints leave out end a search: a space may have no others.
+MAX_LEFT_OUT = 200
+
+
 class Search:
     """Looks for the point with the smallest (``maximise``: largest) ``objective``, a column of the table, among at most
     ``budget`` points, by Optuna's tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011).
 
     ``batch`` points are chosen at a time and may run in parallel; the same ``seed`` and ``batch`` choose the same
-    points. The mean over repetitions counts. Points that fail, or that constraints leave out, are avoided."""
+    points. The mean over repetitions counts. Points that fail, or that constraints leave out, are avoided; the latter
+    cost nothing of the budget, and `MAX_LEFT_OUT` of them in a row end the search."""
 
     def __init__(
         self, space: Space, objective: str, budget: int, *, maximise: bool = False, batch: int = 4, seed: int = 1
@@ -65,6 +70,7 @@ class Search:
         )
         self._asked: dict[str, tuple[Point, list[Any]]] = {}  # points under way, and their trials
         self._known: dict[str, float] = {}
+        self._measured = self._left_out = 0  # points in all, and in a row
 
     def next_points(self, frame: pandas.DataFrame) -> list[Point]:
         """As `Sampler.next_points()`."""
@@ -72,8 +78,13 @@ class Search:
             self._known[key] = measured(frame, point, self.objective)
             for trial in trials:
                 self._tell(trial, self._known[key])
+            is_left_out = _rows_of(frame, point).empty
+            self._measured += not is_left_out
+            self._left_out = self._left_out + 1 if is_left_out else 0
         self._asked = {}
-        wanted = min(self._batch, self._budget - len(self._known))
+        if self._left_out >= MAX_LEFT_OUT:
+            return []
+        wanted = min(self._batch, self._budget - self._measured)
         for _ in range(50 * wanted):  # a point that is known costs no run; a space may have no others
             if len(self._asked) == wanted:
                 break

@@ -249,6 +249,10 @@ def _check(common: Task, points: Sequence[Point], keys: dict[str, Item], top: It
     except (InputError, TypeError, ValueError) as error:
         names = [name for parameters in _groups(keys) for name in parameters]
         names += [name for name in keys if name not in ("set", "grid", "points", *SAMPLERS)]
+        blamed, _, text = str(error).partition(": ")
+        key = "set" if blamed == "overrides" else blamed  # as Python and studies call it
+        if key in keys:
+            raise InputError(f"{keys[key].where}: {key}: {text}") from None
         named = [name for name in names if name in str(error)]
         if named:
             raise InputError(f"{_line_of(max(named, key=len), keys, top)}: {error}") from None
