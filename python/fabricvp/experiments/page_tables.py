@@ -252,6 +252,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "linux_shares": faults.linux_shares,
     },
     "fidelity": {
+        "accuracy": fidelity.accuracy,
         "summary": fidelity.summary,
         "figures": fidelity.figures,
         "results": fidelity.results,

@@ -63,7 +63,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "netcrafter": Registered(
         "fabricvp.experiments.netcrafter",
         "NetCrafter on the slow link between clusters: its parts alone and together",
-        Budget(670, 65),
+        Budget(1120, 65),
     ),
     "netcrafter-load": Registered(
         "fabricvp.experiments.netcrafter_load",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ...sweeps.progress import duration
 from ..page_layout import EMPTY, Frames, PageTable, as_published, fixed, significant
 
@@ -24,6 +26,37 @@ def summary(frames: Frames) -> PageTable:
         if line.figures
     ]
     return PageTable(("system", "figures", "agree", "near", "miss", "median of ours over published"), rows)
+
+
+#: What README.md shows of each system: experiment, figure, what it is in a few words, and the page from there.
+HEADLINES = (
+    (
+        "pcie-congestion",
+        "τ: penalty of crossing the root complex",
+        "penalty of crossing a Cray CS-Storm's root complex",
+    ),
+    ("rdma", "latency, write, 2 B", "RDMA write of 2 bytes by a ConnectX adapter, µs"),
+    ("rdma", "latency, read, 2 B", "RDMA read of 2 bytes by a ConnectX adapter, µs"),
+    ("netcrafter", "all: speed-up, arithmetic mean", "speed-up by NetCrafter, mean"),
+    ("netcrafter", "ideal: speed-up, arithmetic mean", "speed-up where all links are fast, mean"),
+    ("lanes", "milic2017 policy: speed-up, mean", "speed-up by reversible lanes, mean"),
+)
+
+
+def accuracy(frames: Frames) -> PageTable:
+    """The best known figure of systems."""
+    lines = {(line.experiment, line.figure): line for line in frames["figures"].itertuples()}
+    rows = [
+        (
+            f"[{words}](docs/experiments/{experiment.replace('-', '_')}.md)",
+            as_published(line.published),
+            _three(line.measured),
+            re.split(r"[:;]| \(", line.source)[0],
+        )
+        for experiment, figure, words in HEADLINES
+        if (line := lines.get((experiment, figure)))
+    ]
+    return PageTable(("compared with", "published", "ours", "source"), rows)
 
 
 def figures(frames: Frames) -> PageTable:
