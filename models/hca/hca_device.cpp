@@ -259,7 +259,10 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
                   uar);
 }
 
+/// What is under way on the bus belongs to contexts that are gone then, so its end must not be heard of. UNMAP_FA comes
+/// here, too, and has no mailbox that could be among it.
 void hca_device::clear_contexts() {
+    m_bus.abandon();
     m_command_set.reset();
     requester.reset();
     responder.reset();
@@ -276,7 +279,6 @@ void hca_device::clear_contexts() {
 }
 
 void hca_device::function_reset() {
-    m_bus.abandon();
     clear_contexts();
     commands.reset();
     registers.reset();
