@@ -245,6 +245,7 @@ struct responder_state {
     std::deque<responder_resource> resources;
     // The message that is being received.
     bool in_message = false, in_write = false, has_wqe = false;
+    bool taking = false;        // an entry, which is not there yet
     std::uint64_t address = 0;  // of a write: where its next byte goes
     std::uint32_t rkey = 0, left = 0;
     std::uint64_t received = 0;

@@ -295,54 +295,6 @@ void requester::complete(queue_pair& q, const send_wqe& e, unsigned syndrome) {
     m_cqs.complete(a.send_cqn, c);
 }
 
-/// The oldest entry has failed: it is told, and the queue pair ends in the error state, where the rest is flushed.
-void requester::complete_with_error(queue_pair& q, unsigned syndrome) {
-    auto& s = q.send;
-    ++errors;
-    complete(q, s.wqes.front(), syndrome);
-    s.wqes.pop_front();
-    ++s.completed;
-    s.transmit = 0;
-    m_qps.fail(q);
-}
-
-void requester::flush_send_queue(queue_pair& q) {
-    auto& s = q.send;
-    if (!s.fetches.empty()) return;  // comes back here
-    while (s.completed != s.posted) {
-        send_wqe e;
-        e.index = s.completed++;
-        ++flushed;
-        complete(q, e, HCA_FLUSHED);
-    }
-    s.fetched = s.posted;
-    s.batches.clear();
-    s.wqes.clear();
-    s.transmit = 0;
-}
-
-void requester::flush_receive_queue(queue_pair& q) {
-    if (q.attributes.has_srq) {
-        m_eqs.post(event_queue_entry(HCA_EVENT_LAST_WQE).set(HCA_EQE_NUMBER, q.attributes.number));
-        return;
-    }
-    m_rqs.remaining(q, [this, qp = q.weak()](std::uint32_t left) {
-        auto* current_qp = m_qps.find(qp);
-        if (!current_qp || current_qp->attributes.state != HCA_QP_ERR) return;
-        auto& r = current_qp->receive_queue;
-        r.ready.clear();
-        for (; left; --left) {
-            completion_queue_entry c;
-            const auto& a = current_qp->attributes;
-            c.set(HCA_CQE_QPN, a.number).set(HCA_CQE_WQE, static_cast<std::uint32_t>(a.rq.wqe_address(r.consumed++)));
-            c.set(HCA_CQE_SYNDROME, HCA_FLUSHED).set(HCA_CQE_OPCODE, HCA_CQE_ERROR_RECEIVE);
-            c.solicited = true;
-            ++flushed;
-            m_cqs.complete(a.receive_cqn, c);
-        }
-    });
-}
-
 void requester::changed(queue_pair& q, unsigned before) {
     auto& s = q.send;
     const auto state = q.attributes.state;

@@ -64,6 +64,8 @@ public:
     void packet_left(queue_pair& q, const network::packet& p);
     /// Its state has changed.
     void changed(queue_pair& q, unsigned before);
+    /// A receive entry that was being fetched has been taken, or has not, by a queue pair that has failed meanwhile.
+    void flush_taken(queue_pair& q);
 
     void reset() override;
 
@@ -97,6 +99,7 @@ private:
     void request_acknowledge(queue_pair& q);
     void complete_with_error(queue_pair& q, unsigned syndrome);
     void flush_send_queue(queue_pair& q);
+    void flush_receive(queue_pair& q, std::uint32_t wqe);
     void flush_receive_queue(queue_pair& q);
     void set_deadline(queue_pair& q);
     void check_deadlines();

@@ -52,7 +52,8 @@ responder::responder(const sc_core::sc_module_name& name, const responder_params
       m_cqs(w.completion_queues),
       m_eqs(w.event_queues),
       m_agent(w.management),
-      m_port(w.network) {}
+      m_port(w.network),
+      m_requester(w.requester) {}
 
 void responder::receive(queue_pair& q, const packet_ptr& p) {
     q.responder.received_packets.push_back(p);
@@ -151,10 +152,16 @@ void responder::process_in_order(queue_pair& q, const packet_ptr& p) {
 /// Goes on with `then` once the queue pair has a receive entry.
 void responder::with_receive_wqe(queue_pair& q, const packet_ptr& p, step then) {
     if (q.responder.has_wqe) return (this->*then)(q, p);
+    q.responder.taking = true;
     m_rqs.consume(q, [this, qp = q.weak(), p, then](consume_status s) {
         auto* current_qp = m_qps.find(qp);
         if (!current_qp) return m_port.release(*p);
-        if (!current_qp->attributes.can_receive()) return drop(*current_qp, p);
+        current_qp->responder.taking = false;
+        if (!current_qp->attributes.can_receive()) {  // it has failed meanwhile
+            current_qp->responder.has_wqe = s == consume_status::consumed;
+            m_requester.flush_taken(*current_qp);
+            return drop(*current_qp, p);
+        }
         p->pass(receive_wqe_span, span_kind::service, now());
         switch (s) {
             case consume_status::consumed: current_qp->responder.has_wqe = true; return (this->*then)(*current_qp, p);

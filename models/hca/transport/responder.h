@@ -17,6 +17,7 @@
 #include "hca/queues/receive_queues.h"
 #include "hca/transport/management.h"
 #include "hca/transport/network_port.h"
+#include "hca/transport/requester.h"
 #include "hca/transport/transport.h"
 #include "hca/wiring.h"
 
@@ -111,6 +112,7 @@ private:
     event_queues& m_eqs;
     management& m_agent;
     network_port& m_port;
+    requester& m_requester;
     struct atomic_job {
         weak_queue_pair qp;
         packet_ptr packet;
