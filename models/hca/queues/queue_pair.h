@@ -73,6 +73,9 @@ struct receive_queue_state {
     receive_wqe wqe;                         ///< taken last
     std::uint16_t posted = 0, consumed = 0;  ///< as far as is known; counted as doorbell records do
     bool reads_ahead = true;                 ///< false: that has failed; the next message will tell
+    // In the error state, where software goes on posting: when the doorbell record is looked at next, after that, and
+    // for how long if nothing is found.
+    ticks next_look = never, look_interval = 0, looked_until = 0;
     /// Not null: entries or the doorbell record are being read ahead of messages. What is to follow, with null if the
     /// queue pair is gone then: empty, or a message that waits.
     std::shared_ptr<std::function<void(queue_pair*)>> reading;

@@ -66,7 +66,10 @@ void queue_pairs::fail(queue_pair& q) {
 unsigned queue_pairs::to_error(std::uint32_t number) {
     auto* q = find(number);
     if (!q) return HCA_BAD_INDEX;
-    fail(*q);
+    if (q->attributes.state == HCA_QP_ERR)
+        m_adapter.queue_pair_changed(*q, HCA_QP_ERR);  // software may be about to post
+    else
+        fail(*q);
     return HCA_OK;
 }
 

@@ -139,14 +139,14 @@ void receive_queues::fetch_own(queue_pair& q, std::function<void(queue_pair* q, 
                 bytes, std::move(decode));
 }
 
-void receive_queues::remaining(queue_pair& q, std::function<void(std::uint32_t)> finished) {
+void receive_queues::remaining(queue_pair& q, std::function<void(std::uint32_t entries, bool readable)> finished) {
     m_doorbell_records.read(q.attributes.rq.uar, q.attributes.rq.record,
                             [this, qp = q.weak(), finished = std::move(finished)](bool ok, std::uint32_t count) {
                                 auto* current = m_qps.find(qp);
                                 if (!current) return;
                                 const auto left = static_cast<std::uint16_t>(
                                     (ok ? count : current->receive_queue.posted) - current->receive_queue.consumed);
-                                finished(left <= current->attributes.rq.entries() ? left : 0u);
+                                finished(left <= current->attributes.rq.entries() ? left : 0u, ok);
                             });
 }
 

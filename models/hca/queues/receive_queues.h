@@ -47,8 +47,8 @@ public:
     /// called once, inside this call or later, when the queue pair may be gone
     void consume(queue_pair& q, done finished);
     /// Tells how many entries software has posted that have not been taken: they are to be flushed. Receive queues
-    /// only.
-    void remaining(queue_pair& q, std::function<void(std::uint32_t)> finished);
+    /// only. \param finished called with whether the doorbell record could be read as well
+    void remaining(queue_pair& q, std::function<void(std::uint32_t entries, bool readable)> finished);
 
     void reset() override;
 

@@ -62,7 +62,10 @@ void requester::schedule_issue() {
 }
 
 void requester::kick(queue_pair& q) {
-    if (q.attributes.state == HCA_QP_ERR) return flush_send_queue(q);
+    if (q.attributes.state == HCA_QP_ERR) {
+        flush_send_queue(q);
+        return watch_receive_queue(q);
+    }
     complete_front(q);
     schedule_queue_pair(q);
 }
@@ -298,7 +301,10 @@ void requester::complete(queue_pair& q, const send_wqe& e, unsigned syndrome) {
 void requester::changed(queue_pair& q, unsigned before) {
     auto& s = q.send;
     const auto state = q.attributes.state;
-    if (state == before) return;
+    if (state == before) {
+        if (state == HCA_QP_ERR) watch_receive_queue(q);
+        return;
+    }
     if (before == HCA_QP_RTR && state == HCA_QP_RTS) {
         s.next_psn = q.attributes.get(HCA_QPC_SEND_PSN);
         s.retries_left = q.attributes.retries;
@@ -317,17 +323,20 @@ void requester::changed(queue_pair& q, unsigned before) {
     s.deadline = never;
     if (state == HCA_QP_RESET) return;
     flush_send_queue(q);
-    flush_receive_queue(q);
+    flush_taken(q);
+    watch_receive_queue(q);
 }
 
 void requester::reset() {
     m_ready.clear();
     m_starting.clear();
     m_timers.clear();
+    m_looks.clear();
     m_reads = 0;
     m_next_issue = 0;
     cancel(m_issue);
     cancel(m_timer);
+    cancel(m_look);
     model::reset();
 }
 

@@ -100,7 +100,10 @@ private:
     void complete_with_error(queue_pair& q, unsigned syndrome);
     void flush_send_queue(queue_pair& q);
     void flush_receive(queue_pair& q, std::uint32_t wqe);
+    void watch_receive_queue(queue_pair& q);
     void flush_receive_queue(queue_pair& q);
+    void schedule_look(queue_pair& q);
+    void look();
     void set_deadline(queue_pair& q);
     void check_deadlines();
     send_wqe* wqe_of(queue_pair& q, std::uint32_t psn);
@@ -124,6 +127,8 @@ private:
     calendar_event m_issue{method<&requester::issue>, this};
     std::multimap<ticks, weak_queue_pair> m_timers;  // when to look at deadlines; may be out of date
     calendar_event m_timer{method<&requester::check_deadlines>, this};
+    std::multimap<ticks, weak_queue_pair> m_looks;  // at receive queues of those that have failed; may be out of date
+    calendar_event m_look{method<&requester::look>, this};
 };
 
 }  // namespace fabricvp::hca

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of the entries of a queue pair that has failed: one is told as the cause, all others are flushed.
+#include <algorithm>
 #include <utility>
 
 #include "hca/transport/requester.h"
 
 namespace fabricvp::hca {
+
+namespace {
+
+// Of receives that are posted in the error state: the first ones are looked for after this time, then after ever longer
+// ones up to a limit, until nothing has been found for long.
+constexpr ticks first_look = 10'000'000, longest_look = 1'000'000'000, looking_time = ticks_per_second;
+
+}  // namespace
 
 /// The oldest entry has failed: it is told, and the queue pair ends in the error state, where the rest is flushed.
 void requester::complete_with_error(queue_pair& q, unsigned syndrome) {
@@ -49,17 +58,51 @@ void requester::flush_taken(queue_pair& q) {
         m_eqs.post(event_queue_entry(HCA_EVENT_LAST_WQE).set(HCA_EQE_NUMBER, q.attributes.number));
 }
 
-void requester::flush_receive_queue(queue_pair& q) {
-    flush_taken(q);
+/// Software posts receives in the error state as well, as Linux does to learn when all before them have ended. That is
+/// a store to its own memory, of which the adapter hears nothing. So it looks again and again, ever more seldom, and no
+/// more after a while, since a machine that has nothing else to do must come to rest. A send doorbell, or the order to
+/// fail once more, begins it anew.
+void requester::watch_receive_queue(queue_pair& q) {
     if (q.attributes.has_srq) return;
-    m_rqs.remaining(q, [this, qp = q.weak()](std::uint32_t left) {
+    q.receive_queue.look_interval = first_look;
+    q.receive_queue.looked_until = now() + looking_time;
+    flush_receive_queue(q);
+}
+
+void requester::flush_receive_queue(queue_pair& q) {
+    q.receive_queue.next_look = never;
+    m_rqs.remaining(q, [this, qp = q.weak()](std::uint32_t left, bool readable) {
         auto* current_qp = m_qps.find(qp);
         if (!current_qp || current_qp->attributes.state != HCA_QP_ERR) return;
         auto& r = current_qp->receive_queue;
         r.ready.clear();
+        if (left) {
+            r.look_interval = first_look;
+            r.looked_until = now() + looking_time;
+        }
         for (; left; --left)
             flush_receive(*current_qp, static_cast<std::uint32_t>(current_qp->attributes.rq.wqe_address(r.consumed++)));
+        if (readable) schedule_look(*current_qp);
     });
+}
+
+void requester::schedule_look(queue_pair& q) {
+    auto& r = q.receive_queue;
+    if (now() >= r.looked_until) return;
+    r.next_look = now() + r.look_interval;
+    r.look_interval = std::min(2 * r.look_interval, longest_look);
+    m_looks.emplace(r.next_look, q.weak());
+    if (!m_look.scheduled() || m_look.when() > r.next_look) schedule(m_look, r.next_look);
+}
+
+void requester::look() {
+    while (!m_looks.empty() && m_looks.begin()->first <= now()) {
+        const auto [when, qp] = *m_looks.begin();
+        m_looks.erase(m_looks.begin());
+        auto* q = m_qps.find(qp);
+        if (q && q->receive_queue.next_look == when) flush_receive_queue(*q);
+    }
+    if (!m_looks.empty()) schedule(m_look, m_looks.begin()->first);
 }
 
 }  // namespace fabricvp::hca

@@ -62,6 +62,74 @@ struct shared_queue {
     static std::uint32_t entry(unsigned i) { return i << log_stride; }
 };
 
+/// Those that are posted in the error state.
+void try_late_receives(two_adapter_bench& bench) {
+    auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
+    const auto rb = b.region(4096);
+    const auto& reads = host.adapters[1]->doorbell_records.reads;
+    const auto post = [&] { qb->post_receive({{0, rb.key, 64}}); };
+    const auto entry = [&](unsigned i) { return i << qb->log_stride; };
+    for (const unsigned type : {HCA_QP_RC, HCA_QP_UC, HCA_QP_UD}) {
+        test_qp::settings s;
+        s.type = type;
+        bench.connect(s, 0x20 + 2 * type);
+        // A queue pair that has not failed is not looked after.
+        b.run(millisecond);
+        const auto before = reads.total();
+        b.run(10 * millisecond);
+        CHECK(reads.total() == before);
+
+        post();
+        post();
+        REQUIRE(b.command(HCA_2ERR_QP, qb->number) == HCA_OK);
+        check_flushed(bench, entry(0));
+        check_flushed(bench, entry(1));
+        post();  // as one does who waits for the end of all before it
+        check_flushed(bench, entry(2));
+        post();
+        post();
+        check_flushed(bench, entry(3));
+        check_flushed(bench, entry(4));
+        b.run(50 * millisecond);  // long unused: it is looked after more seldom
+        const auto idle = reads.total();
+        b.run(100 * millisecond);
+        CHECK(reads.total() >= idle + 99);
+        CHECK(reads.total() <= idle + 101);
+        for (unsigned i = 5; i < 40; ++i) {  // round the ring
+            post();
+            check_flushed(bench, entry(i % 16), 2 * millisecond);
+        }
+        CHECK(!poll(b, *cq_b, 0));
+
+        // Unused for a second, it is let alone, until software says that it is there.
+        b.run(1100 * millisecond);
+        const auto rest = reads.total();
+        post();
+        b.run(100 * millisecond);
+        CHECK(reads.total() == rest);
+        CHECK(!poll(b, *cq_b, 0));
+        REQUIRE(b.command(HCA_2ERR_QP, qb->number) == HCA_OK);
+        check_flushed(bench, entry(40 % 16));
+        b.run(1100 * millisecond);
+        post();
+        send_request marker;
+        marker.list = {{0, rb.key, 4}};
+        qb->post(marker);
+        const auto sent = bench.wait(b, *cq_b);
+        REQUIRE(sent);
+        CHECK(sent->is_send);
+        CHECK(sent->syndrome == HCA_FLUSHED);
+        check_flushed(bench, entry(41 % 16));
+        CHECK(!poll(b, *cq_b, 0));
+
+        REQUIRE(b.command(HCA_2RST_QP, qb->number, 1) == HCA_OK);
+        b.run(2 * millisecond);
+        const auto after = reads.total();
+        b.run(10 * millisecond);
+        CHECK(reads.total() == after);
+    }
+}
+
 /// One that a message has taken.
 void try_taken_entry(two_adapter_bench& bench) {
     auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
@@ -78,6 +146,7 @@ void try_taken_entry(two_adapter_bench& bench) {
         fail_in_message(bench, ra, bytes, 10);
         for (unsigned i = 0; i < 3; ++i) check_flushed(bench, entry(i));
         CHECK(!bench.wait(b, *cq_b));
+        REQUIRE(b.command(HCA_2RST_QP, qb->number, 1) == HCA_OK);
     }
     // One whose fetch ends in the error state.
     bench.connect({}, number);
@@ -95,6 +164,7 @@ void try_taken_entry(two_adapter_bench& bench) {
     memory.slow_bytes = 0;
     for (unsigned i = 0; i < 3; ++i) check_flushed(bench, entry(i));
     CHECK(!bench.wait(b, *cq_b));
+    REQUIRE(b.command(HCA_2RST_QP, qb->number, 1) == HCA_OK);
 }
 
 /// One of a shared queue that a message has taken: the event that no more follows comes behind it.
@@ -153,11 +223,26 @@ void try_shared_entry(two_adapter_bench& bench) {
     CHECK(bench.good_b().wqe == shared_queue::entry(2));
 }
 
+/// A reset of the adapter ends it all.
+void try_reset(two_adapter_bench& bench) {
+    auto& b = bench.b;
+    const auto& reads = bench.host.adapters[1]->doorbell_records.reads;
+    bench.connect({}, 0x90);
+    REQUIRE(b.command(HCA_2ERR_QP, bench.qb->number) == HCA_OK);
+    b.write32(HCA_RESET, HCA_RESET_NOW);
+    b.run(millisecond);
+    const auto after = reads.total();
+    b.run(10 * millisecond);
+    CHECK(reads.total() == after);
+}
+
 }  // namespace
 
 TEST_CASE("receives of queue pairs in the error state are flushed") {
     calendar timeline;
     two_adapter_bench bench;
+    try_late_receives(bench);
     try_taken_entry(bench);
     try_shared_entry(bench);
+    try_reset(bench);
 }
