@@ -56,6 +56,8 @@ struct queue_pair_attributes {
     bool can_receive() const {
         return state == HCA_QP_RTR || state == HCA_QP_RTS || state == HCA_QP_SQE || state == HCA_QP_SQD;
     }
+    /// Sends that are posted complete as flushed.
+    bool flushes_sends() const { return state == HCA_QP_SQE || state == HCA_QP_ERR; }
     /// Fills in the rest from the context.
     void decode();
 };

@@ -55,12 +55,19 @@ unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::u
     return HCA_OK;
 }
 
-void queue_pairs::fail(queue_pair& q) {
-    const auto before = q.attributes.state;
-    if (before == HCA_QP_ERR) return;
-    q.attributes.set(HCA_QPC_STATE, HCA_QP_ERR);
-    q.attributes.state = HCA_QP_ERR;
+void queue_pairs::enter(queue_pair& q, unsigned state) {
+    const auto before = std::exchange(q.attributes.state, state);
+    q.attributes.set(HCA_QPC_STATE, state);
     m_adapter.queue_pair_changed(q, before);
+}
+
+void queue_pairs::fail(queue_pair& q) {
+    if (q.attributes.state != HCA_QP_ERR) enter(q, HCA_QP_ERR);
+}
+
+void queue_pairs::fail_sends(queue_pair& q) {
+    if (q.attributes.type == HCA_QP_RC) return fail(q);
+    if (q.attributes.can_send()) enter(q, HCA_QP_SQE);
 }
 
 unsigned queue_pairs::to_error(std::uint32_t number) {

@@ -60,11 +60,15 @@ public:
     std::uint32_t special(bool gsi) const { return m_special[gsi]; }
     /// Puts one into the error state, as an error of its own does.
     void fail(queue_pair& q);
+    /// A send of it has failed. Only a reliable connection ends in the error state: of others the send queue stops,
+    /// until software lets it go on (InfiniBand Architecture Specification, volume 1, section 10.3.1).
+    void fail_sends(queue_pair& q);
 
     void reset() override;
 
 private:
     void clear();
+    void enter(queue_pair& q, unsigned state);
     bool well_formed(const queue_pair_attributes& a) const;
 
     adapter& m_adapter;

@@ -163,7 +163,7 @@ void send_queues::due() {
         m_pending.pop_front();
         if (full) m_adapter.doorbell_room();
         if (auto* q = m_qps.find(p.qp)) {
-            if (q->attributes.state == HCA_QP_ERR)
+            if (q->attributes.flushes_sends())
                 m_adapter.wqes_ready(*q);
             else
                 fetch(*q);
@@ -175,7 +175,7 @@ void send_queues::due() {
 void send_queues::fetch(queue_pair& q) {
     auto& s = q.send;
     const auto& sq = q.attributes.sq;
-    while (!s.batches.empty() && q.attributes.state != HCA_QP_ERR && s.fetches.size() < params.reads) {
+    while (!s.batches.empty() && !q.attributes.flushes_sends() && s.fetches.size() < params.reads) {
         std::uint32_t under_way = 0;
         for (const auto& f : s.fetches) under_way += f.count;
         if (s.wqes.size() + under_way >= params.window) return;

@@ -62,9 +62,10 @@ void requester::schedule_issue() {
 }
 
 void requester::kick(queue_pair& q) {
-    if (q.attributes.state == HCA_QP_ERR) {
+    if (q.attributes.flushes_sends()) {
         flush_send_queue(q);
-        return watch_receive_queue(q);
+        if (q.attributes.state == HCA_QP_ERR) watch_receive_queue(q);
+        return;
     }
     complete_front(q);
     schedule_queue_pair(q);
@@ -236,7 +237,7 @@ void requester::packet_left(queue_pair& q, const network::packet& p) {
 
 void requester::complete_front(queue_pair& q) {
     auto& s = q.send;
-    while (!s.wqes.empty() && q.attributes.state != HCA_QP_ERR) {
+    while (!s.wqes.empty() && !q.attributes.flushes_sends()) {
         auto& e = s.wqes.front();
         if ((!e.acked && !e.syndrome) || (q.attributes.state == HCA_QP_SQD && !e.started)) break;
         if (e.syndrome) return complete_with_error(q, e.syndrome);
@@ -316,6 +317,7 @@ void requester::changed(queue_pair& q, unsigned before) {
         request_acknowledge(q);
         return kick(q);
     }
+    if (state == HCA_QP_SQE) return stop_sends(q);
     if (state != HCA_QP_ERR && state != HCA_QP_RESET) return;
     s.requests.clear();
     for (const auto& p : s.received_packets) m_port.release(*p);

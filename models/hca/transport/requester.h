@@ -98,6 +98,7 @@ private:
     void drain(queue_pair& q);
     void request_acknowledge(queue_pair& q);
     void complete_with_error(queue_pair& q, unsigned syndrome);
+    void stop_sends(queue_pair& q);
     void flush_send_queue(queue_pair& q);
     void flush_receive(queue_pair& q, std::uint32_t wqe);
     void watch_receive_queue(queue_pair& q);

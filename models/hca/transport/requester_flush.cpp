@@ -15,7 +15,7 @@ constexpr ticks first_look = 10'000'000, longest_look = 1'000'000'000, looking_t
 
 }  // namespace
 
-/// The oldest entry has failed: it is told, and the queue pair ends in the error state, where the rest is flushed.
+/// The oldest entry has failed: it is told, and the rest is flushed.
 void requester::complete_with_error(queue_pair& q, unsigned syndrome) {
     auto& s = q.send;
     ++errors;
@@ -23,7 +23,15 @@ void requester::complete_with_error(queue_pair& q, unsigned syndrome) {
     s.wqes.pop_front();
     ++s.completed;
     s.transmit = 0;
-    m_qps.fail(q);
+    m_qps.fail_sends(q);
+}
+
+/// What is being fetched is flushed with the rest at once: when it comes, software may have let the queue go on, which
+/// then begins with what is posted afterwards.
+void requester::stop_sends(queue_pair& q) {
+    q.send.requests.clear();
+    q.send.fetches.clear();
+    flush_send_queue(q);
 }
 
 void requester::flush_send_queue(queue_pair& q) {
