@@ -131,7 +131,7 @@ void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
     }
     p->lrh.vl = static_cast<std::uint8_t>(lane);
     if (!m_up) return discard(*p, drop_reason::link_down);
-    const bool is_management = lane == management_lane;
+    const bool is_management = lane == management_lane && is_subnet_management(*p);
     if (!is_management && (m_state != port_state::active || lane >= m_data_lanes))
         return discard(*p, drop_reason::inactive);
     if (p->payload.length > m_mtu) return discard(*p, drop_reason::too_long);

@@ -82,6 +82,11 @@ struct port_errors {
 class port;
 class subnet_administration;
 
+/// A packet to QP 0, which goes by lane 15 and before subnet management has activated ports; no other one does.
+inline bool is_subnet_management(const packet& p) {
+    return transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp == 0;
+}
+
 /// The block behind a port.
 class port_owner {
 public:
@@ -144,7 +149,8 @@ public:
     span_stage queue_span{*this, "queue"}, serialisation_span{*this, "serialisation"}, wire_span{*this, "wire"},
         tail_span{*this, "tail"};
 
-    /// By service level: the virtual lane that packets leave by; 15: they are dropped.
+    /// By service level: the virtual lane that packets leave by; 15: they are dropped, as on a lane that the link has
+    /// not.
     std::array<std::uint8_t, 16> sl_to_vl{};
     lane_arbiter arbiter;
 
@@ -153,8 +159,7 @@ public:
 
     /// The lane that a packet leaves by: 15 for subnet management packets (to QP 0), else by its service level.
     unsigned lane_of(const packet& p) const {
-        return transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp == 0 ? management_lane
-                                                                                        : sl_to_vl[p.lrh.sl & 15];
+        return is_subnet_management(p) ? management_lane : sl_to_vl[p.lrh.sl & 15];
     }
     /// True if the queue of a lane takes one packet more. Otherwise port_owner::space_available() follows.
     bool has_room(unsigned lane) {

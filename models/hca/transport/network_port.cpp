@@ -44,7 +44,7 @@ void network_port::enable(bool on) {
 }
 
 bool network_port::try_send(const network::packet_ptr& p) {
-    const bool managing = link.lane_of(*p) == network::management_lane;
+    const bool managing = network::is_subnet_management(*p);
     if (is_own_lid(p->lrh.dlid)) {
         ++packets_sent;
         loop_back(p);

@@ -186,6 +186,30 @@ TEST_CASE("management goes without credits before all others, and is dropped whe
     CHECK(w.b.received.at(0).psn == 20);
 }
 
+TEST_CASE("data whose service level leads to the lane of management is discarded") {
+    auto& w = all().managed;
+    w.b.received.clear();
+    const auto discards = w.a.link.errors.transmit_discards, inactive = w.a.link.dropped(drop_reason::inactive).total();
+    w.a.link.sl_to_vl[3] = management_lane;
+    w.a.send(make_datagram(2, 256, 1, 3));
+    w.a.send(make_datagram(2, 256, 2));
+    auto gmp = make_datagram(2, 256, 3, 3);
+    gmp->bth.destination_qp = 1;
+    w.a.send(gmp);
+    auto smp = make_datagram(2, 256, 4, 3);
+    smp->bth.destination_qp = 0;
+    w.a.send(smp);
+    run_all();
+    std::vector<std::uint32_t> arrived;
+    for (const auto& h : w.b.received) arrived.push_back(h.psn);
+    std::sort(arrived.begin(), arrived.end());
+    CHECK(arrived == std::vector<std::uint32_t>{2, 4});
+    CHECK(w.a.link.errors.transmit_discards == discards + 2);
+    CHECK(w.a.link.dropped(drop_reason::inactive).total() == inactive + 2);
+    w.b.release_all();
+    w.a.link.sl_to_vl[3] = 3;
+}
+
 TEST_CASE("only active ports send data, only armed and active ones take it") {
     auto &a = all().fresh_a, &b = all().fresh_b;
     CHECK(a.link.state() == port_state::initialize);
