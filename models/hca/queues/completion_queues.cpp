@@ -119,13 +119,9 @@ void completion_queues::pump(queue& q) {
     const auto number = q.number, serial = q.serial;
     while (!q.writing && !q.status) {
         if (q.resize && q.resize->after == 0) {
-            q.start = q.resize->start;
-            q.log_size = q.resize->log_size;
-            q.lkey = q.resize->lkey;
-            const auto finished = std::move(q.resize->finished);
-            q.resize.reset();
-            finished(HCA_OK);
+            end_resize(q);
             if (!find(number, serial)) return;
+            continue;
         }
         if (q.waiting.empty()) break;
         write_next(q);
@@ -134,21 +130,41 @@ void completion_queues::pump(queue& q) {
     q.pumping = false;
 }
 
-void completion_queues::write_next(queue& q) {
+/// What software has taken, the doorbell record tells.
+void completion_queues::read_consumer(queue& q) {
     q.writing = true;
-    const auto number = q.number, serial = q.serial;
-    if (q.producer - q.consumer >= 1u << q.log_size) {  // as far as was known: the doorbell record tells
-        if (q.consumer_is_new) return fail(q, HCA_CQ_OVERRUN);
-        m_doorbell_records.read(q.uar, q.consumer_record, [this, number, serial](bool ok, std::uint32_t consumer) {
-            auto* current = find(number, serial);
-            if (!current) return;
-            if (ok && current->producer - consumer <= 1u << current->log_size) current->consumer = consumer;
-            current->consumer_is_new = true;
-            current->writing = false;
-            pump(*current);
-        });
-        return;
+    m_doorbell_records.read(q.uar, q.consumer_record,
+                            [this, number = q.number, serial = q.serial](bool ok, std::uint32_t consumer) {
+                                auto* current = find(number, serial);
+                                if (!current) return;
+                                if (ok && current->producer - consumer <= 1u << current->log_size)
+                                    current->consumer = consumer;
+                                current->consumer_is_new = true;
+                                current->writing = false;
+                                pump(*current);
+                            });
+}
+
+/// All older completions are written. Those that software has not taken keep their places, so the new buffer has to be
+/// long enough for them.
+void completion_queues::end_resize(queue& q) {
+    const bool fits = q.producer - q.consumer <= 1u << q.resize->log_size;
+    if (!fits && !q.consumer_is_new) return read_consumer(q);
+    q.consumer_is_new = false;  // software may take more until that counts again
+    const auto r = std::exchange(q.resize, nullptr);
+    if (fits) {
+        q.start = r->start;
+        q.log_size = r->log_size;
+        q.lkey = r->lkey;
     }
+    r->finished(fits ? HCA_OK : HCA_BAD_SIZE);
+}
+
+void completion_queues::write_next(queue& q) {
+    const auto number = q.number, serial = q.serial;
+    if (q.producer - q.consumer >= 1u << q.log_size)  // as far as is known
+        return q.consumer_is_new ? fail(q, HCA_CQ_OVERRUN) : read_consumer(q);
+    q.writing = true;
     q.consumer_is_new = false;
     const auto e = q.waiting.front();
     q.waiting.pop_front();

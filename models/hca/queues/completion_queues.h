@@ -59,7 +59,8 @@ public:
     /// All return an enum hca_status.
     unsigned add(std::uint32_t number, const std::uint8_t* context);
     unsigned remove(std::uint32_t number, std::uint8_t* context);
-    /// \param finished called with the status once all older completions are in the old buffer
+    /// \param finished called with the status once all older completions are in the old buffer; the new one has to have
+    /// room for those that software has not taken
     void resize(std::uint32_t number, const std::uint8_t* mailbox, std::function<void(unsigned)> finished);
 
     bool exists(std::uint32_t number) const { return find(number) != nullptr; }
@@ -97,6 +98,8 @@ private:
     }
     queue* find(std::uint32_t number, std::uint32_t serial);
     void pump(queue& q);
+    void read_consumer(queue& q);
+    void end_resize(queue& q);
     void write_next(queue& q);
     void write(queue& q, const completion_queue_entry& e, violation v, const bus_ranges& where);
     void fail(queue& q, unsigned syndrome);
