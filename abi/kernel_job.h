@@ -38,13 +38,14 @@ enum {
 #define KERNEL_JOB_PLACE_GPU0 UINT32_C(1)
 #define KERNEL_JOB_PLACE_HOST UINT32_C(0xffffffff)
 
-/* KEEP: it stays when the job has ended, and `address` says where. KEPT: an earlier job's, at `address`. ALWAYS: OUT
+/* KEEP: it stays when the job has ended, and `address` says where. KEPT: an earlier one's, at `address`. ALWAYS: OUT
  * also if the kernel has ended with a fault. */
 enum { KERNEL_JOB_IN = 1, KERNEL_JOB_OUT = 2, KERNEL_JOB_KEEP = 4, KERNEL_JOB_KEPT = 8, KERNEL_JOB_ALWAYS = 16 };
 struct kernel_job_buffer {
     uint64_t bytes;
     uint64_t contents; /* offset; needed if IN or OUT, or in host memory: then a multiple of the page. KEPT without an
-                          address: bits 63…32 the number of an earlier job of the chain, 31…0 of its buffer */
+                          address: bits 63…32 the number of an earlier job of the chain, or of this one, 31…0 of a
+                          buffer of it, here of an earlier one */
     uint64_t argument; /* offset inside the arguments of the 8 bytes that get the buffer's address */
     uint32_t flags;    /* IN: has contents at first, zeros otherwise. OUT: is copied back */
     uint32_t place;    /* KERNEL_JOB_PLACE_… */

@@ -132,3 +132,19 @@ def test_memory_of_launches_is_used_again():
             if n in (2, 5):
                 with pytest.raises(KernelFault):
                     add(64, 64, x, None)
+
+
+@pytest.mark.timeout(100)
+def test_a_fresh_array_is_given_twice_to_one_launch(gpu, tmp_path):
+    values = numpy.arange(64, dtype="i4")
+    program = gpu.program("kernel void add(global int* x, global int* y) { x[get_local_id(0)] += y[get_local_id(0)]; }")
+    program.save(tmp_path / "add.elf")
+    alone, streamed, listed = (gpu.array(values) for _ in range(3))
+    program["add"](64, 64, alone, alone)
+    stream = gpu.stream()
+    for _ in range(2):
+        program["add"](64, 64, streamed, streamed, stream=stream)
+    stream.synchronize()
+    gpu.launch(tmp_path / "add.elf", 64, [listed, listed])
+    assert (alone.get() == 2 * values).all() and (listed.get() == 2 * values).all()
+    assert (streamed.get() == 4 * values).all()

@@ -90,11 +90,12 @@ static bool allocate(struct app* app, struct kernel_job_buffer* b, uint32_t gpu)
     return true;
 }
 
-/* Where a buffer of an earlier job of the chain is. \returns false if there is none */
-static bool find_kept(struct kernel_job* const* jobs, unsigned own, struct kernel_job_buffer* b) {
+/* Where a buffer of an earlier job of the chain is, or one before buffer i of this. \returns false if there is none */
+static bool find_kept(struct kernel_job* const* jobs, unsigned own, uint32_t i) {
+    struct kernel_job_buffer* b = &buffers_of(jobs[own])[i];
     if (b->address) return true;
     const uint64_t job = b->contents >> 32, buffer = (uint32_t)b->contents;
-    if (job >= own || buffer >= jobs[job]->buffer_count) return wrong("a kept buffer does not exist");
+    if (job > own || buffer >= (job < own ? jobs[job]->buffer_count : i)) return wrong("a kept buffer does not exist");
     b->address = buffers_of(jobs[job])[buffer].address;
     return true;
 }
@@ -118,7 +119,7 @@ static bool place_buffers(struct app* app, struct launch* l, struct kernel_job* 
     for (uint32_t i = 0; i < job->buffer_count; l->placed = ++i) {
         struct kernel_job_buffer* b = &buffers_of(job)[i];
         if (b->flags & KERNEL_JOB_KEPT) {
-            if (!find_kept(jobs, own, b)) return false;
+            if (!find_kept(jobs, own, i)) return false;
         } else if (b->place ==
                    KERNEL_JOB_PLACE_HOST) { /* its contents are there already, and come back by themselves */
             b->address = gpu_map_host(app->node, (uint8_t*)job + b->contents, b->bytes, true);
