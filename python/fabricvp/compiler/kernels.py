@@ -154,36 +154,48 @@ def _type_of(parameter: str) -> str:
 
 
 def place_locals(module: Module, kernels: list[Kernel]) -> dict[str, int]:
-    """Addresses of the variables in the local data share. Each kernel is charged its own; kernels that share variables,
-    as one that calls another does, are charged the same."""
-    owned = {k.name: sorted(module.reach(k.function) & module.locals.keys()) for k in kernels}
-    groups: list[tuple[set[str], set[str]]] = []
-    for name, variables in owned.items():
-        names, members = {name}, set(variables)
-        for other in [g for g in groups if g[1] & members]:
-            groups.remove(other)
-            names |= other[0]
-            members |= other[1]
-        groups.append((names, members))
+    """Addresses of the variables in the local data share. Variables lie behind each other where a kernel has both, by
+    itself or by what it calls, and may overlap otherwise; those of more kernels come first. Arrays of dynamic size
+    begin at one address for all kernels that have them, behind the variables of each. A kernel is charged what lies
+    below the end of its variables, and below its arrays of dynamic size. Raises `InputError` if that is too much."""
+    owned = {k.name: module.reach(k.function) & module.locals.keys() for k in kernels}
+    users = {v: {name for name, variables in owned.items() if v in variables} for v in module.locals}
+    static = [v for v in module.locals.values() if not v.dynamic and users[v.name]]
+    ends: dict[str, int] = dict.fromkeys(owned, 0)
     addresses = {}
-    for names, members in groups:
-        at = 0
-        for variable in [v for v in module.locals.values() if v.name in members]:
-            at = -(-at // variable.alignment) * variable.alignment
-            if not variable.dynamic:
-                addresses[variable.name] = _LDS + at
-                at += variable.size
-        at = -(-at // 16) * 16
-        addresses.update({v.name: _LDS + at for v in module.locals.values() if v.name in members and v.dynamic})
-        for kernel in kernels:
-            if kernel.name in names:
-                kernel.lds_bytes = at
-                if at > _LDS_BYTES:
-                    raise InputError(
-                        f"kernel '{kernel.name}' has {at} bytes of __local variables, and a local data share has"
-                        f" {_LDS_BYTES}"
-                    )
+    for variable in sorted(static, key=lambda v: -len(users[v.name])):
+        at = max(ends[name] for name in users[variable.name])
+        at = -(-at // variable.alignment) * variable.alignment
+        addresses[variable.name] = _LDS + at
+        ends.update(dict.fromkeys(users[variable.name], at + variable.size))
+    ends = {name: -(-end // 16) * 16 for name, end in ends.items()}
+    for arrays, names in _dynamic_groups([v.name for v in module.locals.values() if v.dynamic], users):
+        alignment = max(16, *(module.locals[array].alignment for array in arrays))
+        at = -(-max(ends[name] for name in names) // alignment) * alignment
+        addresses.update(dict.fromkeys(sorted(arrays), _LDS + at))
+        ends.update(dict.fromkeys(names, at))
+    for kernel in kernels:
+        kernel.lds_bytes = ends[kernel.name]
+        if kernel.lds_bytes > _LDS_BYTES:
+            raise InputError(
+                f"kernel '{kernel.name}' has {kernel.lds_bytes} bytes of __local variables, and a local data share has"
+                f" {_LDS_BYTES}"
+            )
     return addresses
+
+
+def _dynamic_groups(arrays: list[str], users: Mapping[str, set[str]]) -> list[tuple[set[str], set[str]]]:
+    """Arrays of dynamic size that begin at the same address, since a kernel has several of them, and their kernels."""
+    groups: list[tuple[set[str], set[str]]] = []
+    for array in arrays:
+        together, names = {array}, set(users[array])
+        for other in [g for g in groups if g[1] & names]:
+            groups.remove(other)
+            together |= other[0]
+            names |= other[1]
+        if names:
+            groups.append((together, names))
+    return groups
 
 
 def entries(module: Module, kernels: list[Kernel]) -> str:
