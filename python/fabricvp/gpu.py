@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from . import _fabricvp
 from ._renamed import renamed_arguments
+from .byte_order import require_little_endian
 from .errors import AddressError
 from .launch import ArgumentBlock, Arguments, Launch, PendingLaunch, default_group, to_3d
 from .memory import Memory
@@ -296,12 +297,15 @@ class Gpu:
     @runs_in_caller
     def array(self, values: Any) -> DeviceArray:
         """An array in the GPU's memory that stays there between launches, with the values of an array of numpy (or what
-        `numpy.asarray()` takes). The first launch that has it allocates and fills it."""
+        `numpy.asarray()` takes). The first launch that has it allocates and fills it.
+
+        Raises `TypeError` for big-endian numbers, and `ValueError` for an empty array."""
         import numpy
 
         from .device_arrays import DeviceArray
 
         values = numpy.ascontiguousarray(values) if numpy.ndim(values) else numpy.asarray(values)
+        require_little_endian(values)
         if not values.nbytes:
             raise ValueError("the array is empty")
         handle = self._new_array(values.nbytes, values.tobytes())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _fabricvp
+from .byte_order import require_little_endian
 from .conditions import Marker
 from .device_arrays import ArrayStore, DeviceArray
 from .errors import GuestStopped, InputError, KernelFault
@@ -133,6 +134,7 @@ class Arguments:
             self.sources.append((key, None))
             return
         if _is_array(given):
+            self._check_order(f"buffer {key!r}", given)
             contents = given.tobytes()
             size = len(contents)
         elif isinstance(given, int):
@@ -147,7 +149,15 @@ class Arguments:
         self.buffers.append(Buffer(size, contents, True, self._put(bytes(8))))
         self.sources.append((key, given if contents is not None else None))
 
+    @staticmethod
+    def _check_order(what: str, value: Any) -> None:
+        try:
+            require_little_endian(value)
+        except TypeError as error:
+            raise TypeError(f"{what}: {error}") from None
+
     def _value(self, index: int, value: Any) -> None:
+        self._check_order(f"argument {index}", value)
         if isinstance(value, (ctypes._SimpleCData, ctypes.Structure)):
             self._put(bytes(value), ctypes.alignment(value))
         elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a scalar of numpy

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .byte_order import require_little_endian
+
 if TYPE_CHECKING:
     import numpy
 
@@ -34,13 +36,14 @@ class ProgramVariable:
 
     def set(self, value: Any) -> None:
         """Changes it: a number, what `numpy.asarray()` takes, or the bytes of a structure. Without simulated time.
-        Raises `ValueError` for another size."""
+        Raises `ValueError` for another size, and `TypeError` for a structure with big-endian fields."""
         import numpy
 
         if not isinstance(value, (bytes, bytearray)):
             given = numpy.asarray(value)
             if self.dtype.kind != "V":
                 given = given.astype(self.dtype)
+            require_little_endian(given)
             if given.shape != self.shape:
                 raise ValueError(f"variable '{self.name}' has shape {self.shape}, not {given.shape}")
             value = given.tobytes()

@@ -21,13 +21,15 @@ _QUALIFIERS = (
 
 @dataclass(frozen=True)
 class Declared:
-    """A parameter: its name, type as text, the same without typedefs, whether it is a pointer, and to const."""
+    """A parameter: its name, type as text, the same without typedefs and with integers for enumerations, whether it is
+    a pointer, and to const, and whether it is, or points to, an enumeration."""
 
     name: str
     type: str
     base: str
     pointer: bool
     const: bool
+    enumeration: bool
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class DebugInformation:
         plain, _ = self._plain(type_)
         fields = self._fields(plain)
         if fields.get("tag") != "DW_TAG_array_type":
-            return self._named(plain), ()
+            return self._base(plain), ()
         ranges = split_list(self._metadata.get(fields.get("elements", ""), "!{}")[2:-1])
         lengths = tuple(int(self._fields(r).get("count", "0")) for r in ranges)
         base, inner = self.array(fields.get("baseType", ""))
@@ -108,10 +110,21 @@ class DebugInformation:
         inner, _ = self._plain(reference)
         fields = self._fields(inner)
         if fields.get("tag") not in ("DW_TAG_pointer_type", "DW_TAG_reference_type"):
-            return Declared(name, self._named(reference), self._named(inner), False, False)
+            type_, enumeration = self._named(reference), self._is_enumeration(inner)
+            return Declared(name, type_, self._base(inner), False, False, enumeration)
         pointee = fields.get("baseType", "")
         plain, const = self._plain(pointee)
-        return Declared(name, f"{self._named(pointee)}*", f"{self._named(plain)}*", True, const)
+        type_, enumeration = f"{self._named(pointee)}*", self._is_enumeration(plain)
+        return Declared(name, type_, f"{self._base(plain)}*", True, const, enumeration)
+
+    def _is_enumeration(self, plain: str) -> bool:
+        return self._fields(plain).get("tag") == "DW_TAG_enumeration_type"
+
+    def _base(self, plain: str) -> str:
+        """The name of a type behind typedefs, of an enumeration that of its integers."""
+        if not self._is_enumeration(plain):
+            return self._named(plain)
+        return self._named(self._plain(self._fields(plain).get("baseType", ""))[0])
 
     def _plain(self, reference: str) -> tuple[str, bool]:
         """The type behind typedefs and qualifiers, and whether const is among them."""

@@ -25,7 +25,8 @@ _OPAQUE = re.compile(r'%opencl\.(\w+?)(?:_[rw]o|_rw|_wo)?_t\b|target\("spirv\.(\
 @dataclass(frozen=True)
 class Parameter:
     """A parameter: ``kind`` is "global", "constant", "local" (pointers) or "value"; ``type`` as the source spells it;
-    ``base`` the same without typedefs; ``offset`` and ``size`` in the block of arguments."""
+    ``base`` the same without typedefs, with integers for enumerations; ``offset`` and ``size`` in the block of
+    arguments."""
 
     name: str
     kind: str
@@ -100,10 +101,15 @@ def _opencl_parameters(module: Module, function: Function) -> list[tuple[str, st
         module.strings(function.attached[f"kernel_arg_{what}"])
         for what in ("addr_space", "name", "type", "base_type", "type_qual")
     ]
-    return [
+    found = [
         (_SPACES.get(space, "value"), name, type_, base, "const" in qualifiers.split() or space == "2")
         for space, name, type_, base, qualifiers in zip(*columns, strict=True)
     ]
+    for at, declared in enumerate(DebugInformation(module).parameters(function)):
+        if declared.enumeration:  # the IR has its name alone
+            kind, name, type_, _, const = found[at]
+            found[at] = kind, name, type_, declared.base, const
+    return found
 
 
 def _kernel(module: Module, function: Function, name: str, declared: list[tuple[str, str, str, str, bool]]) -> Kernel:

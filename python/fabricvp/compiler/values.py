@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..byte_order import require_little_endian
 from .kernels import Parameter
 
 #: Types of OpenCL C as numpy names them.
@@ -31,6 +32,10 @@ SCALARS = {
     "long long": "<i8",
     "unsigned long long": "<u8",
     "bool": "u1",
+    "char8_t": "u1",
+    "char16_t": "<u2",
+    "char32_t": "<u4",
+    "wchar_t": "<i4",
     "half": "<f2",
     "__half": "<f2",
     "float": "<f4",
@@ -71,6 +76,7 @@ def pack(p: Parameter, value: Any) -> bytes:
         if isinstance(value, (ctypes.Structure, ctypes.Union)) or (
             isinstance(value, (numpy.void, numpy.ndarray)) and value.shape == ()
         ):
+            require_little_endian(value)
             data = bytes(value) if isinstance(value, (ctypes.Structure, ctypes.Union)) else value.tobytes()
             if len(data) != p.size:
                 raise ValueError(f"{len(data)} bytes for a {p.type} of {p.size} bytes")
@@ -106,7 +112,9 @@ def _scalar(scalar: str, value: Any, type_: str) -> bytes:
 
 
 def check_array(p: Parameter, array: Any) -> None:
-    """Raises `TypeError` where an array's elements are not what a pointer points to. Bytes stand for anything."""
+    """Raises `TypeError` where an array's elements are not what a pointer points to, or big-endian. Bytes stand for
+    anything."""
+    require_little_endian(array)
     pointee = p.base.rstrip("*").strip() if p.base.endswith("*") and not p.base.endswith("**") else None
     kind = element(pointee) if pointee else None
     dtype = array.dtype
