@@ -197,6 +197,15 @@ def test_shares_are_of_the_region(results):
     assert found["command processor before launches"].share == pytest.approx(min(idle, rung) / (seconds * 1e12))
 
 
+def test_launches_are_kernels_rather_than_doorbells(results):
+    [region] = json.loads((results / "regions.json").read_text())
+    region["statistics"] |= {f"node0.gpu0.launches.doorbell_to_{step}.count": 2 for step in ("launch", "instruction")}
+    region["statistics"]["node0.gpu0.launches.launch_to_start.count"] = 8
+    (results / "regions.json").write_text(json.dumps([region]))
+    idle = [each.queue for each in explain(results).findings if each.resource == "no kernel ran"]
+    assert idle == ["launches: 8"]
+
+
 def test_a_region_in_which_nothing_is_busy_waits_for_latency(command, tmp_path):
     run(command, tmp_path / "results", ("gpu", "spmv", 2048), [])
     done = command("explain", tmp_path / "results")

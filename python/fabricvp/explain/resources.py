@@ -222,11 +222,11 @@ RESOURCES: tuple[Resource, ...] = (
     ),
     Resource(
         "no kernel ran",
-        GPU + r"\.launches\.doorbell_to_launch\.count",
+        GPU + r"\.launches\.launch_to_start\.count",
         idle,
         one,
         host_changes,
-        (("launches.doorbell_to_launch.count", "launches: {}"),),
+        (("launches.launch_to_start.count", "launches: {}"),),
         level=4,
         waits_as="host",
     ),
