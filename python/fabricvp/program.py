@@ -31,7 +31,7 @@ from .device_arrays import DeviceArray
 from .errors import InputError, KernelFault
 from .launch import ArgumentBlock, Buffer, Launch, Locality, default_group, to_3d
 from .printed import Printed
-from .program_variables import ProgramVariable
+from .program_variables import BlockVariable, ProgramConstant, ProgramVariable
 
 if TYPE_CHECKING:
     from .gpu import Gpu
@@ -79,17 +79,26 @@ class Program:
 
     @property
     def variables(self) -> list[str]:
-        """Names of the variables of program scope that kernels may write."""
-        return list(self.image.block.variables) if self.image.block else []
+        """Names of the variables of program scope that kernels may write, and of those that are `__constant__` in HIP
+        and CUDA."""
+        return [
+            *(self.image.block.variables if self.image.block else ()),
+            *(name for name, constant in self.image.constants.items() if constant.address),
+        ]
 
     def variable(self, name: str) -> ProgramVariable:
-        """A variable of program scope that kernels may write: `get()` reads it, `set()` writes it. Each program has its
-        own, on its GPU; they begin with what the source says, and keep what kernels write. Raises `InputError` if there
-        is none of that name."""
+        """A variable of program scope that kernels may write, or that is `__constant__` in HIP and CUDA: `get()` reads
+        it, `set()` writes it. Each program has its own, on its GPU; they begin with what the source says, and keep what
+        kernels write. A new value of a constant is for later launches. Raises `InputError` if there is none of that
+        name."""
+        if name in self.image.constants and name not in self.variables:
+            raise InputError(f"variable '{name}' is static and __constant__: the code has its value; leave out static")
         if name not in self.variables:
             raise InputError(f"no variable '{name}' in the source; there are: {', '.join(self.variables) or 'none'}")
+        if name in self.image.constants:
+            return ProgramConstant(self.image, self.image.constants[name])
         assert self.image.block is not None
-        return ProgramVariable(self._gpu, self._block, self.image.block.variables[name])
+        return BlockVariable(self._gpu, self._block, self.image.block.variables[name])
 
     def _block_argument(self, kernel: Kernel) -> list[Buffer]:
         """What a kernel gets behind its arguments."""

@@ -116,6 +116,45 @@ def test_variables_of_cuda_begin_anew_after_a_launch_that_did_not_end(gpu):
         array.get()
 
 
+CONSTANTS = """
+struct pair { int a; float b; };
+enum mode { OFF, ON };
+__constant__ float factors[4] = {1, 2, 3, 4};
+__constant__ int unset[2][4];
+__constant__ pair both = {3, 2};
+namespace deep { static __constant__ int fixed = 5; __constant__ mode state = ON; }
+__device__ int count;
+__global__ void sums(float* out) {
+    int i = threadIdx.x;
+    out[i] = factors[i] + unset[1][i] + both.a + deep::fixed + deep::state;
+    count = i;
+}
+"""
+
+
+@pytest.mark.timeout(100)
+def test_constants_of_cuda_are_set_for_later_launches(gpu, tmp_path):
+    program, other = gpu.program(CONSTANTS, language="cuda"), gpu.program(CONSTANTS, language="cuda")
+    assert sorted(program.variables) == ["both", "count", "factors", "state", "unset"]
+    out, factors = numpy.zeros(4, "f4"), numpy.arange(1, 5, dtype="f4")
+    program["sums"](1, 4, out)
+    assert (out == factors + 9).all() and (program.variable("factors").get() == factors).all()
+    program.variable("unset").set(numpy.arange(8).reshape(2, 4))
+    program.variable("state").set(0)
+    program.variable("both").set(numpy.array((10, 0.5), [("a", "i4"), ("b", "f4")]))
+    program["sums"](1, 4, out)
+    assert (out == factors + numpy.arange(4, 8) + 15).all() and program.variable("unset").get()[1, 3] == 7
+    assert not other.variable("unset").get().any()
+    other["sums"](1, 4, out)
+    assert (out == factors + 9).all()
+    with pytest.raises(ValueError, match=r"variable 'factors' has shape \(4,\), not \(3,\)"):
+        program.variable("factors").set([1, 2, 3])
+    with pytest.raises(TypeError, match="big-endian"):
+        program.variable("both").set(numpy.zeros((), [("a", ">i4"), ("b", "f4")]))
+    with pytest.raises(InputError, match="variable 'fixed' is static and __constant__: the code has its value"):
+        program.variable("fixed")
+
+
 @pytest.mark.timeout(100)
 def test_the_heap(gpu):
     program = gpu.program(CUDA, language="cuda", heap="64 KiB")

@@ -108,11 +108,11 @@ def block_of(module: Module, debug: DebugInformation, elf: Elf) -> Block | None:
     for symbol, (name, type_) in described.items():
         offset, bytes_ = places[symbol]
         unique = name if name and names.count(name) == 1 else symbol
-        block.variables[unique] = Variable(unique, offset, bytes_, *_array(debug, type_, bytes_))
+        block.variables[unique] = Variable(unique, offset, bytes_, *array_of(debug, type_, bytes_))
     return block
 
 
-def _array(debug: DebugInformation, type_: str, size: int) -> tuple[str, tuple[int, ...]]:
+def array_of(debug: DebugInformation, type_: str, size: int) -> tuple[str, tuple[int, ...]]:
     """A type as numpy has it."""
     from .values import SCALARS
 

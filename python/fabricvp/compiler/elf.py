@@ -6,8 +6,10 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from ..errors import InputError
+
 _SYMTAB, _NOBITS = 2, 8
-_TLS = 6
+_OBJECT, _TLS = 1, 6
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,29 @@ class Elf:
         """Its bytes."""
         return b"" if section.kind == _NOBITS else bytes(self.data[section.offset : section.offset + section.size])
 
+    def objects(self) -> dict[str, tuple[int, int]]:
+        """Addresses and sizes of variables of the image, by name."""
+        return self._symbols(_OBJECT)
+
+    def at(self, address: int, size: int) -> slice:
+        """Where bytes that lanes see at an address are in the file. Raises `InputError` if they are not."""
+        for s in self.sections:
+            if s.address and s.kind != _NOBITS and s.address <= address and address + size <= s.address + s.size:
+                begin = s.offset + address - s.address
+                return slice(begin, begin + size)
+        raise InputError(f"the image has no {size} bytes at {address:#x}")
+
     def thread_variables(self) -> dict[str, tuple[int, int]]:
         """Offsets and sizes of variables behind the thread pointer, by name."""
+        return self._symbols(_TLS)
+
+    def _symbols(self, kind: int) -> dict[str, tuple[int, int]]:
         found = {}
         for table in (s for s in self.sections if s.kind == _SYMTAB):
             strings = self.sections[table.link].offset
             for at in range(table.offset, table.offset + table.size, 24):
                 name, info, _, section, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
-                if info & 15 == _TLS and section:
+                if info & 15 == kind and section:
                     found[self._string(strings + name)] = value, size
         return found
 

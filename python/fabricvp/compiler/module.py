@@ -61,6 +61,7 @@ class Module:
         self.metadata: dict[str, str] = {}
         self.annotations: dict[str, str] = {}  # of functions
         self.variables: dict[str, str] = {}  # that kernels may write: their metadata, or ""
+        self.constants: dict[str, tuple[str, bool]] = {}  # __constant__: their metadata, or "", and whether static
         self.prints = self.heap = self.grid = False
         self.layout = Layout(self.types)
         self._read()
@@ -125,9 +126,10 @@ class Module:
             self.locals[name] = LocalVariable(
                 name, self.layout.size(type_), alignment, found["head"].startswith("external")
             )
-        elif (
-            found["kind"] == "global" and _CONSTANT not in found["rest"] and not name.startswith(("llvm.", _IDENTIFIER))
-        ):
+        elif _CONSTANT in found["rest"]:
+            attached = re.search(r"!dbg (!\d+)", found["rest"])
+            self.constants[name] = attached[1] if attached else "", "externally_initialized" not in found["head"]
+        elif found["kind"] == "global" and not name.startswith(("llvm.", _IDENTIFIER)):
             if name in _PROVIDED:
                 self.heap |= name == HEAP
                 self.grid |= name == GRID
@@ -249,8 +251,7 @@ def lowered(
 
 def host_variables(module: Module) -> list[str]:
     """Variables and constants of program scope, which the host may know where kernels do not use them."""
-    constants = (found for line in module.lines if _CONSTANT in line and (found := _GLOBAL.match(line)))
-    return [*module.variables, *(unquoted(found["name"]) for found in constants)]
+    return [*module.variables, *module.constants]
 
 
 def _variable(module: Module, found: re.Match[str]) -> str:

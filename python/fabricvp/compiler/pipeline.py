@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import InputError
-from . import device_link, languages, record, toolchain
+from . import constants, device_link, languages, record, toolchain
 from .atomics import without_results
 from .block import GRID, Block, block_of
 from .builtins import families_of, source_of
@@ -40,11 +40,12 @@ _BACK = [
 
 @dataclass
 class Image:
-    """An ELF file with kernels, by name, and the block that they share, if there is one."""
+    """An ELF file with kernels, by name, the block that they share, if there is one, and constants, by name."""
 
     elf: bytes
     kernels: dict[str, Kernel] = field(default_factory=dict)
     block: Block | None = None
+    constants: dict[str, constants.Constant] = field(default_factory=dict)
 
     @staticmethod
     def read(data: bytes) -> Image:
@@ -54,7 +55,7 @@ class Image:
         if section is None:
             raise InputError("the file has no kernels with known parameters: `fabricvp cc` makes such files")
         kernels, block = record.decode(elf.contents(section))
-        return Image(data, {kernel.name: kernel for kernel in kernels}, block)
+        return Image(data, {kernel.name: kernel for kernel in kernels}, block, constants.decode(elf))
 
 
 def build(source: str, name: str, options: Options | None = None, language: str = "") -> Image:
@@ -219,14 +220,17 @@ def _compile(sources: Sequence[Source]) -> bytes:
             (folder / "linked.elf").read_bytes(), kernels, own, options.recursion, spills(folder / "spills.yaml")
         )
         (folder / "linked.elf").write_bytes(elf)
-        block = block_of(module, DebugInformation(module), Elf(elf))
-        (folder / "program.record").write_bytes(record.encode(kernels, block))
+        debug, linked = DebugInformation(module), Elf(elf)
+        (folder / "program.record").write_bytes(record.encode(kernels, block_of(module, debug, linked)))
+        (folder / "constants").write_bytes(constants.encode(constants.constants_of(module, debug, linked)))
         objcopy = re.sub(r"gcc$", "objcopy", toolchain.gcc())
         toolchain.run(
             [
                 objcopy,
                 "--add-section",
                 f"{record.SECTION}={folder}/program.record",
+                "--add-section",
+                f"{constants.SECTION}={folder}/constants",
                 str(folder / "linked.elf"),
                 str(folder / "out.elf"),
             ]
