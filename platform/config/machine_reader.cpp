@@ -138,6 +138,7 @@ void check_top_level(const config_tree& tree, bool file, std::size_t nodes) {
         if (*index >= nodes) throw input_error(fmt::format("{}: there is no {}: {}", e.origin, e.key, counted(nodes)));
         known.push_back(e.key);
     }
+    if (file) known.insert(known.end(), {"base", "plugins"});  // they have been taken out
     reject_unknown_keys(tree, "", known);
 }
 

@@ -92,9 +92,14 @@ def add_result_cache(parser: ArgumentParser) -> None:
 
 
 def _jobs(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 1024:
+    if not is_whole(text) or not 1 <= int(text) <= 1024:
         raise InputError(f"'{text}' is not a number of 1 … 1024")
     return int(text)
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is digits alone, which `int()` takes: superscripts, say, are digits to `str.isdigit()`, too."""
+    return text.isascii() and text.isdecimal()
 
 
 def number(text: str, what: str, low: float, high: float) -> float:

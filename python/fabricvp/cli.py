@@ -9,6 +9,7 @@ import io
 import mmap
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="surrogateescape")  # names of files may hold any bytes
     argv = sys.argv[1:] if arguments is None else list(arguments)
+    usual, warnings.formatwarning = warnings.formatwarning, _warning_line
     try:
         _check_address_space(MIN_ADDRESS_SPACE.get(argv[0] if argv else "", DEFAULT_MIN_ADDRESS_SPACE))
         status = _main(argv)
@@ -82,6 +84,15 @@ def main(arguments: list[str] | None = None) -> int:
         _discard_output()
         print(f"fabricvp: {_error_text(error)}", file=sys.stderr)
         return 2
+    finally:
+        warnings.formatwarning = usual
+
+
+def _warning_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning as users of a command read it: without the place in the package's source."""
+    return f"fabricvp: {printable('; '.join(str(message).splitlines()))}\n"
 
 
 def _check_address_space(required_bytes: int) -> None:

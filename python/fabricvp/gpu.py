@@ -66,6 +66,9 @@ def check_app(
 ) -> None:
     """Raises `InputError` for an unknown name, policy or option or an option without effect, `ValueError` for numbers
     below 1, `TypeError` for a value of another type."""
+    for what, count in (("size", size), ("gpus", gpus)):
+        if count is not None and (isinstance(count, bool) or not hasattr(count, "__index__")):
+            raise TypeError(f"application {name}: {what}={count!r}: must be a whole number")
     if (size is not None and size < 1) or (gpus is not None and gpus < 1):
         raise ValueError(f"application {name} with size={size}, gpus={gpus}: 1 or more")
     try:
@@ -399,7 +402,7 @@ class Gpu:
         rows: dict[int, dict[str, float]] = {}
         for name, value in self.statistics.items():
             head, _, counter = name.partition(".")
-            if head.startswith("compute_unit") and head[12:].isdigit():
+            if head.startswith("compute_unit") and head[12:].isdecimal():
                 rows.setdefault(int(head[12:]), {})[counter] = value
         return pandas.DataFrame.from_dict(rows, orient="index").sort_index()
 

@@ -44,4 +44,4 @@ def _value(text: str) -> int | float | str:
         return int(text, 16)
     if not _NUMBER.fullmatch(text):
         return text
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
+    return int(text) if text.lstrip("+-").isdecimal() else float(text)

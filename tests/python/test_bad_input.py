@@ -2,6 +2,8 @@
 """What callers get wrong is an `InputError` of one line, and the machine is not harmed. Configurations, overrides,
 images and options are in tests/system (bad_input_test.py, bad_machines_test.py)."""
 
+import re
+
 import fabricvp
 import guests
 import pytest
@@ -25,6 +27,14 @@ def test_overrides_in_all_forms(tmp_path):
     }
     with pytest.raises(fabricvp.InputError, match="no value of a configuration"):
         flatten({"a": object()}, {})
+
+
+@pytest.mark.parametrize(("option", "value"), [("size", "4096"), ("size", 2.5), ("gpus", "1"), ("gpus", True)])
+def test_numbers_of_applications_have_their_type(option, value):
+    with pytest.raises(
+        TypeError, match=re.escape(f"application vectoradd: {option}={value!r}: must be a whole number")
+    ):
+        fabricvp.spawn("gpu", app="vectoradd", **{option: value})
 
 
 def test_an_image_that_is_none_leaves_the_platform_usable(machine, tmp_path):

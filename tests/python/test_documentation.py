@@ -44,6 +44,13 @@ def test_example(text, printed, clone):
     assert not printed or tutorials.matches(expected, got), done.stdout
 
 
+def test_files_that_comments_of_machines_name_exist():
+    for config in sorted((REPOSITORY / "configs").glob("*.yaml")):
+        comments = " ".join(line.partition("#")[2] for line in config.read_text().splitlines())
+        for name in re.findall(r"(?<![\w./-])[\w./-]*\w\.(?:md|yaml|cpp|h|c|py|sh)\b", comments):
+            assert (REPOSITORY / name).exists() or (config.parent / name).exists(), f"{config.name}: {name}"
+
+
 def mentions():
     """(page, name) of functions, files and unit tests that pages mention in code spans."""
     for page in [*REPOSITORY.glob("*.md"), *sorted((REPOSITORY / "docs").rglob("*.md"))]:

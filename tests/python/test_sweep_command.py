@@ -142,6 +142,7 @@ def test_a_page_fills_while_points_arrive(tmp_path):
         ("config: gpu\napp: [a, b]", "s.yaml:2: app= is the name of an application"),
         ("config: gpu\napp: spmv\noption: 1", "s.yaml:3: application spmv: "),
         ("config: gpu\napp: spmv\nsize: 99999999999999999999999", "s.yaml:3: application spmv: "),
+        ("config: gpu\napp: mm\ngrid: {size: ['64']}", "s.yaml:3: application mm: size='64': must be a whole number"),
         ("config: bare\nrepeat:\n", "s.yaml:2: repeat: has no value"),
         ("config: bare\nrepeat: 99999999999999999999999", "s.yaml:2: repeat: 99999999999999999999999 is neither"),
         ("config: bare\nset:\n  a: 1\n  node.host.harts:", "s.yaml:4: set.node.host.harts: a NoneType"),

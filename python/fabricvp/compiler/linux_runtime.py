@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..arguments import is_whole
 from ..data import firmware_path, sdk_folder
 from . import linux_libraries, toolchain
 from .cache import cached
@@ -34,7 +35,7 @@ _LEFT_OUT = {"interrupts.c", "linked_images.c"}
 
 def newest(folder: Path) -> Path:
     """The folder of a version, "12" say; itself where there is none."""
-    versions = [path for path in folder.glob("*") if path.name.isdigit()]
+    versions = [path for path in folder.glob("*") if is_whole(path.name)]
     return max(versions, key=lambda path: int(path.name), default=folder)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..arguments import is_whole
 from ..errors import InputError
 from ..launch import Locality
 from ..printed import Printed
@@ -166,7 +167,7 @@ def _file(contents: bytes, suffix: str) -> Iterator[str]:
 
 
 def _depth(text: str) -> int:
-    if not text.isdecimal():
+    if not is_whole(text):
         raise InputError(f"--recursion '{text}': must be a number of calls")
     return int(text)
 
@@ -181,7 +182,7 @@ def _sizes(option: str, values: list[str]) -> tuple[int, int, int] | None:
     if not values:
         return None
     parts = values[-1].split("x")
-    if len(parts) > 3 or not all(part.isdigit() and 0 < int(part) < 1 << 32 for part in parts):
+    if len(parts) > 3 or not all(is_whole(part) and 0 < int(part) < 1 << 32 for part in parts):
         raise InputError(f"{option} '{values[-1]}': must be N, NxM or NxMxK")
     return (*map(int, parts), *(1,) * (3 - len(parts)))  # type: ignore[return-value]
 

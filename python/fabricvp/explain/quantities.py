@@ -49,7 +49,7 @@ def changed(text: str, factor: float) -> str | None:
     if not found or found[2] not in _SCALES:
         return None
     value = float(found[1]) * factor
-    if found[1].isdigit() and found[2] in ("", "cycles"):
+    if found[1].isdecimal() and found[2] in ("", "cycles"):
         value = max(1.0, float(int(value)))
     number = f"{value:.10g}"
     return None if value == float(found[1]) else f"{number} {found[2]}".strip()

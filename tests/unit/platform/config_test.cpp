@@ -122,6 +122,9 @@ TEST_CASE("the nodes are a list, or a number of nodes that are alike") {
                StartsWith("m.yaml:3: unknown key 'hots' in node1, did you mean 'host'?"));
     CHECK_THAT(error_of("nodes: 2\nnode1: {host: {harts: 2}}\n"),
                StartsWith("m.yaml:2: node1 stands in a list: 'nodes:'"));
+    CHECK_THAT(error_of("bse: gpu\n"), StartsWith("m.yaml:1: unknown key 'bse', did you mean 'base'?"));
+    CHECK_THAT(error_of("plugs: []\n"), Contains("(allowed: simulation, nodes, faults, network, ethernet, node, base, "
+                                                 "plugins)"));
     CHECK_THAT(error_of("nodes: 2\n", {{"nodes.1.host.harts", "2"}}),
                Contains("keys of one node start with node0, node1, …"));
 }

@@ -77,7 +77,7 @@ def _launch(values: Mapping[str, object]) -> Launch:
     texts = {key: str(value) for key, value in values.items()}
     given = values["arguments"]  # a number where there is one
     words = [given] if isinstance(given, int) else [int(word, 16) for word in str(given).split(",")]
-    buffers = {int(key): _buffer(text) for key, text in texts.items() if key.isdigit()}
+    buffers = {int(key): _buffer(text) for key, text in texts.items() if key.isdecimal()}
     items, group = (tuple(map(int, texts[key].split("x"))) for key in ("items", "group"))
     return Launch(texts["kernel"], items, group, texts["binding"], struct.pack(f"<{len(words)}Q", *words), buffers)
 
