@@ -8,7 +8,7 @@ Blocks run in their order, in one folder:
 - ```` ```console ```` has commands behind `$ ` and what they print. A line that is only `…` stands for any lines, one
   that ends with `…` for any rest. A command that ends with `&` runs beside the next ones of its block.
 
-Figures may be off by a fifth, since they follow changes of firmware and models. Wall times and rates of the simulator
+Figures may be off by a fiftieth, since they follow changes of firmware and models. Wall times and rates of the simulator
 are not compared, addresses neither, port 3333 is any free one,
 the clone is /home/you/fabricvp."""
 
@@ -28,7 +28,7 @@ _VOLATILE = [(re.compile(r"simulated in [\d.]+ s"), "simulated in 0 s"), (re.com
 
 #: Decimal figures; addresses, which move with the code.
 _FIGURE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*[A-Za-z_])|0x[0-9a-f]{7,}")
-TOLERANCE = 0.2
+TOLERANCE = 0.02
 #: What `make` leaves in the environment of what it runs.
 OF_MAKE = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS"}
 
