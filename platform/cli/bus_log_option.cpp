@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include <systemc>
 
 #include "base/bus_log.h"
+#include "gpu/gpu_unit.h"
+#include "hca/hca_device.h"
 #include "platform/cli/command.h"
 #include "platform/common/input_error.h"
 #include "platform/common/nearest.h"
@@ -21,26 +24,41 @@ namespace fabricvp::cli {
 
 namespace {
 
-void add_names(const std::vector<sc_core::sc_object*>& objects, std::vector<std::string>& names) {
+using choice = std::function<bool(const sc_core::sc_object&)>;
+
+/// Those that are chosen, and all inside of them.
+void add_names(const std::vector<sc_core::sc_object*>& objects, std::vector<std::string>& names, const choice& chosen) {
     for (const auto* o : objects) {
         if (std::string_view(o->kind()) != "sc_module") continue;
-        names.emplace_back(o->name());
-        add_names(o->get_child_objects(), names);
+        const bool own = chosen(*o);
+        if (own) names.emplace_back(o->name());
+        add_names(o->get_child_objects(), names, own ? choice([](const auto&) { return true; }) : chosen);
     }
 }
 
-/// All blocks of the machine.
-std::vector<std::string> block_names() {
+/// Blocks of a kind, with those inside of them; all of the machine where the kind is a plug-in's. \throws input_error
+/// if there are none
+std::vector<std::string> block_names(const std::string& kind) {
+    const auto& all = sc_core::sc_get_top_level_objects();
     std::vector<std::string> names;
-    add_names(sc_core::sc_get_top_level_objects(), names);
+    if (kind == "gpu") {
+        add_names(all, names, [](const auto& o) { return dynamic_cast<const gpu::gpu_unit*>(&o) != nullptr; });
+        if (names.empty()) throw input_error("--log-bus gpu: this machine has no GPU");
+    } else if (kind == "hca") {
+        add_names(all, names, [](const auto& o) { return dynamic_cast<const hca::hca_device*>(&o) != nullptr; });
+        if (names.empty()) throw input_error("--log-bus hca: this machine has no RDMA adapter");
+    } else {
+        add_names(all, names, [](const auto&) { return true; });
+    }
     return names;
 }
 
-void check_block(const std::string& glob) {
-    const auto names = block_names();
+void check_block(const std::string& kind, const std::string& glob) {
+    const auto names = block_names(kind);
     for (const auto& name : names)
         if (fnmatch(glob.c_str(), name.c_str(), 0) == 0) return;
-    throw input_error(fmt::format("--log-bus: no block has a name such as '{}': {}", glob, why_unmatched(glob, names)));
+    throw input_error(fmt::format("--log-bus {}: no block of it has a name such as '{}': {}", kind, glob,
+                                  why_unmatched(glob, names)));
 }
 
 std::uint64_t queue_number(const std::string& text, const std::string& unit) {
@@ -80,7 +98,7 @@ void start_bus_log(const std::string& wanted) {
             f.queue = queue_number(part.substr(equals + 1), unit);
         } else if (key == "block" && equals != std::string::npos) {
             f.block = part.substr(equals + 1);
-            check_block(f.block);
+            check_block(kind, f.block);
         } else {
             const std::vector<std::string> known{unit + "=", "error", "block="};
             const auto near = nearest_name(equals == std::string::npos ? key : key + "=", known);
@@ -89,6 +107,7 @@ void start_bus_log(const std::string& wanted) {
                                                        : fmt::format("did you mean '{}'?", near)));
         }
     }
+    block_names(kind);
     bus_log::show(kind, true, f);
 }
 

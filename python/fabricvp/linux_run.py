@@ -43,6 +43,8 @@ def main(arguments: list[str]) -> int:
 
     split = arguments.index("--") if "--" in arguments else len(arguments)
     given = _parser().parse_args(arguments[:split])
+    if given.into and not given.collect:
+        raise InputError("--into needs --collect PATTERN, the files that come there")
     variables = [pair("--env", text, "NAME=VALUE") for text in given.env]
     jobs = {
         node: make_job(program, arguments[split + 1 :], given.file, variables, given.collect, beside)

@@ -28,3 +28,46 @@ def test_warnings_are_one_line(command, tmp_path):
     done = command("sweep", "s.yaml", "--out", "found")
     said = [line for line in done.stderr.splitlines() if "tme_s" in line or ".py" in line]
     assert said == ["fabricvp: no statistic matches 'sim.tme_s': did you mean 'sim.time_s'?"], done.stderr
+
+
+@pytest.mark.parametrize("given", [("--block", 64, "--group", 32), ("--group=32", "--block=64"), ("--group=8",) * 2])
+def test_a_work_group_is_given_once(command, tmp_path, given):
+    opencl_machine.require_compiler()
+    (tmp_path / "k.cl").write_text(KERNEL)
+    done = command("run", "gpu", "--program", "k.cl", "--grid", 64, *given, "--arg", "zeros:256B")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "fabricvp run: --block and --group say the same, work-items of a work-group: give one, once\n"
+
+
+def test_a_folder_for_no_files_is_refused(command, tmp_path):
+    (tmp_path / "program").write_bytes(b"")
+    done = command("run", "linux_gpu", "--program", "program", "--into", "found")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "fabricvp run: --into needs --collect PATTERN, the files that come there\n"
+
+
+COMMON = "size, gpus, placement, dispatch, seed, limit, declared, places, schedules"
+
+
+@pytest.mark.parametrize(
+    ("machine", "line", "says"),
+    [
+        (["hello"], "entires=4", "there is no option entires: this program takes none"),
+        (["bare", "--firmware", "firmware:pcie_demo.elf"], "a=1", "there is no option a: this program takes none"),
+        (["gpu", "--firmware", "firmware:gpu_apps.elf"], "size=64 app=spmv", "there is no option size, but app"),
+        (
+            ["gpu", "--firmware", "firmware:gpu_apps.elf"],
+            "app=spmv size=64 density=0.1 app=vectoradd size=64 density=0.1",
+            f"there is no option density, but {COMMON}",
+        ),
+        (
+            ["compnet_pair", "--firmware", "firmware:distributed_apps.elf"],
+            "app=halo size=64 steps=1 colums=16",
+            "there is no option colums, but size, seed, nodes, steps, columns",
+        ),
+        (["rdma_pair", "--firmware", "firmware:rdma_topology.elf"], "node=2", "there is no option node, but nodes"),
+    ],
+)
+def test_options_that_a_program_does_not_have(command, machine, line, says):
+    done = command("run", *machine, "--append", line, "--quiet")
+    assert done.returncode == 2 and done.stderr == f"fabricvp: node0: {says}\n", done.stdout + done.stderr

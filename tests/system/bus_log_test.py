@@ -124,6 +124,8 @@ class BusLog(unittest.TestCase):
             "gpu:queue=64": "must be a number from 0 to 63",
             "gpu:queue=0x": "not a number from 0 to 63",
             "gpu:block=node0.gpu1*": "did you mean 'node0.gpu0'?",
+            "gpu:block=node0.host*": "--log-bus gpu: no block of it has a name such as 'node0.host*'",
+            "hca": "--log-bus hca: this machine has no RDMA adapter",
         }.items():
             done = run(*VECTORADD, "--log-bus", wanted)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)

@@ -35,6 +35,8 @@ double app_option(struct app* app, const char* key);
 bool app_has_option(const struct app* app, const char* key);
 /* Whether those on the line from an application's name on are in range; otherwise the console tells which is not. */
 bool app_options_are_valid(const char* line);
+/* Refuses options that the application at the begin of the line does not have. */
+void app_check_keys(const char* line);
 
 /* A kernel, from the image of its name that is linked into the program; panics if there is none. */
 struct gpu_kernel app_kernel(struct app* app, const char* name);

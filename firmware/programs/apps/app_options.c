@@ -30,6 +30,18 @@ double app_option(struct app* app, const char* key) {
     return value;
 }
 
+void app_check_keys(const char* line) {
+    static const char* const common[] = {"size",  "gpus",     "placement", "dispatch", "seed",
+                                         "limit", "declared", "places",    "schedules"};
+    enum { COMMON = sizeof common / sizeof *common };
+    const char* keys[COMMON + OPTIONS];
+    unsigned count = COMMON;
+    memcpy(keys, common, sizeof common);
+    for (const struct option* o = options; o < options + OPTIONS; ++o)
+        if (word_is(line, o->app)) keys[count++] = o->key;
+    command_line_only(line, keys, count);
+}
+
 bool app_options_are_valid(const char* line) {
     for (const struct option* o = options; o < options + OPTIONS; ++o) {
         const char* text = word_is(line, o->app) ? command_line_value(line, o->key) : NULL;

@@ -182,6 +182,8 @@ static __attribute__((noinline)) int run_all(void) {
     static struct gpu_node node;
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
     const char* name = command_line_find(line, "app");
+    command_line_only(line, (const char* const[]){"app"}, 1);
+    for (const char* of = name; of; of = command_line_find(of + 1, "app")) app_check_keys(of + strlen("app="));
     if (!start(&host, &node)) return 1;
     const unsigned gpus = node.count;
     bool right = true;

@@ -42,6 +42,20 @@ static uint64_t option(const struct known_app* app, const char* line, const char
     return 0;
 }
 
+static void check_keys(const struct known_app* app, const char* line) {
+    static const char* keys[] = {"size", "seed", "nodes",
+#define OPTION(of, option_key, least, most, default_value, help) NULL,
+                                 GPU_DISTRIBUTED_APP_OPTIONS(OPTION)
+#undef OPTION
+    };
+    unsigned count = 3;
+#define OPTION(of, option_key, least, most, default_value, help) \
+    if (strcmp(app->name, #of) == 0) keys[count++] = #option_key;
+    GPU_DISTRIBUTED_APP_OPTIONS(OPTION)
+#undef OPTION
+    command_line_only(line, keys, count);
+}
+
 void distributed_begin(struct distributed* run, const char* label) {
     ring_barrier(&run->ring);
     if (!run->ring.node) region_begin(label);
@@ -70,8 +84,10 @@ static __attribute__((noinline)) int run_app(void) {
     static struct pci_host pci;
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
     const char* name = command_line_find(line, "app");
+    command_line_only(line, (const char* const[]){"nodes", "app"}, 2);
     name = name ? name + strlen("app=") : "";
     const struct known_app* app = find(name);
+    check_keys(app, name);
     const unsigned nodes = machine.nodes ? machine.nodes : (unsigned)number(line, "nodes", 1, BOOTSTRAP_MAX_RANKS, 1);
     RANDOM_SHIFT = (number(name, "seed", 0, UINT64_MAX, 1) - 1) * 0xd1342543de82ef95;
     d.size = number(name, "size", 1, GPU_APP_MAX, app->size);

@@ -2,6 +2,7 @@
 /* Looks at the machine it finds itself on, tests it, and powers off. Lines that start with "# " carry measured figures;
  * all others are the same on every run. */
 #include "abi/goldfish_rtc.h"
+#include "lib/command_line.h"
 #include "lib/console.h"
 #include "lib/csr.h"
 #include "lib/harts.h"
@@ -197,6 +198,7 @@ static uint64_t run_sieve(void) { return sieve(flags, sizeof flags); }
 static uint64_t run_mix(void) { return mix(20000); }
 
 int main(void) {
+    command_line_only(fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs"), NULL, 0);
     console_printf("\nFabricVP host firmware\n");
     print_machine();
     test_timer();

@@ -3,6 +3,7 @@
  * engine in it: from and to host memory, and from engine to engine. All bytes are checked. Lines that start with "# "
  * carry measured figures; all others depend on the tree alone. */
 #include "drivers/pci/copy_engine.h"
+#include "lib/command_line.h"
 #include "lib/console.h"
 #include "lib/heap.h"
 #include "lib/machine.h"
@@ -269,6 +270,7 @@ static void test_together(void) {
 }
 
 int main(void) {
+    command_line_only(fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs"), NULL, 0);
     console_printf("\nFabricVP PCI Express\n");
     if (!pci_start(&host)) {
         console_printf("pcie       no host bridge\nall ok, powering off\n");

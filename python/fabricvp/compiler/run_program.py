@@ -90,6 +90,8 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
             f"{path}: a whole program, of which no kernel can be run alone ({error});"
             f" `fabricvp cc {path} --target linux` or `--target bare` makes one that runs"
         ) from None
+    if len(given["block"] + given["group"]) > 1:
+        raise InputError("--block and --group say the same, work-items of a work-group: give one, once")
     grid = _sizes("--grid", given["grid"]) or (1, 1, 1)
     items, group = grid_of(kernel, grid, _sizes("--block", given["block"] + given["group"]))
     words, lds = _words(kernel, given["arg"])
