@@ -112,20 +112,61 @@ run read_run(const std::string& folder) {
     return r;
 }
 
-void print_parameters(const run& a, const run& b) {
+struct selection {
+    bool all = false;
+    double threshold = 0.01;
+    std::size_t lines = 20;
+
+    std::size_t shown(std::size_t count) const { return all || !lines ? count : std::min(lines, count); }
+};
+
+void print_rest(std::size_t shown, std::size_t count) {
+    if (shown < count) fmt::print("  … and {} more (--lines 0 shows them)\n", count - shown);
+}
+
+/// The outermost block of a parameter of which another machine has nothing; the parameter itself if it has its block.
+std::string missing_block(const std::string& name, const std::map<std::string, std::string>& other) {
+    for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+        const auto block = name.substr(0, dot + 1);
+        const auto next = other.lower_bound(block);
+        if (next == other.end() || next->first.compare(0, block.size(), block) != 0) return name.substr(0, dot);
+    }
+    return name;
+}
+
+/// What differs, a line each. \param apart every parameter by itself; otherwise a block that one machine lacks is a
+/// line
+std::vector<std::string> parameter_changes(const run& a, const run& b, bool apart) {
     std::set<std::string> names;
     for (const auto* r : {&a, &b})
         for (const auto& [name, value] : r->parameters) names.insert(name);
-    bool titled = false;
+    std::vector<std::string> changes;
+    std::map<std::string, std::pair<std::size_t, std::size_t>> blocks;  // by name: place of its line, and parameters
     for (const auto& name : names) {
         const auto left = a.parameters.find(name), right = b.parameters.find(name);
         const bool has_left = left != a.parameters.end(), has_right = right != b.parameters.end();
         if (has_left && has_right && left->second == right->second) continue;
-        if (!titled) fmt::print("parameters:\n");
-        titled = true;
-        fmt::print("  {}: {} → {}\n", name, has_left ? quoted(left->second) : "–",
-                   has_right ? quoted(right->second) : "–");
+        const auto block = apart || (has_left && has_right) ? name : missing_block(name, (has_left ? b : a).parameters);
+        if (block == name) {
+            changes.push_back(fmt::format("  {}: {} → {}", name, has_left ? quoted(left->second) : "–",
+                                          has_right ? quoted(right->second) : "–"));
+            continue;
+        }
+        auto& [place, count] = blocks.try_emplace(block, changes.size(), 0).first->second;
+        if (++count == 1) changes.emplace_back();
+        changes[place] = fmt::format("  {}: is in {} alone ({} parameter{})", block, (has_left ? a : b).folder, count,
+                                     count == 1 ? "" : "s");
     }
+    return changes;
+}
+
+void print_parameters(const run& a, const run& b, const selection& s) {
+    const auto changes = parameter_changes(a, b, s.all);
+    if (changes.empty()) return;
+    fmt::print("parameters:\n");
+    const auto shown = s.shown(changes.size());
+    for (std::size_t i = 0; i < shown; ++i) fmt::print("{}\n", changes[i]);
+    print_rest(shown, changes.size());
 }
 
 /// Names of statistics that are no amounts: sums of them mean nothing.
@@ -216,12 +257,6 @@ std::string line_of(const change& c) {
                        c.left && c.right ? percent(c.a, c.b) : "");
 }
 
-struct selection {
-    bool all = false;
-    double threshold = 0.01;
-    std::size_t lines = 20;
-};
-
 std::string time_text(double seconds) { return fmt::format("{:.6g} us", seconds * 1e6); }
 
 void print_part(const run& a, const part& of_a, const run& b, const part& of_b, const selection& s) {
@@ -238,9 +273,9 @@ void print_part(const run& a, const part& of_a, const run& b, const part& of_b, 
                                      [&](const change& c) { return c.left && c.right && c.relative() < s.threshold; }),
                       changes.end());
     }
-    const auto shown = s.all || !s.lines ? changes.size() : std::min(s.lines, changes.size());
+    const auto shown = s.shown(changes.size());
     for (std::size_t i = 0; i < shown; ++i) fmt::print("{}\n", line_of(changes[i]));
-    if (shown < changes.size()) fmt::print("  … and {} more (--lines 0 shows them)\n", changes.size() - shown);
+    print_rest(shown, changes.size());
     if (s.all)
         fmt::print("{} of {} statistics differ (wall-clock time left out)\n", differing,
                    std::max(of_a.values.size(), of_b.values.size()));
@@ -257,8 +292,8 @@ options::options_description diff_options() {
                     "only regions of interest with this label")(
         "threshold", options::value<std::string>()->value_name("PERCENT"), "leave out smaller changes (default: 1)")(
         "lines", options::value<std::string>()->value_name("N"),
-        "statistics of a region at most (default: 20; 0: all)")(
-        "all", "every statistic by itself, by name, however little it differs");
+        "parameters, and statistics of a region, at most (default: 20; 0: all)")(
+        "all", "every parameter and statistic by itself, by name, however little it differs");
     return o;
 }
 
@@ -291,7 +326,7 @@ int diff(const options::variables_map& given) {
     if (common.empty())
         throw input_error(
             fmt::format("--region {}: no such region in both runs", quoted(text_option(given, "region"))));
-    print_parameters(a, b);
+    print_parameters(a, b, s);
     for (const auto& [of_a, of_b] : common) print_part(a, *of_a, b, *of_b, s);
     for (const auto& text : others) fmt::print("\n{}\n", text);
     return status::ok;

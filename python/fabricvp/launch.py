@@ -40,11 +40,16 @@ class Launch:
     """How a kernel went. ``time`` is simulated, in seconds, from the launch to its end, without the copies;
     ``statistics`` are those of that time, of the GPU that ran it as `Gpu.statistics` names them, and of a kernel on all
     GPUs also those of the others ("gpu1.wavefront_instructions"); ``buffers`` what was copied back, by name, or by the
-    place among the arguments for arrays that stood there."""
+    place among the arguments for arrays that stood there; ``kernel`` is its name, "" for the first of a file."""
 
     time: float
     statistics: dict[str, float]
     buffers: dict[Any, numpy.ndarray]
+    kernel: str = ""
+
+    def __repr__(self) -> str:
+        name = f" of {self.kernel}" if self.kernel else ""
+        return f"<Launch{name}: {self.time * 1e6:.6g} us, {len(self.statistics)} statistics>"
 
     @property
     def kernel_time(self) -> float:
@@ -323,7 +328,7 @@ class PendingLaunch:
         if self._result is None:
             time, statistics, contents = self.outcome()
             assert isinstance(self.job.arguments, Arguments)
-            self._result = Launch(time, statistics, collect(self.job.arguments, contents))
+            self._result = Launch(time, statistics, collect(self.job.arguments, contents), self.job.kernel)
         return self._result
 
     def outcome(self) -> tuple[float, dict[str, float], list[bytes]]:

@@ -48,6 +48,10 @@ class LinuxResult:
     )  #: that ``collect`` names, by name ("node0/…" of several nodes)
     nodes: tuple[LinuxResult, ...] = ()  #: what each of several nodes' programs did
 
+    def __repr__(self) -> str:
+        files = {name: f"{len(data)} bytes" for name, data in self.files.items()}
+        return f"LinuxResult(returncode={self.returncode}, stdout={self.stdout!r}, files={files}, nodes={self.nodes})"
+
 
 class Linux:
     """A machine on which Linux waits for programs; from `linux()`. ``platform`` is the machine.

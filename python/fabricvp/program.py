@@ -296,7 +296,7 @@ class StreamLaunch:
             buffers = {name: array for name, array in self._arguments.sources if array is not None}
             _warn_of_scratch(self._arguments.kernel, statistics)
             _warn_of_barriers(self._program.image, self._arguments.kernel, statistics)
-            self._result = Launch(time, statistics, buffers)
+            self._result = Launch(time, statistics, buffers, self._arguments.kernel.name)
         return self._result
 
 

@@ -40,6 +40,9 @@ class RankedRun:
     consoles: tuple[str, ...]  #: what each node has printed
     regions: pandas.DataFrame  #: as `Platform.regions()`
 
+    def __repr__(self) -> str:
+        return f"<RankedRun: {self.result}, {len(self.statistics)} statistics, {len(self.regions)} regions>"
+
 
 def run_ranks(
     path: str | os.PathLike[str] | None = None,

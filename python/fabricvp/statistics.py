@@ -126,6 +126,9 @@ class Region:
     def __exit__(self, *_: Any) -> None:
         self._result = self.statistics
 
+    def __repr__(self) -> str:
+        return f"<Region of '{self._prefix}*'{': over' if self._result is not None else ''}>"
+
     @property
     def statistics(self) -> dict[str, float]:
         """Values of the region by path."""

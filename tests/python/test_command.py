@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import resource
 
 import fabricvp
@@ -113,6 +114,17 @@ def test_differences_of_two_runs(command, assemble):
     done = command("diff", "r1", "r2", "--all")
     assert "harts" in done.stdout and "hart1" in done.stdout
     assert "hart1" not in command("diff", "r1", "r1").stdout
+
+
+def test_differences_of_parameters_are_bounded(command):
+    for name, machine in ("r1", "hello"), ("r2", "netcrafter_quad"):
+        command("run", machine, "--time", "1us", "--quiet", "--console", "none", "--out", name)
+    said = command("diff", "r1", "r2", "--lines", 3).stdout.partition("\n\n")[0].splitlines()
+    assert len(said) == 5 and said[0] == "parameters:" and said[4].endswith(" more (--lines 0 shows them)")
+    whole = command("diff", "r1", "r2", "--lines", 0).stdout.partition("\n\n")[0].splitlines()
+    assert any(re.fullmatch(r"  node0\.gpus: is in r2 alone \(\d+ parameters\)", line) for line in whole)
+    assert not any("node0.gpus." in line for line in whole) and len(whole) < 60
+    assert len(command("diff", "r2", "r1", "--all").stdout.partition("\n\n")[0].splitlines()) > 400
 
 
 @pytest.mark.parametrize("name", fabricvp.configs())

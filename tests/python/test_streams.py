@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams and events of launches: order in one, overlap of several, waits between them."""
 
+import re
+
 import fabricvp
 import numpy
 import opencl_machine
@@ -132,6 +134,15 @@ def test_memory_of_launches_is_used_again():
             if n in (2, 5):
                 with pytest.raises(KernelFault):
                     add(64, 64, x, None)
+
+
+@pytest.mark.timeout(100)
+def test_results_of_launches_are_short_in_a_shell(gpu, program, tmp_path):
+    program.save(tmp_path / "k.elf")
+    done = program["copy"](64, 64, numpy.zeros(64, "i4"), numpy.ones(64, "i4"))
+    assert re.fullmatch(r"<Launch of copy: [\d.]+ us, \d+ statistics>", repr(done))
+    done = gpu.launch(tmp_path / "k.elf", 64, [gpu.array(numpy.zeros(64, "i4")), 1, 1])
+    assert re.fullmatch(r"<Launch: [\d.]+ us, \d+ statistics>", repr(done)) and done.kernel == ""
 
 
 @pytest.mark.timeout(100)
