@@ -235,6 +235,13 @@ const node_outcome& platform::outcome(std::size_t node) const { return m->contex
 
 bool platform::has(std::size_t node) const { return m->hardware->nodes.at(node) != nullptr; }
 
+bool platform::has_work() const {
+    const auto& p = m->params;
+    return !p.network.generators.empty() || !loaded_plugins().empty() ||
+           std::any_of(m->contexts.begin(), m->contexts.end(), [](const auto& c) { return c.has_software(); }) ||
+           std::any_of(p.nodes.begin(), p.nodes.end(), [](const auto& n) { return !n.fabric.generators.empty(); });
+}
+
 bool platform::owes_result(std::size_t node) const { return m->owes_result(node); }
 bool platform::waits_for_user() const { return m->pacing.slept; }
 

@@ -89,6 +89,8 @@ public:
     /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application)
     /// and has not, or a script was not done. One line about it; empty otherwise.
     std::string failure_message() const;
+    /// Whether something happens by itself: nodes have software, or there are traffic generators or plug-ins.
+    bool has_work() const;
     /// The node's guest is to give a verdict (tohost, a GPU application), and has not yet.
     bool owes_result(std::size_t node) const;
     /// Ends run_until() soon; the only member that may be called from a signal handler or another thread.

@@ -36,7 +36,8 @@ options::options_description check_options() {
 int check(const options::variables_map& given) {
     auto p = make_platform(given);
     load_images(*p, given);
-    return print(fmt::format("{}: ok\n", given["CONFIG"].as<std::string>()));
+    const char* const remark = p->has_work() ? "" : "; it runs nothing without --app, --program or an image";
+    return print(fmt::format("{}: ok{}\n", given["CONFIG"].as<std::string>(), remark));
 }
 
 options::options_description describe_options() {

@@ -207,6 +207,7 @@ int run(const options::variables_map& given) {
     if (given.count("record"))
         p->record(text_option(given, "record"), size_option(given, "record-limit", platform::default_file_limit));
     const bool on_terminal = attach_consoles(*p, given, quiet);
+    require_work(*p, given);
     if (on_terminal && !quiet && isatty(STDIN_FILENO)) explain_keys(owes_result(*p));
     if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
     std::optional<progress_line> progress;
@@ -285,6 +286,13 @@ std::shared_ptr<void> serve_page(platform& p, const options::variables_map& give
         throw input_error("--monitor: the command of the Python package serves the page, not this program");
     if (given.count("monitor-wait")) p.monitor()->pause();
     return page_server_of_caller()(p.monitor(), given["CONFIG"].as<std::string>(), port);
+}
+
+void require_work(const platform& p, const options::variables_map& given) {
+    if (p.has_work()) return;
+    for (const char* option : {"time", "gdb", "script"})
+        if (given.count(option)) return;
+    throw input_error("nothing to run: give --app, --program, --kernel-elf or --firmware");
 }
 
 void configure_consoles(platform& p, const options::variables_map& given) {

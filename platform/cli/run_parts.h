@@ -18,6 +18,9 @@ std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::co
 /// A page about the run (--monitor), as long as what is returned lives; null: none is wanted. With ranks in rank 0,
 /// once all have made their monitor. \throws input_error
 std::shared_ptr<void> serve_page(platform& p, const options::variables_map& given);
+/// A machine in which nothing happens would run until its watchdog sees that, or for ever. \throws input_error for one,
+/// unless there is an end, or something that may load software
+void require_work(const platform& p, const options::variables_map& given);
 void configure_consoles(platform& p, const options::variables_map& given);
 /// The file of --junit, to be held while the run lasts. \throws input_error
 held_file check_junit(const options::variables_map& given);

@@ -85,6 +85,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
         configure_consoles(*p, given);
         for (const auto& [node, where] : by_node(given, "console", *p))
             if (p->has(node)) p->serial(node).attach(where);
+        require_work(*p, given);
         for (const auto& [node, file] : by_node(given, "script", *p))
             p->run_script(node, read_file(file, 1 << 20), file);
         profile_page = start_profile(*p, given);

@@ -71,3 +71,14 @@ COMMON = "size, gpus, placement, dispatch, seed, limit, declared, places, schedu
 def test_options_that_a_program_does_not_have(command, machine, line, says):
     done = command("run", *machine, "--append", line, "--quiet")
     assert done.returncode == 2 and done.stderr == f"fabricvp: node0: {says}\n", done.stdout + done.stderr
+
+
+def test_a_machine_without_software_is_refused(command):
+    for machine in "bare", "gpu", "apu":
+        done = command("run", machine, timeout=60)
+        says = "fabricvp: nothing to run: give --app, --program, --kernel-elf or --firmware\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", says)
+    assert command("run", "bare", "--time", "1 us", "--quiet").returncode == 0
+    assert "; it runs nothing without --app" in command("check", "gpu").stdout
+    assert command("check", "gpu", "--app", "spmv").stdout == "gpu: ok\n"
+    assert command("check", "network_fat_tree").stdout == "network_fat_tree: ok\n"

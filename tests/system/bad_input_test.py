@@ -105,7 +105,10 @@ class BadInput(CommandTest):
         self.assert_rejected(good, "--console", "file:/nowhere/file", says="/nowhere/file")
         self.assert_rejected(good, "--console", "node7=none", says="there is no node7")
         self.assert_rejected(good, "--gdb", "port", says="--gdb 'port'")
-        self.assert_rejected(good, "--out", "/proc/nothing", says="/proc/nothing")
+        self.assert_rejected(good, "--time", "1us", "--out", "/proc/nothing", says="/proc/nothing")
+        self.assert_rejected(
+            good, "--out", "o", says="nothing to run: give --app, --program, --kernel-elf or --firmware"
+        )
         self.assert_rejected(good, "--replay", self.write("r", "what\n"), says="not a recording")
         self.assert_rejected(good, "--trace", says="--trace needs --out")
         self.assert_rejected(good, "--trace", "--out", "o", "--trace-window", "2ms..1ms", says="trace: ")
