@@ -57,6 +57,10 @@ options::options_description plugin_options();
 void load_plugins(const options::variables_map& given);
 /// A kernel of the user's own, `--kernel-elf`.
 options::options_description kernel_options();
+/// `--program FILE`, for the help: the Python package runs them, as --kernel-elf or on Linux.
+options::options_description program_options();
+/// \throws input_error if there is one of these, which this program cannot run
+void check_program_options(const options::variables_map& given);
 
 /// A platform from `config`, `--set` and further overrides; `others`: the run's other processes. \throws input_error
 std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {},

@@ -54,26 +54,57 @@ void add_spread(kernel_job_request& r, const app_options& spread) {
 
 options::options_description kernel_options() {
     options::options_description o(
-        "a kernel of your own on node0, on GPU 0 or with --gpus on several (`fabricvp new kernel` makes one; --program "
-        "FILE.cl, .hip or .cu "
-        "compiles one, with --define, --include, --block, --wavefront 32 or 64, --heap; a program of `fabricvp cc "
-        "--target linux` runs on machines that boot Linux, its arguments behind --)");
+        "a kernel of your own on node0, on GPU 0 or with --gpus on several (`fabricvp new kernel` makes one)");
     o.add_options()("kernel-elf", options::value<std::string>()->value_name("FILE"), "ELF file with the kernel")(
         "kernel-name", options::value<std::string>()->value_name("NAME"), "which kernel of it (default: the first)")(
-        "grid", options::value<std::string>()->value_name("N[xM[xK]]"), "work-items (default: 1)")(
-        "group", options::value<std::string>()->value_name("N[xM[xK]]"), "work-items of a work-group (default: 256)")(
+        "grid", options::value<std::string>()->value_name("N[xM[xK]]"),
+        "work-items (default: 1); with --program FILE.hip or .cu blocks")(
+        "group", options::value<std::string>()->value_name("N[xM[xK]]"),
+        "work-items of a work-group (default: 256), or threads of a block")(
         "lds", options::value<std::string>()->value_name("SIZE"),
         "dynamic local data share of a work-group, e.g. 1KiB")(
         "arg", options::value<arguments>()->value_name("KIND:VALUE"),
         "next member of its arguments: u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, or a pointer to a buffer: zeros:SIZE, "
         "in:PATH (file:PATH is the same), inout:PATH (written back when the kernel has ended) or out:SIZE:PATH (zeros "
-        "at "
-        "first); repeatable")(
+        "at first), or with --program local:SIZE; repeatable")(
         "locality", options::value<arguments>()->value_name("ROW[:PITCH[:BLOCK]]"),
         "what the kernel does with its next buffer, for --placement lasp and --dispatch lasp: row "
         "of LADM's table (0: unknown), bytes of a row or stride, bytes that a work-group uses of "
         "it at a time; repeatable");
     return o;
+}
+
+options::options_description program_options() {
+    options::options_description o(
+        "a source with a kernel (FILE.cl, .hip or .cu), which is compiled and takes the options above, or a program of "
+        "`fabricvp cc --target linux` on a machine that boots Linux, its arguments behind -- (`fabricvp run linux_gpu "
+        "--program FILE --help` says which options it takes)");
+    const auto text = [](const char* value) { return options::value<arguments>()->value_name(value); };
+    o.add_options()("program", text("FILE"), "the source, or the program; programs are repeatable")(
+        "define", text("NAME[=VALUE]"), "source: macro; repeatable")(
+        "include", text("DIR"), "source: folder of headers; repeatable")("block", text("N[xM[xK]]"),
+                                                                         "source: as --group")(
+        "wavefront", text("LANES"), "source: lanes of a wavefront, 32 or 64 (default: 32 for .cu, else 64)")(
+        "heap", text("SIZE"), "source: what malloc() in kernels gives out (default: 8 MiB)")(
+        "recursion", text("DEPTH"), "source: how often a function that calls itself can be active at the same time")(
+        "file", text("FILE[=/PATH]"), "program: a file beside it, or at a path of its own; repeatable")(
+        "env", text("NAME=VALUE"), "program: a variable of its environment; repeatable")(
+        "collect", text("PATTERN"), "program: files that it has written, by a pattern of their names; repeatable")(
+        "into", text("DIR"), "program: where they come, in place of DIR/files of --out")(
+        "peer-memory", "program: load a kernel module by which other devices reach the GPUs' memory");
+    return o;
+}
+
+void check_program_options(const options::variables_map& given) {
+    if (given.count("program"))
+        throw input_error("--program: the command of the Python package runs programs, not this one");
+    const auto known = program_options();
+    for (const auto& option : known.options()) {
+        if (!given.count(option->long_name())) continue;
+        const bool of_source = option->description().compare(0, 7, "source:") == 0;
+        throw input_error(fmt::format("--{} needs --program FILE, {}", option->long_name(),
+                                      of_source ? "a source with a kernel" : "a program for Linux"));
+    }
 }
 
 std::optional<kernel_launch> kernel_launch_of(const options::variables_map& given, const app_options& spread) {

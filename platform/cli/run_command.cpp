@@ -167,7 +167,7 @@ options::options_description run_options() {
         "symbols", options::value<arguments>()->value_name("FILE"),
         "for --profile and --coverage: an ELF file of a guest that the machine does not load itself; repeatable")(
         "quiet", "no progress and no summary");
-    o.add(run).add(image_options()).add(kernel_options()).add(override_options());
+    o.add(run).add(image_options()).add(kernel_options()).add(program_options()).add(override_options());
     return o;
 }
 
@@ -304,6 +304,7 @@ void configure_consoles(platform& p, const options::variables_map& given) {
 
 std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
                                   std::vector<kernel_output>& outputs) {
+    check_program_options(given);
     platform::overrides more;
     for (const char* option : {"until", "seed"})
         if (given.count(option)) more.emplace_back(std::string("simulation.") + option, text_option(given, option));

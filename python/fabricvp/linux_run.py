@@ -4,17 +4,19 @@ prints what it prints as it comes, and ends with its exit status."""
 
 from __future__ import annotations
 
+import difflib
 import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from . import linux_job
 from .arguments import ArgumentParser, pair
 from .compiler.languages import SUFFIXES
 from .errors import InputError
 from .linux_job import Job, make_job
+from .progress import show_progress
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +44,10 @@ def main(arguments: list[str]) -> int:
     from .platform import Platform
 
     split = arguments.index("--") if "--" in arguments else len(arguments)
-    given = _parser().parse_args(arguments[:split])
+    parser = _parser()
+    given, others = parser.parse_known_args(arguments[:split])
+    if others:
+        _refuse(parser, others[0].partition("=")[0])
     if given.into and not given.collect:
         raise InputError("--into needs --collect PATTERN, the files that come there")
     variables = [pair("--env", text, "NAME=VALUE") for text in given.env]
@@ -57,6 +62,10 @@ def main(arguments: list[str]) -> int:
     if given.gdb is not None and not 0 <= given.gdb < 65536:
         raise InputError(f"--gdb {given.gdb}: must be a port from 0 to 65535")
     overrides = dict(pair("--set", text) for text in given.set)
+    if given.seed is not None:
+        overrides["simulation.seed"] = given.seed
+    if given.quiet:
+        show_progress(False)
     if given.out:
         from .experiments.writing import prepare_folder
 
@@ -95,17 +104,23 @@ def _parser() -> argparse.ArgumentParser:
         "Boots Linux with a program that `fabricvp cc --target linux` has made, and ends with its exit status.",
         "fabricvp run linux_gpu --program saxpy -- 1000 2.5",
     )
+    parser.prog = "fabricvp run MACHINE --program FILE"
+    parser.usage = f"{parser.prog} [options] [-- ARGUMENTS]"
     parser.add_argument("machine", metavar="MACHINE", help="a machine that boots Linux, such as linux_gpu")
     program = "arguments stand behind --; repeatable: programs of a node run at the same time"
     parser.add_argument("--program", metavar="[node1=]FILE", action="append", required=True, help=program)
     beside = "a file beside it, or at a path of its own; repeatable"
     parser.add_argument("--file", metavar="FILE[=/PATH]", action="append", default=[], help=beside)
-    parser.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="repeatable")
+    variable = "a variable of its environment; repeatable"
+    parser.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help=variable)
     peer = "load a kernel module by which other devices reach the GPUs' memory"
     parser.add_argument("--peer-memory", action="store_true", help=peer)
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the machine")
     parser.add_argument("--time", metavar="TIME", help="simulated time, boot included, after which the run ends")
+    seed = "of everything random in the machine (default 1); simulation.seed"
+    parser.add_argument("--seed", metavar="N", help=seed)
     parser.add_argument("--out", metavar="DIR", help="folder of results")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--trace", action="store_true", help="record a trace for ui.perfetto.dev from its begin on")
     log = "print what blocks of a kind read and write, as for other runs: gpu or hca, gpu:queue=0; repeatable"
     parser.add_argument("--log-bus", metavar="KIND[:FILTER,…]", action="append", default=[], help=log)
@@ -115,6 +130,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--collect", metavar="PATTERN", action="append", default=[], help=collect)
     parser.add_argument("--into", metavar="DIR", help="where they come, in place of DIR/files of --out")
     return parser
+
+
+def _refuse(parser: argparse.ArgumentParser, word: str) -> NoReturn:
+    """Raises `InputError` for an argument that is none here, be it one of other runs."""
+    known = [name for action in parser._actions for name in action.option_strings]
+    if not word.startswith("-"):
+        parser.error(f"'{word}': arguments of the program stand behind --")
+    near = difflib.get_close_matches(word, known, 1, 0.81)
+    parser.error(f"{word} does not go with programs on Linux{f', did you mean {near[0]}?' if near else ''}")
 
 
 def _boot_with(platform: Platform, machine: str, jobs: list[Job], peer_memory: bool) -> None:

@@ -82,3 +82,33 @@ def test_a_machine_without_software_is_refused(command):
     assert "; it runs nothing without --app" in command("check", "gpu").stdout
     assert command("check", "gpu", "--app", "spmv").stdout == "gpu: ok\n"
     assert command("check", "network_fat_tree").stdout == "network_fat_tree: ok\n"
+
+
+@pytest.mark.parametrize("given", [["--profile"], ["--spans"], ["--console", "none"], ["--monitor=0"]])
+def test_options_of_other_runs_do_not_go_with_linux(command, given):
+    done = command("run", "linux_gpu", "--program", "none", *given)
+    name = given[0].partition("=")[0]
+    says = f"{name} does not go with programs on Linux (see fabricvp run MACHINE --program FILE --help)"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fabricvp run: {says}\n")
+
+
+def test_mistyped_options_and_arguments_of_linux(command):
+    done = command("run", "linux_gpu", "--program", "none", "--quite")
+    assert "--quite does not go with programs on Linux, did you mean --quiet?" in done.stderr
+    done = command("run", "linux_gpu", "--program", "none", "64")
+    assert "run: '64': arguments of the program stand behind --" in done.stderr
+    done = command("run", "linux_gpu", "--program", "none", "--quiet", "--seed", 3)
+    assert done.stderr == "fabricvp run: none: No such file or directory\n"
+
+
+def test_help_of_run_lists_options_of_programs(command):
+    text = command("run", "--help").stdout
+    for option in "program define include block wavefront heap recursion file env collect into peer-memory".split():
+        assert f" --{option} " in text, option
+    assert "with --program FILE.hip or .cu blocks" in " ".join(text.split())
+    for given, says in (
+        (("--recursion", 3), "--recursion needs --program FILE, a source with a kernel"),
+        (("--collect", "x"), "--collect needs --program FILE, a program for Linux"),
+    ):
+        done = command("run", "gpu", "--app", "spmv", *given)
+        assert (done.returncode, done.stderr) == (2, f"fabricvp: {says}\n")
