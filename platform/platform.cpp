@@ -104,6 +104,11 @@ void platform::load_images(std::size_t node, const image_set& images) {
     m->load(node);
 }
 
+void platform::keep_initrd(std::size_t node) {
+    auto& a = m->contexts.at(node);
+    a.kept_initrd = read_file(find_image(a.images.initrd, a.image_base), std::size_t{1} << 32);
+}
+
 std::uint64_t platform::load_elf(std::size_t node, const std::string& path) {
     auto plan = std::make_unique<boot_plan>(m->memory(node));
     const auto entry = plan->add_elf(path, "ELF file");
@@ -190,7 +195,7 @@ statistics_snapshot platform::statistics() const {
     return values;
 }
 
-std::string platform::resolved_config() const {
+std::string platform::resolved_config(bool with_results) const {
     config_printer printer;
     auto params = m->params;
     for (std::size_t i = 0; i < params.nodes.size(); ++i) {  // with the images that are in use
@@ -203,6 +208,7 @@ std::string platform::resolved_config() const {
         };
         p = {located(a.images.firmware), located(a.images.kernel), located(a.images.initrd), a.images.append,
              a.images.tohost};
+        if (with_results && a.kept_initrd) p.initrd = kept_initrd_name(i);
     }
     params.describe(printer);
     std::string plugins;

@@ -60,6 +60,9 @@ public:
     /// those of a GPU application, which runs alone; relative paths start from the working directory. What the
     /// configuration names is loaded at the first run_until(). \throws input_error
     void load_images(std::size_t node, const image_set& images = {});
+    /// Has write_results() leave the node's initial RAM disk beside the configuration, which names that file, since the
+    /// one that it came from will be gone. \throws input_error
+    void keep_initrd(std::size_t node);
     /// Copies a file's ELF segments to their physical addresses; returns the entry point.
     std::uint64_t load_elf(std::size_t node, const std::string& path);
     void load_binary(std::size_t node, const std::string& path, std::uint64_t address);
@@ -131,7 +134,8 @@ public:
     /// nodeN.app.ok, where `tohost` is watched and has spoken nodeN.tohost.test, and over all nodes that have one
     /// app.ok and tohost.test.
     statistics_snapshot statistics() const;
-    std::string resolved_config() const;  ///< YAML with every parameter and its value
+    /// YAML with every parameter and its value. \param with_results as it stands beside what write_results() leaves
+    std::string resolved_config(bool with_results = false) const;
     /// Writes stats.json, stats.csv, config.resolved.yaml, topology.json (blocks, links and what each of these
     /// carried), what was recorded (console logs, regions, trace), and run.json, which says that this is complete.
     /// Results of an earlier run are replaced as a whole. \throws input_error, where another run is leaving its results

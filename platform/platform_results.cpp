@@ -41,9 +41,11 @@ void platform::write_results(const std::string& folder) {
     std::vector<const notes_by_path*> notes_of_ranks;
     for (const auto& p : m->rank_parts) notes_of_ranks.push_back(&p.notes);
     std::vector<std::pair<std::string, std::string>> files = {
-        {"config.resolved.yaml", resolved_config()},
+        {"config.resolved.yaml", resolved_config(true)},
         {"stats.csv", statistics_csv(values, notes_finder(std::move(notes_of_ranks)))},
         {"stats.json", statistics_json(values)}};
+    for (std::size_t i = 0; i < m->contexts.size(); ++i)
+        if (const auto& kept = m->contexts[i].kept_initrd) files.emplace_back(kept_initrd_name(i), *kept);
     const auto nodes = m->results_of_nodes();
     std::vector<const std::vector<host::marker::region>*> regions;
     std::map<std::size_t, const std::vector<host::marker::region>*> regions_of_nodes;

@@ -47,11 +47,15 @@ inline ticks next_slice_end(ticks now) {
 }
 inline constexpr const char* input_wait_message = "the guests wait for input, and no console can give any";
 
+/// The file that write_results() leaves of a node's RAM disk.
+inline std::string kept_initrd_name(std::size_t node) { return "initrd.node" + std::to_string(node) + ".img"; }
+
 std::string ended_by(const run_result& result);
 
 /// What surrounds one node.
 struct node_context {
     image_set images;                                ///< as configured, paths resolved when loaded
+    std::optional<std::string> kept_initrd;          ///< contents, which results are to have
     std::string image_base;                          ///< folder that relative paths start from
     std::unique_ptr<boot_plan> loaded;               ///< in memory now
     std::vector<std::unique_ptr<boot_plan>> extras;  ///< of load_elf() and load_binary(), loaded again at reset

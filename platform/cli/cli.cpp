@@ -119,9 +119,9 @@ int execute(const command& c, const arguments& rest) {
     return c.execute(given);
 }
 
-int dispatch(const arguments& given) {
+int dispatch(const arguments& given, const arguments& typed) {
     g_command_line = {"fabricvp"};
-    g_command_line.insert(g_command_line.end(), given.begin(), given.end());
+    g_command_line.insert(g_command_line.end(), typed.begin(), typed.end());
     if (given.empty() || given[0] == "--help" || given[0] == "-h" || given[0] == "help") {
         std::fputs(overview().c_str(), stdout);
         return given.empty() ? status::bad_input : status::ok;
@@ -186,14 +186,14 @@ int report_errors(const std::function<int()>& work) {
 const std::vector<std::string>& cli_results() { return cli::g_results; }
 
 int cli_main(const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& others,
-             page_server serve) {
+             page_server serve, const std::vector<std::string>& typed) {
     cli::g_others = others;
     cli::g_page_server = std::move(serve);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, and says so
     cli::occupy_standard_streams();
     status_line::share_with_log();
-    return cli::report_errors([&] { return cli::dispatch(arguments); });
+    return cli::report_errors([&] { return cli::dispatch(arguments, typed.empty() ? arguments : typed); });
 }
 
 }  // namespace fabricvp

@@ -203,6 +203,7 @@ std::vector<kernel_output> load_images(platform& p, const options::variables_map
                 fmt::format("a work-group needs {} bytes of local data share, and compute units of GPU 0 have {}",
                             kernel->lds_bytes, size));
         p.load_images(0, kernel->images);
+        if (given.count("out")) p.keep_initrd(0);  // the job is no file of the user's
     }
     if (!kernel && by_node.distributed(p)) {
         by_node.load(p, 0);

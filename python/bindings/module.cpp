@@ -129,6 +129,7 @@ void bind_session(py::module_& m) {
                 std::string append, bool tohost) {
                  x.load_images(node, image_set{firmware, kernel, initrd, append, tohost});
              })
+        .def("keep_initrd", [](session& x, std::size_t node) { x.machine().keep_initrd(node); })
         .def("load_elf", &session::load_elf)
         .def("load_binary",
              [](session& x, std::size_t node, const std::string& path, std::uint64_t address) {
@@ -284,13 +285,13 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def(
         "cli_main",
         [](const std::vector<std::string>& arguments, const std::vector<std::pair<std::string, std::string>>& others,
-           py::object serve) {
+           py::object serve, const std::vector<std::string>& typed) {
             auto server = fabricvp::python::page_server_of(std::move(serve));
             const py::gil_scoped_release nogil;
-            return cli_main(arguments, others, std::move(server));
+            return cli_main(arguments, others, std::move(server), typed);
         },
         py::arg("arguments"), py::arg("others") = std::vector<std::pair<std::string, std::string>>(),
-        py::arg("serve") = py::none());
+        py::arg("serve") = py::none(), py::arg("typed") = std::vector<std::string>());
     m.def("cli_results", [] {  // names of files need not be UTF-8
         py::list names;
         for (const auto& name : cli_results())

@@ -151,18 +151,20 @@ def _run_source(arguments: list[str]) -> int:
         return _simulator_command(arguments)
     try:
         with kernel_arguments(arguments) as compiled:
-            return _simulator_command(compiled)
+            return _simulator_command(compiled, arguments)
     except InputError as error:
         print(f"fabricvp run: {printable(str(error))}", file=sys.stderr)
         return 2
 
 
-def _simulator_command(arguments: list[str]) -> int:
+def _simulator_command(arguments: list[str], typed: list[str] | None = None) -> int:
+    """``typed`` is what the user has, where ``arguments`` were made of that."""
     from . import _fabricvp
 
     sys.stdout.flush()
     others = [(name, text) for name, (_, text) in PYTHON_COMMANDS.items()]
-    status = _fabricvp.cli_main([os.fsencode(argument) for argument in arguments], others, _serve_page)
+    given, meant = ([os.fsencode(argument) for argument in each] for each in (arguments, typed or arguments))
+    status = _fabricvp.cli_main(given, others, _serve_page, meant)
     _draw(_fabricvp.cli_results())
     return status
 

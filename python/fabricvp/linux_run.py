@@ -71,8 +71,9 @@ def main(arguments: list[str]) -> int:
 
         prepare_folder(given.out)
     with Platform.from_config(given.machine, overrides=overrides) as platform:
+        platform._core.set_command(["fabricvp", "run", *arguments])
         own = linux_job.of_nodes(jobs, len(platform.nodes), given.machine)
-        _boot_with(platform, given.machine, own, given.peer_memory)
+        _boot_with(platform, given.machine, own, given.peer_memory, keep=bool(given.out))
         outputs = [Output(job, f"node{node}: " if len(own) > 1 else "") for node, job in enumerate(own)]
         for wanted in given.log_bus:
             _fabricvp.start_bus_log(wanted)
@@ -141,8 +142,9 @@ def _refuse(parser: argparse.ArgumentParser, word: str) -> NoReturn:
     parser.error(f"{word} does not go with programs on Linux{f', did you mean {near[0]}?' if near else ''}")
 
 
-def _boot_with(platform: Platform, machine: str, jobs: list[Job], peer_memory: bool) -> None:
-    """Gives each node an initramfs with its program, which runs in place of the shell."""
+def _boot_with(platform: Platform, machine: str, jobs: list[Job], peer_memory: bool, keep: bool) -> None:
+    """Gives each node an initramfs with its program, which runs in place of the shell, and which results are to have if
+    it is to ``keep``."""
     for node, job in enumerate(jobs):
         base = linux_job.initramfs(
             platform, machine, node, job, peer_memory=peer_memory, mpi=job.mpi, opencl=job.opencl
@@ -154,6 +156,8 @@ def _boot_with(platform: Platform, machine: str, jobs: list[Job], peer_memory: b
             initrd = Path(scratch, "initramfs.cpio")
             initrd.write_bytes(base + linux_job.cpio(linux_job.shell_text(lines), job.files))
             platform.load_images(node, initrd=initrd)
+            if keep:
+                platform._core.keep_initrd(node)
 
 
 def _collect(platform: Platform, outputs: list[Output], folder: Path) -> None:
