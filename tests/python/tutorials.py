@@ -8,8 +8,8 @@ Blocks run in their order, in one folder:
 - ```` ```console ```` has commands behind `$ ` and what they print. A line that is only `…` stands for any lines, one
   that ends with `…` for any rest. A command that ends with `&` runs beside the next ones of its block.
 
-Figures may be off by a fiftieth, since they follow changes of firmware and models. Wall times and rates of the simulator
-are not compared, addresses neither, port 3333 is any free one,
+Figures may be off by a fiftieth, since they follow changes of firmware and models. Wall times and rates of the
+simulator are not compared, addresses neither, port 3333 is any free one,
 the clone is /home/you/fabricvp."""
 
 import os

@@ -164,7 +164,7 @@ TEST_CASE("the boot ROM hands over, the finisher ends the run, reset starts it a
     CHECK(b.power_offs.size() == 1);
 }
 
-TEST_CASE("whoever sets mtime moves every hart's timer of Sstc") {
+TEST_CASE("a hart that sets mtime moves every hart's timer of Sstc") {
     using namespace assembler;
     constexpr int others = 17 * 4 + 4;  // from the branch to what the other hart does
     constexpr unsigned time = 0xc01, stimecmp = 0x14d, menvcfg = 0x30a, mie = 0x304, mip = 0x344;
