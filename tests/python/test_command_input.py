@@ -65,7 +65,6 @@ COMMON = "size, gpus, placement, dispatch, seed, limit, declared, places, schedu
             "app=halo size=64 steps=1 colums=16",
             "there is no option colums, but size, seed, nodes, steps, columns",
         ),
-        (["rdma_pair", "--firmware", "firmware:rdma_topology.elf"], "node=2", "there is no option node, but nodes"),
     ],
 )
 def test_options_that_a_program_does_not_have(command, machine, line, says):
