@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bus.h"
 
-#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <vector>
+
+#include "base/host_environment.h"
 
 namespace fabricvp {
 
@@ -41,29 +42,13 @@ private:
     std::vector<bus_payload*> m_free;
 };
 
-/// The host's floating-point environment as processes begin with it, whatever a library in this one has made of it
-/// (flushing of subnormal numbers, another rounding), for the life of this object.
-class default_float_environment {
-public:
-    default_float_environment() {
-        std::fegetenv(&m_saved);
-        std::fesetenv(FE_DFL_ENV);
-    }
-    ~default_float_environment() { std::fesetenv(&m_saved); }
-    default_float_environment(const default_float_environment&) = delete;
-    default_float_environment& operator=(const default_float_environment&) = delete;
-
-private:
-    std::fenv_t m_saved;
-};
-
 template <class Float, class Bits>
 Bits add(Bits a, Bits b) {
     Float x, y, sum;
     std::memcpy(&x, &a, sizeof x);
     std::memcpy(&y, &b, sizeof y);
     {
-        const default_float_environment environment;
+        const host_environment environment;
         const volatile Float left = x, right = y;  // so that the compiler adds here
         const volatile Float added = left + right;
         sum = added;

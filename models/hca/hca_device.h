@@ -49,7 +49,7 @@ public:
     device_register event_consumer{registers, "event_consumer", HCA_EQ_SET_CI, 4, 0, {}, {2 * HCA_MAX_EQS, 4}};
 
 private:
-    bus_access m_bus{dma, config};
+    bus_access m_bus{dma};
     const wiring m_wiring;
 
 public:

@@ -85,7 +85,6 @@ void endpoint::add_msi_x(unsigned vectors, unsigned bar, std::uint32_t offset) {
     m_msix_bar = bar;
     m_msix_offset = offset;
     m_msix = std::make_unique<msix_table>(vectors, [this](std::uint64_t address, std::uint32_t data) {
-        if (!config.bus_master()) return;
         auto message = allocate_slice(4);
         std::memcpy(message.data(), &data, 4);
         dma.write(address, message);

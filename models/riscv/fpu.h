@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/host_environment.h"
+
 namespace fabricvp::riscv::fpu {
 
 enum flag : std::uint32_t { inexact = 1, underflow = 2, overflow = 4, divide_by_zero = 8, invalid = 16 };
@@ -63,18 +65,6 @@ struct format : F {
         std::memcpy(&a, &v, sizeof a);
         return a;
     }
-};
-
-/// The host's default floating-point environment for a scope (libraries built with -ffast-math change it).
-class host_environment {
-public:
-    host_environment();
-    ~host_environment();
-    host_environment(const host_environment&) = delete;
-    host_environment& operator=(const host_environment&) = delete;
-
-private:
-    std::uint32_t m_saved;
 };
 
 /// A single-precision operand from a 64-bit register: the canonical NaN unless it is NaN-boxed.

@@ -20,6 +20,7 @@ import fabricvp
 import guests
 import opencl_machine
 import pytest
+from fabricvp.data import sdk_folder
 from fabricvp.docs_command import tables_of
 from fabricvp.experiments.gpu_workloads.workloads import WORKLOADS
 
@@ -120,6 +121,17 @@ def gpu():
     """A small GPU in a process of its own, one for a file of tests."""
     with opencl_machine.small_gpu() as platform:
         yield platform.nodes[0].gpus[0]
+
+
+@pytest.fixture(scope="module")
+def elf(request, tmp_path_factory):
+    """An image of the kernels in the file's `SOURCE`, in C."""
+    folder = tmp_path_factory.mktemp("kernels")
+    (folder / "mine.c").write_text(request.module.SOURCE)
+    (folder / "Makefile").write_text(f"include {sdk_folder()}/fabricvp.mk\nmine.elf: mine.c\n\t$(build_kernel)\n")
+    done = subprocess.run(["make", "-C", folder, "mine.elf"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return folder / "mine.elf"
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers of `run --kernel-elf` that come from files and go back into them."""
 
-import subprocess
-
 import numpy
 import pytest
-from fabricvp.data import sdk_folder
 
 SOURCE = """
 #include "gpu.h"
@@ -23,15 +20,6 @@ KERNEL(wild, struct one)
 }
 """
 SMALL = ("run", "gpu", "--set", "node.gpus.0.compute_units=4", "--kernel-elf")
-
-
-@pytest.fixture(scope="module")
-def elf(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kernels")
-    (folder / "mine.c").write_text(SOURCE)
-    (folder / "Makefile").write_text(f"include {sdk_folder()}/fabricvp.mk\nmine.elf: mine.c\n\t$(build_kernel)\n")
-    subprocess.run(["make", "-C", folder, "mine.elf"], check=True, timeout=100, capture_output=True)
-    return folder / "mine.elf"
 
 
 def buffers(*names):

@@ -3,13 +3,11 @@
 
 import ctypes
 import json
-import subprocess
 from pathlib import Path
 
 import fabricvp
 import numpy
 import pytest
-from fabricvp.data import sdk_folder
 from fabricvp.launch import Arguments, default_group, to_3d
 
 SOURCE = """
@@ -49,16 +47,6 @@ KERNEL(a_kernel_in_c_with_a_name_of_more_than_thirty_two_characters, struct wide
     args->out[global_id(0)] = args->values[global_id(0)];
 }
 """
-
-
-@pytest.fixture(scope="module")
-def elf(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kernels")
-    (folder / "mine.c").write_text(SOURCE)
-    (folder / "Makefile").write_text(f"include {sdk_folder()}/fabricvp.mk\nmine.elf: mine.c\n\t$(build_kernel)\n")
-    done = subprocess.run(["make", "-C", folder, "mine.elf"], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    return folder / "mine.elf"
 
 
 SMALL = {"node__gpus__0__compute_units": 4}

@@ -15,8 +15,6 @@ constexpr const char* further_names[] = {"lane",    "lanes_active", "lanes_live"
                                          "group_x", "group_y",      "group_z",      "local_x",
                                          "local_y", "local_z",      "compute_unit", "gpu"};
 
-constexpr unsigned lowest(lane_mask mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
-
 /// The simulator's name of the GPU, "node0.gpu0" of "node0.gpu0.compute_unit3".
 std::string gpu_name(const compute_unit& unit) {
     const auto* gpu = unit.get_parent_object();

@@ -12,9 +12,6 @@
 
 namespace fabricvp::gpu {
 
-static unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
-static std::uint64_t row_bit(unsigned row) { return std::uint64_t{1} << row; }
-
 void register_file_params::describe(parameter_visitor& v) {
     v.field("size", size, between{0, 1 << 30}, "of all SIMD units of a compute unit; 0: registers limit nothing");
     v.field("parts", parts, between{1, 64}, "equal parts of it, in one of which all registers of a wavefront lie");
@@ -449,11 +446,10 @@ void compute_unit::flip_register(const flip_arguments& a) {
                        read_register(slot, lane, row) ^ (a.bits == 2 ? std::uint64_t{3} : std::uint64_t{1}) << a.bit);
     } else if (a.bits == 1) {
         ++corrected_errors;
-    } else if (const auto bit_of_row = std::uint64_t{1} << row;
-               !(w.context.pending & bit_of_row)) {  // else a load overwrites it
-        w.poisoned |= bit_of_row;
+    } else if (!(w.context.pending & row_bit(row))) {  // else a load overwrites it
+        w.poisoned |= row_bit(row);
         w.poisoned_lane[row] = static_cast<std::uint8_t>(lane);
-        w.context.pending |= bit_of_row;  // so that the wavefront stops where it is used
+        w.context.pending |= row_bit(row);  // so that the wavefront stops where it is used
     }
 }
 
@@ -462,8 +458,7 @@ void compute_unit::flip_register(const flip_arguments& a) {
 bool compute_unit::pass_poison(wavefront& w) {
     auto& c = w.context;
     const auto& o = c.op;
-    const auto named = [](unsigned row) { return row < 64 ? row_bit(row) : 0; };
-    const auto sources = named(o.rs1) | named(o.rs2) | named(o.rs3);
+    const auto sources = row_bit(o.rs1) | row_bit(o.rs2) | row_bit(o.rs3);
     for (auto left = w.poisoned & o.touches; left; left &= left - 1) {
         const auto row = lowest(left);
         const bool active = c.schedule.active >> w.poisoned_lane[row] & 1;

@@ -19,9 +19,6 @@ constexpr unsigned aperture(std::uint64_t address) {
 constexpr unsigned code_aperture = aperture(GPU_CODE_BASE), lds_aperture = aperture(GPU_LDS_BASE),
                    scratch_aperture = aperture(GPU_SCRATCH_BASE), kernarg_aperture = aperture(GPU_KERNARG_BASE);
 
-constexpr std::uint64_t row_bit(unsigned row) { return std::uint64_t{1} << row; }
-constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
-
 bool reads_only(const lane_op& o) { return o.memory.kind == access_kind::read; }
 
 /// Lanes whose addresses are not in [base, base + size).

@@ -246,7 +246,7 @@ lane_stop lane_engine::run_counted(lane_context& c, instruction_cache& code, uns
 
 template <bool waits, bool counts>
 lane_stop lane_engine::run_lanes(lane_context& c, instruction_cache& code, unsigned max_instructions) {
-    riscv::fpu::host_environment host;
+    host_environment host;
     auto& s = c.schedule;
     auto& registers = c.storage->registers;
     auto& r = registers.r;

@@ -16,6 +16,11 @@ struct lane_registers {
     alignas(64) std::array<row, rows> r;
 };
 
+/// A row of lane_registers as a bit; none for the sink.
+constexpr std::uint64_t row_bit(unsigned row) { return row < lane_registers::sink ? std::uint64_t{1} << row : 0; }
+/// The lowest of a mask's lanes or rows. \param mask not 0
+constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
+
 /// How the lane engine executes an instruction.
 enum class lane_kind : std::uint8_t {
     row,       ///< computes a row of results from rows of operands

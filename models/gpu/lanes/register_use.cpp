@@ -10,7 +10,6 @@ using riscv::opcode;
 
 namespace {
 
-constexpr std::uint64_t row_bit(unsigned row) { return row < 64 ? std::uint64_t{1} << row : 0; }
 constexpr unsigned return_address = 1, stack_pointer = 2;
 constexpr std::uint64_t integer_rows = 0xffffffff;
 

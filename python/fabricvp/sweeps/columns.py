@@ -61,6 +61,7 @@ def frame_of(
     names = dict.fromkeys(name for point in points for name in point)  # of all: points may differ in their parameters
     for point, record in zip(points, records):
         about = {name: getattr(record, name) for name in ABOUT} | {"outcome": str(record.outcome)}
+        # Values of the function stand before statistics and replace those of their names.
         rows.append({**about, **record.values, **chosen(record, statistics), **record.values, **point})
     measured = [record for record in records if record.statistics]
     for pattern in statistics if warn else ():

@@ -72,7 +72,7 @@ TEST_CASE("there is a way to execute lanes on every host") {
 }
 
 TEST_CASE("rows of results are the same on every instruction set") {
-    const riscv::fpu::host_environment host;
+    const host_environment host;
     auto registers = std::make_unique<lane_registers>();
     auto& r = registers->r;
     std::mt19937_64 random(7);

@@ -92,17 +92,7 @@ TEST_CASE("datagrams, unreliable connections, shared queues") {
     // --- a shared receive queue of two queue pairs, with a limit ---
     constexpr std::uint32_t srqn = 0x41, srq_record = 100;
     constexpr unsigned log_stride = 6, log_size = 3;
-    const auto srq = b.region(std::uint64_t{1} << (log_stride + log_size));
-    b.record(test_qp::uar, srq_record);
-    auto* c = b.in();
-    hca_set(c, HCA_SRQC_LOG_SIZE, log_size);
-    hca_set(c, HCA_SRQC_NUMBER, srqn);
-    hca_set(c, HCA_SRQC_LKEY, srq.key);
-    hca_set(c, HCA_SRQC_RECORD, srq_record);
-    hca_set(c, HCA_SRQC_LOG_STRIDE, log_stride - 4);
-    hca_set(c, HCA_SRQC_UAR, test_qp::uar);
-    hca_set(c, HCA_SRQC_PD, 1);
-    REQUIRE(b.command(HCA_SW2HW_SRQ, srqn) == HCA_OK);
+    const auto srq = create_srq(b, srqn, srq_record, log_stride, log_size);
     const unsigned order[] = {0, 5, 2, 7, 1, 3};  // entries follow each other by their next addresses
     for (unsigned i = 0; i < 6; ++i) {
         auto* e = b.byte(srq, order[i] << log_stride);

@@ -40,17 +40,7 @@ struct shared_queue {
     driver::memory_region memory;
 
     shared_queue(driver& d, const driver::memory_region& to, unsigned posted)
-        : memory(d.region(std::uint64_t{1} << (log_stride + log_size))) {
-        d.record(test_qp::uar, record);
-        auto* c = d.in();
-        hca_set(c, HCA_SRQC_LOG_SIZE, log_size);
-        hca_set(c, HCA_SRQC_NUMBER, number);
-        hca_set(c, HCA_SRQC_LKEY, memory.key);
-        hca_set(c, HCA_SRQC_RECORD, record);
-        hca_set(c, HCA_SRQC_LOG_STRIDE, log_stride - 4);
-        hca_set(c, HCA_SRQC_UAR, test_qp::uar);
-        hca_set(c, HCA_SRQC_PD, 1);
-        REQUIRE(d.command(HCA_SW2HW_SRQ, number) == HCA_OK);
+        : memory(create_srq(d, number, record, log_stride, log_size)) {
         for (unsigned i = 0; i < 1u << log_size; ++i) {
             auto* e = d.byte(memory, entry(i));
             hca_set(e, HCA_NEXT_ADDRESS, entry((i + 1) % (1u << log_size)) >> 6);
@@ -61,6 +51,23 @@ struct shared_queue {
     }
     static std::uint32_t entry(unsigned i) { return i << log_stride; }
 };
+
+/// The second adapter's queue pair fails while it fetches the entry for a message, from a slow part of memory.
+void fail_while_fetching(two_adapter_bench& bench, const driver::memory_region& from, std::uint64_t slow_from,
+                         std::uint64_t slow_bytes) {
+    auto& memory = bench.host.memory;
+    memory.slow_from = slow_from;
+    memory.slow_bytes = slow_bytes;
+    memory.slow_by = 20 * microsecond;
+    const auto& fetches = bench.host.adapters[1]->receive_queues.fetches;
+    const auto before = fetches.total();
+    send_request s;
+    s.list = {{0, from.key, 100}};
+    bench.qa->post(s);
+    while (fetches.total() == before) bench.b.run(100'000);
+    REQUIRE(bench.b.command(HCA_2ERR_QP, bench.qb->number) == HCA_OK);
+    memory.slow_bytes = 0;
+}
 
 /// Those that are posted in the error state.
 void try_late_receives(two_adapter_bench& bench) {
@@ -150,18 +157,8 @@ void try_taken_entry(two_adapter_bench& bench) {
     }
     // One whose fetch ends in the error state.
     bench.connect({}, number);
-    auto& memory = host.memory;
     for (unsigned i = 0; i < 3; ++i) qb->post_receive({{0, rb.key, bytes}});
-    memory.slow_from = qb->memory.pages[0];
-    memory.slow_bytes = qb->sq_start;
-    memory.slow_by = 20 * microsecond;
-    const auto fetches = host.adapters[1]->receive_queues.fetches.total();
-    send_request s;
-    s.list = {{0, ra.key, 100}};
-    qa->post(s);
-    while (host.adapters[1]->receive_queues.fetches.total() == fetches) b.run(100'000);
-    REQUIRE(b.command(HCA_2ERR_QP, qb->number) == HCA_OK);
-    memory.slow_bytes = 0;
+    fail_while_fetching(bench, ra, qb->memory.pages[0], qb->sq_start);
     for (unsigned i = 0; i < 3; ++i) check_flushed(bench, entry(i));
     CHECK(!bench.wait(b, *cq_b));
     REQUIRE(b.command(HCA_2RST_QP, qb->number, 1) == HCA_OK);
@@ -195,17 +192,7 @@ void try_shared_entry(two_adapter_bench& bench) {
 
     // While the entry is being fetched.
     bench.connect({}, 0x82, &shares);
-    auto& memory = host.memory;
-    memory.slow_from = srq.memory.pages[0];
-    memory.slow_bytes = 4096;
-    memory.slow_by = 20 * microsecond;
-    const auto fetches = host.adapters[1]->receive_queues.fetches.total();
-    send_request s;
-    s.list = {{0, ra.key, 100}};
-    qa->post(s);
-    while (host.adapters[1]->receive_queues.fetches.total() == fetches) b.run(100'000);
-    REQUIRE(b.command(HCA_2ERR_QP, qb->number) == HCA_OK);
-    memory.slow_bytes = 0;
+    fail_while_fetching(bench, ra, srq.memory.pages[0], 4096);
     b.run(2 * microsecond);
     CHECK(!last_wqe_of(qb->number));
     check_flushed(bench, shared_queue::entry(1));
@@ -219,6 +206,8 @@ void try_shared_entry(two_adapter_bench& bench) {
     CHECK(last_wqe_of(qb->number));
     CHECK(!poll(b, *cq_b, 0));
     bench.connect({}, 0x86, &shares);
+    send_request s;
+    s.list = {{0, ra.key, 100}};
     qa->post(s);
     CHECK(bench.good_b().wqe == shared_queue::entry(2));
 }

@@ -256,6 +256,23 @@ inline completion_queue create_cq(driver& d, std::uint32_t number, unsigned log_
     return q;
 }
 
+/// A shared receive queue of 2^log_size entries of 2^log_stride bytes, which are to be written. \returns its memory
+inline driver::memory_region create_srq(driver& d, std::uint32_t number, std::uint32_t record, unsigned log_stride,
+                                        unsigned log_size) {
+    const auto memory = d.region(std::uint64_t{1} << (log_stride + log_size));
+    d.record(test_qp::uar, record);
+    auto* c = d.in();
+    hca_set(c, HCA_SRQC_LOG_SIZE, log_size);
+    hca_set(c, HCA_SRQC_NUMBER, number);
+    hca_set(c, HCA_SRQC_LKEY, memory.key);
+    hca_set(c, HCA_SRQC_RECORD, record);
+    hca_set(c, HCA_SRQC_LOG_STRIDE, log_stride - 4);
+    hca_set(c, HCA_SRQC_UAR, test_qp::uar);
+    hca_set(c, HCA_SRQC_PD, 1);
+    REQUIRE(d.command(HCA_SW2HW_SRQ, number) == HCA_OK);
+    return memory;
+}
+
 /// The next completion, if there is one; the doorbell record is told.
 inline std::optional<completion> poll(driver& d, completion_queue& q, std::uint32_t record) {
     auto* e = d.byte(q.memory, (q.consumer & ((1u << q.log_size) - 1)) * HCA_CQE_SIZE);

@@ -80,7 +80,7 @@ void compare(const reference::result& expected, Operation operation) {
 template <class F>
 void check_arithmetic(unsigned seed, int rounds) {
     using ref = reference::arithmetic<F>;
-    const fpu::host_environment environment;
+    const fabricvp::host_environment environment;
     operand_source<F> source(seed);
     for (int i = 0; i < rounds; ++i) {
         const auto a = source.next(), b = source.next(), c = source.next();
@@ -127,7 +127,7 @@ void check_general(unsigned seed, int rounds) {
 template <class F>
 void check_conversions(unsigned seed, int rounds) {
     using ref = reference::arithmetic<F>;
-    const fpu::host_environment environment;
+    const fabricvp::host_environment environment;
     operand_source<F> source(seed);
     const cpp_int one = 1;
     for (int i = 0; i < rounds; ++i) {
@@ -173,7 +173,7 @@ TEST_CASE("conversions between integers and floating point round and saturate") 
 }
 
 TEST_CASE("narrowing a double rounds once") {
-    const fpu::host_environment environment;
+    const fabricvp::host_environment environment;
     operand_source<fpu::binary64> wide(5);
     operand_source<fpu::binary32> slim(6);
     for (int i = 0; i < 200000; ++i) {
@@ -188,7 +188,7 @@ TEST_CASE("narrowing a double rounds once") {
 }
 
 TEST_CASE("widening a single is exact and reversible") {
-    const fpu::host_environment environment;
+    const fabricvp::host_environment environment;
     operand_source<fpu::binary32> source(7);
     for (int i = 0; i < 100000; ++i) {
         const auto a = source.next();
