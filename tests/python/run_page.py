@@ -92,6 +92,10 @@ class Client:
             pass
         return frame
 
+    def until_the_end(self) -> dict[str, Any]:
+        """The frame of a run that has ended; the one with the reply to the last command may have been it."""
+        return self.frame if self.frame["state"] == "stopped" else self.until(lambda frame: frame["state"] == "stopped")
+
     def send(self, **command: Any) -> dict[str, Any]:
         """Sends a command; gives the frame with its reply, which tells of no error."""
         reply, frame = self.reply(**command)

@@ -129,10 +129,8 @@ def test_a_run_is_watched_paused_typed_to_and_continued(echo):
         assert client.frame["speed_ps"] == 1_000_000_000
         client.send(do="speed", time=None)
         client.send(do="continue")
-        ended = client.send(do="type", node=0, text="off\n")
-        if ended["state"] != "stopped":  # the frame with the reply may be the last one
-            ended = client.until(lambda frame: frame["state"] == "stopped")
-        assert ended["outcome"] == "node0 powered off"
+        client.send(do="type", node=0, text="off\n")
+        assert client.until_the_end()["outcome"] == "node0 powered off"
         with pytest.raises(websockets.ConnectionClosed) as gone:
             client.next()
         assert gone.value.rcvd.reason == "the run has ended"

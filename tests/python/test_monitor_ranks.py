@@ -92,8 +92,7 @@ def test_all_ranks_are_one_machine(echo, tmp_path):
         client.send(do="continue")
         for node in (0, 1):
             client.send(do="type", node=node, text="off\n")
-        ended = client.until(lambda frame: frame["state"] == "stopped")
-        assert ended["outcome"] == "node0 powered off; node1 powered off"
+        assert client.until_the_end()["outcome"] == "node0 powered off; node1 powered off"
         with pytest.raises(websockets.ConnectionClosed) as gone:
             client.next()
         assert gone.value.rcvd.reason == "the run has ended"
