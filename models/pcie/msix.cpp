@@ -28,9 +28,10 @@ void msix_table::read(std::uint64_t offset, void* to, std::uint32_t bytes) const
 void msix_table::write(std::uint64_t offset, const void* from, std::uint32_t bytes) {
     if (offset >= pending_offset) return;  // read-only
     std::memcpy(reinterpret_cast<std::uint8_t*>(m_table.data()) + offset, from, bytes);
-    auto& e = m_table[offset / sizeof(entry)];
-    e.control &= 1;
-    e.address &= ~std::uint64_t{3};
+    for (auto v = offset / sizeof(entry); v * sizeof(entry) < offset + bytes; ++v) {  // a write may cover several
+        m_table[v].control &= 1;
+        m_table[v].address &= ~std::uint64_t{3};
+    }
     send_pending();
 }
 
