@@ -180,7 +180,9 @@ bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_
         case HCA_QP_INIT: opcode = HCA_RST2INIT_QP, to_init(qp, a, m); break;
         case HCA_QP_RTR: opcode = HCA_INIT2RTR_QP, to_rtr(qp, a, m); break;
         case HCA_QP_RTS:
-            opcode = qp->state == HCA_QP_SQD ? HCA_SQD2RTS_QP : HCA_RTR2RTS_QP;
+            opcode = qp->state == HCA_QP_SQD   ? HCA_SQD2RTS_QP
+                     : qp->state == HCA_QP_RTS ? HCA_SQE2RTS_QP /* the adapter took it to SQE */
+                                               : HCA_RTR2RTS_QP;
             if (opcode == HCA_RTR2RTS_QP) to_rts(a, m);
             break;
         default: return false;

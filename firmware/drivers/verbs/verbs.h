@@ -298,7 +298,8 @@ struct verbs_qp_attributes {
     uint8_t rnr_retries, rnr_timer; /* 7 retries: for ever */
 };
 /* From the state before it to INIT, RTR, RTS; from RTS to SQD, where an event tells that the sends that had begun are
- * complete, and back; from any to ERR and RESET. A queue pair is made in RESET. */
+ * complete, and back; to RTS once more where a send of UC or UD has failed (SQE); from any to ERR and RESET. A queue
+ * pair is made in RESET. */
 bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_qp_attributes* attributes);
 /* All the way to RTS. */
 bool verbs_connect(struct verbs_qp* qp, const struct verbs_qp_attributes* attributes);

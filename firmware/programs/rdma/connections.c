@@ -250,6 +250,28 @@ static void mixed(struct check* c) {
     check_memory(c, "memory");
 }
 
+/* A send queue that has failed flushes what comes, until it is brought back to RTS. */
+static void failed(struct check* c) {
+    struct verbs_qp* qp = &c->channel->qp;
+    struct verbs_sge e;
+    struct verbs_completion done;
+    if (!c->active) {
+        check_expect(c, 3, 2, 1000, true);
+        post_receive(c, 0, IN, 0, 1);
+    }
+    check_barrier(c);
+    for (unsigned i = 0; c->active && i < 3; ++i) {
+        static const unsigned wanted[] = {HCA_LOCAL_PROTECTION, HCA_FLUSHED, 0};
+        const struct verbs_send_request s = channel_request(c->channel, HCA_OP_WRITE, &e, OUT + 2, IN + 3, 1000);
+        if (i == 0) e.key ^= 1u << 8;
+        if (i == 2) check_that(c, verbs_modify(qp, HCA_QP_RTS, NULL), "back to RTS", qp->device->status);
+        check_that(c, channel_send(c->channel, &s, &done) == wanted[i], "completion", done.syndrome);
+    }
+    all_behind(c);
+    check_barrier(c);
+    check_memory(c, "memory");
+}
+
 static const struct check_case cases[] = {{"write", write},
                                           {"write, 4 elements", write_elements},
                                           {"write, inline", write_inline},
@@ -263,6 +285,7 @@ static const struct check_case cases[] = {{"write", write},
                                           {"read, 3 elements", read_elements},
                                           {"atomics", atomics},
                                           {"fence", mixed}};
+static const struct check_case cases_of_uc[] = {{"failed, back to RTS", failed}};
 enum { CASES = sizeof cases / sizeof *cases, CASES_OF_UC = 9 };
 
 unsigned check_connections(struct bootstrap* bootstrap, unsigned with) {
@@ -280,6 +303,7 @@ unsigned check_connections(struct bootstrap* bootstrap, unsigned with) {
     shape.type = HCA_QP_UC;
     channel_open(&channel, bootstrap, with, &shape);
     wrong += check_all(&channel, "UC", cases, CASES_OF_UC);
+    wrong += check_all(&channel, "UC", cases_of_uc, sizeof cases_of_uc / sizeof *cases_of_uc);
     channel_close(&channel);
     return wrong;
 }
