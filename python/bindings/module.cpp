@@ -124,6 +124,7 @@ void bind_session(py::module_& m) {
                  return x.machine().finish_recording();
              })
         .def("node_count", [](session& x) { return x.machine().node_count(); })
+        .def("has_work", [](session& x) { return x.machine().has_work(); })
         .def("load_images",
              [](session& x, std::size_t node, std::string firmware, std::string kernel, std::string initrd,
                 std::string append, bool tohost) {

@@ -109,6 +109,14 @@ def test_points_that_go_wrong_are_rows(cached_sweep):
     assert not any(b"x = b'1'" in line for line in command_lines())
 
 
+def test_a_machine_without_software_is_a_row(cached_sweep):
+    """It would stand still until the watchdog ends it."""
+    frame = cached_sweep("gpu", grid={"simulation.seed": [1]})
+    assert [*frame["outcome"]] == ["failed"] and [*frame["ended"]] == [""], frame
+    assert [*frame["error"]] == ["nothing to run: give app, program, function or time"]
+    assert [*cached_sweep("gpu", time="1 us", grid={"simulation.seed": [1]})["outcome"]] == ["ok"]
+
+
 def test_points_that_hang_are_rows(cached_sweep):
     frame = cached_sweep("bare", function=misbehave, grid={"how": ["hang"]}, time_limit=2)
     row = frame.iloc[0]

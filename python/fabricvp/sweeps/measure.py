@@ -82,6 +82,8 @@ def _measured(warm: Warm, task: Task) -> Record:
     if task.function is not None:
         record.values = _as_values(task.function(warm.given, **task.arguments), task)
     else:
+        if task.time is None and task.warm_up is None and not platform._core.has_work():
+            raise InputError("nothing to run: give app, program, function or time")
         _judge(record, platform.run(task.time), platform)
     record.statistics = dict(platform.statistics.snapshot())
     marked = ((n, label, (end - start) / PICOSECONDS, v) for n, label, start, end, v in platform._core.regions())
