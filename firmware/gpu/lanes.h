@@ -41,11 +41,12 @@ LANES_FUNCTION unsigned long lane_ballot(int condition) {
 LANES_FUNCTION void lane_sync(unsigned long mask) {
     __asm__ volatile(LANES_INSTRUCTION(GPU_LANES_SYNC, "x0, %0, x0")::"r"(mask) : "memory");
 }
-/* The same at any place with a lane_barrier(). What lanes of the mask wrote before, they all see behind it. */
+/* The same at any place with a lane_barrier(). What lanes of the mask wrote before, they all see behind it: accesses of
+ * a wavefront to one line stay in order, so loads and local memory are all that the fence waits for. */
 LANES_FUNCTION void lane_barrier(unsigned long mask) {
     __asm__ volatile(LANES_INSTRUCTION(GPU_LANES_SYNC_ANY, "x0, %0, x0")::"r"(mask) : "memory");
     __asm__ volatile(".insn i " LANES_TEXT(GPU_OPCODE) ", " LANES_TEXT(GPU_FUNCT_FENCE) ", x0, x0, %0" ::"i"(
-                         GPU_SCOPE_WORK_GROUP | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE)
+                         GPU_SCOPE_WORK_GROUP | GPU_FENCE_ACQUIRE)
                      : "memory");
 }
 /* Waits until all live lanes of the mask wait with this mask at an exchange of the same kind (a literal from 0 to 31),

@@ -2,6 +2,8 @@
 """Kernels that GCC has compiled: atomics that order other accesses, and registers with two wrong bits, which end who
 reads them and no one else."""
 
+import ctypes
+
 import fabricvp
 import numpy
 import pytest
@@ -23,6 +25,31 @@ KERNEL(message, struct message)
         *data = 42;
         __atomic_exchange_n(args->flag, 1, __ATOMIC_RELEASE);
     }
+}
+LDS volatile uint32_t round, seen;
+struct rounds { uint32_t *lines, *bulk, *out; uint64_t rounds; };
+KERNEL(rounds, struct rounds)
+{
+    volatile uint32_t *bulk = args->bulk;
+    uint32_t stale = 0;
+    if (local_id(0) == 0) round = seen = 0;
+    barrier();
+    for (uint32_t r = 1; r <= args->rounds; ++r) {
+        volatile uint32_t *line = args->lines + 16 * r;
+        if (wavefront_id() == 0) { /* what it stores beside it fills the queues between GPUs */
+            for (int i = 0; i < 8; ++i) bulk[((r * 8 + i) * 64 + lane_id()) * 16 % 262144] = r;
+            if (lane_id()) continue;
+            *line = r;
+            fence_release(GPU_SCOPE_WORK_GROUP);
+            for (round = r; seen != r;) gpu_pause();
+        } else if (lane_id() == 0) {
+            while (round != r) gpu_pause();
+            fence_acquire(GPU_SCOPE_WORK_GROUP);
+            stale += *line != r;
+            seen = r;
+        }
+    }
+    if (local_id(0) == 64) args->out[0] = stale, args->out[1] = args->lines[16 * args->rounds];
 }
 struct count { uint32_t *out, *data; uint64_t n, mode; };
 #define TURNS(text) for (uint64_t i = 0; i < args->n; ++i) __asm__ volatile(text \\
@@ -48,6 +75,19 @@ def test_who_acquires_by_an_atomic_sees_what_was_released(elf):
         words = [gpu.array(numpy.zeros(16, "u4")) for _ in range(4)]
         gpu.launch(elf, 128, words, group=64, kernel="message")
         assert words[3].get()[:2].tolist() == [0, 42]
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_a_work_group_sees_what_a_member_released_in_another_gpus_memory(elf, place):
+    """Also where NetCrafter's queues by size let a load overtake a store."""
+    with fabricvp.spawn("netcrafter_quad_on") as platform:
+        buffers = {"lines": numpy.zeros(1024, "u4"), "bulk": numpy.zeros(262144, "u4"), "out": numpy.zeros(16, "u4")}
+        done = platform.nodes[0].gpus[0].launch(
+            elf, 128, ["lines", "bulk", "out", ctypes.c_uint64(50)], group=128, kernel="rounds", buffers=buffers,
+            places={"lines": place, "bulk": place},
+        )  # fmt: skip
+        assert done.buffers["out"][:2].tolist() == [0, 50]
 
 
 @pytest.fixture(scope="module")

@@ -374,7 +374,7 @@ void compute_unit::begin_fence(wavefront& w) {
     const unsigned scope = plain ? GPU_SCOPE_SYSTEM : immediate & 3;
     const bool wide = scope != GPU_SCOPE_WORK_GROUP;
     w.at_barrier = false;
-    w.waits_for_stores = wide && (plain || (immediate & GPU_FENCE_RELEASE));
+    w.waits_for_stores = (wide || m_memory.passes_stores()) && (plain || (immediate & GPU_FENCE_RELEASE));
     w.flushes_system = w.waits_for_stores && scope == GPU_SCOPE_SYSTEM;
     w.acquires = wide && (plain || (immediate & GPU_FENCE_ACQUIRE));
     if (w.observer) w.observer->fence(w.waits_for_stores, now(), worked(w));
@@ -383,8 +383,9 @@ void compute_unit::begin_fence(wavefront& w) {
 }
 
 /// A fence waits for all loads of the wavefront and for its accesses of the LDS; a release beyond the work-group, whose
-/// members share an L1 cache, and a barrier for all stores too. A release of system scope then waits for what flushes
-/// its writes to the host, which counts as a load.
+/// members share an L1 cache, and a barrier for all stores too. So does one within the work-group where there are other
+/// GPUs: on the way to them another member's load may overtake a store. A release of system scope then waits for what
+/// flushes its writes to the host, which counts as a load.
 void compute_unit::continue_fence(wavefront& w) {
     const auto loads = w.accesses - w.stores;
     if (loads != 0 || (w.waits_for_stores && w.stores != 0) || !lds_drained(w)) return;

@@ -43,7 +43,12 @@ public:
 
     /// The target of requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe).
     /// It may reorder them; vector memory units keep order themselves (remote_order). Null: none.
-    void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
+    void set_aperture(unsigned where, line_target* target) {
+        m_apertures[where] = target;
+        if (where != GPU_PA_SYSTEM) m_reaches_gpus = true;
+    }
+    /// Whether requests to different lines may come to other GPUs in another order than they are sent in.
+    bool reaches_gpus() const { return m_reaches_gpus; }
 
     /// The port to system addresses over a bus that acknowledges no writes, system_time() away: target of their
     /// aperture, and what releases of system scope wait for.
@@ -86,6 +91,7 @@ private:
     void reject(const line_request_ptr& request, memory_fault fault, ticks departure);
 
     unsigned m_where;
+    bool m_reaches_gpus = false;
     ticks m_request_latency, m_response_latency, m_system_latency;
     l2_cache& m_l2;
     gpu_memory& m_memory;

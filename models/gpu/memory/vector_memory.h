@@ -17,6 +17,9 @@ public:
     virtual bool can_issue() const = 0;
     /// Acquire: L1 and the scalar cache clear what they hold (lines on their way are not kept either).
     virtual void invalidate() = 0;
+    /// Whether a load of the same compute unit may be performed before a store that was issued earlier: where stores go
+    /// to other GPUs.
+    virtual bool passes_stores() const = 0;
     /// Release of system scope, when all stores of the wavefront are acknowledged: see system_fence::flush().
     virtual bool flush_system(system_fence_client& client, std::uint64_t cookie) = 0;
 

@@ -91,6 +91,7 @@ public:
     void issue(const vector_access_ptr& access) override;
     bool can_issue() const override { return m_in_flight < params.queue; }
     void invalidate() override;
+    bool passes_stores() const override { return m_router.reaches_gpus(); }
     bool flush_system(system_fence_client& client, std::uint64_t cookie) override {
         return m_router.flush_system(client, cookie);
     }

@@ -26,6 +26,7 @@ public:
     ticks shortest = 0, longest = 0;  ///< of the delay; both 0: hits, answered inside issue()
     ticks hit_time = 0;               ///< when data of hits are there
     std::size_t depth = 64;           ///< accesses in the queue
+    bool other_gpus = false;          ///< on the way to which loads may overtake stores
     std::uint64_t read_only_from = ~std::uint64_t{0};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(size);
     std::vector<access_client*> clients;  ///< called when there is space again
@@ -51,6 +52,7 @@ public:
         ++invalidations;
         log.push_back({event::emptied, access_kind::read, 0});
     }
+    bool passes_stores() const override { return other_gpus; }
     bool flush_system(system_fence_client&, std::uint64_t) override { return true; }
     void translate(std::uint32_t space, std::uint64_t page, unsigned access, translation_client& client,
                    std::uint64_t cookie) override;

@@ -14,11 +14,13 @@ namespace {
 /// Cycles that a turn of a loop around `body` takes in a work-group of `items`, from the difference of two runs; t0
 /// counts turns. Beside the body a turn has two instructions.
 double iteration_cycles(const std::vector<word>& before, const std::vector<word>& body, std::uint32_t items = 64,
-                        ticks hit_time = 0) {
+                        ticks hit_time = 0, bool other_gpus = false, ticks delay = 0) {
     double times[2];
     for (const int iterations : {100, 300}) {
         auto& b = lane_bench::restart();
         b.memory.hit_time = hit_time;
+        b.memory.other_gpus = other_gpus;
+        b.memory.shortest = b.memory.longest = delay;
         program p(GPU_CODE_BASE);
         p << before << li(t0, iterations);
         const auto top = p.here();
@@ -40,9 +42,13 @@ std::vector<word> local_address(int shift) {
     return {csrr(t1, GPU_CSR_LOCAL_ID_X), slli(t1, t1, shift), lui(t2, GPU_LDS_BASE >> 12), add(t2, t2, t1)};
 }
 
-constexpr word barrier = GPU_OPCODE | GPU_FUNCT_BARRIER << 12,
-               work_group_fence =
-                   GPU_OPCODE | GPU_FUNCT_FENCE << 12 | word{GPU_FENCE_RELEASE | GPU_SCOPE_WORK_GROUP} << 20;
+constexpr word barrier = GPU_OPCODE | GPU_FUNCT_BARRIER << 12;
+
+/// Within the work-group.
+constexpr word group_fence(word kind) {
+    return GPU_OPCODE | GPU_FUNCT_FENCE << 12 | (kind | GPU_SCOPE_WORK_GROUP) << 20;
+}
+constexpr word work_group_fence = group_fence(GPU_FENCE_RELEASE);
 
 }  // namespace
 
@@ -193,6 +199,17 @@ TEST_CASE("loads stall their first use, not their issue") {
     CHECK(with({lw(t3, t2, 1024)}) == latency + 4);
     // Stores do not stall; a fence waits for them.
     CHECK(with({sw(t3, t2, 1024)}) == 4 + 8);
+}
+
+TEST_CASE("a release within the work-group waits for stores where loads may overtake them") {
+    const std::vector<word> base{lui(t2, 0x40000), slli(t2, t2, 1)}, body{sw(t3, t2, 1024), work_group_fence};
+    const ticks delay = 200'000;
+    const auto alone = iteration_cycles(base, body, 64, 0, false, delay);
+    CHECK(alone == iteration_cycles(base, body));
+    CHECK(alone == 4 + 4 + 8);
+    CHECK(iteration_cycles(base, body, 64, 0, true, delay) == 200 + 4 + 8);  // from when the store has issued
+    const std::vector<word> acquire{sw(t3, t2, 1024), group_fence(GPU_FENCE_ACQUIRE)};
+    CHECK(iteration_cycles(base, acquire, 64, 0, true, delay) == alone);
 }
 
 TEST_CASE("wavefronts hide each other's loads") {
