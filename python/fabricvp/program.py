@@ -92,7 +92,7 @@ class Program:
         kernels write. A new value of a constant is for later launches. Raises `InputError` if there is none of that
         name."""
         if name in self.image.constants and name not in self.variables:
-            raise InputError(f"variable '{name}' is static and __constant__: the code has its value; leave out static")
+            raise InputError(f"variable '{name}' is const: the code has its value; leave out const")
         if name not in self.variables:
             raise InputError(f"no variable '{name}' in the source; there are: {', '.join(self.variables) or 'none'}")
         if name in self.image.constants:

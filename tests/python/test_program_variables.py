@@ -122,11 +122,16 @@ enum mode { OFF, ON };
 __constant__ float factors[4] = {1, 2, 3, 4};
 __constant__ int unset[2][4];
 __constant__ pair both = {3, 2};
-namespace deep { static __constant__ int fixed = 5; __constant__ mode state = ON; }
+static __constant__ float shift[4];
+namespace deep {
+static __constant__ int own = 2;
+__constant__ const int fixed[2] = {3, 3};
+__constant__ mode state = ON;
+}
 __device__ int count;
 __global__ void sums(float* out) {
     int i = threadIdx.x;
-    out[i] = factors[i] + unset[1][i] + both.a + deep::fixed + deep::state;
+    out[i] = factors[i] + unset[1][i] + both.a + deep::own + deep::fixed[i % 2] + deep::state + shift[i];
     count = i;
 }
 """
@@ -135,15 +140,18 @@ __global__ void sums(float* out) {
 @pytest.mark.timeout(100)
 def test_constants_of_cuda_are_set_for_later_launches(gpu, tmp_path):
     program, other = gpu.program(CONSTANTS, language="cuda"), gpu.program(CONSTANTS, language="cuda")
-    assert sorted(program.variables) == ["both", "count", "factors", "state", "unset"]
+    assert sorted(program.variables) == ["both", "count", "factors", "own", "shift", "state", "unset"]
     out, factors = numpy.zeros(4, "f4"), numpy.arange(1, 5, dtype="f4")
     program["sums"](1, 4, out)
     assert (out == factors + 9).all() and (program.variable("factors").get() == factors).all()
     program.variable("unset").set(numpy.arange(8).reshape(2, 4))
     program.variable("state").set(0)
+    program.variable("own").set(4)
+    program.variable("shift").set([8, 16, 32, 64])
     program.variable("both").set(numpy.array((10, 0.5), [("a", "i4"), ("b", "f4")]))
     program["sums"](1, 4, out)
-    assert (out == factors + numpy.arange(4, 8) + 15).all() and program.variable("unset").get()[1, 3] == 7
+    assert (out == factors + numpy.arange(4, 8) + 17 + [8, 16, 32, 64]).all()
+    assert program.variable("unset").get()[1, 3] == 7
     assert not other.variable("unset").get().any()
     other["sums"](1, 4, out)
     assert (out == factors + 9).all()
@@ -151,7 +159,7 @@ def test_constants_of_cuda_are_set_for_later_launches(gpu, tmp_path):
         program.variable("factors").set([1, 2, 3])
     with pytest.raises(TypeError, match="big-endian"):
         program.variable("both").set(numpy.zeros((), [("a", ">i4"), ("b", "f4")]))
-    with pytest.raises(InputError, match="variable 'fixed' is static and __constant__: the code has its value"):
+    with pytest.raises(InputError, match="variable 'fixed' is const: the code has its value; leave out const"):
         program.variable("fixed")
 
 

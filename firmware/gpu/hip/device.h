@@ -12,8 +12,10 @@
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
-/* The section tells the compiler (compiler/module.py) what kernels only read. */
-#define __constant__ __attribute__((constant, section(".rodata.constant")))
+/* The section tells the compiler (compiler/module.py) what kernels only read. The declaration is what lets const
+ * variables and others be in it: clang compares those by __declspec with the first that is there. */
+#define __constant__ __attribute__((constant)) __declspec(allocate(".rodata.constant"))
+__attribute__((constant, unused, section(".rodata.constant"))) static int fabricvp_constant;
 /* The first number, where it is one, is the most threads of a block (compiler/module.py reads the annotation). */
 #define __launch_bounds__(max_threads, ...) __attribute__((annotate("launch_bounds:" FABRICVP_TEXT(max_threads))))
 #define __forceinline__ inline __attribute__((always_inline))

@@ -21,8 +21,8 @@ SECTION = ".fabricvp.constants"
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant: its place in the image as lanes see it, 0 for a static one, whose value the compiler may have put
-    into the code; ``dtype`` as numpy names it, "V" for structures."""
+    """A constant: its place in the image as lanes see it, 0 for a const one, whose value the compiler may have put into
+    the code; ``dtype`` as numpy names it, "V" for structures."""
 
     name: str
     address: int
@@ -36,8 +36,8 @@ def constants_of(module: Module, debug: DebugInformation, elf: Elf) -> list[Cons
     objects = elf.objects()
     described = {
         name: debug.variable(attached)
-        for name, (attached, static) in module.constants.items()
-        if static or name in objects
+        for name, (attached, const) in module.constants.items()
+        if const or name in objects
     }
     names = [name for name, _ in described.values()]
     found = []

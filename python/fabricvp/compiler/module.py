@@ -61,7 +61,7 @@ class Module:
         self.metadata: dict[str, str] = {}
         self.annotations: dict[str, str] = {}  # of functions
         self.variables: dict[str, str] = {}  # that kernels may write: their metadata, or ""
-        self.constants: dict[str, tuple[str, bool]] = {}  # __constant__: their metadata, or "", and whether static
+        self.constants: dict[str, tuple[str, bool]] = {}  # __constant__: their metadata, or "", and whether const
         self.prints = self.heap = self.grid = False
         self.layout = Layout(self.types)
         self._read()
@@ -128,7 +128,7 @@ class Module:
             )
         elif _CONSTANT in found["rest"]:
             attached = re.search(r"!dbg (!\d+)", found["rest"])
-            self.constants[name] = attached[1] if attached else "", "externally_initialized" not in found["head"]
+            self.constants[name] = attached[1] if attached else "", found["kind"] == "constant"
         elif found["kind"] == "global" and not name.startswith(("llvm.", _IDENTIFIER)):
             if name in _PROVIDED:
                 self.heap |= name == HEAP
@@ -200,9 +200,7 @@ def lowered(
         if line.startswith("@") and (found := _GLOBAL.match(line)):
             line = _variable(module, found) or line
         if line.startswith("@") and _CONSTANT in line:
-            # The host may give it other contents, so what it begins with is not put into the code.
-            line = line.replace("externally_initialized global ", "externally_initialized constant ")
-            line = line.replace(f", {_CONSTANT}", "")
+            line = _constant(line).replace(f", {_CONSTANT}", "")
         if line.startswith(("$", "@llvm.global.annotations", "@llvm.used", "@llvm.compiler.used")):
             continue  # functions become internal, and belong to no group; variables stay
         if line.startswith(("@", "define ")):
@@ -266,6 +264,16 @@ def _variable(module: Module, found: re.Match[str]) -> str:
         type_ = split_list(found["rest"])[0]
         return f"@{name} = hidden thread_local(localexec) global {type_} zeroinitializer, align 16"
     return ""
+
+
+def _constant(line: str) -> str:
+    """One that is `__constant__`. Unless it is const the host may give it other contents, also where it is static, so
+    what it begins with is not put into the code."""
+    found = _GLOBAL.match(line)
+    if not found or found["kind"] == "constant":
+        return line
+    head = re.sub(r"\binternal ", "hidden ", found["head"]).replace("externally_initialized ", "")
+    return f"@{found['name']} = {head}externally_initialized constant {found['rest']}"
 
 
 def _attributes(text: str, inlined: bool) -> str:
