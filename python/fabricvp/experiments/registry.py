@@ -51,9 +51,9 @@ class System:
         return self.published + self.further
 
 
-#: Quick budgets of experiments of `SYSTEMS`, and full ones of netcrafter, netcrafter-sensitivity, what-if, locality,
-#: replay, rdma, gpurdma-matvec, -placement and -pingpong, are measured times and a quarter more. Others follow from
-#: sizes and numbers of points.
+#: Quick budgets of experiments of `SYSTEMS`, and full ones of netcrafter, lanes, netcrafter-sensitivity, what-if,
+#: locality, replay, rdma, gpurdma-matvec, -placement and -pingpong, are measured times and a quarter more. Others
+#: follow from sizes and numbers of points.
 EXPERIMENTS: dict[str, Registered] = {
     "pcie-congestion": Registered(
         "fabricvp.experiments.pcie_congestion",
@@ -96,7 +96,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "lanes": Registered(
         "fabricvp.experiments.lanes",
         "reversible lanes between four sockets, beside links of twice the bandwidth",
-        Budget(12000, 60),
+        Budget(8500, 60),
     ),
     "what-if": Registered(
         "fabricvp.experiments.what_if",

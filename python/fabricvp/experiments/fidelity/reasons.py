@@ -31,7 +31,8 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "lanes",
         r"doubled bandwidth",
         "pages of 4 KiB settle where they are used, so most of these programs leave their links idle at the sizes that"
-        " were run; with first touch by 64 KiB the mean is 1.38, and 1.43 with lines of 128 bytes",
+        " were run; with first touch by 64 KiB the mean is 1.18, and 1.27 with lines of 128 bytes (1.38 and 1.43 on"
+        " small inputs)",
     ),
     (
         "lanes",
