@@ -51,14 +51,14 @@ class System:
         return self.published + self.further
 
 
-#: Quick budgets of experiments of `SYSTEMS`, and full ones of netcrafter, lanes, netcrafter-sensitivity, what-if,
-#: locality, replay, rdma, gpurdma-matvec, -placement and -pingpong, are measured times and a quarter more. Others
-#: follow from sizes and numbers of points.
+#: Quick budgets of experiments of `SYSTEMS`, and full ones of pcie-congestion, netcrafter, netcrafter-sensitivity,
+#: lanes, what-if, locality, replay, rdma, gpurdma-matvec, -placement and -pingpong, and compnet-latency, are measured
+#: times and a quarter more. Others follow from sizes and numbers of points.
 EXPERIMENTS: dict[str, Registered] = {
     "pcie-congestion": Registered(
         "fabricvp.experiments.pcie_congestion",
         "the PCIe congestion model against the simulated tree; COSMO schedules",
-        Budget(900, 15),
+        Budget(350, 15),
     ),
     "netcrafter": Registered(
         "fabricvp.experiments.netcrafter",
@@ -126,7 +126,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "compnet-latency": Registered(
         "fabricvp.experiments.compnet_latency",
         "intra-kernel networking by the command processor, by the host, by the lanes: round trips",
-        Budget(400, 40),
+        Budget(125, 40),
     ),
     "compnet-jacobi": Registered(
         "fabricvp.experiments.compnet_jacobi",
