@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -274,6 +275,8 @@ std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* opt
     }
 }
 
+constexpr std::string_view own_files = "/proc/self/fd/";
+
 std::string file_of_bytes(const std::string& bytes, std::size_t size) {
     const int file = memfd_create("fabricvp", MFD_CLOEXEC);
     for (std::size_t done = 0; file >= 0 && done < bytes.size();) {
@@ -284,7 +287,9 @@ std::string file_of_bytes(const std::string& bytes, std::size_t size) {
     }
     if (file < 0 || (size > bytes.size() && ftruncate(file, static_cast<off_t>(size))))
         throw input_error(fmt::format("a job cannot be kept: {}", std::strerror(errno)));
-    return fmt::format("/proc/self/fd/{}", file);
+    return fmt::format("{}{}", own_files, file);
 }
+
+bool is_file_of_bytes(const std::string& path) { return path.compare(0, own_files.size(), own_files) == 0; }
 
 }  // namespace fabricvp

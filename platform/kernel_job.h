@@ -86,5 +86,7 @@ std::uint64_t parse_size(const std::string& text, const char* option, std::uint6
 /// A file that is there as long as the process is and holds `bytes`, and zeros behind them up to `size`. \returns its
 /// path
 std::string file_of_bytes(const std::string& bytes, std::size_t size = 0);
+/// Whether a path is that of such a file, which no other process finds there.
+bool is_file_of_bytes(const std::string& path);
 
 }  // namespace fabricvp

@@ -20,6 +20,7 @@
 #include "platform/config/machine_reader.h"
 #include "platform/config/plugins.h"
 #include "platform/console/console.h"
+#include "platform/kernel_job.h"
 #include "platform/loader/image_paths.h"
 #include "platform/machine_frame.h"
 #include "platform/platform_state.h"
@@ -201,6 +202,7 @@ std::string platform::resolved_config(bool with_results) const {
     for (std::size_t i = 0; i < params.nodes.size(); ++i) {  // with the images that are in use
         const auto& a = m->contexts[i];
         auto& p = params.nodes[i].images;
+        if (!a.kept_initrd && is_file_of_bytes(a.images.initrd)) continue;  // launches from Python come with theirs
         const auto located = [&](const std::string& named) {
             return named.empty() || named.compare(0, 9, "firmware:") == 0
                        ? named

@@ -8,6 +8,7 @@ import sys
 
 import fabricvp
 import guests
+import numpy
 import pytest
 
 GPU = """
@@ -58,6 +59,19 @@ def test_without_regions(machine, tmp_path):
     platform.write_results(tmp_path / "out")
     assert fabricvp.read_results(tmp_path / "out", regions=True).empty
     assert fabricvp.read_results(tmp_path / "out").loc["node0.host.uart.transmitted"].item() == 13
+
+
+def test_results_of_launches_name_no_file_of_their_process(tmp_path):
+    """What they boot is in memory; the machine is as it was described."""
+    with fabricvp.spawn(text=GPU) as platform:
+        program = platform.nodes[0].gpus[0].program("kernel void one(global int* x) { x[get_global_id(0)] = 1; }")
+        program["one"](64, 64, ones := numpy.zeros(64, "i4"))
+        assert ones.all()
+        platform.write_results(tmp_path / "out")
+    written = (tmp_path / "out" / "config.resolved.yaml").read_text()
+    assert "/proc/self" not in written and "app=kernel" not in written
+    with fabricvp.spawn(text=written) as platform:
+        assert len(platform.nodes[0].gpus) == 1
 
 
 def test_the_record_names_the_script(machine, tmp_path):
