@@ -51,9 +51,8 @@ class System:
         return self.published + self.further
 
 
-#: Quick budgets of experiments of `SYSTEMS`, and full ones of pcie-congestion, netcrafter, netcrafter-sensitivity,
-#: lanes, what-if, locality, replay, rdma, gpurdma-matvec, -placement and -pingpong, and compnet-latency, are measured
-#: times and a quarter more. Others follow from sizes and numbers of points.
+#: Budgets of experiments of `SYSTEMS` but for full ones of netcrafter-load and netcrafter-training, and full ones of
+#: locality and replay, are measured times and a quarter more. Others follow from sizes and numbers of points.
 EXPERIMENTS: dict[str, Registered] = {
     "pcie-congestion": Registered(
         "fabricvp.experiments.pcie_congestion",
@@ -111,7 +110,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "gpurdma-ordering": Registered(
         "fabricvp.experiments.gpurdma_ordering",
         "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost",
-        Budget(400, 30),
+        Budget(55, 30),
     ),
     "faults": Registered(
         "fabricvp.experiments.faults",
@@ -131,12 +130,12 @@ EXPERIMENTS: dict[str, Registered] = {
     "compnet-jacobi": Registered(
         "fabricvp.experiments.compnet_jacobi",
         "Jacobi's method over two nodes, with the network performed by every backend",
-        Budget(400, 25),
+        Budget(95, 25),
     ),
     "compnet-locking": Registered(
         "fabricvp.experiments.compnet_locking",
         "lines of the command processor's queues locked in the L2, beside work-groups that stream",
-        Budget(300, 25),
+        Budget(50, 25),
     ),
     "crossed": Registered(
         "fabricvp.experiments.crossed",
@@ -146,17 +145,17 @@ EXPERIMENTS: dict[str, Registered] = {
     "compnet-reduction": Registered(
         "fabricvp.experiments.compnet_reduction",
         "all-reduces over 2 to 16 nodes by every backend: time and energy",
-        Budget(600, 25),
+        Budget(165, 25),
     ),
     "compnet-training": Registered(
         "fabricvp.experiments.compnet_training",
         "training of six workloads, projected from measured all-reduces of their tensors",
-        Budget(600, 50),
+        Budget(55, 50),
     ),
     "compnet-scaling": Registered(
         "fabricvp.experiments.compnet_scaling",
         "how many harts of the command processor a GPU needs, by its work-groups that communicate",
-        Budget(300, 20),
+        Budget(45, 20),
     ),
     "gpurdma-placement": Registered(
         "fabricvp.experiments.gpurdma.placement",
@@ -166,7 +165,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "gpurdma-throughput": Registered(
         "fabricvp.experiments.gpurdma.throughput",
         "RDMA by kernels: message rate and bandwidth by how they post",
-        Budget(200, 25),
+        Budget(95, 25),
     ),
     "gpurdma-pingpong": Registered(
         "fabricvp.experiments.gpurdma.pingpong",
@@ -174,17 +173,17 @@ EXPERIMENTS: dict[str, Registered] = {
         Budget(32, 10),
     ),
     "gpurdma-matvec": Registered(
-        "fabricvp.experiments.gpurdma.matvec", "RDMA by kernels: a service of matrix-vector products", Budget(400, 20)
+        "fabricvp.experiments.gpurdma.matvec", "RDMA by kernels: a service of matrix-vector products", Budget(55, 20)
     ),
     "gpurdma-what-if": Registered(
         "fabricvp.experiments.gpurdma.what_if",
         "RDMA by kernels: where queues should live, by PCIe tree and generation",
-        Budget(300, 40),
+        Budget(40, 40),
     ),
     "gpurdma-modern": Registered(
         "fabricvp.experiments.gpurdma.modern",
         "RDMA by kernels on a GPU like an H200 and an adapter like a ConnectX-7",
-        Budget(500, 40),
+        Budget(80, 40),
     ),
     "gpu-workloads": Registered(
         "fabricvp.experiments.gpu_workloads",
