@@ -52,7 +52,7 @@ class System:
 
 
 #: Budgets of experiments of `SYSTEMS` but for full ones of netcrafter-load and netcrafter-training, and full ones of
-#: locality and replay, are measured times and a quarter more. Others follow from sizes and numbers of points.
+#: locality, replay and crossed, are measured times and a quarter more. Others follow from sizes and numbers of points.
 EXPERIMENTS: dict[str, Registered] = {
     "pcie-congestion": Registered(
         "fabricvp.experiments.pcie_congestion",
@@ -100,7 +100,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "what-if": Registered(
         "fabricvp.experiments.what_if",
         "NetCrafter and reversible lanes on the slow link, alone and together, at several bandwidths",
-        Budget(840, 30),
+        Budget(230, 30),
     ),
     "rdma": Registered(
         "fabricvp.experiments.rdma",
@@ -140,7 +140,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "crossed": Registered(
         "fabricvp.experiments.crossed",
         "two nodes of four GPUs: NetCrafter, reversible lanes, who performs the network, where its queues lie",
-        Budget(1200, 60),
+        Budget(240, 60),
     ),
     "compnet-reduction": Registered(
         "fabricvp.experiments.compnet_reduction",
