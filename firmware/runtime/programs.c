@@ -111,10 +111,7 @@ static bool has_space_for_code(const struct compute_program* p) {
     struct elf_segment s;
     uint64_t needed = GPU_PAGE;
     for (unsigned i = 0; elf_next_segment(p->elf, p->elf_bytes, &i, &s);) needed += s.memory_bytes;
-    for (unsigned i = 0; i < compute_device_count(); ++i)
-        if (compute_reaches(compute_device(i), p->device) && !gpu_has_space(compute_device(i)->gpu, needed, GPU_PAGE))
-            return false;
-    return true;
+    return gpu_has_space(p->device->gpu, needed, GPU_PAGE);
 }
 
 /* Constants of the source lie in the image, and the host may change them. */
@@ -138,7 +135,7 @@ struct compute_program* compute_load(struct compute_device* d, const void* elf, 
     *p = (struct compute_program){.device = d, .elf = elf, .elf_bytes = bytes, .record = compute_record(elf, bytes)};
     if (!is_linked(elf)) p->elf = p->copy = heap_allocate(bytes); /* callers may free theirs */
     if (p->copy) memcpy(p->copy, elf, bytes);
-    if (p->record && p->elf && has_space_for_code(p)) p->image = gpu_load_image(d->node, p->elf, bytes);
+    if (p->record && p->elf && has_space_for_code(p)) p->image = gpu_load_image_on(d->node, d->index, p->elf, bytes);
     p->next = d->programs;
     d->programs = p;
     if (p->image && track_constants(p) && make_block(p)) return p;
@@ -175,7 +172,8 @@ struct compute_kernel* compute_find_kernel(struct compute_program* p, const char
     if (n == r->kernel_count) return NULL;
     for (struct compute_kernel* k = p->kernels; k; k = k->next)
         if (k->info == &info[n]) return k;
-    const struct gpu_kernel found = gpu_find_kernel(p->elf, p->elf_bytes, p->image, compute_text(r, info[n].symbol));
+    const struct gpu_kernel found =
+        gpu_find_kernel(p->device->node, p->elf, p->elf_bytes, p->image, compute_text(r, info[n].symbol));
     struct compute_kernel* k = found.object ? handle_create(kind, sizeof *k) : NULL;
     if (!k) return NULL;
     k->program = p;

@@ -3,6 +3,7 @@
 
 import ctypes
 import json
+import re
 from pathlib import Path
 
 import fabricvp
@@ -113,6 +114,20 @@ def test_faults_and_limits_are_reported_and_survived(elf):
         total = gpu.launch(elf, 8, [numpy.zeros(1, "<u8"), numpy.arange(8, dtype="<u4")], kernel="add")
         assert total.buffers[0][0] == 28
         assert platform.now < 10
+
+
+@pytest.mark.timeout(200)
+def test_each_gpu_runs_a_copy_of_the_code(elf):
+    with fabricvp.spawn("netcrafter_quad") as platform:
+        gpus = platform.nodes[0].gpus
+        launches = [gpu.launch(elf, 256, [numpy.zeros(1, "<u8"), numpy.ones(256, "<u4")], kernel="add") for gpu in gpus]
+        assert [launch.buffers[0][0] for launch in launches] == 4 * [256]
+        firsts = [launch.statistics["launches.start_to_instruction.max"] for launch in launches]
+        # All but the first translation of an address, whose upper tables may lie on another GPU.
+        assert max(firsts) < 1.05 * min(firsts), firsts
+        with pytest.raises(fabricvp.KernelFault, match="wild"):
+            gpus[3].launch(elf, 64, [16], kernel="wild")
+        assert re.search(r"gpu3 fault: .*\(wild\w*\+0x\w+", platform.nodes[0].console.output)
 
 
 def stay(gpu, elf, cycles, **options):

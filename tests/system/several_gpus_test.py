@@ -78,6 +78,9 @@ class SeveralGpus(CommandTest):
         self.assertEqual(sum(worked), min(gpus, GROUPS.get(name, gpus)))
         if gpus == 4:
             self.assertGreater(values["node0.fabric.cluster0.packets"], 0)
+        measured = json.loads((self.folder / "out/regions.json").read_text())
+        copied = [r["statistics"][f"node0.gpu{g}.host_interface.sdma.bytes_copied"] for r in measured for g in range(4)]
+        self.assertEqual(sum(copied), 0)  # inputs and kernels are there before time is taken
 
     def test_every_application_has_a_size_here(self):
         lines = self.succeed("apps").text.splitlines()
@@ -97,6 +100,13 @@ class SeveralGpus(CommandTest):
         for name in SMALL:
             with self.subTest(name):
                 self.run_on(name, 4)
+
+    def test_code_of_kernels_crosses_no_link(self):
+        self.succeed("run", QUAD, "--app", "bitonicsort", "--size", 4096, "--placement", "lasp", "--dispatch", "lasp",
+                     "--out", "out", "--quiet")  # fmt: skip
+        values = json.loads((self.folder / "out/stats.json").read_text())
+        first = [values[f"node0.gpu{g}.launches.start_to_instruction.max"] for g in range(4)]
+        self.assertEqual(first, 4 * first[:1])
 
 
 if __name__ == "__main__":

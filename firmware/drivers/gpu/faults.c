@@ -56,7 +56,7 @@ void gpu_fault_symbol(const struct gpu_node* node, const struct gpu* g, const st
         if (firmware) elf = firmware->start, bytes = firmware->bytes;
     } else {
         for (const struct gpu_image* i = node->images; i; i = i->next)
-            if (r->image && i->at == r->image) elf = i->elf, bytes = i->bytes;
+            if (r->image >= i->at && r->image - i->at < i->copies * i->at_bytes) elf = i->elf, bytes = i->bytes;
     }
     const char* name = elf ? elf_symbol_at(elf, bytes, r->pc, &offset) : NULL;
     print_to(text, room, "");

@@ -55,7 +55,8 @@ static inline uint64_t gpu_scratch_bytes(const struct gpu* g) {
 /* A kernel image in device memory, and the ELF file that it came from. */
 struct gpu_image {
     gpu_address at;
-    uint64_t at_bytes;
+    uint64_t at_bytes; /* of a copy, in whole pages */
+    unsigned copies;   /* behind each other */
     const void* elf;
     uint64_t bytes;
     struct gpu_image* next;
@@ -172,16 +173,21 @@ void gpu_copy_interrupted(struct gpu* gpu);
 /* ---- kernels and queues ---- */
 
 struct gpu_kernel {
-    gpu_address object; /* of its descriptor; 0: not found */
+    gpu_address object; /* of its descriptor in the first copy; 0: not found */
     uint32_t kernarg_bytes;
+    unsigned copies; /* of its image: GPU n of the node runs the nth */
+    uint64_t copy_bytes;
 };
-/* Places a kernel image (an ELF file in host memory) where the GPUs of gpu_connected_count() reach it. \returns its
- * address, 0 if it is malformed */
+/* Places a kernel image (an ELF file in host memory): a copy on each of the GPUs of gpu_connected_count(). \returns the
+ * address of the first, 0 if the file is malformed */
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
+/* The same on one GPU alone. */
+gpu_address gpu_load_image_on(struct gpu_node* node, unsigned gpu, const void* elf, uint64_t bytes);
 /* Frees its memory. None of its kernels may run. */
 void gpu_unload_image(struct gpu_node* node, gpu_address image);
 /* \param image where it was placed \param name empty: the first kernel of the file */
-struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name);
+struct gpu_kernel gpu_find_kernel(const struct gpu_node* node, const void* elf, uint64_t bytes, gpu_address image,
+                                  const char* name);
 
 /* The kernel of a file that was linked into this program (drivers/gpu/images.h), which is placed when it is first asked
  * for; one kernel a file. Panics if there is no such file or kernel. */

@@ -13,13 +13,17 @@
 
 enum { ACKNOWLEDGE_TIMEOUT_US = 10000, MAX_LINKED = 64 };
 
-/* By turns, where all GPUs that can share memory reach it. */
-static unsigned place_code(const struct gpu_node* node, uint64_t page, uint64_t pages, void* connected) {
-    (void)pages;
-    return node->first + (unsigned)(page % (uintptr_t)connected);
+struct code_place {
+    unsigned first, copies;
+};
+
+static unsigned place_code(const struct gpu_node* node, uint64_t page, uint64_t pages, void* place) {
+    (void)node;
+    const struct code_place* p = place;
+    return p->first + (unsigned)(page / (pages / p->copies));
 }
 
-gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
+static gpu_address load_image(struct gpu_node* node, struct code_place place, const void* elf, uint64_t bytes) {
     struct elf_segment s;
     uint64_t end = 0;
     for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);) {
@@ -27,15 +31,25 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
         if (s.address + s.memory_bytes - GPU_CODE_BASE > end) end = s.address + s.memory_bytes - GPU_CODE_BASE;
     }
     if (!end) return 0;
-    const gpu_address image = gpu_allocate(node, end, place_code, (void*)(uintptr_t)gpu_connected_count(node));
-    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
-        if (gpu_copy_to(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes)) return 0;
+    const uint64_t copy_bytes = (end + GPU_PAGE - 1) / GPU_PAGE * GPU_PAGE;
+    const gpu_address image = gpu_allocate(node, place.copies * copy_bytes, place_code, &place);
+    for (unsigned copy = 0; copy < place.copies; ++copy)
+        for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
+            if (gpu_copy_to(node, image + copy * copy_bytes + (s.address - GPU_CODE_BASE), s.data, s.file_bytes))
+                return 0;
     struct gpu_image* known = heap_allocate(sizeof *known);
-    if (known) {
-        *known = (struct gpu_image){image, end, elf, bytes, node->images};
-        node->images = known;
-    }
+    if (!known) return 0;
+    *known = (struct gpu_image){image, copy_bytes, place.copies, elf, bytes, node->images};
+    node->images = known;
     return image;
+}
+
+gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
+    return load_image(node, (struct code_place){node->first, gpu_connected_count(node)}, elf, bytes);
+}
+
+gpu_address gpu_load_image_on(struct gpu_node* node, unsigned gpu, const void* elf, uint64_t bytes) {
+    return load_image(node, (struct code_place){gpu, 1}, elf, bytes);
 }
 
 void gpu_unload_image(struct gpu_node* node, gpu_address image) {
@@ -43,7 +57,7 @@ void gpu_unload_image(struct gpu_node* node, gpu_address image) {
         if ((*at)->at == image) {
             struct gpu_image* known = *at;
             *at = known->next;
-            gpu_free(node, image, known->at_bytes);
+            gpu_free(node, image, known->copies * known->at_bytes);
             heap_free(known);
             return;
         }
@@ -62,17 +76,20 @@ static bool has_long_name(const void* elf, uint64_t bytes, const struct kernel_d
 }
 
 /* Descriptors begin with a magic number and lie 8-byte aligned in the file's segments. */
-struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name) {
+struct gpu_kernel gpu_find_kernel(const struct gpu_node* node, const void* elf, uint64_t bytes, gpu_address image,
+                                  const char* name) {
+    const struct gpu_image* known = node->images;
+    while (known && known->at != image) known = known->next;
     struct elf_segment s;
-    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
+    for (unsigned i = 0; known && elf_next_segment(elf, bytes, &i, &s);)
         for (uint64_t at = 0; at + sizeof(struct kernel_descriptor) <= s.file_bytes; at += 8) {
             struct kernel_descriptor k;
             memcpy(&k, s.data + at, sizeof k);
             if (k.magic != KERNEL_DESCRIPTOR_MAGIC || k.image_offset != s.address + at - GPU_CODE_BASE) continue;
             if (!*name || (k.name[0] ? strncmp(k.name, name, sizeof k.name) == 0 : has_long_name(elf, bytes, &k, name)))
-                return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
+                return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes, known->copies, known->at_bytes};
         }
-    return (struct gpu_kernel){0, 0};
+    return (struct gpu_kernel){0};
 }
 
 struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, const char* name) {
@@ -87,7 +104,7 @@ struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, con
         if (loaded[n].image == image) return loaded[n].kernel;
     const gpu_address at = gpu_load_image(node, image->start, image->bytes);
     const struct gpu_kernel kernel =
-        at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
+        at ? gpu_find_kernel(node, image->start, image->bytes, at, name) : (struct gpu_kernel){0};
     if (!kernel.object || n == MAX_LINKED) panic("kernel '%s' is malformed", name);
     loaded[n].image = image;
     return loaded[n].kernel = kernel;
@@ -282,6 +299,12 @@ uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsign
     return gpu_submit_as(q, packet, (uint16_t)(type | fences | (packet[0] & AQL_HEADER_BARRIER)));
 }
 
+/* A GPU without a copy of its own, if there is one, runs the first. */
+static gpu_address object_on(const struct gpu_queue_handle* q, const struct gpu_kernel* kernel) {
+    const unsigned copy = (unsigned)(q->gpu - q->node->gpu) - q->node->first;
+    return kernel->object + (copy < kernel->copies ? copy * kernel->copy_bytes : 0);
+}
+
 uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid,
                       const void* arguments, uint32_t bytes) {
     if (bytes > GPU_LARGE_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
@@ -298,7 +321,7 @@ uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, cons
     struct aql_kernel_dispatch p = {.header = AQL_HEADER_BARRIER,
                                     .dimensions = (uint16_t)(3 | (grid->cooperative ? AQL_DIMENSIONS_COOPERATIVE : 0)),
                                     .group_segment_bytes = grid->lds_bytes,
-                                    .kernel_object = kernel.object,
+                                    .kernel_object = object_on(q, &kernel),
                                     .kernarg_address = kernarg,
                                     .chunk = grid->chunk,
                                     .part = grid->first_group | (uint64_t)(grid->chunk ? grid->period : grid->groups)

@@ -9,8 +9,12 @@
 #include "lib/timer.h"
 #include "programs/apps/declared.h"
 
+enum { MAX_KERNEL_NAME = 32 };
+
 struct gpu_kernel app_kernel(struct app* app, const char* name) {
+    const struct gpu_image* const before = app->node->images;
     const struct gpu_kernel kernel = gpu_linked_kernel(app->node, name, name);
+    if (app->measures && app->node->images != before) panic("kernel '%s' is loaded while time is taken", name);
     if (app->declares) declared_kernel(kernel, name);
     return kernel;
 }
@@ -121,15 +125,28 @@ static void invalidate_tlbs(struct app* app) {
     }
 }
 
-void app_measure_begin(struct app* app) {
+/* Places the images of kernels, whose names have spaces between them. */
+static void load_kernels(struct app* app, const char* names) {
+    char name[MAX_KERNEL_NAME];
+    for (unsigned n; *names; names += n + (names[n] == ' ')) {
+        for (n = 0; names[n] && names[n] != ' '; ++n) name[n] = names[n];
+        name[n] = 0;
+        gpu_linked_kernel(app->node, name, name);
+    }
+}
+
+void app_measure_begin(struct app* app, const char* kernels) {
+    load_kernels(app, kernels);
     if (app->placement == GPU_PLACE_FIRST_TOUCH) gpu_unmap_first_touch(app->node);
     invalidate_tlbs(app);
     if (app->declares) declared_measure(true);
+    app->measures = true;
     app->began = timer_now();
     if (!app->profiling_pass) region_begin("kernels");
 }
 
 void app_measure_end(struct app* app) {
+    app->measures = false;
     if (app->declares) declared_measure(false);
     if (!app->profiling_pass) region_end();
     app->measured += timer_now() - app->began;

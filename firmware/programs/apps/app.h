@@ -21,6 +21,7 @@ struct app {
     enum gpu_placement_policy placement;
     enum gpu_dispatch_policy dispatch;
     uint64_t began, measured; /* ticks of the timer between app_measure_begin() and _end() */
+    bool measures;            /* between those: no kernel is loaded there */
     bool declares;            /* what is declared for LASP is printed or replaced (declared.h) */
     bool profiling_pass;      /* this pass only records the first touch of each page */
     bool failed;              /* a kernel faulted */
@@ -62,8 +63,8 @@ bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint3
                 uint32_t bytes);
 
 /* Around what is measured: statistics in between are kept under the label "kernels". TLBs and walk caches are empty
- * when it begins. */
-void app_measure_begin(struct app* app);
+ * when it begins. \param kernels those of it, with spaces between them, which are loaded before */
+void app_measure_begin(struct app* app, const char* kernels);
 void app_measure_end(struct app* app);
 
 /* Input made by the lanes themselves (gpu/kernels/fill.h). */

@@ -18,7 +18,7 @@ bool app_bitonicsort(struct app* app) {
     app_upload(app, a.keys, keys, bytes);
     const struct gpu_kernel kernel = app_kernel(app, "bitonic");
     bool ran = true;
-    app_measure_begin(app);
+    app_measure_begin(app, "bitonic");
     for (a.stage = 0; 2ull << a.stage <= n && ran; ++a.stage)
         for (a.pass = 0; a.pass <= a.stage && ran; ++a.pass) ran = app_run_1d(app, kernel, a.pairs, 256, &a, sizeof a);
     app_measure_end(app);

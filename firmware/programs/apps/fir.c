@@ -13,7 +13,7 @@ bool app_fir(struct app* app) {
                                     app_buffer(app, out), n};
     app_upload(app, a.x, x, in);
     app_upload(app, a.h, h, FIR_TAPS * sizeof(float));
-    app_measure_begin(app);
+    app_measure_begin(app, "fir");
     const bool ran = app_run_1d(app, app_kernel(app, "fir"), n, 256, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;

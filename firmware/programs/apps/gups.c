@@ -25,10 +25,11 @@ bool app_gups(struct app* app) {
         number = gups_next(number);
         table[number & a.mask] ^= number;
     }
+    const char* const kernel = atomics ? "gups_atomic" : "gups";
     app_upload(app, a.start, start, lanes * 8);
     app_fill(app, a.table, 2 * entries, FILL_INDEX64, 0, 0, 0);
-    app_measure_begin(app);
-    const bool ran = app_run_1d(app, app_kernel(app, atomics ? "gups_atomic" : "gups"), lanes, 64, &a, sizeof a);
+    app_measure_begin(app, kernel);
+    const bool ran = app_run_1d(app, app_kernel(app, kernel), lanes, 64, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;
     app_download(app, seen, a.table, bytes);

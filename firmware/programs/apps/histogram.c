@@ -17,7 +17,7 @@ bool app_histogram(struct app* app) {
     const struct histogram_arguments a = {app_buffer(app, bytes), app_buffer(app, bin_bytes), words, WORDS_A_LANE};
     app_upload(app, a.from, from, bytes);
     app_upload(app, a.bins, bins, bin_bytes);
-    app_measure_begin(app);
+    app_measure_begin(app, "histogram");
     const bool ran = app_run_1d(app, app_kernel(app, "histogram"), lanes, GROUP, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;

@@ -22,7 +22,7 @@ bool app_im2col(struct app* app) {
                                        SIDE};
     app_fill(app, a.image, in, FILL_HASH, 1, 0, 0);
     const struct gpu_grid grid = {.items = {positions, rows, 1}, .group = {256, 1, 1}, .binding = GPU_BIND_COLUMNS};
-    app_measure_begin(app);
+    app_measure_begin(app, "im2col");
     const bool ran = app_run(app, app_kernel(app, "im2col"), &grid, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;

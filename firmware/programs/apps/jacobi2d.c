@@ -13,7 +13,7 @@ bool app_jacobi2d(struct app* app) {
     app_fill(app, buffer[0], cells, FILL_UNIFORM, 1, 0, 1);
     const struct gpu_grid grid = {.items = {n, n, 1}, .group = {64, 4, 1}, .binding = GPU_BIND_ROWS};
     bool ran = true;
-    app_measure_begin(app);
+    app_measure_begin(app, "jacobi2d");
     for (unsigned s = 0; s < STEPS && ran; ++s) {
         const struct stencil_arguments a = {buffer[s % 2], buffer[1 - s % 2], n, n};
         ran = app_run(app, app_kernel(app, "jacobi2d"), &grid, &a, sizeof a);

@@ -158,10 +158,10 @@ static bool prepare(struct app* app, struct launch* l, struct kernel_job* const*
     const void* elf = (uint8_t*)job + job->elf;
     const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);
     l->image = image;
-    l->kernel = (struct gpu_kernel){0, 0};
+    l->kernel = (struct gpu_kernel){0};
     l->grid = (struct gpu_grid){.lds_bytes = job->lds_bytes, .cooperative = job->cooperative != 0};
     const char* name = job->kernel ? (const char*)job + job->kernel : "";
-    if (image) l->kernel = gpu_find_kernel(elf, job->elf_bytes, image, name);
+    if (image) l->kernel = gpu_find_kernel(app->node, elf, job->elf_bytes, image, name);
     if (!l->kernel.object) return wrong(image ? "no such kernel in its ELF file" : "its ELF file is no kernel image");
     if (l->kernel.kernarg_bytes > job->argument_bytes) {
         console_printf("kernel job: the kernel takes %u bytes of arguments, not %u\n", l->kernel.kernarg_bytes,
@@ -277,7 +277,7 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs
         return KERNEL_JOB_FAULT;
     }
     for (unsigned i = 0; i < count && launches[i].queue; ++i) gpu_drop_stale_translations(launches[i].queue);
-    app_measure_begin(app);
+    app_measure_begin(app, "");
     if (count == 1)
         run_alone(app, &launches[0]);
     else

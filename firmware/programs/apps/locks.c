@@ -14,7 +14,7 @@ bool app_locks(struct app* app) {
     app_upload(app, shared, app_host(app, 128), 128);
     app_upload(app, mailbox, app_host(app, waves * 64), waves * 64);
     app_upload(app, received, results, (waves + 1) * 8);
-    app_measure_begin(app);
+    app_measure_begin(app, "locks");
     const bool ran = app_run_1d(app, app_kernel(app, "locks"), lanes, 64, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;

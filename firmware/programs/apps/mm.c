@@ -66,7 +66,7 @@ bool app_mm(struct app* app) {
     app_upload(app, arguments.a, a, bytes);
     app_upload(app, arguments.b, b, bytes);
     const struct gpu_grid grid = {.items = {n, n, 1}, .group = {16, 16, 1}};
-    app_measure_begin(app);
+    app_measure_begin(app, "mm");
     const bool ran = app_run(app, app_kernel(app, "mm"), &grid, &arguments, sizeof arguments);
     app_measure_end(app);
     return ran && is_right(app, &arguments, a, b, n);

@@ -34,7 +34,7 @@ static bool run(struct app* app, const char* kernel, uint32_t n, struct gpu_grid
                  0);
     }
     const struct mm_arguments first = {m[0], m[1], m[3], n}, second = {m[3], m[2], m[4], n};
-    app_measure_begin(app);
+    app_measure_begin(app, kernel);
     const bool ran = app_run(app, app_kernel(app, kernel), &grid, &first, sizeof first) &&
                      app_run(app, app_kernel(app, kernel), &grid, &second, sizeof second);
     app_measure_end(app);

@@ -30,7 +30,7 @@ bool app_pagerank(struct app* app) {
     for (uint64_t v = 0; v < n; ++v) expected[v] = 1.0f / (float)n;
     app_upload(app, rank[0], expected, n * 4);
     bool ran = true;
-    app_measure_begin(app);
+    app_measure_begin(app, "pagerank");
     for (unsigned i = 0; i < ITERATIONS && ran; ++i) {
         a.x = rank[i % 2];
         a.y = rank[1 - i % 2];

@@ -26,7 +26,7 @@ bool app_spmv(struct app* app) {
     float *x = app_host(app, m.columns * sizeof *x), *y = app_host(app, m.rows * sizeof *y);
     for (uint64_t i = 0; i < m.columns; ++i) x[i] = app_random_float(app) * SCALE;
     app_upload(app, a.x, x, m.columns * 4);
-    app_measure_begin(app);
+    app_measure_begin(app, "spmv");
     const bool ran = app_run_1d(app, app_kernel(app, "spmv"), m.rows, 128, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;

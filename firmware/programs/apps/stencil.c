@@ -25,7 +25,7 @@ bool app_stencil(struct app* app) {
     app_upload(app, buffer[0], grid, bytes);
     const struct gpu_grid launch = {.items = {n, n, 1}, .group = {64, 4, 1}};
     bool ran = true;
-    app_measure_begin(app);
+    app_measure_begin(app, "stencil");
     for (unsigned s = 0; s < STEPS && ran; ++s) {
         const struct stencil_arguments a = {buffer[s % 2], buffer[1 - s % 2], n, n};
         ran = app_run(app, app_kernel(app, "stencil"), &launch, &a, sizeof a);

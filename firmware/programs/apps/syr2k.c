@@ -27,7 +27,7 @@ static bool run(struct app* app, const struct form* f) {
     app_fill(app, a.a, elements, FILL_INTEGER, SEED_A, RANGE, 0);
     app_fill(app, a.b, elements, FILL_INTEGER, SEED_B, RANGE, 0);
     app_fill(app, a.c, elements, FILL_INTEGER, SEED_C, RANGE, 0);
-    app_measure_begin(app);
+    app_measure_begin(app, f->kernel);
     const bool ran = app_run(app, app_kernel(app, f->kernel), &f->grid, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;

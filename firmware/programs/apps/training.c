@@ -46,7 +46,7 @@ static bool train(struct app* app, builder build, float rate) {
     }
     struct neural_network* n = built(app, build);
     console_printf("network    %u layers, %lu parameters, batch of %u\n", n->layers, n->used, (unsigned)app->size);
-    app_measure_begin(app);
+    app_measure_begin(app, NEURAL_KERNELS);
     const bool ran = steps(n, rate);
     app_measure_end(app);
     if (!ran) return false;

@@ -9,7 +9,7 @@ bool app_transpose(struct app* app) {
                                           app_buffer_as(app, bytes, GPU_BY_COLUMNS, pitch), n, n};
     app_fill(app, a.from, elements, FILL_HASH, 1, 0, 0);
     const struct gpu_grid grid = {.items = {n, n, 1}, .group = {16, 16, 1}, .binding = GPU_BIND_ROWS};
-    app_measure_begin(app);
+    app_measure_begin(app, "transpose");
     const bool ran = app_run(app, app_kernel(app, "transpose"), &grid, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;

@@ -13,7 +13,7 @@ bool app_vectoradd(struct app* app) {
                                                   app_buffer(app, bytes), n};
     app_upload(app, arguments.a, a, bytes);
     app_upload(app, arguments.b, b, bytes);
-    app_measure_begin(app);
+    app_measure_begin(app, "vectoradd");
     const bool ran = app_run_1d(app, app_kernel(app, "vectoradd"), n, 256, &arguments, sizeof arguments);
     app_measure_end(app);
     if (!ran) return false;

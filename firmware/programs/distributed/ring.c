@@ -125,7 +125,7 @@ static struct gpu_kernel find_kernel(struct ring* r, unsigned g, const char* nam
     struct gpu_kernel* k = &kernels[n].of[r->linked ? 0 : g];
     if (k->object) return *k;
     const gpu_address at = gpu_load_image(r->member[g].node, image->start, image->bytes);
-    if (at) *k = gpu_find_kernel(image->start, image->bytes, at, name);
+    if (at) *k = gpu_find_kernel(r->member[g].node, image->start, image->bytes, at, name);
     if (!k->object) panic("kernel '%s' is malformed", name);
     return *k;
 }

@@ -198,6 +198,7 @@ static bool post_all(const struct writes* w, struct endpoint* e, const struct sl
                                       .window = (uint32_t)w->window,
                                       .flags = (uint32_t)w->flags};
     bool ok = true;
+    if (!w->hart) kernel(w); /* loaded before time counts */
     for (uint64_t run = 0; run < w->runs; ++run) {
         const bool last = run + 1 == w->runs, revoked = last && w->revoked;
         if (revoked) bootstrap_barrier_with(w->bootstrap, w->with); /* only now is nothing under way */

@@ -20,7 +20,7 @@ void driver_start(void) {
 
 struct gpu_kernel driver_kernel(const char* name) {
     const struct image* image = find_image("bad");
-    const struct gpu_kernel k = gpu_find_kernel(image->start, image->bytes, image_at, name);
+    const struct gpu_kernel k = gpu_find_kernel(&node, image->start, image->bytes, image_at, name);
     if (!k.object) panic("no kernel %s", name);
     return k;
 }

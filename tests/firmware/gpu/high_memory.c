@@ -13,7 +13,8 @@ static struct pci_host host;
 static struct gpu_kernel load(void) {
     static struct gpu_kernel good;
     const struct image* image = find_image("bad");
-    good = gpu_find_kernel(image->start, image->bytes, gpu_load_image(&node, image->start, image->bytes), "good");
+    good =
+        gpu_find_kernel(&node, image->start, image->bytes, gpu_load_image(&node, image->start, image->bytes), "good");
     if (!good.object) panic("no kernel");
     return good;
 }
