@@ -14,19 +14,19 @@ cmake --preset release "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1;
 
 # The package as .venv sees it: beside the compiled module, links to the Python sources, machines, firmware images, and what
 # firmware and kernels outside of the tree are built with. They precede the build, in which the package compiles kernels.
+# Links that are right stay: runs that are under way start further processes from here.
 package=build/release/python/fabricvp
-mkdir -p "$package"
-find "$package" -maxdepth 1 -type l -delete
+link() { [ "$(readlink "$2")" = "$1" ] || ln -sfn "$1" "$2"; }
+mkdir -p "$package/sdk"
 for entry in "$PWD"/python/fabricvp/*; do
-    [ "${entry##*/}" = __pycache__ ] || ln -s "$entry" "$package/"
+    [ "${entry##*/}" = __pycache__ ] || link "$entry" "$package/${entry##*/}"
 done
-ln -sfn "$PWD/configs" "$package/configs"
-ln -sfn "$PWD/scripts" "$package/linux"
-ln -sfn "$PWD/build/release/firmware" "$package/firmware"
+link "$PWD/configs" "$package/configs"
+link "$PWD/scripts" "$package/linux"
+link "$PWD/build/release/firmware" "$package/firmware"
 # What firmware and kernels include, as an installed package has it: firmware's folders, and the ABI beside them.
-rm -rf "$package/sdk"
-mkdir "$package/sdk"
-ln -s "$PWD"/firmware/* "$PWD/abi" "$package/sdk/"
+for entry in "$PWD"/firmware/* "$PWD/abi"; do link "$entry" "$package/sdk/${entry##*/}"; done
+find "$package" "$package/sdk" -maxdepth 1 -xtype l -delete  # of what is no longer in the tree
 
 cmake --build build/release --parallel "$jobs"
 
