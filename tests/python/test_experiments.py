@@ -345,7 +345,8 @@ def test_replay(experiment, tmp_path):
     assert list(table.index) == ["transpose", "pagerank"]
     assert (table["error_%"].abs() < 10).all() and (table["error_where_recorded_%"].abs() < 10).all()
     assert (table["slow_down"] > 1.3).all()  # the slow link counts
-    assert (table["played_slow_flits_%"].between(90, 100.01)).all() and (table["speed_up"] > 0).all()
+    # Which loads share a miss of an L1 depends on the fabric, so the recording may have a little more.
+    assert (table["played_slow_flits_%"].between(99.5, 100.5)).all() and (table["speed_up"] > 0).all()
 
 
 def test_a_fabric_of_1024_devices():

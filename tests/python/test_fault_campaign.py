@@ -31,7 +31,7 @@ PLANTED = [
     (Fate.MASKED, "node1.pcie.disk0.link", "drop", {"flow": "posted"}, 7700),
     (Fate.CORRECTED, "node0.pcie.switch0.upstream_port", "bit_errors", {"rate": "1e-4", "lasting": "100 us"}, 7700),
     (Fate.RECOVERED, "node1.hca0.network.link", "drop", {"count": "3"}, 8503),
-    (Fate.REPORTED, "node1.fabric.gpu0.link", "poison", {}, 8300),
+    (Fate.REPORTED, "node1.fabric.gpu0.link", "poison", {}, 7450),
     (Fate.HANG, "node1.gpu3.link", "lose_credit", {"flow": "non_posted"}, 7367),
     (Fate.SILENT, "node1.fabric.cluster1.to_cluster0", "flip", {"bit": "160"}, 7000),
     (Fate.CRASH, "node0", "killed", {}, 8500),

@@ -39,8 +39,8 @@ def slower(platform, lanes, after):
 def test_branches_give_what_machines_of_their_own_give(sweep, tmp_path, monkeypatch):
     monkeypatch.setenv("BOOTS", str(tmp_path / "boots"))
     options = {
-        "app": "vectoradd",
-        "size": 65536,
+        "app": "gups",
+        "size": 1 << 19,
         "warm_up": boot,
         "function": slower,
         "grid": {

@@ -17,6 +17,11 @@ monitor queue gpu0 1x
 break gpu_dispatch
 continue
 #> Thread 1 hit Breakpoint 1, gpu_dispatch
+python
+for _ in range(50): # the signal of the packet before is there before its queue has moved on
+    if "0 packets outstanding" in gdb.execute("monitor queue", to_string=True): break
+    gdb.execute("stepi 10", to_string=True)
+end
 monitor queue
 #> node0\.gpu0 queue 0: active, ring of 64 packets at 0x[0-9a-f]+, read index 1, write index 1, 0 packets outstanding, doorbell 0
 monitor queue gpu0 0x0
