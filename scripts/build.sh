@@ -31,5 +31,5 @@ find "$package" "$package/sdk" -maxdepth 1 -xtype l -delete  # of what is no lon
 cmake --build build/release --parallel "$jobs"
 
 # The library, headers and CMake package for plug-ins, as a wheel has them in its folder `cpp`; links to the tree.
-rm -rf "$package/cpp"
 CMAKE_INSTALL_MODE=ABS_SYMLINK cmake --install build/release --component sdk --prefix "$PWD/build/release/python" >/dev/null
+find "$package/cpp" -xtype l -delete

@@ -16,6 +16,8 @@ def run(nodes, options, seconds="400 ms", **overrides):
         ended = platform.run(seconds)
         consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
         assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
+        copied = platform.regions().loc["node0.gpu0.host_interface.sdma.bytes_copied"]
+        assert len(copied) and (copied == 0).all()  # the kernel is loaded before
         return consoles, platform.statistics.snapshot()
 
 

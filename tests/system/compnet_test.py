@@ -24,6 +24,13 @@ class Compnet(CommandTest):
     def statistics(self, folder):
         return json.loads((self.folder / folder / "stats.json").read_text())
 
+    def assert_loads_nothing(self, folder):
+        """Kernels and payload are there before a region begins: copy engines rest in it."""
+        regions = json.loads((self.folder / folder / "regions.json").read_text())
+        self.assertTrue(regions)
+        copied = "node0.gpu0.host_interface.sdma.bytes_copied"
+        self.assertEqual([r["statistics"][copied] for r in regions], len(regions) * [0])
+
     def service_instructions(self, values, backend):
         """Instructions of the threads that could serve."""
         hart = "node0.gpu0.processor.hart0" if backend == "compnet" else "node0.host.hart1"
@@ -51,6 +58,7 @@ class Compnet(CommandTest):
             for n in (0, 1):
                 self.assertEqual(values[f"node{n}.hca0.retries"], 0)
                 self.assertEqual(values[f"node{n}.hca0.bad_doorbells"], 0)
+            self.assert_loads_nothing(backend)
         machines = {
             (self.folder / backend / "config.resolved.yaml").read_text().replace(f"scheme={backend}", "backend")
             for backend in BACKENDS
@@ -100,6 +108,7 @@ class Compnet(CommandTest):
                 self.assertGreater(values["node0.hca0.messages"], 300)
                 self.assertLess(values["node1.hca0.messages"], 100)  # of the programs, which meet
                 self.assertEqual(values["node0.hca0.retries"], 0)
+                self.assert_loads_nothing(backend)
 
     def test_a_request_that_fails(self):
         """The kernel that asked hears why (the responder's refusal); the one that waits gives up; nothing hangs."""

@@ -56,7 +56,7 @@ static inline uint64_t gpu_scratch_bytes(const struct gpu* g) {
 struct gpu_image {
     gpu_address at;
     uint64_t at_bytes; /* of a copy, in whole pages */
-    unsigned copies;   /* behind each other */
+    unsigned copies;   /* one after the other from `at` on, each on a GPU */
     const void* elf;
     uint64_t bytes;
     struct gpu_image* next;
@@ -175,8 +175,8 @@ void gpu_copy_interrupted(struct gpu* gpu);
 struct gpu_kernel {
     gpu_address object; /* of its descriptor in the first copy; 0: not found */
     uint32_t kernarg_bytes;
-    unsigned copies; /* of its image: GPU n of the node runs the nth */
-    uint64_t copy_bytes;
+    unsigned copies;     /* of its image, one a GPU from the node's first on; 1: all GPUs run the same */
+    uint64_t copy_bytes; /* from a copy to the next one */
 };
 /* Places a kernel image (an ELF file in host memory): a copy on each of the GPUs of gpu_connected_count(). \returns the
  * address of the first, 0 if the file is malformed */

@@ -31,17 +31,19 @@ static gpu_address load_image(struct gpu_node* node, struct code_place place, co
         if (s.address + s.memory_bytes - GPU_CODE_BASE > end) end = s.address + s.memory_bytes - GPU_CODE_BASE;
     }
     if (!end) return 0;
-    const uint64_t copy_bytes = (end + GPU_PAGE - 1) / GPU_PAGE * GPU_PAGE;
-    const gpu_address image = gpu_allocate(node, place.copies * copy_bytes, place_code, &place);
-    for (unsigned copy = 0; copy < place.copies; ++copy)
-        for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
-            if (gpu_copy_to(node, image + copy * copy_bytes + (s.address - GPU_CODE_BASE), s.data, s.file_bytes))
-                return 0;
     struct gpu_image* known = heap_allocate(sizeof *known);
     if (!known) return 0;
+    const uint64_t copy_bytes = (end + GPU_PAGE - 1) / GPU_PAGE * GPU_PAGE;
+    const gpu_address image = gpu_allocate(node, place.copies * copy_bytes, place_code, &place);
+    unsigned fault = 0;
+    for (unsigned copy = 0; copy < place.copies; ++copy)
+        for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
+            fault |= gpu_copy_to(node, image + copy * copy_bytes + (s.address - GPU_CODE_BASE), s.data, s.file_bytes);
     *known = (struct gpu_image){image, copy_bytes, place.copies, elf, bytes, node->images};
     node->images = known;
-    return image;
+    if (!fault) return image;
+    gpu_unload_image(node, image);
+    return 0;
 }
 
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {

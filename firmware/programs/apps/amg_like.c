@@ -191,7 +191,7 @@ bool app_amg_like(struct app* app) {
         l->other_at = app_uploaded(app, l->other, bytes);
         l->right_at = app_uploaded(app, l->right, bytes);
     }
-    app_measure_begin(app, "amg_relax amg_residual amg_transfer");
+    app_measure_begin(app, "amg_relax", "amg_residual", "amg_transfer");
     const bool ran = cycle(app, level, LEVELS);
     app_measure_end(app);
     if (!ran) return false;

@@ -9,8 +9,6 @@
 #include "lib/timer.h"
 #include "programs/apps/declared.h"
 
-enum { MAX_KERNEL_NAME = 32 };
-
 struct gpu_kernel app_kernel(struct app* app, const char* name) {
     const struct gpu_image* const before = app->node->images;
     const struct gpu_kernel kernel = gpu_linked_kernel(app->node, name, name);
@@ -125,18 +123,8 @@ static void invalidate_tlbs(struct app* app) {
     }
 }
 
-/* Places the images of kernels, whose names have spaces between them. */
-static void load_kernels(struct app* app, const char* names) {
-    char name[MAX_KERNEL_NAME];
-    for (unsigned n; *names; names += n + (names[n] == ' ')) {
-        for (n = 0; names[n] && names[n] != ' '; ++n) name[n] = names[n];
-        name[n] = 0;
-        gpu_linked_kernel(app->node, name, name);
-    }
-}
-
-void app_measure_begin(struct app* app, const char* kernels) {
-    load_kernels(app, kernels);
+void app_measure_begin_with(struct app* app, const char* const* kernels) {
+    for (; *kernels; ++kernels) gpu_linked_kernel(app->node, *kernels, *kernels);
     if (app->placement == GPU_PLACE_FIRST_TOUCH) gpu_unmap_first_touch(app->node);
     invalidate_tlbs(app);
     if (app->declares) declared_measure(true);

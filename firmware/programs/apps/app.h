@@ -63,8 +63,9 @@ bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint3
                 uint32_t bytes);
 
 /* Around what is measured: statistics in between are kept under the label "kernels". TLBs and walk caches are empty
- * when it begins. \param kernels those of it, with spaces between them, which are loaded before */
-void app_measure_begin(struct app* app, const char* kernels);
+ * when it begins, and the kernels that are named are loaded. */
+#define app_measure_begin(app, ...) app_measure_begin_with(app, (const char* const[]){__VA_ARGS__, NULL})
+void app_measure_begin_with(struct app* app, const char* const* kernels);
 void app_measure_end(struct app* app);
 
 /* Input made by the lanes themselves (gpu/kernels/fill.h). */

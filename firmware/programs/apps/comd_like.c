@@ -96,7 +96,7 @@ bool app_comd_like(struct app* app) {
         .cutoff = CUTOFF,
         .side = b.n * CUTOFF,
         .step = STEP};
-    app_measure_begin(app, "comd_force comd_advance");
+    app_measure_begin(app, "comd_force", "comd_advance");
     const bool ran = app_run_1d(app, app_kernel(app, "comd_force"), b.atoms, GROUP, &a, sizeof a) &&
                      app_run_1d(app, app_kernel(app, "comd_advance"), b.atoms, GROUP, &a, sizeof a) &&
                      app_run_1d(app, app_kernel(app, "comd_force"), b.atoms, GROUP, &a, sizeof a);

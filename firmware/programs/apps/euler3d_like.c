@@ -134,7 +134,7 @@ bool app_euler3d_like(struct app* app) {
                                 .flux = app_buffer(app, bytes),
                                 .factor = app_buffer(app, 4 * n),
                                 .cells = m.cells};
-    app_measure_begin(app, "euler_factor euler_flux euler_advance");
+    app_measure_begin(app, "euler_factor", "euler_flux", "euler_advance");
     bool ran = app_run_1d(app, app_kernel(app, "euler_factor"), n, GROUP, &a, sizeof a);
     for (unsigned s = 0; s < STAGES && ran; ++s) {
         a.share = 1.0f / (float)(STAGES - s);

@@ -115,7 +115,7 @@ bool app_hpgmg_like(struct app* app) {
     const struct multigrid_arguments scale = {0, 0, level[0].right, level[0].n};
     const struct gpu_grid line = {.items = {(uint32_t)cells(level), 1, 1}, .group = {256, 1, 1}};
     if (!app_run(app, app_kernel(app, "mg_source"), &line, &scale, sizeof scale)) return false;
-    app_measure_begin(app, "mg_smooth mg_residual mg_restrict mg_prolong");
+    app_measure_begin(app, "mg_smooth", "mg_residual", "mg_restrict", "mg_prolong");
     const bool ran = cycle(app, level, levels);
     app_measure_end(app);
     if (!ran) return false;

@@ -277,7 +277,7 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* const* jobs
         return KERNEL_JOB_FAULT;
     }
     for (unsigned i = 0; i < count && launches[i].queue; ++i) gpu_drop_stale_translations(launches[i].queue);
-    app_measure_begin(app, "");
+    app_measure_begin(app, NULL);
     if (count == 1)
         run_alone(app, &launches[0]);
     else

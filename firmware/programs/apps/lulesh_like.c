@@ -137,7 +137,7 @@ bool app_lulesh_like(struct app* app) {
                                        .nodes = u.nodes,
                                        .step = STEP};
     bool ran = true;
-    app_measure_begin(app, "lulesh_force lulesh_motion lulesh_element");
+    app_measure_begin(app, "lulesh_force", "lulesh_motion", "lulesh_element");
     for (unsigned s = 0; s < STEPS && ran; ++s)
         ran = app_run_1d(app, app_kernel(app, "lulesh_force"), elements, GROUP, &a, sizeof a) &&
               app_run_1d(app, app_kernel(app, "lulesh_motion"), nodes, GROUP, &a, sizeof a) &&

@@ -51,7 +51,7 @@ bool app_mis(struct app* app) {
     uint64_t open = 1;
     unsigned rounds = 0;
     bool ran = true;
-    app_measure_begin(app, "mis_lowest mis_join mis_leave");
+    app_measure_begin(app, "mis_lowest", "mis_join", "mis_leave");
     for (; open && ran && rounds < MAX_ROUNDS; ++rounds) {
         const uint64_t zero = 0;
         gpu_write(app->node, a.open, &zero, 8);

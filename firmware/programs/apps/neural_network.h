@@ -6,10 +6,11 @@
 
 #include "programs/apps/app.h"
 
-/* All that training runs. */
-#define NEURAL_KERNELS                                                                                        \
-    "im2col gemm gemm_split split_sum bias_relu norm add max_pool average softmax relu_backward channel_sum " \
-    "col2im norm_backward max_pool_backward average_backward sgd ring_reduce"
+/* All kernels that training runs. */
+#define NEURAL_KERNELS                                                                                             \
+    "im2col", "gemm", "gemm_split", "split_sum", "bias_relu", "norm", "add", "max_pool", "average", "softmax",     \
+        "relu_backward", "channel_sum", "col2im", "norm_backward", "max_pool_backward", "average_backward", "sgd", \
+        "ring_reduce"
 
 enum { NEURAL_STEPS = 8, NEURAL_TENSORS = 80, NEURAL_LAYERS = 80, NEURAL_LENET_ROOM = 1 << 19 };
 

@@ -9,7 +9,7 @@ bool app_reduction(struct app* app) {
     const struct reduction_arguments a = {app_buffer(app, n * 4), app_buffer(app, groups * 8), n};
     const struct sum_arguments b = {a.partial, app_buffer(app, second * 8), groups};
     app_fill(app, a.from, n, FILL_HASH, 1, 0, 0);
-    app_measure_begin(app, "reduction sum");
+    app_measure_begin(app, "reduction", "sum");
     const bool ran = app_run_1d(app, app_kernel(app, "reduction"), groups * 256, 256, &a, sizeof a) &&
                      app_run_1d(app, app_kernel(app, "sum"), second * 256, 256, &b, sizeof b);
     app_measure_end(app);

@@ -86,7 +86,7 @@ bool app_sp_like(struct app* app) {
     for (uint32_t e = 0; e < f.edges; ++e) survey[e] = (float)(hash64(SEED + ~(uint64_t)e) >> 40) * 0x1p-24f;
     const gpu_address buffer[2] = {app_uploaded(app, survey, bytes), app_buffer(app, bytes)};
     bool ran = true;
-    app_measure_begin(app, "survey_update survey_bias");
+    app_measure_begin(app, "survey_update", "survey_bias");
     for (unsigned i = 0; i < ITERATIONS && ran; ++i) {
         const uint64_t zero = 0;
         gpu_write(app->node, a.change, &zero, 8);
