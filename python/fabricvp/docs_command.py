@@ -191,7 +191,7 @@ def tables_of(result: dict[str, Any]) -> tuple[dict[str, PageTable], dict[str, P
 def origin_of(result: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Where figures come from."""
     when = datetime.datetime.fromtimestamp((folder / "result.json").stat().st_mtime, datetime.UTC)
-    known: dict[str, Any] = {n: result[n] for n in ("version", "command", "config_sha256") if n in result}
+    known: dict[str, Any] = {n: result[n] for n in ("version", "commit", "command", "config_sha256") if result.get(n)}
     if "command" in known:
         known["command"] = without_places(str(known["command"]))
     if "cost" in result:

@@ -6,10 +6,11 @@ import subprocess
 
 import pandas
 import pytest
-from fabricvp import docs_command
+from fabricvp import docs_command, source_tree
 from fabricvp.errors import InputError
 from fabricvp.experiments.fidelity import study
 from fabricvp.experiments.fidelity.costs import costs
+from fabricvp.experiments.fidelity.machines import machines
 from fabricvp.experiments.fidelity.reasons import reason_of
 
 
@@ -57,7 +58,7 @@ def test_figures_verdicts_and_what_is_missing(two):
     assert "one instruction a cycle" in rdma["why"][2]
     assert list(pandas.read_csv(two / "found" / "netcrafter.csv")["verdict"]) == ["agrees"]
     states = pandas.read_csv(two / "found" / "results.csv").set_index("experiment")["state"]
-    assert states["rdma"] in ("at hand", "older than the code") and states["lanes"] == "missing"
+    assert states["rdma"] != "missing" and states["lanes"] == "missing"
     summary = pandas.read_csv(two / "found" / "summary.csv").set_index("system")
     assert summary.loc["GPUrdma (ROSS 2016)", ["figures", "agrees", "near", "misses"]].tolist() == [3, 1, 1, 1]
     assert summary.loc["ComP-Net (PACT 2018)", "figures"] == 0
@@ -101,11 +102,108 @@ def test_costs_stand_beside_budgets(two, tmp_path):
     assert list(found["budget_s"]) == [35, 600, 0]
 
 
-def test_results_older_than_the_code(two, monkeypatch):
-    monkeypatch.setattr(study, "code_date", lambda: "2999-01-01")
-    found = study.read(two / "a")["rdma"]
-    assert study._state("GPUrdma (ROSS 2016)", "rdma", found, "2999-01-01")["state"] == "older than the code"
-    assert study._state("GPUrdma (ROSS 2016)", "rdma", found, found.date)["state"] == "at hand"
+@pytest.mark.parametrize(
+    "date, changed, state",
+    [
+        ("2026-01-01", "2026-01-02", "older than the code"),
+        ("2026-01-02", "2026-01-02", "from the day of the code's last change"),
+        ("2026-01-03", "2026-01-02", "at hand"),
+        ("2026-01-03", "", "at hand"),
+    ],
+)
+def test_results_without_a_commit_go_by_their_day(date, changed, state):
+    assert study.state_of(study.Found(date, "", "", []), changed) == state
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A source tree with one commit; gives a function that commits a file with other contents."""
+    monkeypatch.setattr(source_tree, "TREE", tmp_path)
+
+    def git(*arguments):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example")
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+
+    def put(name, text):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        git("add", ".")
+        git("commit", "-m", "x")
+
+    git("init")
+    put("models/a.cpp", "1")
+    return put
+
+
+def test_results_with_a_commit_go_by_what_changed_since(repository):
+    first = source_tree.commit()
+    found = study.Found("2026-01-02", first, "", [])
+    assert len(first) == source_tree.DIGITS and study.state_of(found, "2026-01-02") == "at hand"
+    repository("docs/a.md", "other than code")
+    assert source_tree.commit() != first and study.state_of(found, "2026-01-02") == "at hand"
+    repository("models/a.cpp", "2")
+    assert study.state_of(found, "2026-01-02") == study.state_of(found, "2026-01-01") == "older than the code"
+    elsewhere = study.Found("2026-01-02", "0123456789ab", "", [])
+    assert study.state_of(elsewhere, "2026-01-01") == "at hand"  # by its day
+
+
+def test_code_that_is_in_no_commit_has_no_name(repository, monkeypatch):
+    (source_tree.TREE / "models/a.cpp").write_text("3")
+    assert source_tree.commit() == ""
+    repository("models/a.cpp", "3")
+    assert source_tree.commit() != ""
+    monkeypatch.setattr(source_tree, "TREE", source_tree.TREE / "models")  # inside of a repository of something else
+    assert source_tree.commit() == ""
+
+
+@pytest.mark.parametrize(
+    "experiment, figure, measured, published, verdict",
+    [
+        ("lanes", "SwitchTime 10 cycles beside 100: speed, mean change", 0.04, 0.0, "agrees"),
+        ("lanes", "SwitchTime 10 cycles beside 100: speed, mean change", 1.4, 0.0, "misses"),
+        ("lanes", "SwitchTime 500 cycles beside 100: speed, mean change", -0.3, -2.0, "agrees"),
+        ("lanes", "SwitchTime 500 cycles beside 100: speed, mean change", -2.3, -2.0, "misses"),
+        ("lanes", "a change", 0.0, 0.0, "agrees"),
+        ("lanes", "a change", 0.1, 0.0, "misses"),
+    ],
+)
+def test_bounds_and_a_published_zero(experiment, figure, measured, published, verdict):
+    row = {"figure": figure, "unit": "%", "measured": measured, "published": published, "source": ""}
+    (line,) = study.lines_of("", experiment, study.Found("", "", "", [row]))
+    assert line["verdict"] == verdict and line["ratio"] != line["ratio"]
+
+
+@pytest.mark.parametrize(
+    "figure, why",
+    [
+        ("latency, write, 2 B", "BlueFlame"),
+        ("latency, write, 1 KiB", "QDR"),
+        ("bandwidth, write, 64 KiB, beside ConnectX-3 at 40 Gb/s", "40 Gb/s"),
+        ("message rate, write, 64 B, not inline, a completion for 16", "one instruction a cycle"),
+        ("rate of writes, …, 4 queue pairs", "one instruction a cycle"),
+        ("latency, write, of another kind", "not explained yet"),
+    ],
+)
+def test_misses_of_rdma_have_the_mechanisms_of_its_page(figure, why):
+    assert why in reason_of("rdma", figure)
+
+
+@pytest.mark.parametrize("experiment", ["lanes", "gpurdma-throughput", "gpurdma-pingpong", "gpurdma-matvec"])
+def test_no_reason_explains_whatever_misses(experiment):
+    assert reason_of(experiment, "a figure of tomorrow") == "not explained yet"
+
+
+def test_two_machines_stand_side_by_side():
+    def row(figure, measured):
+        return {"figure": figure, "measured": measured, "published": 1.16}
+
+    found = machines(
+        {
+            "netcrafter-load": [row("512 entries, all: speed-up, mean", 1.27)],
+            "netcrafter": [row("all: speed-up, arithmetic mean", 1.19), row("all: speed-up, largest", 1.9)],
+        }
+    )
+    assert found.values.tolist() == [["speed-up by all parts, mean", 1.16, 1.27, 1.19]]
 
 
 def test_pages_keep_what_they_need(tmp_path):

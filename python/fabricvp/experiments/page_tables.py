@@ -255,6 +255,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "accuracy": fidelity.accuracy,
         "summary": fidelity.summary,
         "figures": fidelity.figures,
+        "machines": fidelity.machines,
         "results": fidelity.results,
         "costs": fidelity.costs,
     },

@@ -16,7 +16,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from .. import __version__
+from .. import __version__, source_tree
 from ..errors import InputError
 from ..sweeps.code_hash import simulator_hash
 from .frame import Experiment, Plot, Report, Row, SvgFigure, Table, Text
@@ -93,6 +93,7 @@ def _origin(experiment: Experiment, report: Report, command: str, options: dict[
     return {
         "experiment": experiment.name,
         "version": __version__,
+        "commit": source_tree.commit(),
         "simulator_sha256": simulator_hash(),
         "code_sha256": experiment.code_hash,
         "command": command,

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...source_tree import TREE
 from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
 
-TREE = Path(__file__).resolve().parents[4]  #: of the sources, where the package is linked to them
 RESULTS = TREE / "docs/experiments/results"
 
 

@@ -75,6 +75,15 @@ def figures(frames: Frames) -> PageTable:
     return PageTable(("figure", "published", "ours", "ratio", "verdict", "what makes it miss"), rows)
 
 
+def machines(frames: Frames) -> PageTable:
+    """Figures of two machines beside what was published."""
+    rows = [
+        (line.figure, as_published(line.published), _three(line.as_published), _three(line.today))
+        for line in frames["machines"].itertuples()
+    ]
+    return PageTable(("figure", "published", "GPUs as the study had them", "GPUs of today"), rows)
+
+
 def results(frames: Frames) -> PageTable:
     """Which results the figures come from."""
     rows = [

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas
 
+from ... import source_tree
 from ...docs_command import origin_of, read_result, read_store
 from ...errors import InputError
 from ..frame import Run
 from ..registry import SYSTEMS
-from . import TREE
+from .bounds import within_bound
 from .costs import costs
+from .machines import machines
 from .reasons import reason_of
 
-#: What figures depend on; a result from before the last commit to it is older than the code.
-CODE = ("models", "platform", "firmware", "abi", "configs")
 AGREES, NEAR = 0.10, 0.25  #: of a ratio from 1
 
 
@@ -28,6 +27,7 @@ class Found:
     """Published figures of an experiment, with ours."""
 
     date: str  #: of the run
+    commit: str  #: of the source tree that it ran from; empty where that is not known
     command: str
     rows: list[dict[str, Any]]
 
@@ -37,7 +37,7 @@ def study(run: Run) -> None:
     found: dict[str, Found] = {}
     for folder in run.options.results:
         found.update(read(Path(folder)))
-    changed = code_date()
+    changed = source_tree.last_change()
     frame = pandas.DataFrame(
         [line for s in SYSTEMS.values() for name in s.published for line in lines_of(s.title, name, found.get(name))]
     )
@@ -51,6 +51,10 @@ def study(run: Run) -> None:
             run.report.table(name_of(system.title), shown, caption, shown=len(part))
     state = pandas.DataFrame([_state(s.title, e, found.get(e), changed) for s in SYSTEMS.values() for e in s.published])
     run.report.table("results", state, "Results at hand", shown=len(state))
+    two = machines({name: result.rows for name, result in found.items()})
+    run.report.table(
+        "machines", two, "On a machine with the study's own parameters, and on one of today", shown=len(two)
+    )
     taken = costs(Path(folder) for folder in run.options.results)
     run.report.table("costs", taken, "What results took, where it is known", shown=len(taken))
     run.report.table("figures", frame, "All of them", shown=0)
@@ -96,19 +100,9 @@ def read(folder: Path) -> dict[str, Found]:
 def _found(file: Path, origin: dict[str, Any], rows: Any) -> Found:
     try:
         shown = [r for r in rows if r["published"] is not None and r["measured"] is not None]
-        return Found(origin["date"], origin.get("command", ""), shown)
+        return Found(origin["date"], origin.get("commit", ""), origin.get("command", ""), shown)
     except (KeyError, TypeError) as error:
         raise InputError(f"{file}: rows are not as this version writes them ({error})") from None
-
-
-def code_date() -> str:
-    """The date of the last commit to what figures depend on; empty where there is no repository."""
-    command = ["git", "-C", str(TREE), "log", "-1", "--format=%cs", "--", *CODE]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def verdict_of(ratio: float) -> str:
@@ -117,11 +111,14 @@ def verdict_of(ratio: float) -> str:
 
 
 def lines_of(system: str, experiment: str, found: Found | None) -> list[dict[str, Any]]:
-    """Each published figure of an experiment with ours, the verdict, and what makes it miss."""
+    """Each published figure of an experiment with ours, the verdict, and what makes it miss. Bounds, and a published 0,
+    have no ratio."""
     lines = []
     for row in found.rows if found else []:
-        ratio = row["measured"] / row["published"] if row["published"] else float("nan")
-        verdict = verdict_of(ratio)
+        within = within_bound(experiment, row["figure"], row["measured"])
+        ratio = row["measured"] / row["published"] if row["published"] and within is None else float("nan")
+        as_said = within if within is not None else row["measured"] == row["published"]
+        verdict = verdict_of(ratio) if ratio == ratio else "agrees" if as_said else "misses"
         lines.append(
             {
                 "system": system,
@@ -139,12 +136,22 @@ def lines_of(system: str, experiment: str, found: Found | None) -> list[dict[str
     return lines
 
 
+def state_of(found: Found | None, changed: str) -> str:
+    """Whether a result is at hand and of the code as it is. ``changed``: the day of the code's last change."""
+    if found is None:
+        return "missing"
+    since = source_tree.changed_since(found.commit) if found.commit else None
+    if since is None and found.date == changed:
+        return "from the day of the code's last change"
+    older = bool(changed) and found.date < changed if since is None else since
+    return "older than the code" if older else "at hand"
+
+
 def _state(system: str, experiment: str, found: Found | None, changed: str) -> dict[str, str]:
-    state = "missing" if found is None else "older than the code" if changed and found.date < changed else "at hand"
     return {
         "system": system,
         "experiment": experiment,
-        "state": state,
+        "state": state_of(found, changed),
         "date": found.date if found else "",
         "command": found.command if found else f"fabricvp experiment {experiment} --out results",
     }
