@@ -279,6 +279,8 @@ def test_every_experiment_is_of_one_system_and_states_its_budget():
     assert experiments_of(systems_named(["lanes", "netcrafter", "lanes"]))[:2] == ["netcrafter", "lanes"]
     for known in registry.EXPERIMENTS.values():
         assert 0 < known.budget.quick_s <= known.budget.full_s
+    two_cores = [sum(registry.EXPERIMENTS[name].budget.core_s(quick) for name in names) / 2 for quick in (False, True)]
+    assert two_cores[0] <= 12 * 3600 and two_cores[1] <= 20 * 60  # a night, and a break
     with pytest.raises(InputError, match="no system 'x'"):
         systems_named(["x"])
 

@@ -67,12 +67,12 @@ EXPERIMENTS: dict[str, Registered] = {
     "netcrafter-load": Registered(
         "fabricvp.experiments.netcrafter_load",
         "NetCrafter's gains against what the slow link costs, at five sizes of each workload, as MGPUSim has the GPUs",
-        Budget(7300, 45),
+        Budget(20000, 45),
     ),
     "netcrafter-training": Registered(
         "fabricvp.experiments.netcrafter_training",
         "NetCrafter's gains for networks, by how their training is spread over the GPUs",
-        Budget(8000, 30),
+        Budget(15500, 30),
     ),
     "netcrafter-sensitivity": Registered(
         "fabricvp.experiments.netcrafter_sensitivity",
