@@ -23,9 +23,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--points",
         metavar="POINT",
-        nargs="+",
+        nargs="*",
         choices=DEFAULT,
-        help=f"only these beside the baseline and the all-fast fabric, of {', '.join(DEFAULT)}",
+        help="only these beside the baseline, the all-fast fabric and all parts, of"
+        f" {', '.join(at for at in DEFAULT if at not in ('ideal', 'all'))}; without any, those three alone",
     )
     parser.add_argument(
         "--sizes",

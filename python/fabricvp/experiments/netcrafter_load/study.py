@@ -26,7 +26,7 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     options = run.options
     names = options.only or (list(QUICK) if run.quick else list(SIZES))
-    shown = list(dict.fromkeys([IDEAL, *(options.points or PARTS), "all"]))
+    shown = list(dict.fromkeys([IDEAL, *(PARTS if options.points is None else options.points), "all"]))
     nodes = measured_nodes([options.machine, options.ideal], options.node, "gpus")
 
     def point(name: str, size: int, reach: str, at: str) -> Point:
@@ -128,6 +128,7 @@ def _report(run: Run, frame: pandas.DataFrame, reach: str, shown: list[str]) -> 
     )
     run.report.plot(
         f"load_{reach}",
-        plots.gain_against_slow_down(frame, "all"),
-        f"Gain of all parts against slow-down, L2 TLB of {reach} entries; filled: the largest size of each workload",
+        plots.gain_against_slow_down(frame, [at for at in reversed(shown) if at != IDEAL]),
+        f"Gain of all parts, and of each, against slow-down, L2 TLB of {reach} entries; filled: the largest size of"
+        " each workload",
     )
