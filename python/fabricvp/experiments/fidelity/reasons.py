@@ -10,15 +10,25 @@ _RANDOM_READS = (
     "workloads that read single words at random (pagerank, syr2k, and spmv at the published load) fill the slow link,"
     " which slows them down more than anything published; the other workloads hardly load it"
 )
+_REUSE = (
+    "each lane of spmv walks along a row and comes back for the next word of a line, which trimming and a sector cache"
+    " have left behind"
+)
+_FULL_LINK = (
+    "packets for a full link wait anyway, so a window from their arrival costs them nothing; one from the head of the"
+    " queue, as Algorithm 1 says, slows down every workload"
+)
 _REASONS: tuple[tuple[str, str, str], ...] = (
+    ("netcrafter", r"(in|helps) spmv|no workload loses", _REUSE),
+    ("netcrafter", r"plain pooling hurts", _FULL_LINK),
     ("netcrafter", r"ideal: speed-up", _RANDOM_READS),
     ("netcrafter", r"all: speed-up, largest", _RANDOM_READS),
     ("netcrafter-load", r"speed-up|slow-down", _RANDOM_READS),
+    ("netcrafter-sensitivity", r"plain pooling", _FULL_LINK),
     (
         "netcrafter-sensitivity",
-        r"plain pooling",
-        "packets for a full link wait anyway, so a window from their arrival costs them nothing; one from the head of"
-        " the queue, as Algorithm 1 says, slows down every workload",
+        r"at every rate",
+        "where links are alike, controllers cost latency, and trimming fetches lines twice",
     ),
     (
         "lanes",

@@ -10,10 +10,10 @@ import pandas
 
 from ..frame import Figure, Missing, Report
 from ..gpu_workloads.measure import Measured, as_record
+from .orderings import ISCA, orderings
 from .points import BASELINE, IDEAL, LABELS, PUBLISHED
 from .synthetic import MECHANISMS, TrafficResult
 
-ISCA = "NetCrafter, ISCA 2025"
 Runs = dict[tuple[str, str], Measured]  #: by workload and design point
 #: MiB of memory of published chips, beside which the paper sets a controller's
 AREAS = {"a GPU's L2 (MI250X)": 16, "a switch's buffers": 64}
@@ -71,6 +71,8 @@ def add_rows(report: Report, found: Runs, gains: pandas.DataFrame) -> None:
             f"{ISCA}; here {gains[at].idxmax()}" if most else str(gains[at].idxmax()),
         )
         row(f"{at}: speed-up, smallest", "1", min(values), None, str(gains[at].idxmin()))
+    for found_so in orderings(gains):
+        row(found_so.text, "1", float(found_so.holds), 1, found_so.source)
     at_point = {at: [m for (_, p), m in found.items() if p == at] for at in gains.columns}
     slow = at_point[BASELINE]
     row(

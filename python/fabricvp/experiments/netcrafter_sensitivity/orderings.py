@@ -91,7 +91,38 @@ def evaluate(frame: pandas.DataFrame) -> list[Ordering]:
                 "speed-up",
             )
         )
+    found += [
+        *_windows({w: gains("window", f"{w} cycles", "selective-pooling") for w in (32, 64, 128)}),
+        *_flits(*(gains("flit", f"{n} bytes", "all") for n in (8, 16))),
+        *_rates({s: gains("rates", s, "all") for s in dict.fromkeys(frame[frame["sweep"] == "rates"]["setting"])}),
+    ]
     return found
+
+
+def _windows(by_cycles: dict[int, list[float]]) -> list[Ordering]:
+    if not all(by_cycles.values()):
+        return []
+    means = {cycles: geometric_mean(gains) for cycles, gains in by_cycles.items()}
+    values = ", ".join(f"{cycles}: {mean:.4g}" for cycles, mean in means.items())
+    longer = max(means[64], means[128]) < means[32]
+    return [("longer windows than 32 cycles gain less", float(longer), 1, f"{ISCA}; speed-up, {values}")]
+
+
+def _flits(narrow: list[float], usual: list[float]) -> list[Ordering]:
+    if not (narrow and usual):
+        return []
+    eight, sixteen = geometric_mean(narrow), geometric_mean(usual)
+    less = 1 < eight < sixteen
+    return [("flits of 8 bytes gain, and less than those of 16", float(less), 1, f"{ISCA}; {eight:.4g}, {sixteen:.4g}")]
+
+
+def _rates(by_setting: dict[str, list[float]]) -> list[Ordering]:
+    if len(by_setting) < 3 or not all(by_setting.values()):
+        return []
+    means = {setting: geometric_mean(gains) for setting, gains in by_setting.items()}
+    least = min(means, key=lambda setting: means[setting])
+    held = float(means[least] > 1)
+    return [("NetCrafter gains at every rate of the links", held, 1, f"{ISCA}; {least}: {means[least]:.4g}")]
 
 
 def sentences(results: list[Ordering]) -> list[str]:
