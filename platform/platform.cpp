@@ -340,7 +340,9 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.start_trace = [this](const std::string& file) {
         const auto form =
             std::filesystem::path(file).extension() == ".pftrace" ? trace_file::protobuf : trace_file::json;
-        m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().max_bytes, form, -1, file);
+        trace::options what;
+        what.path = file;
+        m->recording = std::make_unique<trace_recording>(what, form, -1);
         return file.empty() ? m->results ? m->results->path() + "/trace.json"
                                          : std::string("memory: give a file to keep the trace without --out")
                             : file;
@@ -385,12 +387,12 @@ void platform::detach_after_fork() {
 
 void platform::check_names() const { m->check_scopes(); }
 
-void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes, trace_file form) {
-    trace_recording::check_names(filter, [this](const std::string& name) {
+void platform::start_trace(const trace::options& what, trace_file form) {
+    trace_recording::check_names(what.filter, [this](const std::string& name) {
         return !m->partition || m->partition->is_of_rank(name, m->communicator->rank());
     });
     const int rank = m->partition ? static_cast<int>(m->communicator->rank()) : -1;
-    m->recording = std::make_unique<trace_recording>(from, to, filter, max_bytes, form, rank);
+    m->recording = std::make_unique<trace_recording>(what, form, rank);
 }
 
 void platform::start_capture(const std::string& file, const std::string& filter, std::uint64_t max_bytes) {

@@ -15,6 +15,7 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "base/time.h"
+#include "base/trace.h"
 #include "platform/common/trace_file.h"
 #include "platform/loader/image_set.h"
 #include "platform/results/outcome.h"
@@ -188,7 +189,7 @@ public:
     void check_names() const;
     /// Records a Perfetto trace from now on, which write_results() ends and leaves as trace.json or trace.pftrace.
     /// `filter` is a glob over hierarchical names, or text that they contain; empty for all. \throws input_error
-    void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes, trace_file form);
+    void start_trace(const trace::options& what, trace_file form);
 
     /// Writes packets of the network into a file as they leave ports, from now on: for Wireshark (pcap with ERF
     /// records), or as a table if the name ends in .csv. It is complete after each run_until(). `filter` is a glob over

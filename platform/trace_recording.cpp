@@ -66,13 +66,13 @@ trace_file parse_trace_file(const std::string& text) {
     throw input_error(fmt::format("trace: the format '{}' is not known; there are json and protobuf", text));
 }
 
-trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes,
-                                 trace_file form, int rank, const std::string& path)
-    : m_form(form), m_path(path.empty() ? temporary_path(m_temporary) : path) {
+trace_recording::trace_recording(trace::options what, trace_file form, int rank)
+    : m_form(form), m_path(what.path.empty() ? temporary_path(m_temporary) : what.path) {
     trace::stop();
     try {
-        trace::start({m_path, from, to, globs_of(filter), max_bytes},
-                     form == trace_file::json ? trace::json_format() : trace::perfetto_format(rank));
+        what.path = m_path;
+        what.filter = globs_of(what.filter);
+        trace::start(what, form == trace_file::json ? trace::json_format() : trace::perfetto_format(rank));
         m_running = true;
         if (m_temporary >= 0) unlink(m_path.c_str());
         for (const auto* s : all_statistics()) {

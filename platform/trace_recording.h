@@ -20,10 +20,11 @@ public:
     /// \throws input_error for a part of a filter that no block of the machine has
     static void check_names(const std::string& filter, const std::function<bool(const std::string&)>& is_known);
 
-    /// Starts at once, and ends a trace that is still being recorded. \param rank of several processes, or -1
+    /// Starts at once, and ends a trace that is still being recorded. \param what its path may be empty, for a
+    /// temporary file; each part of its filter is a glob, or text that names contain
+    /// \param rank of several processes, or -1
     /// \throws input_error
-    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t max_bytes, trace_file form, int rank,
-                    const std::string& path = {});
+    trace_recording(trace::options what, trace_file form, int rank);
     ~trace_recording();
     trace_recording(const trace_recording&) = delete;
     trace_recording& operator=(const trace_recording&) = delete;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -48,12 +49,25 @@ public:
         if (!m_file)
             throw std::runtime_error(
                 fmt::format("cannot write the trace {}: {}", o.path, std::generic_category().message(errno)));
+        if (!o.region.empty()) m_options.from = m_options.to = never;
         put(m_format->head());
     }
     ~writer() {
         if (!m_file) return;
         complete();
         std::fclose(m_file);
+    }
+
+    /// The window is where any node has the region open. What lasts longer is cut at its ends.
+    void region_begins(const sc_core::sc_object& marker, std::string_view label, ticks at) {
+        if (m_options.region.empty()) return;
+        if (label != m_options.region) return region_ends(marker, at);
+        if (m_open.empty()) m_options.from = at, m_options.to = never;
+        m_open.insert(&marker);
+        m_regions = true;
+    }
+    void region_ends(const sc_core::sc_object& marker, ticks at) {
+        if (m_open.erase(&marker) && m_open.empty()) m_options.to = at;
     }
 
     void slice(const sc_core::sc_object& object, std::string_view name, ticks begin, ticks end, const access* of) {
@@ -201,6 +215,10 @@ private:
                 "the trace is empty: the filter '{}' matches none of the {} objects that had something to show, {} "
                 "for one",
                 o.filter, m_tracks.size(), first_name());
+        if (!o.region.empty() && !m_regions)
+            return fmt::format("the trace is empty: no software began the region '{}' while it was recorded", o.region);
+        if (!o.region.empty())
+            return fmt::format("the trace is empty: {} events lie outside of the region '{}'", m_outside, o.region);
         return fmt::format("the trace is empty: {} events lie outside of its window, {} us to {}", m_outside,
                            microseconds(o.from), o.to == never ? "the end" : microseconds(o.to) + " us");
     }
@@ -217,6 +235,8 @@ private:
     std::FILE* m_file;
     std::string m_batch;                                  // events that are not in the file yet
     std::map<const sc_core::sc_object*, track> m_tracks;  // looked up only: its order is never seen
+    std::set<const sc_core::sc_object*> m_open;           // markers whose region is open; its order is never seen
+    bool m_regions = false;                               // there was one
     unsigned m_matching_tracks = 0, m_lanes = 0;
     std::uint64_t m_outside = 0, m_bytes = 0;
     summary m_summary;
@@ -242,6 +262,14 @@ bool arrow(const step& s, std::string_view name, std::uint64_t number, char phas
 }
 
 }  // namespace detail
+
+void region_begins(const sc_core::sc_object& marker, std::string_view label, ticks at) {
+    if (current) current->region_begins(marker, label, at);
+}
+
+void region_ends(const sc_core::sc_object& marker, ticks at) {
+    if (current) current->region_ends(marker, at);
+}
 
 void start(const options& o) { start(o, json_format()); }
 

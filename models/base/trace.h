@@ -22,6 +22,8 @@ struct options {
     std::string path;
     ticks from = 0;    ///< first tick of the window
     ticks to = never;  ///< end of the window, exclusive
+    /// Not empty: only while software has a region with this label open, in place of the window.
+    std::string region = {};
     std::string filter =
         "*";  ///< glob over hierarchical names: `*` any text, `?` one character, `[…]`, commas between several
     std::uint64_t max_bytes =
@@ -55,6 +57,11 @@ void counter(const sc_core::sc_object& track, std::string_view name, ticks at, d
 }  // namespace detail
 
 inline bool on() { return detail::active; }
+
+/// Software of the node with this marker device has begun a region. One marker has one region open at a time.
+void region_begins(const sc_core::sc_object& marker, std::string_view label, ticks at);
+/// It has ended it, or its node was reset.
+void region_ends(const sc_core::sc_object& marker, ticks at);
 
 /// Something lasted from `begin` to `end`; to be called when the end is known. Slices that overlap on one track are
 /// shown in lanes below each other.

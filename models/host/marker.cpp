@@ -4,6 +4,7 @@
 #include "abi/memory_map.h"
 #include "base/counted_warning.h"
 #include "base/quantity.h"
+#include "base/trace.h"
 
 namespace fabricvp::host {
 
@@ -35,6 +36,7 @@ void marker::reset() {
     m_regions.clear();
     m_region_bytes = 0;
     m_from = now();
+    fabricvp::trace::region_ends(*this, m_from);
     register_target::reset();
 }
 
@@ -76,10 +78,12 @@ void marker::execute(std::uint64_t written) {
         case MARKER_COMMAND_RESET:
             restart_statistics(params.scope);
             m_from = now();
+            fabricvp::trace::region_begins(*this, m_label, m_from);
             if (on_mark) on_mark(kind::reset, m_label);
             break;
         case MARKER_COMMAND_DUMP:
             keep_region();
+            fabricvp::trace::region_ends(*this, now());
             if (on_mark) on_mark(kind::dump, m_label);
             break;
         case MARKER_COMMAND_NOTE:

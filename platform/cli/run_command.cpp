@@ -56,21 +56,27 @@ void start_capture(platform& p, const options::variables_map& given) {
 }
 
 void start_trace(platform& p, const options::variables_map& given) {
-    for (const char* option : {"trace-filter", "trace-window", "trace-size", "trace-format"})
+    for (const char* option : {"trace-filter", "trace-window", "trace-region", "trace-size", "trace-format"})
         if (given.count(option) && !given.count("trace")) throw input_error(fmt::format("--{} needs --trace", option));
     if (!given.count("trace")) return;
     if (!given.count("out")) throw input_error("--trace needs --out, the folder where the trace goes");
-    ticks from = 0, to = never;
+    trace::options what;
+    what.filter = text_option(given, "trace-filter");
+    what.region = text_option(given, "trace-region");
+    what.max_bytes = size_option(given, "trace-size", what.max_bytes);
+    if (given.count("trace-region") && what.region.empty()) throw input_error("--trace-region: needs a label");
+    if (given.count("trace-region") && given.count("trace-window"))
+        throw input_error("--trace-region and --trace-window exclude each other");
     if (given.count("trace-window")) {
         const auto window = text_option(given, "trace-window");
         const auto dots = window.find("..");
         if (dots == std::string::npos)
             throw input_error(fmt::format("--trace-window {}: must be FROM..TO, e.g. 1ms..2ms", quoted(window)));
-        from = quantity<duration>(window.substr(0, dots), parameter_kind::duration, "--trace-window");
-        to = quantity<duration>(window.substr(dots + 2), parameter_kind::duration, "--trace-window");
+        what.from = quantity<duration>(window.substr(0, dots), parameter_kind::duration, "--trace-window");
+        what.to = quantity<duration>(window.substr(dots + 2), parameter_kind::duration, "--trace-window");
     }
     const auto form = given.count("trace-format") ? parse_trace_file(text_option(given, "trace-format")) : trace_file();
-    p.start_trace(from, to, text_option(given, "trace-filter"), size_option(given, "trace-size", 256 << 20), form);
+    p.start_trace(what, form);
 }
 
 bool owes_result(const platform& p) {
@@ -138,6 +144,8 @@ options::options_description run_options() {
         "trace-filter", options::value<std::string>()->value_name("GLOB"),
         "only components with such names, e.g. node0.host.hart*")(
         "trace-window", options::value<std::string>()->value_name("FROM..TO"), "only this part of simulated time")(
+        "trace-region", options::value<std::string>()->value_name("LABEL"),
+        "only while software has a region with this label open, such as the applications' `kernels`")(
         "trace-size", options::value<std::string>()->value_name("SIZE"),
         "end the trace before its file grows larger (default 256 MiB)")(
         "capture", options::value<std::string>()->value_name("FILE"),

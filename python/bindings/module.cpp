@@ -206,8 +206,10 @@ void bind_session(py::module_& m) {
         .def("start_capture", [](session& x, const std::string& file, const std::string& filter,
                                  std::uint64_t max) { x.machine().start_capture(file, filter, max); })
         .def("start_trace",
-             [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t max,
-                const std::string& form) { x.machine().start_trace(from, to, filter, max, parse_trace_file(form)); })
+             [](session& x, ticks from, ticks to, const std::string& region, const std::string& filter,
+                std::uint64_t max, const std::string& form) {
+                 x.machine().start_trace({"", from, to, region, filter, max}, parse_trace_file(form));
+             })
         .def("add_symbols", [](session& x, const std::string& file) { x.machine().add_symbols(file); })
         .def("start_profile", [](session& x, ticks period) { x.machine().start_profile(period); })
         .def("profile_stacks", [](session& x) { return x.machine().profile_stacks(); })

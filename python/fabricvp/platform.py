@@ -458,12 +458,16 @@ class Platform:
         filter: str = "",
         max_bytes: int = 64 << 20,
         format: str = "json",
+        region: str = "",
     ) -> None:
-        """Records a Perfetto trace of a window of simulated time, for components whose path contains ``filter``, up to
-        ``max_bytes``; `write_results()` writes it: `trace.json`, or with the ``format`` "protobuf" `trace.pftrace`,
-        which is many times smaller and has times in whole nanoseconds. Raises `InputError` for other formats."""
+        """Records a Perfetto trace of a window of simulated time, or with a ``region`` only while software has one with
+        that label open, for components whose path contains ``filter``, up to ``max_bytes``; `write_results()` writes
+        it: `trace.json`, or with the ``format`` "protobuf" `trace.pftrace`, which is many times smaller and has times
+        in whole nanoseconds. Raises `InputError` for other formats, and for a region with a window."""
+        if region and (start or end is not None):
+            raise InputError("a trace of a region has no window: give region, or start and end")
         until = NEVER if end is None else to_picoseconds(end)
-        self._core.start_trace(to_picoseconds(start), until, filter, max_bytes, format)
+        self._core.start_trace(to_picoseconds(start), until, region, filter, max_bytes, format)
 
     def add_symbols(self, file: str | os.PathLike[str]) -> None:
         """For profiles and coverage: looks into this ELF file with debug information before it looks into those that

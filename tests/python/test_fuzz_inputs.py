@@ -339,7 +339,8 @@ def test_scripts(folder, small_machine):
 
 # --- command lines
 
-OPTIONS = ["--time", "--until", "--console", "--script", "--trace-window", "--trace-filter", "--trace-size", "--set"]
+OPTIONS = ["--time", "--until", "--console", "--script", "--trace-window", "--trace-region", "--trace-filter"]
+OPTIONS += ["--trace-size", "--set"]
 OPTIONS += ["--firmware", "--kernel", "--initrd", "--append", "--app", "--size", "--gpus", "--placement", "--dispatch"]
 OPTIONS += ["--option", "--kernel-elf", "--kernel-name", "--grid", "--group", "--lds", "--arg", "--capture-filter"]
 OPTIONS += ["--log-bus", "--spans", "--quiet", "--replay", "--tohost", "--plugin", "--nothing", "-", "--"]

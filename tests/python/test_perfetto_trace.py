@@ -151,3 +151,24 @@ def test_from_python(tmp_path):
         platform.write_results(tmp_path / "out")
     found = events_of(tmp_path / "out" / "trace.pftrace")
     assert found["X"] and all("compute_unit0" in track for _, track, *_ in found["X"])
+
+
+def test_a_region_is_traced_alone(tmp_path):
+    options = ["gpu", "--app", "vectoradd", "--size", "256", "--trace", "--trace-region", "kernels"]
+    command = [sys.executable, "-m", "fabricvp", "run", *options, "--quiet", "--console", "none", "--out", tmp_path]
+    subprocess.run(command, check=True)
+    times = [e["ts"] for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    (region,) = json.loads((tmp_path / "regions.json").read_text())
+    begin, end = (1e6 * region[name] for name in ("from_s", "to_s"))
+    assert len(times) > 50 and begin <= min(times) and max(times) < end
+
+    with fabricvp.spawn("gpu", app="vectoradd", size=256) as machine:
+        machine.start_trace(region="kernel")
+        machine.run()
+        machine.write_results(tmp_path / "none")
+    assert not [e for e in json.loads((tmp_path / "none/trace.json").read_text())["traceEvents"] if e["ph"] in "XC"]
+    with (
+        fabricvp.spawn("gpu", app="vectoradd", size=256) as machine,
+        pytest.raises(fabricvp.InputError, match="region"),
+    ):
+        machine.start_trace(1e-3, region="kernels")

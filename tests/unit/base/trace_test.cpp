@@ -103,6 +103,32 @@ TEST_CASE_METHOD(recorder, "a window clips, a filter selects") {
     CHECK(events("i") == std::vector<std::string>{"top.left first 10.0"});
 }
 
+TEST_CASE_METHOD(recorder, "a region is the window while any node has it open") {
+    auto& top = results_bench();
+    const auto &one = top.left, &other = top.left2;  // in the place of marker devices
+    file.region = "fft";
+    trace::start(file);
+    trace::slice(top.left, "before", 1'000'000, 2'000'000);
+    trace::region_begins(one, "warm up", 2'000'000);
+    trace::slice(top.left, "of another region", 2'000'000, 3'000'000);
+    trace::region_begins(one, "fft", 5'000'000);
+    trace::slice(top.left, "into", 4'000'000, 6'000'000);
+    trace::region_begins(other, "fft", 6'000'000);
+    trace::region_ends(one, 7'000'000);
+    trace::slice(top.left, "of the other node's", 7'000'000, 8'000'000);
+    trace::region_ends(other, 9'000'000);
+    trace::region_ends(other, 9'500'000);  // twice: a node that is reset
+    trace::slice(top.left, "out of", 8'000'000, 10'000'000);
+    trace::slice(top.left, "after", 10'000'000, 11'000'000);
+    trace::region_begins(one, "fft", 20'000'000);
+    trace::slice(top.left, "again", 20'000'000, 21'000'000);
+    trace::region_begins(one, "other", 22'000'000);  // which ends the one before
+    trace::slice(top.left, "late", 22'000'000, 23'000'000);
+    CHECK(trace::stop().events == 4);
+    CHECK(events("X") == std::vector<std::string>{"top.left into 5.0 1.0", "top.left of the other node's 7.0 1.0",
+                                                  "top.left out of 8.0 1.0", "top.left again 20.0 1.0"});
+}
+
 TEST_CASE_METHOD(recorder, "the size is capped, with a marker and a warning") {
     auto& top = results_bench();
     file.max_bytes = 8192;
@@ -146,6 +172,15 @@ TEST_CASE_METHOD(recorder, "an empty trace says why") {
     trace::start(file);
     trace::slice(top.left, "walk", 1, 2);
     CHECK(why() == empty + "1 events lie outside of its window, 1.000000 us to 2.000000 us");
+    file.region = "fft";
+    trace::start(file);
+    trace::region_begins(top.left, "ftt", 1);
+    trace::slice(top.left, "walk", 1, 2);
+    CHECK(why() == empty + "no software began the region 'fft' while it was recorded");
+    trace::start(file);
+    trace::region_begins(top.left, "fft", 2);
+    trace::slice(top.left, "walk", 1, 2);
+    CHECK(why() == empty + "1 events lie outside of the region 'fft'");
 }
 
 TEST_CASE_METHOD(recorder, "a trace that cannot be started is refused") {
