@@ -63,6 +63,9 @@ def test_the_kernel_is_loaded_before_time_counts():
         ("messages=64 runs=2 hart=1 library=1 reads=1 size=4096 window=8", 64),
         ("messages=32 runs=2 hart=1 library=1 poster_groups=30 window=32 batch=16 signal=16", 32 * 30),
         ("messages=64 runs=2 fence=agent_doorbell window=16 batch=16", 64),
+        (f"messages=64 runs=2 fence=doorbell_only {QUEUES_IN_HOST}", 64),
+        ("messages=256 runs=2 fence=doorbell_only window=16", 256),  # over its completion queue many times
+        ("messages=256 runs=2 fence=doorbell_only lanes=16 window=16 batch=16", 256),
     ],
 )
 def test_posting_methods(options, messages):
@@ -76,6 +79,21 @@ def test_posting_methods(options, messages):
         == values["node0.hca0.send_queues.failures"]
         == 0
     )
+
+
+@pytest.mark.parametrize(
+    "fence, releases",
+    [("none", 0), ("agent", 0), ("agent_doorbell", 0), ("doorbell_only", 1), ("doorbell", 2), ("system", 3)],
+)
+@pytest.mark.parametrize("queues", ["", QUEUES_IN_HOST])
+def test_releases_of_system_scope_a_message(fence, releases, queues):
+    """Doorbell, consumer record, doorbell record; each release reads the host's memory where it always does."""
+
+    def flushes(messages):
+        options = f"messages={messages} runs=1 fence={fence} {queues}"
+        return run(options, node__gpus__0__system__release="always")[2]["node0.gpu0.system.flushes"]
+
+    assert flushes(48) - flushes(16) == releases * 32
 
 
 def test_batching_is_faster():
@@ -187,7 +205,7 @@ def test_runs_are_the_same_to_the_picosecond():
         ("nodes=3", "nodes=3: this machine has 2; leave it out"),
         ("serve=1", "serve=1 is now serve=hart"),
         ("fence=2", "fence=2 is now fence=system"),
-        ("fence=gpu", "fence=gpu: one of none, agent, system, doorbell, agent_doorbell"),
+        ("fence=gpu", "fence=gpu: one of none, agent, system, doorbell, agent_doorbell, doorbell_only"),
         ("teams=2", "teams=2 is now poster_groups=2"),
         ("lanes=65 poster_groups=64", "poster_groups=64: with lanes=65 no more than 15"),
         ("size=0", "size=0: 1 at least"),

@@ -36,6 +36,11 @@ def test_placement(experiment, tmp_path):
     assert all(1 < row["measured"] < both["measured"] and row["published"] is None for row in cpu)
     spread = spread_of(tmp_path)
     assert len(spread) == 8 and is_within(spread.loc["queue pair GPU, completion queue GPU, µs"], both["measured"])
+    forms = pandas.read_csv(tmp_path / "found" / "forms.csv").set_index("form")
+    us = forms[["host, host", "GPU, host", "host, GPU", "GPU, GPU"]]
+    one, sending = (us.loc[f"behind writes, one a post{how}"] for how in ("", ", none on receiving"))
+    assert (one - sending)[:-1].between(0.4, 0.7).all()  # a read of the host's memory; with both in the GPU the next
+    assert abs(one - sending)["GPU, GPU"] < 0.02  # post's fence waits behind the doorbell in place of the receive's
     spans = pandas.read_csv(tmp_path / "found" / "spans.csv")
     assert {"doorbell", "fetch", "payload", "scheduling", "receive"} <= set(spans["stage"])
     for name in ("placement.png", "placement.svg", "index.html"):

@@ -17,21 +17,25 @@
 #define RDMA_APART GPU_APART
 
 /* What stands in front of records and doorbells: 2: a fence of system scope each; 3: one in front of the doorbell,
- * which is enough unless the HCA reads the record for another reason meanwhile; 1: fences of the GPU; 4: one of the GPU
- * in front of the doorbell; 0: none, to measure what they cost. */
+ * which is enough unless the HCA reads the record for another reason meanwhile; 5: the same, and none in front of the
+ * consumer's record, which is enough for a completion queue with room for all that is under way; 1: fences of the GPU;
+ * 4: one of the GPU in front of the doorbell; 0: none, to measure what they cost. */
 #ifndef RDMA_FENCES
 #define RDMA_FENCES 2
 #endif
 /* All stores so far are where the HCA finds them before any that follow. */
-#if RDMA_FENCES == 2 || RDMA_FENCES == 3
+#if RDMA_FENCES == 2 || RDMA_FENCES == 3 || RDMA_FENCES == 5
 #define rdma_order() fence_release(GPU_SCOPE_SYSTEM)
 #elif RDMA_FENCES == 1 || RDMA_FENCES == 4
 #define rdma_order() fence_release(GPU_SCOPE_AGENT)
 #else
 #define rdma_order() __asm__ volatile("" ::: "memory")
 #endif
-#if RDMA_FENCES == 3 || RDMA_FENCES == 4
+#if RDMA_FENCES == 3 || RDMA_FENCES == 4 || RDMA_FENCES == 5
 #define rdma_order_record() __asm__ volatile("" ::: "memory")
+#endif
+#if RDMA_FENCES == 5
+#define rdma_order_consumer_record() __asm__ volatile("" ::: "memory")
 #endif
 /* Loads that follow see what the HCA has written before what was loaded last. */
 #define rdma_acquire() fence_acquire(GPU_SCOPE_SYSTEM)
@@ -54,6 +58,12 @@ RDMA_INLINE uint64_t rdma_cycles(void) {
 /* The same in front of a doorbell record, which nothing but a doorbell makes the HCA look at as a rule. */
 #ifndef rdma_order_record
 #define rdma_order_record() rdma_order()
+#endif
+/* The same in front of a consumer's record, which the HCA looks at when it knows of no room in the completion queue.
+ * An entry whose giving back came behind its next completion would hide that. With no more under way than the queue
+ * holds, the completion is that of a later message, whose doorbell has a fence behind the giving back. */
+#ifndef rdma_order_consumer_record
+#define rdma_order_consumer_record() rdma_order()
 #endif
 
 RDMA_INLINE void rdma_store64(uint64_t to, uint64_t value) { *(volatile uint64_t*)(uintptr_t)to = value; }

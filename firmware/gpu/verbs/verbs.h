@@ -164,7 +164,7 @@ RDMA_INLINE void rdma_store_consumer_record(const struct rdma_cq* cq, uint32_t c
     rdma_store32(cq->record, hca_swap32(consumer));
 }
 RDMA_INLINE void rdma_update_consumer_record(const struct rdma_cq* cq, uint32_t consumer) {
-    rdma_order();
+    rdma_order_consumer_record();
     rdma_store_consumer_record(cq, consumer);
 }
 

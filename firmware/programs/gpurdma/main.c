@@ -48,7 +48,8 @@ enum {
     OPTIONS
 };
 /* As RDMA_FENCES of gpu/verbs/arch.h. */
-static const char* const fence_names[] = {"none", "agent", "system", "doorbell", "agent_doorbell", NULL};
+static const char* const fence_names[] = {"none",           "agent",         "system", "doorbell",
+                                          "agent_doorbell", "doorbell_only", NULL};
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, BOOTSTRAP_MAX_RANKS}, /* that take part; neighbours have to do with each other */
     [SIZE] = {"size", 8, 1, 0},                     /* bytes of a message */

@@ -92,8 +92,9 @@ struct outcome {
 };
 
 static struct gpu_kernel kernel(const struct writes* w) {
-    static const char* const files[] = {"rdma_writes_unfenced", "rdma_writes_gpu_fences", "rdma_writes",
-                                        "rdma_writes_one_fence", "rdma_writes_one_gpu_fence"};
+    static const char* const files[] = {
+        "rdma_writes_unfenced",  "rdma_writes_gpu_fences",    "rdma_writes",
+        "rdma_writes_one_fence", "rdma_writes_one_gpu_fence", "rdma_writes_no_receive_fence"};
     return gpu_linked_kernel(w->node, files[w->fence], "rdma_writes");
 }
 

@@ -25,10 +25,14 @@ FORMS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "it always waits": ("", ((RELEASE, "always"),)),
     "behind writes, one a post": ("fence=doorbell", ()),
     "always, one a post": ("fence=doorbell", ((RELEASE, "always"),)),
+    "behind writes, one a post, none on receiving": ("fence=doorbell_only", ()),
+    "always, one a post, none on receiving": ("fence=doorbell_only", ((RELEASE, "always"),)),
     "behind writes, host read in 1 µs": ("", ((READ, "170 cycles"),)),
     "behind writes, one a post, host read in 1 µs": ("fence=doorbell", ((READ, "170 cycles"),)),
+    "behind writes, one a post, none on receiving, host read in 1 µs": ("fence=doorbell_only", ((READ, "170 cycles"),)),
     "behind writes, host read in 2 µs": ("", ((READ, "540 cycles"),)),
     "behind writes, one a post, host read in 2 µs": ("fence=doorbell", ((READ, "540 cycles"),)),
+    "behind writes, one a post, none on receiving, host read in 2 µs": ("fence=doorbell_only", ((READ, "540 cycles"),)),
 }
 
 
