@@ -22,8 +22,16 @@ constexpr std::chrono::milliseconds nap{10};       // while the run stands still
 constexpr double pacing_period = 0.02;             // seconds of wall time between looks at the speed
 constexpr std::chrono::milliseconds max_lag{200};  // a run that was slower does not make up for more
 constexpr std::size_t max_untaken = 128 << 10;     // characters of a console
+constexpr std::size_t max_id = 100;                // bytes of a command's number, where that is a text
 
 std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+/// What replies repeat, as frames do for all clients: nothing large, and nothing that is nested.
+/// \throws input_error
+void check_id(const json& id) {
+    if (id.is_null() || id.is_number() || (id.is_string() && id.get_ref<const std::string&>().size() <= max_id)) return;
+    throw input_error(fmt::format("id: must be a number or a text of at most {} bytes", max_id));
+}
 
 /// What a frame that was not taken told, and a newer one does not.
 void add_untaken(json& frame, const json& before) {
@@ -160,7 +168,10 @@ json run_monitor::perform(const std::string& text) {
     json reply = {{"id", nullptr}};
     try {
         const auto command = json::parse(text);
-        if (command.contains("id")) reply["id"] = command["id"];
+        if (command.contains("id")) {
+            check_id(command["id"]);
+            reply["id"] = command["id"];
+        }
         perform(command);
     } catch (const json::exception&) {
         reply["error"] = "not a command: see platform/run_monitor.h";

@@ -12,7 +12,8 @@
 //              (of simulated time a second, at most; null: no limit), {"do": "type", "node": 0, "text": "ls\n"},
 //              {"do": "inject", "target": "node0.gpu0.link", "kind": "link_down", "arguments": {"lasting": "1 us"}}
 //
-// Text of consoles has a character for each byte (Latin-1).
+// Text of consoles has a character for each byte (Latin-1). The "id" of a command is a number, or a text of at most 100
+// bytes.
 #pragma once
 
 #include <atomic>

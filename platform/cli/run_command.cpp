@@ -209,8 +209,8 @@ int run(const options::variables_map& given) {
                    wait ? ", waiting for a debugger" : "");
     }
     p->end_when_guests_wait();
-    const auto page = serve_page(*p, given);
     const signal_scope signals(*p);
+    const auto page = serve_page(*p, given);  // closed while Ctrl-C still is the run's
     configure_consoles(*p, given);
     if (given.count("record"))
         p->record(text_option(given, "record"), size_option(given, "record-limit", platform::default_file_limit));

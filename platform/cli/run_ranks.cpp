@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -115,6 +116,7 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     }
     p->end_when_guests_wait();
     const signal_scope signals(*p);
+    const auto shown = std::move(page);  // closed while Ctrl-C still is the run's
     if (first && p->has(0) && !given.count("console")) p->serial(0).on_output([](char c) { std::putchar(c); });
     std::optional<progress_line> line;
     progress_log log(*p, limit);

@@ -2,10 +2,13 @@
 #include "bindings/monitor.h"
 
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include "platform/common/input_error.h"
@@ -29,6 +32,16 @@ void bind_monitor(py::module_& m) {
         .def("pause", &run_monitor::pause);
 }
 
+/// The run is over, and nothing may leave a deleter: what goes wrong is said, Ctrl-C among it.
+static void close_page(const py::object& page) noexcept {
+    try {
+        page.attr("close")();
+    } catch (const std::exception& error) {
+        const std::string text = error.what();  // with a traceback below
+        fmt::print(stderr, "fabricvp: the page was not closed: {}\n", text.substr(0, text.find('\n')));
+    }
+}
+
 page_server page_server_of(py::object function) {
     if (function.is_none()) return {};
     // Released with the process: the command has no place where the GIL is held to do so.
@@ -41,7 +54,7 @@ page_server page_server_of(py::object function) {
             return std::shared_ptr<void>(page, [](void* held) {
                 py::gil_scoped_acquire gil_at_end;
                 const std::unique_ptr<py::object> owned(static_cast<py::object*>(held));
-                owned->attr("close")();
+                close_page(*owned);
             });
         } catch (const py::error_already_set& error) {
             if (!error.matches(PyExc_ValueError)) throw;  // InputError is one

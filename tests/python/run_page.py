@@ -102,6 +102,10 @@ class Client:
         assert "error" not in reply, reply
         return frame
 
+    def send_text(self, command: str) -> None:
+        """Sends any text, and waits for nothing."""
+        self._socket.send(command)
+
     def step_until(self, time: str, holds: Any) -> dict[str, Any]:
         """Steps, by a simulated time each, until a frame is so."""
         while True:
@@ -127,11 +131,12 @@ class Client:
 
     def reply(self, **command: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         self._number += 1
-        self._socket.send(json.dumps({"id": self._number, **command}))
+        sent = {"id": self._number, **command}
+        self._socket.send(json.dumps(sent))
         while True:
             frame = self.next()
             for reply in frame["replies"]:
-                if reply["id"] == self._number:
+                if reply["id"] == sent["id"]:
                     return reply, frame
 
     def __enter__(self) -> "Client":

@@ -152,6 +152,18 @@ def test_what_is_no_command_is_told(echo):
         assert client.next()["state"] == "paused"  # and goes on as it was
 
 
+@pytest.mark.parametrize("number", ["[" * 2000 + "]" * 2000, json.dumps("x" * 101), "{}", "true"])
+def test_a_reply_repeats_no_other_number_than_short_ones(echo, number):
+    """A command with anything else for `id` would put that into frames, which all clients read."""
+    with Client(echo.url) as client, Client(echo.url) as other:
+        client.send_text(f'{{"id": {number}, "do": "continue"}}')
+        told = client.until(lambda frame: frame["replies"])
+        (reply,) = told["replies"]
+        assert reply == {"id": None, "error": "id: must be a number or a text of at most 100 bytes"}
+        assert client.send(id="x" * 100, do="pause")["state"] == "paused"
+        assert other.until(lambda frame: frame["replies"])  # and frames go on
+
+
 def test_gpus_links_and_faults_are_seen(tmp_path):
     with monitored(tmp_path, *GUPS, "--monitor", "--monitor-wait") as run:
         described = json.loads(get(run, f"/{run.token}/description.json")[2])

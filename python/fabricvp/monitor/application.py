@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 _SILENCE = 2.0  #: seconds without a frame after which the page says so
 _SEND_TIMEOUT = 2.0  #: seconds in which a client must take a frame
-_GOING_AWAY, _POLICY = 1001, 1008  #: codes that close a WebSocket
+_MAX_REASON = 120  #: bytes of the text that goes with a code
+#: Codes that close a WebSocket.
+_GOING_AWAY, _POLICY, _INTERNAL_ERROR, _TRY_AGAIN_LATER = 1001, 1008, 1011, 1013
 
 _FILES = {
     "": ("page.html", "text/html"),
@@ -54,6 +56,7 @@ class Application:
         self._hurry = asyncio.Event()
         self._sending = asyncio.Lock()
         self._pump: asyncio.Task[None] | None = None
+        self._closing: set[asyncio.Task[None]] = set()
         self._finishing = False
         files = [Route(f"/{token}/{path}", self._file) for path in _FILES]
         self._routes = Starlette(
@@ -102,15 +105,15 @@ class Application:
 
     async def _frames(self, client: WebSocket) -> None:
         await client.accept()
-        async with self._sending:
-            await client.send_text(json.dumps({"consoles": self._consoles}))
-            if self._last is not None:
-                await client.send_text(json.dumps(self._last))
-            self._clients.add(client)
-        self._run.set_watched(True)
-        if self._pump is None:
-            self._pump = asyncio.create_task(self._pump_frames())
         try:
+            async with self._sending:
+                self._clients.add(client)
+                await self._send(client, json.dumps({"consoles": self._consoles}))
+                if self._last is not None:
+                    await self._send(client, json.dumps(self._last))
+            self._run.set_watched(bool(self._clients))
+            if self._pump is None:
+                self._pump = asyncio.create_task(self._pump_frames())
             while True:
                 self._run.send(await client.receive_text())
                 self._hurry.set()
@@ -124,7 +127,15 @@ class Application:
         self._run.set_watched(bool(self._clients))
 
     async def _pump_frames(self) -> None:
-        """Asks for frames as long as there is a client."""
+        """Asks for frames as long as there is a client. Where that fails, clients hear why, and may come again."""
+        try:
+            await self._ask_for_frames()
+        except Exception as error:
+            self._part_from_all(_INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+        finally:
+            self._pump = None
+
+    async def _ask_for_frames(self) -> None:
         loop = asyncio.get_running_loop()
         heard = loop.time()
         while self._clients and not self._finishing:
@@ -138,7 +149,6 @@ class Application:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), PERIOD)
             self._hurry.clear()
-        self._pump = None
 
     async def _pass_on(self, text: str) -> None:
         await self._tell(text)
@@ -151,10 +161,34 @@ class Application:
     async def _tell(self, text: str) -> None:
         async with self._sending:
             for client in list(self._clients):
-                try:
-                    await asyncio.wait_for(client.send_text(text), _SEND_TIMEOUT)
-                except (TimeoutError, RuntimeError, WebSocketDisconnect):
-                    self._drop(client)
+                await self._send(client, text)
+
+    async def _send(self, client: WebSocket, text: str) -> None:
+        """Sends to a client that has not been parted from; from one that takes nothing, parts."""
+        if client not in self._clients:
+            return
+        try:
+            await asyncio.wait_for(client.send_text(text), _SEND_TIMEOUT)
+        except TimeoutError:
+            self._part_from(client, _TRY_AGAIN_LATER, "frames were not taken in time")
+        except (RuntimeError, WebSocketDisconnect):
+            self._drop(client)
+
+    def _part_from(self, client: WebSocket, code: int, reason: str) -> None:
+        """Sends no more frames, and closes the connection, once the client takes what has been sent."""
+
+        async def close() -> None:
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+                await client.close(code, reason.encode()[:_MAX_REASON].decode(errors="ignore"))
+
+        self._drop(client)
+        task = asyncio.create_task(close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    def _part_from_all(self, code: int, reason: str) -> None:
+        for client in list(self._clients):
+            self._part_from(client, code, reason)
 
     async def finish(self) -> None:
         """Passes on what is still to be said, and closes connections."""
@@ -162,8 +196,11 @@ class Application:
         self._hurry.set()
         if self._pump is not None:
             await self._pump
-        while (frame := await asyncio.to_thread(self._run.frame, 0.0)) is not None:
-            await self._pass_on(frame)
-        for client in list(self._clients):
-            with contextlib.suppress(RuntimeError):
-                await client.close(_GOING_AWAY, "the run has ended")
+        try:
+            while (frame := await asyncio.to_thread(self._run.frame, 0.0)) is not None:
+                await self._pass_on(frame)
+        except Exception as error:
+            self._part_from_all(_GOING_AWAY, f"the run has ended ({type(error).__name__}: {error})")
+        self._part_from_all(_GOING_AWAY, "the run has ended")
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=_SEND_TIMEOUT)

@@ -134,14 +134,16 @@ class FramePump:
         self._thread.join()
 
     def _work(self) -> None:
-        with contextlib.suppress(EOFError):  # the machine is gone
-            while not self._closing:
-                self._pass_commands()
-                self._take_frame(PERIOD)
-                self._hurry.wait(PERIOD)
-                self._hurry.clear()
-            self._take_frame(0.0)
-        self._run.close()
+        try:
+            with contextlib.suppress(EOFError):  # the machine is gone
+                while not self._closing:
+                    self._pass_commands()
+                    self._take_frame(PERIOD)
+                    self._hurry.wait(PERIOD)
+                    self._hurry.clear()
+                self._take_frame(0.0)
+        finally:  # so that a next view can be opened
+            self._run.close()
 
     def _take_frame(self, timeout: float) -> None:
         if (frame := self._run.frame(timeout)) is not None:

@@ -3,6 +3,9 @@
 
 import { createRunView } from "./run_view.js";
 
+// Codes that close a WebSocket where the server goes on: it was lost, the server failed, the page was too slow.
+const lost = [1006, 1011, 1013];
+const pause = 1000; // ms until it connects again
 let socket = null;
 const view = createRunView(document, (command) => {
   if (socket?.readyState !== WebSocket.OPEN) return false;
@@ -11,14 +14,21 @@ const view = createRunView(document, (command) => {
 });
 
 function connect() {
+  view.clear();
+  let opened = false;
   socket = new WebSocket(new URL("frames", location.href.replace(/^http/, "ws")));
+  socket.onopen = () => { opened = true; };
   socket.onmessage = (event) => {
     const frame = JSON.parse(event.data);
     if (frame.silent) return view.say("no answer: no run is going on, or one event takes long");
     frame.consoles?.forEach((text, number) => view.print(number, text));
     if (frame.time_ps !== undefined) view.show(frame);
   };
-  socket.onclose = (event) => view.disconnected(event.reason);
+  socket.onclose = (event) => {
+    if (!opened || !lost.includes(event.code)) return view.disconnected(event.reason);
+    view.disconnected(`${event.reason || "the connection was lost"}: connecting again`);
+    setTimeout(connect, pause);
+  };
 }
 
 async function start() {

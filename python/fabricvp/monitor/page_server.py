@@ -87,11 +87,13 @@ class Monitor:
         """Gives clients the last frame, and ends. The machine is not touched."""
         if self._socket.fileno() < 0 or self._loop is None:
             return
-        with contextlib.suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(self._application.finish(), self._loop).result(_CLOSE_TIMEOUT)
-        self._server.should_exit = True
-        self._thread.join(_CLOSE_TIMEOUT)
-        self._socket.close()
+        try:
+            with contextlib.suppress(TimeoutError):
+                asyncio.run_coroutine_threadsafe(self._application.finish(), self._loop).result(_CLOSE_TIMEOUT)
+        finally:  # also where that fails, or is interrupted
+            self._server.should_exit = True
+            self._thread.join(_CLOSE_TIMEOUT)
+            self._socket.close()
 
     def __enter__(self) -> Monitor:
         return self

@@ -89,6 +89,12 @@ export function createRunView(root, post) {
     if (missing > tail.length) consoles[number] = { decoder: new TextDecoder(), text: "", end: end - tail.length };
     if (missing > 0) print(number, tail.slice(-missing));
   }
+  /// What follows is all from the beginning.
+  function clear() {
+    consoles.length = 0;
+    say("");
+    showConsole();
+  }
   function showConsole() {
     const shown = at("console");
     const atEnd = shown.scrollTop + shown.clientHeight >= shown.scrollHeight - 4;
@@ -215,7 +221,7 @@ export function createRunView(root, post) {
     say(reason || "the simulator is gone");
   }
 
-  return { describe, show, print, printTail, say, disconnected };
+  return { describe, show, print, printTail, clear, say, disconnected };
 }
 
 // The widget of a notebook (notebook_view.py), for anywidget. Its elements and styles are in a tree of their own, so
