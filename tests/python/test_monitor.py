@@ -195,6 +195,17 @@ def test_queue_pairs_and_who_waits(tmp_path):
         assert all({"who", "since_ps", "what"} == wait.keys() for wait in frame["waits"])
 
 
+def test_a_link_that_is_down_is_among_who_waits(tmp_path):
+    with monitored(tmp_path, *GUPS, "--monitor", "--monitor-wait") as run, Client(run.url) as client:
+        client.step_until("20 us", lambda frame: any(gpu["wavefronts"] for gpu in frame["gpus"]))
+        assert client.frame["waits"] == []
+        client.send(do="inject", target="node0.fabric.gpu0.link", kind="down", arguments={"lasting": "1 s"})
+        frame = client.step_until("5 us", lambda frame: frame["waits"])
+        assert [wait["who"] for wait in frame["waits"]] == ["node0.fabric.gpu0.link"], frame["waits"]
+        assert frame["waits"][0]["what"] == "its link to come up"
+        assert 0 < frame["waits"][0]["since_ps"] <= frame["time_ps"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
