@@ -110,6 +110,8 @@ public:
     const packet_format format;
 
     counter corrupted{*this, "corrupted", "1", "packets that replays did not get across whole; they arrive poisoned"};
+    counter link_downs{*this, "link_downs", "1", "times that this direction of the link went down"};
+    counter failed_lanes{*this, "failed_lanes", "1", "lanes of this direction that failed"};
     derived utilisation{*this,
                         "utilisation",
                         "1",

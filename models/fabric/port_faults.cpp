@@ -2,6 +2,7 @@
 #include "fabric/port_faults.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "fabric/port.h"
@@ -41,8 +42,11 @@ port_faults::port_faults(port& at)
            }),
       lanes(at, "lanes", "lanes fail this way; the others go on",
             [this](const auto& a) {
+                const bool was_up = m_port.transmitter.up();
                 const auto lost = m_port.duplex().fail_lanes(m_port.local_side(), a.lanes);
                 log(log_level::info, m_port, "{} lanes fail", lost);
+                m_port.failed_lanes += lost;
+                if (was_up && !m_port.transmitter.up()) ++m_port.link_downs;
                 if (!a.lasting || !lost) return;
                 auto& c = calendar::current();
                 const auto when = c.now() + a.lasting;
@@ -85,7 +89,10 @@ void port_faults::fail() {
 
 void port_faults::restore() {
     m_port.transmitter.set_bit_error_rate(m_bit_error_rate.value_or(m_port.params.bit_error_rate));
-    m_port.transmitter.set_down(m_down || m_dead);
+    const bool was_held = std::exchange(m_held, m_down || m_dead);  // a reset lifts that, and is no other time
+    const bool was_up = m_port.transmitter.up();
+    m_port.transmitter.set_down(m_held);
+    if (!was_held && was_up && !m_port.transmitter.up()) ++m_port.link_downs;
 }
 
 void port_faults::repair_lanes() {

@@ -70,6 +70,7 @@ private:
     std::vector<std::uint64_t> m_flips;  // bits, each for a packet
     std::uint64_t m_poison = 0;
     bool m_down = false, m_dead = false;
+    bool m_held = false;                     // whether the link is down for one of these
     std::optional<double> m_bit_error_rate;  // as injected
     struct lane_repair {
         ticks when;

@@ -203,6 +203,8 @@ def ended(**changes):
         (Fate.MASKED, {"time_ps": 9}),
         (Fate.CORRECTED, {"counters": {"a.transmitter.replays": 2}}),
         (Fate.CORRECTED, {"counters": {"a.hca0.dropped": 1}}),
+        (Fate.CORRECTED, {"counters": {"node0.fabric.gpu0.link.link_downs": 1}}),
+        (Fate.CORRECTED, {"counters": {"node0.fabric.gpu0.link.failed_lanes": 1}}),
         (Fate.CORRECTED, {"counters": {"a.hca0.network.link.dropped.corrupted": 1}}),
         (Fate.CORRECTED, {"counters": {"a.memory.hbm.corrected_errors": 1}}),
         (Fate.RECOVERED, {"counters": {"a.transmitter.replays": 2, "b.timeouts": 1}}),

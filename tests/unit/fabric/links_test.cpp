@@ -441,8 +441,12 @@ TEST_CASE("a repaired link has the lanes that it would have had without the faul
     // All lanes of a direction of a link that turns none: it is down until they are back.
     net.reset();
     CHECK_THROWS_WITH(inject("quad.d0.link", "lanes", with("9", "3 us")), "9 is out of range: give 1 … 8");
+    const auto& link = *net.net.terminals[0]->link;
+    const auto downs = link.link_downs.total(), failed = link.failed_lanes.total();
     inject("quad.d0.link", "lanes", with("8", "3 us"));
-    CHECK(net.net.terminals[0]->link->transmitter.lanes() == 0);
+    CHECK(link.transmitter.lanes() == 0);
+    CHECK(link.link_downs.total() == downs + 1);
+    CHECK(link.failed_lanes.total() == failed + 8);
     const auto begin = calendar::current().now();
     net.probes[0]->at.send(net.probes[0]->make(1));
     run_for(1000 * ns);
@@ -463,6 +467,7 @@ TEST_CASE("faults of a link outlast resets, and so do their counts") {
         };
     };
     auto& out = *net.net.terminals[0]->link;
+    const auto downs = out.link_downs.total(), failed = out.failed_lanes.total();
     inject("quad.d0.link", "lanes", with("lanes", "6"));
     inject("quad.d0.link", "bit_errors", with("rate", "1e-5"));
     inject("quad.d0.link", "down", with("lasting", "3 us"));
@@ -478,6 +483,13 @@ TEST_CASE("faults of a link outlast resets, and so do their counts") {
     CHECK(net.probes[0]->responses[0].status == access_status::poisoned);
     CHECK(out.transmitter.lanes() == 2);
     CHECK(stat("quad.d0.link.faults.down") == 1);
+    CHECK(out.link_downs.total() == downs + 1);  // the reset found it down
+    CHECK(out.failed_lanes.total() == failed + 6);
+    inject("quad.d0.link", "down", with("lasting", "1 us"));
+    inject("quad.d0.link", "down", with("lasting", "2 us"));  // it is down already
+    run_all();
+    CHECK(out.link_downs.total() == downs + 2);
+    CHECK(net.net.terminals[1]->link->link_downs.total() == 0);
     net.net.repair();
     CHECK(out.transmitter.lanes() == 8);
     CHECK(out.transmitter.bit_error_rate() == 0);

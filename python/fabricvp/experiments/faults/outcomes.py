@@ -27,9 +27,10 @@ class Fate(enum.StrEnum):
 #: Ends of paths of statistics that count, by what they say. What was injected (`faults.`, `dropped.injected`, and TLPs
 #: or packets that are lost unseen) is none of them.
 CORRECTED = re.compile(
-    r"(\.(replays|retrains|link_downs|failed_trainings|naks|retries|duplicates|poisoned|unsupported_requests|discarded"
-    r"|unexpected|rejected|late|late_completions|unexpected_completions|configuration_retries|packets_failed"
-    r"|corrected_errors|uncorrected_errors)|\.hca\d+\.dropped|\.dropped\.(?!injected$)\w+)$"
+    r"(\.(replays|retrains|link_downs|failed_lanes|failed_trainings|naks|retries|duplicates|poisoned"
+    r"|unsupported_requests|discarded|unexpected|rejected|late|late_completions|unexpected_completions"
+    r"|configuration_retries|packets_failed|corrected_errors|uncorrected_errors)"
+    r"|\.hca\d+\.dropped|\.dropped\.(?!injected$)\w+)$"
 )
 TIMEOUT = re.compile(r"\.timeouts$")
 REPORTED = re.compile(
