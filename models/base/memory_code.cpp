@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/memory_code.h"
 
-#include <algorithm>
+#include "base/adjacent_bits.h"
 
 namespace fabricvp {
 
 namespace {
-constexpr std::uint64_t word_bytes = 8, word_bits = 64;
+constexpr std::uint64_t word_bytes = 8;
 constexpr std::uint64_t word_of(std::uint64_t offset) { return offset & ~(word_bytes - 1); }
 }  // namespace
 
@@ -28,8 +28,7 @@ memory_code::memory_code(const sc_core::sc_object& owner, sparse_memory& memory,
 
 void memory_code::happen(const flip_arguments& a) {
     const auto word = word_of(a.offset);
-    const auto first = std::min(a.offset % word_bytes * 8 + a.bit, word_bits - a.bits);
-    const auto flips = (a.bits == 2 ? std::uint64_t{3} : std::uint64_t{1}) << first;
+    const auto flips = adjacent_bits(a.offset % word_bytes * 8 + a.bit, a.bits);
     if (!m_protects) {
         std::uint64_t value = 0;
         m_memory.read(word, &value, sizeof value);

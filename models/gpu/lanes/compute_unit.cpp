@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/adjacent_bits.h"
 #include "base/invalid_parameter.h"
 #include "base/trace.h"
 #include "gpu/lanes/simd_unit.h"
@@ -434,7 +435,7 @@ void compute_unit::flip_arguments::describe(parameter_visitor& v) {
     v.field("lane", lane, between{0, wavefront_lanes - 1}, "lane of the wavefront");
     v.field("row", row, between{1, 63}, "register: 1 to 31 are x1 to x31, 32 to 63 are f0 to f31");
     v.field("bit", bit, between{0, 63}, "first bit that flips");
-    v.field("bits", bits, between{1, 2}, "how many flip, one beside the other");
+    v.field("bits", bits, between{1, 2}, "how many flip, one beside the other in the register");
 }
 
 void compute_unit::flip_register(const flip_arguments& a) {
@@ -443,8 +444,7 @@ void compute_unit::flip_register(const flip_arguments& a) {
     auto& w = *m_wavefronts[slot];
     if (w.state == wavefront_state::free || w.state == wavefront_state::starting || !w.context.storage) return;
     if (!params.register_file.ecc) {
-        write_register(slot, lane, row,
-                       read_register(slot, lane, row) ^ (a.bits == 2 ? std::uint64_t{3} : std::uint64_t{1}) << a.bit);
+        write_register(slot, lane, row, read_register(slot, lane, row) ^ adjacent_bits(a.bit, a.bits));
     } else if (a.bits == 1) {
         ++corrected_errors;
     } else if (!(w.context.pending & row_bit(row))) {  // else a load overwrites it

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/adjacent_bits.h"
 #include "base/parameters.h"
 
 namespace fabricvp::gpu {
@@ -15,9 +16,9 @@ struct cell_flip_arguments {
                 "which of the lines that are held, counted round where there are less; where none is, nothing happens");
         v.field("word", word, between{0, 7}, "word of 64 bits in the line");
         v.field("bit", bit, between{0, 63}, "first bit that flips");
-        v.field("bits", bits, between{1, 2}, "how many flip, one beside the other");
+        v.field("bits", bits, between{1, 2}, "how many flip, one beside the other in the word");
     }
-    std::uint64_t mask() const { return (bits == 2 ? std::uint64_t{3} : std::uint64_t{1}) << bit; }
+    std::uint64_t mask() const { return adjacent_bits(bit, bits); }
 };
 
 }  // namespace fabricvp::gpu

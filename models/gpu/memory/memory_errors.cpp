@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/adjacent_bits.h"
 #include "gpu/memory/line_bytes.h"
 
 namespace fabricvp::gpu {
@@ -10,7 +11,7 @@ namespace fabricvp::gpu {
 void memory_errors::flip_arguments::describe(parameter_visitor& v) {
     v.field("offset", offset, between{0, static_cast<double>(capacity - 1)}, "byte of the memory; its word is hit");
     v.field("bit", bit, between{0, 63}, "first bit that flips, of the 64 of the word");
-    v.field("bits", bits, between{1, 2}, "how many flip, one beside the other");
+    v.field("bits", bits, between{1, 2}, "how many flip, one beside the other in the word");
 }
 
 memory_errors::memory_errors(const sc_core::sc_object& owner, bool ecc)
@@ -18,8 +19,8 @@ memory_errors::memory_errors(const sc_core::sc_object& owner, bool ecc)
       uncorrected(owner, "uncorrected_errors", "1", "words with two wrong bits, which ECC has poisoned"),
       flip(owner, "flip", "bits of a word flip in the memory's cells",
            [this](const flip_arguments& a) {
-               const std::uint64_t ones = (a.bits == 2 ? 3u : 1u);
-               m_flipped[a.offset & ~std::uint64_t{line_bytes - 1}][a.offset / 8 % words] ^= ones << a.bit;
+               m_flipped[a.offset & ~std::uint64_t{line_bytes - 1}][a.offset / 8 % words] ^=
+                   adjacent_bits(a.bit, a.bits);
            }),
       m_ecc(ecc) {}
 

@@ -355,3 +355,26 @@ TEST_CASE("a lane that never ends holds back no others, and can be aborted") {
     REQUIRE(p.b.done.size() == 1);
     CHECK(p.b.done[0].aborted);
 }
+
+TEST_CASE("two bits of a register that flip from the last one on are its last two") {
+    auto p = prepare("runaway", 0);
+    const auto number = p.b.dispatches.submit(p.what);
+    p.b.timeline.run_until(p.b.timeline.now() + 50'000'000);
+    unsigned flipped = 0;
+    for (const auto& u : p.b.units)
+        for (unsigned s = 0; s < u->slots(); ++s) {
+            if (u->slot(s).state == wavefront_state::free) continue;
+            auto& flip = u->flip.defaults;
+            flip.slot = s;
+            flip.row = 31;
+            flip.bit = 63;
+            flip.bits = 2;
+            const auto before = u->read_register(s, 0, 31);
+            u->flip.order()->apply();
+            CHECK(u->read_register(s, 0, 31) == (before ^ std::uint64_t{3} << 62));
+            ++flipped;
+        }
+    CHECK(flipped == 1);
+    p.b.dispatches.abort(number);
+    p.b.timeline.run_until(p.b.timeline.now() + 1'000'000);
+}

@@ -130,6 +130,20 @@ TEST_CASE("two bits of a word poison it until it is overwritten as a whole") {
     CHECK(b.uncorrected() == 1);
 }
 
+TEST_CASE("two bits from the last one on are the last two of the word, and no single one") {
+    CHECK(cell_flip_arguments{0, 0, 63, 2}.mask() == std::uint64_t{3} << 62);  // of caches
+    CHECK(cell_flip_arguments{0, 0, 63, 1}.mask() == std::uint64_t{1} << 63);
+    auto p = plain();
+    p.flip(home + 8, 63, 2);
+    CHECK(p.read(home + 8) == (value ^ std::uint64_t{3} << 62));
+    auto e = protected_by_ecc();
+    e.flip(home + 8, 63, 2);
+    e.read(home + 8, memory_fault::poisoned);
+    CHECK(e.corrected() == 0);
+    CHECK(e.uncorrected() == 1);
+    CHECK(e.send(access_kind::write, home + 8, 7, std::uint64_t{0xff} << 8).fault == memory_fault::none);
+}
+
 TEST_CASE("two flips in two words are two single errors") {
     auto b = protected_by_ecc();
     b.flip(home + 8, 1);
