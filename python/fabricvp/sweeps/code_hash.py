@@ -72,6 +72,11 @@ def modules_hash(*names: str) -> str:
     return digest.hexdigest()
 
 
+def imports_hash(file: Path) -> str:
+    """A hash over the modules that a Python file outside of all packages imports. Raises `OSError`."""
+    return modules_hash(*sorted({*_imports("", file.read_bytes(), False)}))
+
+
 def function_hash(function: Callable[..., Any] | None) -> str:
     """A hash over a function and the code that it uses; empty for None. A function of a script or a notebook counts
     with the functions, classes, modules and values that it names, else with its module."""

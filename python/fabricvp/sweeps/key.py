@@ -7,19 +7,28 @@ import functools
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from .. import _fabricvp
 from ..data import resolve_config
+from ..errors import InputError
 from ..overrides import flatten
 from ..plugins import load_plugins
-from .code_hash import PACKAGE, clear_hashes, function_hash, modules_hash, simulator_hash
+from .code_hash import PACKAGE, clear_hashes, function_hash, imports_hash, modules_hash, simulator_hash
 from .task import Task
 
 #: Goes up when results with the same key mean something else.
 FORMAT = 2
+#: What `make linux` makes has this in its path.
+_MADE = "build/linux/"
+#: Seconds for which a file that has changed is read each time: clocks of file systems tick every few milliseconds, so
+#: another change may leave the same time and size.
+_FRESH_S = 2.0
 #: What measures a point, apart from the task's own function.
 _MEASURING = (f"{PACKAGE}.sweeps.measure", f"{PACKAGE}.sweeps.task")
 
@@ -34,9 +43,9 @@ def key_of(task: Task) -> str:
         "function": function_hash(task.function),
         "arguments": _described(task.arguments),
         "configuration": _configuration(task),
-        "app": _described(task.app),
-        "images": [_named_file(task.program), task.append],
-        "plugins": [_described(plugin) for plugin in task.plugins],
+        "app": {name: _image(value) if name == "initrd" else _described(value) for name, value in task.app.items()},
+        "images": [_image(task.program), task.append],
+        "plugins": [_plugin(plugin) for plugin in (*task.plugins, *_plugins_of_machine(task))],
         "time": _described(task.time),
         "warm_up": function_hash(task.warm_up),
     }
@@ -47,48 +56,124 @@ def begin_sweep() -> None:
     """To be called before the keys of a sweep: files may have changed since an earlier one of this process."""
     clear_hashes()
     resolved.cache_clear()
+    _plugins_named.cache_clear()
+    _hash_at.cache_clear()
 
 
 def check_configuration(task: Task) -> None:
     """Raises `InputError` for a configuration, or overrides of one, that cannot be read."""
     load_plugins(task.plugins)  # kinds that the configuration names
-    _configuration(task)
+    _resolved(task)
 
 
 @functools.lru_cache(maxsize=4096)
 def resolved(config: str | None, text: str | None, overrides: tuple[tuple[str, str], ...]) -> str:
     """A configuration with every parameter. Raises `InputError`."""
+    return _fabricvp.resolved_parameters(*_read(config, text), list(overrides))
+
+
+def _resolved(task: Task) -> str:
+    """Empty where there is no machine."""
+    if task.config is None and task.text is None:
+        return ""
+    return resolved(task.config, task.text, tuple(sorted(flatten(task.overrides, {}).items())))
+
+
+def _read(config: str | None, text: str | None) -> tuple[str, str]:
+    """A configuration, and its name in messages."""
     if text is not None:
-        return _fabricvp.resolved_parameters(text, "text", list(overrides))
+        return text, "text"
     assert config is not None
     path = resolve_config(config)
-    return _fabricvp.resolved_parameters(Path(path).read_text(), path, list(overrides))
+    try:
+        return Path(path).read_text(encoding="utf-8"), path
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is no UTF-8") from None
 
 
 def _configuration(task: Task) -> str:
     """The resolved configuration, in which files count with their names and what they hold, wherever they lie."""
-    if task.config is None and task.text is None:
-        return ""
-    text = resolved(task.config, task.text, tuple(sorted(flatten(task.overrides, {}).items())))
     folder = Path(resolve_config(task.config)).parent if task.config is not None else Path()
 
     @functools.cache
     def by_contents(value: str) -> str:
         if value.startswith("["):
             return f"[{', '.join(map(by_contents, value[1:-1].split(', ')))}]"
-        file = folder / value.strip('"')
-        return f"{file.name} {_hash_of(file)}" if value.strip('"') and os.path.isfile(file) else value
+        name = value.strip('"')
+        file = _image_file(os.path.join(folder, name)) if name else None
+        if file is not None:
+            return f"{file.name} {_hash_of(file)}"
+        return f"{name.rpartition(_MADE)[2]} is not there" if _MADE in name else value
 
-    lines = (line.rpartition(": ") for line in text.splitlines())
+    lines = (line.rpartition(": ") for line in _resolved(task).splitlines())
     return "\n".join(f"{name}{colon}{by_contents(value)}" for name, colon, value in lines)
 
 
-def _named_file(name: str) -> str:
-    return _hash_of(Path(name)) if name and Path(name).is_file() else name
+def _plugins_of_machine(task: Task) -> tuple[str, ...]:
+    """Files of plug-ins that the configuration names; the resolved one no longer does."""
+    return () if task.config is None and task.text is None else _plugins_named(task.config, task.text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _plugins_named(config: str | None, text: str | None) -> tuple[str, ...]:
+    files = _named_by_text(text) if text is not None else _fabricvp.config_files(resolve_config(str(config)))[1:]
+    return tuple(file for file in files if not file.endswith((".yaml", ".yml")))  # bases are in the resolved one
+
+
+def _named_by_text(text: str) -> list[str]:
+    """Plug-ins, and what the configuration below consists of. Paths start where the sweep runs."""
+    try:
+        top = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise InputError(f"text: not valid YAML: {str(error).partition(chr(10))[0]}") from None
+    named = {key.value: value.value for key, value in top.value} if top is not None else {}
+    files = [item.value for item in named.get("plugins", ())]
+    if base := named.get("base"):
+        files += _fabricvp.config_files(base if os.path.isfile(base) else resolve_config(base))
+    return files
+
+
+def _plugin(plugin: Any) -> Any:
+    """A file counts with what it imports, too, such as modules beside it."""
+    return [_described(plugin), imports_hash(Path(plugin))] if str(plugin).endswith(".py") else _described(plugin)
+
+
+def _image(value: Any) -> Any:
+    """A file, or a list of files, by contents alone."""
+    if isinstance(value, (list, tuple)):
+        return [_image(each) for each in value]
+    file = _image_file(value) if value and isinstance(value, (str, os.PathLike)) else None
+    return _hash_of(file) if file is not None else _described(value)
+
+
+def _image_file(name: str | os.PathLike[str]) -> Path | None:
+    """The file that a machine reads; in the place of what `make linux` has not made, as in a package, the copy that
+    `fabricvp linux fetch` has brought. None: there is no such file."""
+    if os.path.isfile(name):
+        return Path(name)
+    made = os.path.normpath(name)
+    copy = os.path.join(_fabricvp.linux_folder(), os.path.basename(made)) if _MADE in made else ""
+    return Path(copy) if os.path.isfile(copy) else None
 
 
 def _hash_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Over what a file holds. Raises `InputError` for one that cannot be read."""
+    try:
+        about = path.stat()
+        if time.time() - about.st_mtime < _FRESH_S:
+            return _hash_at.__wrapped__(path, about.st_mtime_ns, about.st_size)
+        return _hash_at(path, about.st_mtime_ns, about.st_size)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _hash_at(path: Path, time_ns: int, size: int) -> str:
+    """Of a file as it is at this time: an image may have 100 MB, and all points of a sweep name it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _described(value: Any) -> Any:

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a point of the result cache is known by: plug-ins and images that a machine names, wherever they lie."""
+
+import builtins
+import os
+import shutil
+import time
+from pathlib import Path
+
+import fabricvp
+import pytest
+from fabricvp.sweeps import key
+from fabricvp.sweeps.api import check_points
+from fabricvp.sweeps.key import key_of
+from fabricvp.sweeps.task import Task
+
+DEVICE = """\
+import fabricvp
+import values_of_{kind}
+
+
+class Device(fabricvp.PcieDevice):
+    kind = "{kind}"
+    value = {value}
+"""
+MACHINE = "plugins: [device.py]\nnode: {{pcie: {{endpoints: [{{name: d0, below: root, kind: {kind}}}]}}}}\n"
+
+
+def new_key(task):
+    """As another sweep has it: files may have changed since the one before."""
+    key.begin_sweep()
+    return key_of(task)
+
+
+@pytest.mark.parametrize("how", ["config", "base", "text"])
+def test_plugins_that_a_machine_names_count_with_their_contents(tmp_path, monkeypatch, how):
+    monkeypatch.chdir(tmp_path)
+    kind = f"of_{how}"
+    (tmp_path / "machine.yaml").write_text(MACHINE.format(kind=kind))
+    (tmp_path / "top.yaml").write_text("base: machine.yaml\n")
+    tasks = {
+        "config": Task(config="machine.yaml"),
+        "base": Task(config="top.yaml"),
+        "text": Task(text=MACHINE.format(kind=kind)),
+    }
+    beside = tmp_path / f"values_of_{kind}.py"
+    beside.write_text("A = 1\n")
+    keys = []
+    for value in (1, 2, 2):
+        (tmp_path / "device.py").write_text(DEVICE.format(kind=kind, value=value))
+        keys.append(new_key(tasks[how]))
+    beside.write_text("A = 2\n")  # a module that the plug-in imports
+    keys.append(new_key(tasks[how]))
+    assert keys[0] != keys[1] == keys[2] != keys[3]
+
+
+def test_plugins_that_are_given_count_with_what_they_import(tmp_path):
+    (tmp_path / "device.py").write_text(DEVICE.format(kind="given", value=1))
+    keys = []
+    for value in (1, 2):
+        (tmp_path / "values_of_given.py").write_text(f"A = {value}\n")
+        keys.append(new_key(Task(config="bare", plugins=[str(tmp_path / "device.py")])))
+    assert keys[0] != keys[1]
+
+
+def test_a_sweep_measures_again_with_another_plugin(tmp_path):
+    """The device's vendor is what a point gives."""
+    (tmp_path / "machine.yaml").write_text(MACHINE.format(kind="measured"))
+    (tmp_path / "values_of_measured.py").write_text("")
+
+    def measure():
+        key.begin_sweep()
+        return fabricvp.sweep(
+            tmp_path / "machine.yaml",
+            function=lambda platform: platform.statistics["node0.pcie.d0.counted"],
+            result_cache=tmp_path / "cache",
+            progress=False,
+        )["value"][0]
+
+    text = DEVICE.format(kind="measured", value=1) + "    statistics = {'counted': 'what is counted'}\n"
+    text += "    def __init__(self):\n        self.count('counted', 3)\n"
+    (tmp_path / "device.py").write_text(text)
+    assert measure() == 3
+    (tmp_path / "device.py").write_text(text.replace("3", "4"))
+    assert measure() == 4
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """Folders of machines as packages have them on two computers, without what `make linux` makes."""
+    for name in ("one", "other"):
+        folder = tmp_path / name / "site-packages/configs"
+        folder.mkdir(parents=True)
+        for machine in ("linux", "linux_gpu", "linux_gpu_uboot"):
+            shutil.copy(fabricvp.config_path(machine), folder)
+        (folder / "based.yaml").write_text("base: linux.yaml\n")
+    return [tmp_path / name / "site-packages/configs" for name in ("one", "other")]
+
+
+@pytest.mark.parametrize("machine", ["linux", "linux_gpu", "linux_gpu_uboot", "based"])
+def test_fetched_images_count_with_their_contents(installed, tmp_path, monkeypatch, machine):
+    """Those of `fabricvp linux fetch`, in the place of images that no package has."""
+    monkeypatch.setenv("FABRICVP_LINUX", str(tmp_path / "fetched"))
+    (tmp_path / "fetched").mkdir()
+    (tmp_path / "fetched/initramfs.cpio").write_bytes(b"files")
+    keys = []
+    for contents in (b"kernel 1", b"kernel 2", b"kernel 2"):
+        (tmp_path / "fetched/Image").write_bytes(contents)
+        keys.append(new_key(Task(config=str(installed[0] / f"{machine}.yaml"))))
+    assert keys[0] != keys[1] == keys[2]
+    shutil.move(tmp_path / "fetched", tmp_path / "elsewhere")
+    monkeypatch.setenv("FABRICVP_LINUX", str(tmp_path / "elsewhere"))
+    assert new_key(Task(config=str(installed[1] / f"{machine}.yaml"))) == keys[2]
+    (tmp_path / "elsewhere/Image").unlink()
+    missing = {new_key(Task(config=str(folder / f"{machine}.yaml"))) for folder in installed}
+    assert len(missing) == 1 and not missing & {*keys}
+
+
+def test_fetched_images_among_arguments_count_with_their_contents(tmp_path, monkeypatch):
+    monkeypatch.setenv("FABRICVP_LINUX", str(tmp_path))
+    keys = []
+    for contents in (b"1", b"2"):
+        (tmp_path / "Image").write_bytes(contents)
+        tasks = (
+            Task(config="bare", program="build/linux/Image"),
+            Task(config="bare", app={"initrd": "build/linux/Image"}),
+        )
+        keys += [new_key(task) for task in tasks]
+    assert len({*keys}) == 4
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Counts how often a file is read."""
+    found = []
+    for name in ("read_bytes", "open"):
+        real = getattr(Path, name)
+        monkeypatch.setattr(
+            Path,
+            name,
+            lambda self, *given, real=real, **named: (found.append(self.name), real(self, *given, **named))[1],
+        )
+    real_open = builtins.open
+    monkeypatch.setattr(
+        builtins,
+        "open",
+        lambda file, *given, **named: (found.append(os.path.basename(str(file))), real_open(file, *given, **named))[1],
+    )
+    return found
+
+
+def test_an_image_is_read_once_for_all_points(tmp_path, reads):
+    image = tmp_path / "firmware.bin"
+    image.write_bytes(b"1")
+    os.utime(image, (1e9, 1e9))
+    machine = tmp_path / "machine.yaml"
+    machine.write_text("base: bare\nnode: {images: {firmware: firmware.bin}}\n")
+    points = [{"simulation.seed": seed} for seed in range(5)]
+    key.begin_sweep()
+    reads.clear()
+    tasks = check_points(Task(config=str(machine)), points)
+    assert "firmware.bin" not in reads  # checks need no hash
+    first = {key_of(task) for task in tasks}
+    assert len(first) == 5 and reads.count("firmware.bin") == 1
+    image.write_bytes(b"2")
+    assert not first & {key_of(task) for task in tasks}
+
+
+def test_a_file_that_has_just_changed_is_read_again(tmp_path):
+    """Its time may be that of a change before: clocks of file systems tick every few milliseconds."""
+    image = tmp_path / "firmware.bin"
+    keys = set()
+    now = time.time_ns()
+    for contents in (b"1", b"2", b"3"):
+        image.write_bytes(contents)
+        os.utime(image, ns=(now, now))
+        keys.add(key_of(Task(config="bare", program=str(image))))
+    assert len(keys) == 3
+
+
+def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path, monkeypatch):
+    image = tmp_path / "firmware.bin"
+    image.write_bytes(b"1")
+
+    def refused(*given):
+        raise PermissionError(13, "Permission denied", str(image))
+
+    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    with pytest.raises(fabricvp.InputError, match=r"firmware.bin: cannot be read \(Permission denied\)$"):
+        key_of(Task(config="bare", program=str(image)))
