@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a sweep leaves in its folder, of all data that points may give."""
 
+import re
 import warnings
 
 import pandas
 import pytest
-from fabricvp.sweeps.report import _plots, write_table
-from fabricvp.sweeps.study import PlotRequest
+from fabricvp.sweeps import report
+from fabricvp.sweeps.report import SHOWN, _plots, write_table
+from fabricvp.sweeps.study import PlotRequest, Study
+from fabricvp.sweeps.task import PointOutcome, Record, Task
 
 
 def table(rows):
@@ -80,3 +83,22 @@ def test_any_values_are_written(tmp_path):
     assert [*read["n"]] == ["[1, 2]", "[3, 'a']"] and [*read["m"]] == ["1", "auto"]
     assert [*read["big"]] == [str(2**65), "2"] and [*read["some"]][1] == str(2**64 + 1) and read["y"][0] == 1
     assert [*read["of"]] == ["{'a': [1, 'b']}", "{}"]
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_page_names_files_that_there_are(tmp_path, monkeypatch, finished):
+    """Where it shows a part of the rows."""
+    frame = table([({"n": n}, {"y": n}) for n in range(SHOWN + 1)])
+    monkeypatch.setattr(report, "outcome_of", lambda sampler, frame: ("Found.", frame[["n", "y"]]))
+    study = Study("s", "S", "?", Task(), [], list, sampler=object())
+    records = [Record(PointOutcome.OK) for _ in range(len(frame))]
+    if finished:
+        report.write_table(tmp_path, frame)
+    report.write_page(tmp_path, study, frame, records, "fabricvp sweep", 1.0, finished)
+    text = (tmp_path / "index.html").read_text()
+    assert text.count("The first 200 of") == 1 + finished
+    named = set(
+        re.findall(r"\b[\w-]+\.(?:csv|parquet|json)\b", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL))
+    )
+    assert named <= {path.name for path in tmp_path.iterdir()}
+    assert ("all are in points.parquet." in text and "all are in result.json." in text) == finished

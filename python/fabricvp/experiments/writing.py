@@ -197,10 +197,19 @@ def inlined(image: bytes) -> str:
 
 
 def page(
-    title: str, question: str, report: Report, images: dict[str, bytes], command: str, wall_s: float, refresh_s: int = 0
+    title: str,
+    question: str,
+    report: Report,
+    images: dict[str, bytes],
+    command: str,
+    wall_s: float,
+    refresh_s: int = 0,
+    files: Mapping[str, str] | None = None,
 ) -> str:
     """index.html, from page.html.jinja beside this file. Browsers load it again every ``refresh_s`` seconds, unless
-    that is 0."""
+    that is 0. ``files`` are those with all rows, by the names of tables (None: NAME.csv for each)."""
+    if files is None:
+        files = {section.name: f"{section.name}.csv" for section in report.sections if isinstance(section, Table)}
     kinds = {Text: "text", Table: "table", SvgFigure: "drawing", Plot: "plot"}
     return template("page.html.jinja").render(
         title=title,
@@ -208,6 +217,7 @@ def page(
         report=report,
         plots=[section for section in report.sections if isinstance(section, Plot)],
         sections=[(kinds[type(section)], section) for section in report.sections],
+        files=files,
         images={name: inlined(image) for name, image in images.items()},
         command=command,
         wall_s=wall_s,

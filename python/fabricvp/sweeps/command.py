@@ -57,7 +57,7 @@ def main(given: list[str]) -> int:
 def _run(study: Study, options: argparse.Namespace, command: str) -> int:
     from ..experiments.writing import prepare_folder
     from .columns import frame_of
-    from .report import write_page, write_table
+    from .report import remove_earlier, write_page, write_table
 
     folder = prepare_folder(options.out)
     executor = executor_of("dask" if options.scheduler else options.executor, options.jobs, options.scheduler)
@@ -82,6 +82,7 @@ def _run(study: Study, options: argparse.Namespace, command: str) -> int:
             show(table())
             last = time.monotonic()
 
+    remove_earlier(folder, study)
     show(table())
     while batch := _next_points(study, table()):
         before = len(points)

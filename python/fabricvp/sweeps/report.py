@@ -16,7 +16,7 @@ from ..experiments.frame import Plot, Report, Table
 from ..experiments.writing import drawn, page, put, table_values
 from ..plot import use_palette
 from .columns import groupable, measured_columns, numbers_of
-from .study import PlotRequest, Study
+from .study import PlotRequest, Study, is_plot_name
 from .study_sampler import outcome_of
 from .task import PointOutcome, Record
 
@@ -28,6 +28,25 @@ if TYPE_CHECKING:
 REFRESH_S = 5
 #: Rows on the page.
 SHOWN = 200
+#: Each plot is written as these.
+PLOT_KINDS = ("png", "svg")
+
+
+def remove_earlier(folder: Path, study: Study) -> None:
+    """Removes what an earlier study has left beside the page, which would be taken for this one's until that ends; its
+    points stay in the result cache. Raises `InputError`."""
+    try:
+        result = json.loads((folder / "result.json").read_bytes())
+        drawn_then = [str(plot) for plot in result["plots"]] if "outcomes" in result else []  # else no sweep's
+    except (OSError, ValueError, KeyError, TypeError):
+        drawn_then = []
+    plots = {name for name in (*drawn_then, *(plot.name for plot in study.plots)) if is_plot_name(name)}
+    names = ["points.parquet", "points.csv", *(f"{name}.{kind}" for name in plots for kind in PLOT_KINDS)]
+    for name in (*names, "result.json"):  # which names the plots: last
+        try:
+            (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder / name}: cannot be removed ({error.strerror})") from None
 
 
 def write_table(folder: Path, frame: pandas.DataFrame, csv: bool = False) -> None:
@@ -67,12 +86,14 @@ def write_page(
         for request in study.plots:
             for section in _plots(request, frame):
                 report.sections.append(section)
-                for kind in ("png", "svg"):
+                for kind in PLOT_KINDS:
                     images[section.name] = drawn(section, kind)
                     _put(folder / f"{section.name}.{kind}", images[section.name])
     if len(frame):
-        report.table("points", frame.drop(columns="log"), "All points. points.parquet has the logs, too.", SHOWN)
-    text = page(study.title, study.question, report, images, command, wall_s, 0 if finished else REFRESH_S)
+        caption = "All points. points.parquet has the logs, too." if finished else "The points so far."
+        report.table("points", frame.drop(columns="log"), caption, SHOWN)
+    files = {"points": "points.parquet", "sampler": "result.json"} if finished else {}
+    text = page(study.title, study.question, report, images, command, wall_s, 0 if finished else REFRESH_S, files)
     _put(folder / "index.html", text.encode())
     if finished:
         _put(folder / "result.json", _result(study, report, records, command, wall_s))
@@ -86,6 +107,7 @@ def _result(study: Study, report: Report, records: Sequence[Record], command: st
         "command": command,
         "wall_s": wall_s,
         "points": len(records),
+        "plots": [section.name for section in report.sections if isinstance(section, Plot)],
         "outcomes": {name: outcomes.count(name) for name in map(str, PointOutcome) if name in outcomes},
         "tables": {s.name: table_values(s) for s in report.sections if isinstance(s, Table)},
     }

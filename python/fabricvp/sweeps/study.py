@@ -32,6 +32,8 @@ _KEYS = (
     *("grid", "points", *SAMPLERS, "constraints", "repeat", "keep", "plots", "limits"),
 )
 _PLOT_KEYS = ("name", "x", "y", "by", "kind", "log", "caption")
+#: Characters.
+_MAX_PLOT_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -106,14 +108,14 @@ def _config(item: Item | None, folder: Path) -> str | None:
     if item is None:
         return None
     beside = folder / item.text()
-    return os.fspath(beside) if beside.is_file() else item.text()
+    return os.fspath(beside) if os.path.isfile(beside) else item.text()
 
 
 def _file(item: Item | None, folder: Path) -> str:
     if item is None:
         return ""
     path = folder / item.text()
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike a path's own method, of any name
         item.fail(f"there is no file {path}")
     return os.fspath(path)
 
@@ -145,7 +147,7 @@ def _function(item: Item | None, folder: Path) -> Callable[..., Any] | None:
         return None
     file, _, name = item.text().rpartition(":")
     path = folder / file
-    if not file or not path.is_file():
+    if not file or not os.path.isfile(path):
         item.fail(f"'{item.value}' is not FILE.py:NAME of a file beside the study")
     module_name = path.stem
     loaded = getattr(sys.modules.get(module_name), "__file__", None if module_name in sys.modules else os.fspath(path))
@@ -269,6 +271,11 @@ def _plots(items: list[Item], points: Sequence[Point]) -> list[PlotRequest]:
     return list(found.values())
 
 
+def is_plot_name(name: str) -> bool:
+    """Whether files can be called so in any folder of results."""
+    return len(name) <= _MAX_PLOT_NAME and name.replace("_", "").replace("-", "").isalnum()
+
+
 def _plot(item: Item, points: Sequence[Point]) -> PlotRequest:
     keys = item.keys_of(_PLOT_KEYS)
     for needed in ("name", "x", "y"):
@@ -277,8 +284,8 @@ def _plot(item: Item, points: Sequence[Point]) -> PlotRequest:
     for axis in ("x", "by"):
         if axis in keys and not any(keys[axis].text() in point for point in points):
             keys[axis].fail(f"no parameter '{keys[axis].value}' (there are: {', '.join(points[0])})")
-    if not keys["name"].text().replace("_", "").replace("-", "").isalnum():
-        keys["name"].fail("give letters, digits, _ and -: it is a file's name")
+    if not is_plot_name(keys["name"].text()):
+        keys["name"].fail(f"give at most {_MAX_PLOT_NAME} letters, digits, _ and -: it is a file's name")
     if "kind" in keys:
         keys["kind"].choice(KINDS)
     if "log" in keys:
