@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fabricvp sweep`: studies in YAML, what they leave, and messages with file, line and key."""
 
+import contextlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import time
 
 import fabricvp
+import fabricvp.sweeps.command
 import pandas
 import pytest
 from fabricvp.experiments import read_tables
@@ -73,6 +75,48 @@ def test_a_study(study, command, tmp_path):
     assert again.returncode == 0 and "study: 6 of 9 are in the result cache" in again.stderr
 
 
+def test_what_an_earlier_study_left_goes_at_the_start(tmp_path, monkeypatch, capsys):
+    """It would be taken for the result of the study that was interrupted; other files stay."""
+    from fabricvp.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    plot = "plots: [{name: %s, x: n, y: value}]\n"
+    (tmp_path / "of_n.py").write_text("def double(n):\n    return 2 * n\n")
+    (tmp_path / "one.yaml").write_text("function: of_n.py:double\ngrid: {n: [1]}\n" + plot % "first")
+    (tmp_path / "two.yaml").write_text("function: of_n.py:double\ngrid: {n: [2]}\n" + plot % "second")
+    assert main(["sweep", "one.yaml", "--out", "found", "--csv"]) == 0
+    written = {path.name for path in (tmp_path / "found").iterdir()}
+    assert written == {
+        *("points.parquet", "points.csv", "result.json", "first.png", "first.svg", "index.html", "result_cache")
+    }
+    for name in ("notes.txt", "mine.png", "table.csv"):
+        (tmp_path / "found" / name).write_text("of the user")
+    assert main(["sweep", "wrong.yaml", "--out", "found"]) == 2  # which runs nothing
+    assert written < {path.name for path in (tmp_path / "found").iterdir()}
+
+    def interrupted(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fabricvp.sweeps.command, "run_points", interrupted)
+    with contextlib.suppress(KeyboardInterrupt):
+        main(["sweep", "two.yaml", "--out", "found"])
+    left = {path.name for path in (tmp_path / "found").iterdir()}
+    assert left == {"index.html", "result_cache", "notes.txt", "mine.png", "table.csv"}
+    assert "0 of 1 points" in (tmp_path / "found/index.html").read_text()
+    capsys.readouterr()
+    assert main(["results", "diff", "found", "found"]) == 2
+    assert "found/points.parquet: is not the table of `fabricvp sweep` (there is no such" in capsys.readouterr().err
+    (tmp_path / "found/result.json").write_text('{"experiment": "lanes", "plots": ["mine"], "tables": {}}')
+    with contextlib.suppress(KeyboardInterrupt):
+        main(["sweep", "two.yaml", "--out", "found"])
+    assert (tmp_path / "found/mine.png").exists()
+    (tmp_path / "found/result.json").write_text('{"outcomes": {}, "plots": ["../one", "mine"]}')
+    (tmp_path / "one.png").touch()
+    with contextlib.suppress(KeyboardInterrupt):
+        main(["sweep", "two.yaml", "--out", "found"])
+    assert (tmp_path / "one.png").exists() and not (tmp_path / "found/mine.png").exists()
+
+
 def test_points_that_go_wrong_end_with_status_1(tmp_path, command):
     (tmp_path / "functions.py").write_text("def half(n):\n    return {'half': 1 / n}\n")
     (tmp_path / "s.yaml").write_text("function: functions.py:half\npoints: [{n: 4}, {n: 0}, {n: 8}]\n")
@@ -102,6 +146,11 @@ def test_a_page_fills_while_points_arrive(tmp_path):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=600)
     assert process.returncode == 130
+
+
+def constrained(expression, value="1" + "0" * 400):
+    """A study with this constraint, whose parameter `n` has this value."""
+    return f'function: a.py:f\ngrid: {{n: [{value}]}}\nconstraints:\n  - "{expression}"'
 
 
 @pytest.mark.parametrize(
@@ -157,6 +206,27 @@ def test_a_page_fills_while_points_arrive(tmp_path):
         ),
         ("config: bare\nfunction: statistics.py:f", "s.yaml:2: function: 'statistics.py' cannot be imported"),
         ("config: bare\nfunction: a-b.py:f", "s.yaml:2: function: 'a-b.py' cannot be imported"),
+        (f"config: bare\nrepeat: {'9' * 5000}", "s.yaml:2: repeat: is a whole number of more than 1,000 digits"),
+        (f"config: bare\ntime: 0x{'f' * 5000}", "s.yaml:2: time: is a whole number of more than 1,000 digits"),
+        ('config: bare\ntitle: "\\ud800"', "s.yaml:2: title: has half of a surrogate pair, which is no character"),
+        ('config: bare\nset: {"a\\udc80": 1}', "s.yaml:2: set: has half of a surrogate pair, which is no character"),
+        ('config: bare\n"a\\nb": 1', "s.yaml:2: unknown key 'a\\x0ab'"),
+        (f"config: bare\nprogram: {'p' * 300}", "s.yaml:2: program: there is no file "),
+        (f"config: {'c' * 300}", "s.yaml:1: "),
+        (f"config: bare\nfunction: {'f' * 300}.py:f", "s.yaml:2: function: 'fff"),
+        (
+            f"config: bare\nrepeat: 2\nplots: [{{name: {'p' * 300}, x: simulation.seed, y: b}}]",
+            "s.yaml:3: plots.name: give at most 100 letters, digits, _ and -",
+        ),
+        (constrained(" + ".join(["n"] * 1200)), "s.yaml:4: constraints: constraint 'n + n + n"),
+        (constrained("-" * 3000 + "n"), "s.yaml:4: constraints: constraint '------"),
+        (constrained("(" * 5000), "s.yaml:4: constraints: constraint '(((((("),
+        (constrained("n" + ".n" * 1000 + " > 1"), "s.yaml:4: constraint"),
+        (constrained("n / 2 > 1"), "s.yaml:4: constraint 'n / 2 > 1': integer division result too large for a float"),
+        (constrained("n % 3", "'%'"), "s.yaml:4: constraint 'n % 3': * and % take numbers, not str"),
+        (constrained("n * 9999999999999", "abc"), "s.yaml:4: constraint 'n * 9999999999999': * and % take numbers"),
+        (constrained("`a\\nb` > 1"), "s.yaml:4: constraint '`a\\x0ab` > 1': no parameter 'a\\x0ab'"),
+        (constrained("`a\\x01b` > 1"), "s.yaml:4: constraint '`a\\x01b` > 1': no parameter 'a\\x01b'"),
     ],
 )
 def test_bad_studies_are_one_line_with_file_line_and_key(text, message, tmp_path, monkeypatch):
@@ -171,11 +241,13 @@ def test_bad_studies_are_one_line_with_file_line_and_key(text, message, tmp_path
 
 
 def test_wrong_command_lines_end_with_status_2(study, command, tmp_path):
+    (tmp_path / "wrong.yaml").write_text('config: bare\ntitle: "\\ud800"\n')
     for arguments, message in (
         (["nowhere.yaml", "--out", "found"], "nowhere.yaml: cannot be read"),
         ([study], "give --out DIR, or --dry-run"),
         ([study, "--out", "found", "--jobs", "0"], "'0' is not a number of 1 … 1024"),
         ([study, "--out", os.devnull], "cannot be written to"),
+        (["wrong.yaml", "--out", "found"], "wrong.yaml:2: title: has half of a surrogate pair"),
         ([study, "--out", "made", "--result-cache", os.devnull], "cannot be written to"),
     ):
         done = command("sweep", *arguments)

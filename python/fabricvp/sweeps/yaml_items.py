@@ -20,6 +20,8 @@ from ..printable import printable
 _LARGEST = 16 << 20
 #: Values of a file, those that aliases repeat included: a few lines of aliases of aliases would fill the memory.
 _MAX_VALUES = 1_000_000
+#: Of a whole number. Python makes no text of one with more than 4,300, as messages would need it.
+_MAX_DIGITS = 1000
 _NULLS = ("", "~", "null")
 _TRUTHS = {"true": True, "false": False}
 
@@ -79,7 +81,8 @@ class Item:
                 near = difflib.get_close_matches(name, allowed, 1)
                 hint = f", did you mean '{near[0]}'?" if near else ""
                 inside = f" in {self.key}" if self.key else ""
-                raise InputError(f"{item.where}: unknown key '{name}'{inside}{hint} (allowed: {', '.join(allowed)})")
+                text = f"{item.where}: unknown key '{name}'{inside}{hint} (allowed: {', '.join(allowed)})"
+                raise InputError(printable(text))
         return self.mapping()
 
     def plain(self) -> Any:
@@ -125,30 +128,40 @@ def _item(node: yaml.Node, file: str, key: str, around: tuple[int, ...], number:
     if isinstance(node, yaml.SequenceNode):
         return Item([_item(each, file, key, inner, number) for each in node.value], where, key)
     if isinstance(node, yaml.ScalarNode):
-        return Item(node.value if node.style else _scalar(node.value), where, key)
+        item = Item(_characters(node.value, where, key), where, key)
+        return item if node.style else _scalar(item)
     found: dict[str, Item] = {}
     for name_node, value in node.value:
         line = f"{file}:{name_node.start_mark.line + 1}"
         if not isinstance(name_node, yaml.ScalarNode):
             raise InputError(f"{line}: a key must be text")
-        name = name_node.value
+        name = _characters(name_node.value, line, key)
         if name in found:
-            raise InputError(f"{line}: {key}{'.' if key else ''}{name}: is there twice")
+            raise InputError(printable(f"{line}: {key}{'.' if key else ''}{name}: is there twice"))
         item = _item(value, file, f"{key}.{name}" if key else name, inner, number)
         found[name] = Item(item.value, line, item.key)
     return Item(found, where, key)
 
 
-def _scalar(text: str) -> Any:
-    """A plain scalar as YAML 1.2 has it: numbers and truths; the rest is text."""
-    if text in _NULLS:
-        return None
-    if text in _TRUTHS:
-        return _TRUTHS[text]
-    if re.fullmatch(r"[-+]?[0-9]+", text):
-        return int(text)
-    if re.fullmatch(r"0x[0-9a-fA-F]+", text):
-        return int(text, 16)
-    if re.fullmatch(r"[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?", text):
-        return float(text)
+def _characters(text: str, where: str, key: str) -> str:
+    """The text. Raises `InputError` for one that no file could hold: escapes can write halves of surrogate pairs."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        Item(text, where, key).fail("has half of a surrogate pair, which is no character")
     return text
+
+
+def _scalar(item: Item) -> Item:
+    """A plain scalar as YAML 1.2 has it: numbers and truths; the rest is text."""
+    text = item.value
+    value: Any = text
+    if text in _NULLS:
+        value = None
+    elif text in _TRUTHS:
+        value = _TRUTHS[text]
+    elif re.fullmatch(r"[-+]?[0-9]+|0x[0-9a-fA-F]+", text):
+        if len(text) > _MAX_DIGITS:
+            item.fail(f"is a whole number of more than {_MAX_DIGITS:,} digits")
+        value = int(text, 16 if text.startswith("0x") else 10)
+    elif re.fullmatch(r"[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?", text):
+        value = float(text)
+    return Item(value, item.where, item.key)
