@@ -101,6 +101,25 @@ def test_branches_that_go_wrong_are_rows(sweep):
     assert "SIGSEGV" in frame["error"]["crash"] and "status 3" in frame["error"]["exit"]
 
 
+class OfAnotherPlace:
+    """An argument that a branch cannot unpack."""
+
+    def __reduce__(self):
+        return lost, ()
+
+
+def lost():
+    print("here")
+    raise LookupError("no such place")
+
+
+def test_a_branch_tells_why_it_cannot_be_unpacked(sweep):
+    frame = sweep("bare", warm_up=talk, function=lambda platform, a: None, grid={"a": [OfAnotherPlace(), 1]}, jobs=1)
+    assert [*frame["outcome"]] == ["crashed", "ok"] and "status 1" in frame["error"][0]
+    log = frame["log"][0]
+    assert log.startswith("warm\n") and "here" in log and log.endswith("LookupError: no such place\n"), log
+
+
 def stop_the_machine(platform, n):
     """The first branch stops its machine until the branch has come to its limit and the machine is to say so."""
     if n == 0:

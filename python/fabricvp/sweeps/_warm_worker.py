@@ -12,6 +12,7 @@ import os
 import select
 import socket
 import sys
+import traceback
 from typing import TYPE_CHECKING
 
 from ..remote import close_parent_connections
@@ -94,12 +95,15 @@ def _branch(warm: Warm, request: int, result: int, log: int, pipe: int, others: 
         close_parent_connections()
         warm.platform._core.after_fork_in_child()
         record = measure_on(warm, unpack(request))
-        sys.stdout.flush()
-        sys.stderr.flush()
         with open(result, "wb") as file:
             write_result(record, file)
         status = 0
+    except BaseException:  # what cannot be unpacked, say: nothing above prints it
+        traceback.print_exc()
     finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
         os._exit(status)
 
 
