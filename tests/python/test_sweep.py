@@ -19,7 +19,7 @@ from fabricvp.sweeps.code_hash import function_hash, modules_hash
 from fabricvp.sweeps.constraints import Constraint
 from fabricvp.sweeps.key import key_of
 from fabricvp.sweeps.points import expand_points
-from fabricvp.sweeps.process import Limits
+from fabricvp.sweeps.process import Limits, _memory, end_session
 from fabricvp.sweeps.store import ResultCache, says_enough
 from fabricvp.sweeps.task import PointOutcome, Record, Task
 
@@ -473,6 +473,29 @@ def test_files_of_any_name_belong_to_the_key(tmp_path):
             file.write_bytes(contents)
             keys.add(key_of(Task(config=str(machine))))
         assert len(keys) == 2, name
+
+
+def test_points_share_a_look_at_all_processes(monkeypatch):
+    """Once a second, whatever the number of points that have a limit of memory; what a point has started counts."""
+    looks, real = [], os.listdir
+    child = "import time; x = b'1' * (64 << 20); print(flush=True); time.sleep(1000)"
+    start = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    points = [
+        subprocess.Popen([sys.executable, "-c", start], start_new_session=True, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    try:
+        for point in points:
+            point.stdout.readline()
+        monkeypatch.setattr(os, "listdir", lambda path: (looks.append(path), real(path))[1])
+        begin = time.monotonic()
+        found = [_memory(point.pid, 1 << 40) for _ in range(20) for point in points]
+        assert min(found) > 64 << 20 and len(looks) <= 1 + time.monotonic() - begin
+    finally:
+        for point in points:
+            end_session(point.pid)
+            point.wait()
+    assert not any(_memory(point.pid, 1 << 40) for point in points)
 
 
 def test_only_folders_of_files_are_left_out_of_the_key(tmp_path):

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from .task import PointOutcome, Record, Task
 LOG_BYTES = 64 << 10
 #: Seconds between looks at a point's memory.
 _PERIOD = 0.1
+#: Seconds between looks at which processes there are: on large computers, thousands.
+_SCAN_PERIOD = 1.0
 
 
 class Cancelled(Exception):
@@ -152,20 +155,59 @@ def result_of(status: int, file: IO[bytes]) -> Record:
     return Record(PointOutcome.CRASHED, f"its process ended with status {status}")
 
 
-def _session(leader: int) -> Iterator[int]:
-    """Processes of a session that have not ended."""
+def _processes() -> Iterator[tuple[int, int]]:
+    """All processes with their sessions."""
     for name in os.listdir("/proc"):
         if name.isdigit():
+            with contextlib.suppress(OSError):
+                yield int(name), os.getsid(int(name))
+
+
+def _session(leader: int) -> Iterator[int]:
+    """Processes of a session that have not ended."""
+    for process, session in _processes():
+        if session == leader:
             with contextlib.suppress(OSError, IndexError):
-                state, _, _, session = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[:4]
-                if int(session) == leader and state != "Z":
-                    yield int(name)
+                state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+                if state != "Z":
+                    yield process
+
+
+class _Sessions:
+    """Processes by session, as they were at most `_SCAN_PERIOD` ago: one look for all points that run side by side."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: dict[int, list[int]] = {}
+        self._until = 0.0
+
+    def of(self, leader: int) -> list[int]:
+        """Processes of a session. Some may have ended; those that it has just started may be missing."""
+        with self._lock:
+            if time.monotonic() >= self._until:
+                self._found = {}
+                for process, session in _processes():
+                    self._found.setdefault(session, []).append(process)
+                self._until = time.monotonic() + _SCAN_PERIOD
+            known = self._found.get(leader, [])
+        return [process for process in {leader, *known} if _is_of(process, leader)]
+
+
+def _is_of(process: int, leader: int) -> bool:
+    """Whether a process is there, and no other one that has got its number."""
+    try:
+        return os.getsid(process) == leader
+    except OSError:
+        return False
+
+
+_SESSIONS = _Sessions()
 
 
 def _memory(leader: int, enough: int) -> int:
     """Bytes of memory of a session's processes; what they share counts once, if it matters for ``enough``."""
     page = os.sysconf("SC_PAGE_SIZE")
-    processes = list(_session(leader))
+    processes = _SESSIONS.of(leader)
     resident = 0
     for process in processes:
         with contextlib.suppress(OSError, IndexError):
