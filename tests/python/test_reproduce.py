@@ -14,7 +14,7 @@ import pytest
 from browser import needs_browser, opened
 from fabricvp.errors import InputError
 from fabricvp.experiments import registry
-from fabricvp.reproduce.plan import experiments_of, systems_named
+from fabricvp.reproduce.plan import experiments_of, refuse_to_lose, systems_named
 from fabricvp.reproduce.report import _bars
 
 #: Two systems of experiments that take no time, in place of those of the package.
@@ -152,6 +152,22 @@ def test_a_failing_experiment_does_not_stop_the_others(trials, tmp_path):
     assert full.returncode == 0 and full.stderr_text.startswith("experiments: 1; there, of this version: 0")
     assert json.loads((tmp_path / "found/reproduce.json").read_text())["systems"] == ["first", "second"]
     assert full.stdout_text == "experiments: 1; ended well: 1; written to found/report.html\n"
+
+
+def test_quick_samples_do_not_replace_results_of_full_size(trials, tmp_path):
+    assert trials("second", "--out", "found").returncode == 0
+    kept = {path: path.read_bytes() for path in (tmp_path / "found").rglob("*") if path.is_file()}
+    module = trials.modules / "trial_slow.py"
+    for text in (module.read_text(), module.read_text().replace("* 2.0", "* 2.5")):  # of another version, too
+        module.write_text(text)
+        refused = trials("all", "--quick", "--out", "found")
+        assert refused.returncode == 2 and refused.stdout_text == ""
+        assert refused.stderr_text.endswith(
+            "found/slow: has results of full size, which --quick would replace: give another --out\n"
+        )
+        assert refused.stderr_text.count("\n") == 1
+    assert kept == {path: path.read_bytes() for path in (tmp_path / "found").rglob("*") if path.is_file()}
+    refuse_to_lose(tmp_path / "found", ["good", "fails"])  # beside them
 
 
 def test_another_version_runs_again(trials, tmp_path):

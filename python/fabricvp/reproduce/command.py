@@ -19,7 +19,7 @@ from ..experiments.registry import EXPERIMENTS, SYSTEMS
 from ..experiments.writing import Cost, prepare_folder
 from ..sweeps.progress import Progress, duration
 from .outcomes import Outcome, Outcomes, error_of, read_outcomes
-from .plan import ALL, arguments_of, broken_checks, experiments_of, finished, systems_named
+from .plan import ALL, arguments_of, broken_checks, experiments_of, finished, refuse_to_lose, systems_named
 from .process import run_experiment
 from .report import PAGE, write_report
 
@@ -35,7 +35,11 @@ def main(given: list[str]) -> int:
     interrupted."""
     parser = ArgumentParser("reproduce", _help(), "fabricvp reproduce all --quick --out results")
     parser.add_argument("systems", metavar="SYSTEM", nargs="*", help=f"{ALL}, or names of systems")
-    parser.add_argument("--quick", action="store_true", help="a small sample of each experiment")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a small sample of each experiment; not into a folder with results of full size",
+    )
     parser.add_argument(
         "--out", metavar="DIR", help="folder for the results: one folder an experiment, and report.html"
     )
@@ -85,9 +89,11 @@ def _report(options: argparse.Namespace) -> int:
 
 def _reproduce(options: argparse.Namespace) -> int:
     systems = systems_named(options.systems)
+    names = experiments_of(systems)
+    if options.quick:
+        refuse_to_lose(Path(options.out), names)
     folder = prepare_folder(options.out)
     prepare_folder(_result_cache(folder, options))
-    names = experiments_of(systems)
     outcomes = _known(folder, systems, names, options.quick)
     left = [name for name in names if name not in outcomes.experiments]
     found = len(names) - len(left)

@@ -63,6 +63,25 @@ def finished(folder: Path, name: str, quick: bool) -> dict[str, Any] | None:
     return result if same and is_current(name, result) else None
 
 
+def refuse_to_lose(folder: Path, names: Sequence[str]) -> None:
+    """Raises `InputError` where quick samples would replace results of full size, of any version: these may have taken
+    hours."""
+    lost = [name for name in names if _is_full(folder / name)]
+    if lost:
+        more = f" and {len(lost) - 1} others" if len(lost) > 1 else ""
+        raise InputError(
+            f"{folder / lost[0]}{more}: has results of full size, which --quick would replace: give another --out"
+        )
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        options = read_result(folder).get("options")
+    except InputError:
+        return False
+    return isinstance(options, dict) and not options.get("quick", False)
+
+
 def broken_checks(result: dict[str, Any]) -> list[str]:
     """Names of invariants that do not hold."""
     return [str(check["name"]) for check in result.get("checks", ()) if not check["ok"]]
