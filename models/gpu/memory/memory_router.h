@@ -81,6 +81,10 @@ public:
     bool keeps_order(std::uint64_t physical) const {
         return is_local(physical) || (m_shared && m_shared->holds(physical));
     }
+    /// Whether writes to a line are posted: behind the port they stay in order, and reads stay behind them.
+    bool posts_writes(std::uint64_t physical) const {
+        return gpu::where(physical) == GPU_PA_SYSTEM && m_fence && !keeps_order(physical);
+    }
     /// Whether there is such a line in this GPU's memory.
     bool holds(std::uint64_t physical) const;
 

@@ -14,6 +14,9 @@ namespace fabricvp::gpu {
 /// Lanes of one access need no order. Another wavefront's fetch of the line may be performed before a write that was
 /// sent earlier; so the L1 cache must release the line once more when the write is acknowledged.
 ///
+/// Posted writes keep order among each other, and reads stay behind them. They may overtake what waits for a response,
+/// though: so they are never under way here, and wait for reads and atomics alone.
+///
 /// What is under way stands in a table of open addresses, by line and wavefront; it allocates only when there is more
 /// than there has ever been.
 class remote_order {
@@ -36,6 +39,14 @@ public:
         e.serial = state.serial;
         state.ordered |= std::uint64_t{1} << transaction;
         return true;
+    }
+    /// \returns true if the piece of a posted write may go; otherwise it is parked
+    bool enter_posted(access_state& state, unsigned transaction) {
+        if (m_entries.empty()) return true;
+        entry& e = m_entries[find(state.transactions[transaction].line, state.access->wavefront)];
+        if (!e.used() || (e.parked.empty() && e.serial == state.serial)) return true;
+        e.parked.push(state.ref(transaction));
+        return false;
     }
     /// \returns pieces to be tried again
     transaction_queue leave(access_state& state, unsigned transaction, bool write) {

@@ -257,7 +257,9 @@ bool vector_memory_unit::look_up(access_state& s, unsigned transaction) {
     const vector_access& a = *s.access;
     const std::uint64_t line = s.transactions[transaction].line;
     const bool is_remote = !m_router.keeps_order(line);
-    if (is_remote && !(s.ordered >> transaction & 1) && !m_order.enter(s, transaction, is_write(a))) {
+    const bool is_posted = a.kind == access_kind::write && m_router.posts_writes(line);
+    if (is_remote && !(s.ordered >> transaction & 1) &&
+        !(is_posted ? m_order.enter_posted(s, transaction) : m_order.enter(s, transaction, is_write(a)))) {
         ++ordering_stalls;
         return true;  // comes back later
     }

@@ -5,7 +5,7 @@
 //
 // Order: pieces that touch the same line never overtake each other. They meet in one queue behind translation (pieces
 // of a page that is being looked up wait together, in order), go to their point of coherence by one path, and the L1
-// cache closes fetches that a store or an atomic comes after. For remote memory see remote_order.
+// cache closes fetches that a store or an atomic comes after. For remote memory, and posted writes, see remote_order.
 //
 // Registers of devices (GPU_PTE_TYPE_DEVICE) are told apart from memory by translation, so their pieces are cut into
 // lanes there: each lane's load or store is one transaction of its own width, those of a line in lane order.

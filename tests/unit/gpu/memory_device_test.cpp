@@ -191,3 +191,36 @@ TEST_CASE("a device that refuses a store names every lane") {
     CHECK(a->fault == memory_fault::bus_error);
     CHECK(a->faulted == 0xf0f0);
 }
+
+TEST_CASE("posted writes of a wavefront to one line follow each other, and wait behind a load") {
+    bench& b = fresh();
+    static class : public system_fence {
+        bool flush(system_fence_client&, std::uint64_t) override { return true; }
+    } fence;
+    b.m.system.router.set_system_port(b.target, fence);
+    const auto store_of = [&](unsigned lane) {
+        auto a = all_lanes(b, access_kind::write, 8, lane_mask{1} << lane);
+        a->address[lane] += 8 * lane;
+        return a;
+    };
+    b.m.time(0, store_of(0));  // the page is known then
+    b.target.seen.clear();
+    auto begin = b.cal.now();
+    for (unsigned lane = 0; lane < 5; ++lane) b.m.clients[0]->memory.issue(store_of(lane));
+    b.m.run();
+    b.m.clients[0]->done.clear();
+    CHECK(b.cal.now() - begin < 2 * 300'000);  // one way there and back, not five
+    REQUIRE(b.target.seen.size() == 5);
+    for (unsigned lane = 0; lane < 5; ++lane) CHECK(b.target.seen[lane].address == registers + 0x10 + 8 * lane);
+
+    b.target.seen.clear();
+    begin = b.cal.now();
+    b.m.clients[0]->memory.issue(all_lanes(b, access_kind::read, 8, 1));
+    for (unsigned lane = 0; lane < 3; ++lane) b.m.clients[0]->memory.issue(store_of(lane));
+    b.m.run();
+    b.m.clients[0]->done.clear();
+    CHECK(b.cal.now() - begin > 2 * 300'000);  // a posted write may overtake a read
+    REQUIRE(b.target.seen.size() == 4);
+    CHECK(b.target.seen[0].kind == access_kind::read);
+    for (unsigned lane = 0; lane < 3; ++lane) CHECK(b.target.seen[lane + 1].address == registers + 0x10 + 8 * lane);
+}

@@ -72,6 +72,26 @@ TEST_CASE("reads of a line go together, a write waits for them, and what comes b
     CHECK(order.size() == 0);
 }
 
+TEST_CASE("posted writes wait for reads alone, and nothing waits for them but behind one that waits") {
+    accesses a;
+    remote_order order;
+    CHECK(order.enter_posted(a.make(64, 1), 0));  // in an empty table
+    access_state &read = a.make(64, 1), &write = a.make(64, 1), &next = a.make(64, 1), &load = a.make(64, 1);
+    CHECK(order.enter_posted(a.make(64, 1), 0));
+    CHECK(order.enter(read, 0, false));
+    CHECK_FALSE(order.enter_posted(write, 0));
+    CHECK_FALSE(order.enter_posted(next, 0));
+    CHECK_FALSE(order.enter(load, 0, false));
+    CHECK(order.enter_posted(a.make(64, 2), 0));   // of another wavefront
+    CHECK(order.enter_posted(a.make(128, 1), 0));  // to another line
+    CHECK(states_in(order.leave(read, 0, false)) == std::vector<access_state*>{&write, &next, &load});
+    CHECK(order.enter_posted(write, 0));
+    CHECK(order.enter_posted(next, 0));
+    CHECK(order.enter(load, 0, false));
+    CHECK(order.leave(load, 0, false).empty());
+    CHECK(order.size() == 0);
+}
+
 TEST_CASE("lanes of one access need no order among each other") {
     accesses a;
     remote_order order;
