@@ -81,8 +81,11 @@ void requester::issue() {
         if (!q) continue;
         q->send.scheduled = false;
         if (!can_transmit(*q)) continue;
+        q->send.scheduled = true;  // it is in the pipeline, also while a packet leaves at once: its latency is over
         transmit(*q);
-        if (can_transmit(*q) && !q->send.scheduled) {
+        q = m_qps.find(next);
+        if (q) q->send.scheduled = false;
+        if (q && can_transmit(*q)) {
             q->send.scheduled = true;
             m_ready.push_back(next);
         }
