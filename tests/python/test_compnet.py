@@ -117,6 +117,7 @@ def test_locking(experiment, refreshed, tmp_path):
     rows = experiment("compnet-locking", checks=3).measured
     tables, left = refreshed("compnet-locking")
     assert left == [] and [row[1] for row in tables["load"]["rows"]][:2] == ["–", "24"]
+    assert [row[1] for row in tables["spread"]["rows"]] == ["3", "3", "3"]  # runs of each
     # What streams drives lines of queues out, and those that are locked stay.
     assert (
         rows["residency, 64 work-groups, 0 stream, not locked"]

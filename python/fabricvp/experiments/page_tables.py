@@ -198,7 +198,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "attachments": compnet_latency.attachments,
         "spread": spread,
     },
-    "compnet-locking": {"load": _locking},
+    "compnet-locking": {"load": _locking, "spread": spread},
     "compnet-reduction": {
         "time": _reduction("time_us", "µs an all-reduce", True),
         "energy": _reduction("mJ", "mJ an all-reduce, all nodes", False),

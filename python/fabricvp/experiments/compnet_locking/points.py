@@ -10,7 +10,9 @@ from ...errors import InputError
 from ...guest_results import result_lines
 from ...platform import Platform
 from ...results import Outcome
+from ..compnet import CLOCKS
 from ..machines import record_machine
+from ..perturbations import name_with, perturbed_clocks
 
 MACHINE = "compnet_pair"
 BYTES = 64  #: of a message
@@ -25,6 +27,7 @@ class Point:
     groups: int  #: work-groups that talk
     rounds: int
     locked_ways: int = 8  #: of 16, most that may be locked in a set
+    step: int = 0  #: of the machine's clocks, per mille
 
     def __str__(self) -> str:
         return (
@@ -65,9 +68,13 @@ def measure(point: Point) -> Result:
         f"scheme=compnet threads=1 groups={point.groups} min={BYTES} max={BYTES} rounds={point.rounds}"
         f" load={point.load} lock={int(point.lock)}"
     )
-    settings = {"node.gpu0.memory.l2.locked_ways": point.locked_ways, "node.images.append": append}
+    settings = {
+        "node.gpu0.memory.l2.locked_ways": point.locked_ways,
+        "node.images.append": append,
+        **perturbed_clocks(CLOCKS, point.step),
+    }
     with Platform.from_config(MACHINE, overrides=settings) as platform:
-        record_machine(str(point), platform)
+        record_machine(name_with(str(point), point.step), platform)
         begun = platform.run("10 s", until=Marker("echo", "reset")).outcome == Outcome.EVENT
         begin = platform.now
         begun = begun and platform.run("10 s", until=Marker("echo", "dump")).outcome == Outcome.EVENT

@@ -3,14 +3,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas
 
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_table
 from . import plots
 from .points import Point, Result, measure
 
 SLIDES = "ComP-Net (PACT 2018), slides: preliminary results are promising; no figure"
 CAPS = (0, 2, 8)  #: of 16 ways
+SPREAD_ABOVE = 8  #: work-groups: with fewer, locks change nothing
+
+
+def _cost(p: Point) -> float:
+    return p.rounds * (4.0 + p.load) * (1 + p.groups / 8)
 
 
 def study(run: Run) -> None:
@@ -19,12 +27,11 @@ def study(run: Run) -> None:
     plain = [Point(lock, load, g, rounds) for g in groups for load in loads for lock in (False, True)]
     capped = [Point(True, loads[-1], groups[-1], rounds, cap) for cap in CAPS]
     points = list(dict.fromkeys(plain + capped))
-    found = dict(
-        zip(points, run.map("machines", measure, points, lambda p: p.rounds * (4.0 + p.load) * (1 + p.groups / 8), str))
-    )
+    found = dict(zip(points, run.map("machines", measure, points, _cost, str)))
     again = run.map("one again", measure, [plain[-1]], name=str, fresh=True)[0]
     frame = _by_load(run, {p: found[p] for p in plain})
     _by_cap(run, {p: found[p] for p in capped})
+    _spread(run, {p: found[p] for p in plain if p.load and p.groups > SPREAD_ABOVE})
     _checks(run, found, found[plain[-1]], again)
     _conclude(run, frame)
 
@@ -83,6 +90,19 @@ def _by_cap(run: Run, found: dict[Point, Result]) -> None:
         pandas.DataFrame([_line(p, f) for p, f in found.items()]).round(6),
         "By the number of ways of a set that may be locked (node.gpu0.memory.l2.locked_ways).",
     )
+
+
+def _spread(run: Run, found: dict[Point, Result]) -> None:
+    """Round trips with locks and without, on machines with perturbed clocks."""
+    by = perturbed(run, {p: p for p in found}, found, measure, _cost)
+    lines: dict[str, list[float]] = {}
+    for without in (p for p in found if not p.lock):
+        where = f"{without.groups} work-groups beside {without.load}"
+        plain, locked = by[without], by[replace(without, lock=True)]
+        lines[f"round trip, {where}, not locked, µs"] = [f.round_trip * 1e6 for f in plain]
+        lines[f"… locked, {where}, µs"] = [f.round_trip * 1e6 for f in locked]
+        lines[f"locked over not locked, {where}"] = [b.round_trip / a.round_trip for a, b in zip(plain, locked)]
+    run.report.table("spread", spread_table(lines), CAPTION)
 
 
 def _checks(run: Run, found: dict[Point, Result], first: Result, again: Result) -> None:
