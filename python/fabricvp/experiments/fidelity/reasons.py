@@ -159,7 +159,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "compnet-latency",
         r"round trip, GHN",
-        "the published host threads read requests over the I/O bus; queues in the GPU's memory (queues=gpu) give 42 µs",
+        "the published host threads read requests over the I/O bus; queues in the GPU's memory (queues=gpu) give 40 µs",
     ),
     (
         "compnet-latency",
