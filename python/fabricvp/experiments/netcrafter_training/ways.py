@@ -18,8 +18,8 @@ class Network(NamedTuple):
 
 NETWORKS: dict[str, Network] = {
     "lenet": Network(32, 4, 25),
-    "vgg16": Network(16, 4, 450, "width=0.25"),
-    "resnet18": Network(8, 4, 480, "width=0.25"),
+    "vgg16": Network(16, 4, 260, "width=0.25"),
+    "resnet18": Network(8, 4, 280, "width=0.25"),
 }
 
 #: Options of the application by the way of training.
