@@ -52,8 +52,8 @@ class System:
 
 
 #: Budgets of experiments of `SYSTEMS` but for full ones of netcrafter-load and netcrafter-training, and full ones of
-#: locality, replay and crossed, are measured times and a quarter more; those of compnet-locking and gpurdma-placement in
-#: proportion to their points. Others follow from sizes and numbers of points.
+#: locality, replay and crossed, are measured times and a quarter more; those of compnet-locking and
+#: gpurdma-placement in proportion to their points. Others follow from sizes and numbers of points.
 EXPERIMENTS: dict[str, Registered] = {
     "pcie-congestion": Registered(
         "fabricvp.experiments.pcie_congestion",
