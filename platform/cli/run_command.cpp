@@ -64,7 +64,6 @@ void start_trace(platform& p, const options::variables_map& given) {
     what.filter = text_option(given, "trace-filter");
     what.region = text_option(given, "trace-region");
     what.max_bytes = size_option(given, "trace-size", what.max_bytes);
-    if (given.count("trace-region") && what.region.empty()) throw input_error("--trace-region: needs a label");
     if (given.count("trace-region") && given.count("trace-window"))
         throw input_error("--trace-region and --trace-window exclude each other");
     if (given.count("trace-window")) {

@@ -113,7 +113,7 @@ class BadInput(CommandTest):
         self.assert_rejected(good, "--trace", says="--trace needs --out")
         self.assert_rejected(good, "--trace", "--out", "o", "--trace-window", "2ms..1ms", says="trace: ")
         self.assert_rejected(good, "--trace-region", "kernels", says="--trace-region needs --trace")
-        self.assert_rejected(good, "--trace", "--out", "o", "--trace-region", "", says="--trace-region: needs a label")
+        self.assert_rejected(good, "--trace", "--out", "o", "--trace-region", "", says="region: the value is empty")
         both = ["--trace-region", "kernels", "--trace-window", "1ms..2ms"]
         self.assert_rejected(good, "--trace", "--out", "o", *both, says="exclude each other")
         self.assert_rejected("x", verb="rnu", says=["unknown command 'rnu'", "did you mean 'run'?"])
