@@ -182,6 +182,10 @@ CHANGED = {
         )
         for options in ("", "--times ")
     },
+    "experiment netcrafter-load --sizes 1 --points --out results": (
+        "experiment netcrafter-load --quick --only transpose --points --out results",
+        LONG,
+    ),
     "experiment netcrafter-sensitivity --out results": (
         "experiment netcrafter-sensitivity --quick --only queues --out results",
         LONG,

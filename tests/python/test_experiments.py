@@ -12,7 +12,7 @@ from pathlib import Path
 import fabricvp
 import pandas
 import pytest
-from fabricvp import topology
+from fabricvp import source_tree, topology
 from fabricvp.errors import InputError
 from fabricvp.experiments import Experiment, Missing, PointFailed, Report
 from fabricvp.experiments.frame import Run
@@ -80,6 +80,7 @@ def test_a_report_is_written_whole(tmp_path):
     assert result == {
         "experiment": "trial",
         "version": fabricvp.__version__,
+        "commit": source_tree.commit(),
         "simulator_sha256": simulator_hash(),
         "code_sha256": trial.code_hash,
         "command": "fabricvp experiment trial",

@@ -10,8 +10,8 @@ from fabricvp import docs_command, source_tree
 from fabricvp.errors import InputError
 from fabricvp.experiments.fidelity import study
 from fabricvp.experiments.fidelity.costs import costs
-from fabricvp.experiments.fidelity.machines import machines
 from fabricvp.experiments.fidelity.reasons import reason_of
+from fabricvp.experiments.fidelity.two_machines import machines
 
 
 def result(folder, experiment, rows):
@@ -125,7 +125,7 @@ def repository(tmp_path, monkeypatch):
         subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
 
     def put(name, text):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
         git("add", ".")
         git("commit", "-m", "x")
@@ -140,6 +140,7 @@ def test_results_with_a_commit_go_by_what_changed_since(repository):
     found = study.Found("2026-01-02", first, "", [])
     assert len(first) == source_tree.DIGITS and study.state_of(found, "2026-01-02") == "at hand"
     repository("docs/a.md", "other than code")
+    repository("platform/cli/a.cpp", "of the command line")
     assert source_tree.commit() != first and study.state_of(found, "2026-01-02") == "at hand"
     repository("models/a.cpp", "2")
     assert study.state_of(found, "2026-01-02") == study.state_of(found, "2026-01-01") == "older than the code"

@@ -133,7 +133,7 @@ process.on("exit", () => console.log(JSON.stringify(told.filter(([name]) => name
 """
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="there is no node here (Debian: nodejs)")
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no node here (Debian: nodejs; `scripts/setup.sh deep`)")
 def test_the_page_connects_again_as_long_as_there_is_a_server(tmp_path):
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "page.js").write_text(text_of("page.js"))

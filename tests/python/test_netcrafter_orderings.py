@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published orderings of NetCrafter, judged on tables of speed-ups."""
+"""Published orderings of NetCrafter, judged on tables of speed-ups, and the points whose gains stand against load."""
 
 import pandas
 import pytest
 from fabricvp.experiments.netcrafter.orderings import orderings
+from fabricvp.experiments.netcrafter_load.study import shown_points
 from fabricvp.experiments.netcrafter_sensitivity.orderings import evaluate
 
 POINTS = ("stitching", "pooling", "selective-pooling", "trimming", "sequencing", "sector-cache", "all")
@@ -42,6 +43,18 @@ def test_a_hundredth_is_how_well_bars_can_be_read():
 
 def test_points_that_were_not_run_are_left_out():
     assert orderings(pandas.DataFrame({"baseline": {"gups": 1.0}, "trimming": {"gups": 1.2}})) == []
+
+
+@pytest.mark.parametrize(
+    "given, shown",
+    [
+        (None, ["ideal", "selective-pooling", "trimming", "sequencing", "all"]),
+        ([], ["ideal", "all"]),  # --points without a name
+        (["pooling", "all"], ["ideal", "pooling", "all"]),
+    ],
+)
+def test_points_against_load(given, shown):
+    assert shown_points(given) == shown
 
 
 def lines(sweep, gains, point):

@@ -16,8 +16,8 @@ from ..frame import Run
 from ..registry import SYSTEMS
 from .bounds import within_bound
 from .costs import costs
-from .machines import machines
 from .reasons import reason_of
+from .two_machines import machines
 
 AGREES, NEAR = 0.10, 0.25  #: of a ratio from 1
 

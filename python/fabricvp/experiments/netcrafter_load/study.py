@@ -26,7 +26,7 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     options = run.options
     names = options.only or (list(QUICK) if run.quick else list(SIZES))
-    shown = list(dict.fromkeys([IDEAL, *(PARTS if options.points is None else options.points), "all"]))
+    shown = shown_points(options.points)
     nodes = measured_nodes([options.machine, options.ideal], options.node, "gpus")
 
     def point(name: str, size: int, reach: str, at: str) -> Point:
@@ -70,6 +70,11 @@ def study(run: Run) -> None:
         "Kernel times against the baseline's of the same size; figures of the links are the baseline's.",
         shown=200,
     )
+
+
+def shown_points(given: list[str] | None) -> list[str]:
+    """Points beside the baseline: the all-fast fabric, those that are asked for (None: each part), and all parts."""
+    return list(dict.fromkeys([IDEAL, *(PARTS if given is None else given), "all"]))
 
 
 def _name(name: str, size: int, reach: str, at: str) -> str:
