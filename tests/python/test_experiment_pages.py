@@ -104,6 +104,7 @@ def colours(figure):
 def test_lanes_have_one_colour_each():
     gains = pandas.DataFrame({at: {"spmv": 1.0, "gups": 1.1} for at in (DOUBLED, *POLICIES)})
     bars = colours(lanes_plots.bars(gains))
+    del bars["published"]
     carried = {
         p: TrafficResult(Traffic("t", p, 4, (), 0, 2), 1, (1, 1), 0, 1, 0, 0, 0, 0, 1e-6, [8, 9]) for p in POLICIES
     }
@@ -124,6 +125,7 @@ def test_designs_have_one_colour_each():
 def test_parts_of_netcrafter_have_one_colour_each():
     gains = pandas.DataFrame({at: {"gups": 1.0} for at in POINTS})
     bars = colours(netcrafter_plots.bars(gains))
+    del bars["published"]
     assert len(set(bars.values())) == len(POINTS)
     for part in "stitching", "trimming":
         assert bars[part] == to_hex(netcrafter_plots._MECHANISMS[part])
@@ -148,7 +150,40 @@ def test_workloads_have_one_colour_in_all_sweeps():
     assert by_workload.keys() == plan.SIZES.keys() and all(len(each) == 1 for each in by_workload.values())
 
 
+def marks(figure):
+    """What stands at each tick: heights of the published marks there, in the order of the ticks."""
+    (axes,) = figure.axes
+    (line,) = (line for line in axes.get_lines() if line.get_label() == "published")
+    ticks = {label.get_text(): at for label, at in zip(axes.get_xticklabels(), axes.get_xticks())}
+    points = list(zip(*line.get_data()))
+    return {name: sorted(y for x, y in points if abs(x - at) < 0.5) for name, at in ticks.items()}
+
+
+def test_speed_ups_stand_beside_published_ones():
+    gains = pandas.DataFrame({at: {"gups": 1.0, "mis": 1.5} for at in POINTS})
+    figure = netcrafter_plots.bars(gains)
+    assert marks(figure) == {"gups": [], "mis": [], "mean": [1.16, 1.5], "largest": [1.64, 2.3]}
+    heights = [[patch.get_height() for patch in bars.patches] for bars in figure.axes[0].containers]
+    assert heights == [[1.0, 1.5, 1.25, 1.5]] * len(POINTS)
+
+
+def test_workloads_of_no_mean_stand_apart():
+    gains = pandas.DataFrame({at: {"sp_like": 1.0, "amg_like": 1.2, "gather": 1.9} for at in (DOUBLED, "milic2017")})
+    figure = lanes_plots.bars(gains, ("gather",))
+    per_workload = {"sp_like": [1.8], "amg_like": [1.0, 2.0], "gather": []}
+    assert marks(figure) == {**per_workload, "mean": [1.15, 1.5], "largest": [1.8, 2.0]}
+    heights = [patch.get_height() for patch in figure.axes[0].containers[0].patches]
+    assert heights == pytest.approx([1.0, 1.2, 1.9, 1.1, 1.2])
+    # Where nothing else was run there is no mean.
+    assert [t.get_text() for t in lanes_plots.bars(gains.loc[["gather"]], ("gather",)).axes[0].get_xticklabels()] == [
+        "gather"
+    ]
+
+
 def test_orders_are_no_forms():
     orders = {name: [1e-6] * 2 for name in ("best", "natural", "worst")}
     shown = colours(congestion_plots.schedules({"2d, in steps": orders}, (40_000, 254_000)))
     assert not set(shown.values()) & set(congestion_plots._COLORS.values())
+    drawn = congestion_plots.schedules({"2d, in steps": orders, "3d, in steps": orders}, (40_000, 254_000))
+    assert [len(axes.get_lines()) for axes in drawn.axes] == [1, 0]
+    assert drawn.axes[0].get_lines()[0].get_ydata() == pytest.approx([0.944, 0.944])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from ..compnet import COLORS
-from ..drawing import plain_log, row_of_panels
+from ..drawing import mark_published, plain_log, row_of_panels
 
 if TYPE_CHECKING:
     import pandas
@@ -27,8 +27,9 @@ def sizes(frame: pandas.DataFrame) -> Figure:
     return figure
 
 
-def threads(frame: pandas.DataFrame, key: str, label: str) -> Figure:
-    """One panel for each number of work-groups, a line for each backend by its threads."""
+def threads(frame: pandas.DataFrame, key: str, label: str, published: tuple[float, float] | None = None) -> Figure:
+    """One panel for each number of work-groups, a line for each backend by its threads; where the source gives threads
+    and a value, a mark in the last panel."""
     groups = sorted(frame["groups"].unique())
     figure, panels = row_of_panels(len(groups), 3, 3.4)
     for panel, count in zip(panels, groups):
@@ -43,6 +44,9 @@ def threads(frame: pandas.DataFrame, key: str, label: str) -> Figure:
                     linestyle="--" if backend == "GPU-native" else "-",
                     label=backend,
                 )
+        if published and count == groups[-1]:
+            mark_published(panel, published[:1], published[1:], "GHN, published")
+            panel.legend(*[handles[-1:] for handles in panel.get_legend_handles_labels()], fontsize="x-small")
         plain_log(panel.xaxis, 2)
         panel.set_ylim(bottom=0)
         panel.set(title=f"{count} work-groups", xlabel="service threads", ylabel=label)

@@ -171,8 +171,9 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Result]) -> pandas.Data
         )
     run.report.plot(
         "threads",
-        plots.threads(frame, "round_trip_us", "round trip, µs"),
-        "Many work-groups: round trip by the number of threads that serve them",
+        plots.threads(frame, "round_trip_us", "round trip, µs", (8, published.HOST_8_THREADS[1])),
+        "Many work-groups: round trip by the number of threads that serve them; diamond: published, for a number of"
+        " work-groups that is not said",
     )
     run.report.plot(
         "energy",

@@ -11,7 +11,17 @@ import numpy
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
-from .points import DOUBLED, SAMPLE_TIMES, SWITCH_TIMES, sample_point, switch_point
+from ..drawing import Published, speed_up_bars
+from .points import (
+    ALL,
+    DOUBLED,
+    PUBLISHED_LARGEST,
+    PUBLISHED_MEANS,
+    SAMPLE_TIMES,
+    SWITCH_TIMES,
+    sample_point,
+    switch_point,
+)
 from .saturation import gain_bound
 
 if TYPE_CHECKING:
@@ -26,18 +36,18 @@ DIRECTIONS = {"from it": "#c9a227", "to it": "#7d5ba6"}
 FULL = 64e9  #: bytes a second of a direction whose lanes have not turned
 
 
-def bars(gains: pandas.DataFrame) -> Figure:
-    """A group of bars for each workload, a bar for each design point."""
-    figure = Figure(figsize=(max(8.0, 1.1 * len(gains)), 3.8), layout="constrained")
-    axes = figure.subplots()
-    places, width = numpy.arange(len(gains)), 0.8 / len(gains.columns)
-    for i, at in enumerate(gains.columns):
-        axes.bar(places + (i - (len(gains.columns) - 1) / 2) * width, gains[at], width, label=at, color=COLORS[at])
-    axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
-    axes.set_ylabel("speed-up")
-    axes.legend(ncols=len(gains.columns), fontsize="small")
-    return figure
+def bars(gains: pandas.DataFrame, apart: Sequence[str] = ()) -> Figure:
+    """A group of bars for each workload, a bar for each design point, and published speed-ups as marks; those
+    ``apart`` are in no mean."""
+    published = {
+        DOUBLED: Published(
+            PUBLISHED_MEANS[DOUBLED], PUBLISHED_LARGEST[DOUBLED], {n: w.doubled for n, w in ALL.items() if w.doubled}
+        ),
+        "milic2017": Published(
+            PUBLISHED_MEANS["milic2017"], PUBLISHED_LARGEST["milic2017"], {n: w.gain for n, w in ALL.items() if w.gain}
+        ),
+    }
+    return speed_up_bars(gains, COLORS, published, apart, len(gains.columns) + 1)
 
 
 def against_share(gains: pandas.DataFrame, shares: dict[str, float], apart: Sequence[str]) -> Figure:

@@ -135,7 +135,7 @@ def study(run: Run) -> None:
                 None,
                 f"in no mean; bound {gain_bound(shares[name]):.3f}",
             )
-    run.report.plot("speedup", plots.bars(everything), "Speed-up over fixed lanes, by workload")
+    run.report.plot("speedup", plots.bars(everything, aside), "Speed-up over fixed lanes; diamonds: published")
     for plot, name in _shown(shares, chosen).items():
         run.report.plot(
             plot,

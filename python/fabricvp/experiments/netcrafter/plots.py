@@ -9,7 +9,8 @@ import numpy
 from matplotlib.figure import Figure
 
 from ...plot import PALETTE
-from .points import IDEAL
+from ..drawing import Published, speed_up_bars
+from .points import IDEAL, PUBLISHED
 
 if TYPE_CHECKING:
     import pandas
@@ -32,17 +33,8 @@ _POINTS = {
 
 
 def bars(gains: pandas.DataFrame) -> Figure:
-    """A group of bars for each workload, a bar for each design point."""
-    figure = Figure(figsize=(max(8.0, 1.1 * len(gains)), 4), layout="constrained")
-    axes = figure.subplots()
-    places, width = numpy.arange(len(gains)), 0.85 / len(gains.columns)
-    for i, at in enumerate(gains.columns):
-        axes.bar(places + (i - (len(gains.columns) - 1) / 2) * width, gains[at], width, label=at, color=_POINTS[at])
-    axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
-    axes.set_ylabel("speed-up")
-    axes.legend(ncols=3, fontsize="small")
-    return figure
+    """A group of bars for each workload, a bar for each design point; published means and largest as marks."""
+    return speed_up_bars(gains, _POINTS, {at: Published(*known) for at, known in PUBLISHED.items()})
 
 
 def saved(found: dict[tuple[str, str], Measured], names: list[str], points: list[str]) -> Figure:

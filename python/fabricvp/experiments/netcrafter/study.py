@@ -67,7 +67,11 @@ def study(run: Run) -> None:
     add_rows(run.report, found, gains)
     add_overhead(run.report, carried)
     run.report.conclude(*verdict(found, gains))
-    run.report.plot("speedup", bars(gains.drop(columns=BASELINE)), f"Speed-up over {options.machine} by design point")
+    run.report.plot(
+        "speedup",
+        bars(gains.drop(columns=BASELINE)),
+        f"Speed-up over {options.machine} by design point; diamonds: published",
+    )
     if any(m.controllers for m in found.values()):
         run.report.plot(
             "saved", saved(found, names, points), "Flits between the clusters that were saved, by mechanism"

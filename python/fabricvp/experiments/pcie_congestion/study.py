@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ... import congestion
 from ...errors import InputError
 from ..nodes import NodeRef, measured_nodes
-from . import calibration, families, page_text, plots, schedule
+from . import calibration, families, page_text, plots, published, schedule
 from .simulated import Point, SetResult, chunks, run_point, same_size
 
 if TYPE_CHECKING:
@@ -153,13 +153,13 @@ def _families(run: Run, place: NodeRef, shape: congestion.Tree, measured: calibr
         families.statistics(frame[frame["family"] == "random"], "kind"),
     )
     for line in by_family.to_dict("records"):
-        published = 95 if line["family"] == "random" and line["form"] == "martinasso2016" else None
+        known = published.WITHIN.get(line["form"]) if line["family"] == "random" else None
         report.row(
             f"{line['family']}, {line['form']}: within ±15 %",
             "% of communications",
             line["within ±15"],
-            published,
-            f"{PAPER}: against hardware" if published else "closed form against tree",
+            known,
+            f"{PAPER}: against hardware" if known else "closed form against tree",
         )
         report.row(
             f"{line['family']}, {line['form']}: within ±10 %",
@@ -298,16 +298,13 @@ def _schedules(run: Run, place: NodeRef, shape: congestion.Tree, measured: calib
                 )
                 if size in (schedule.SIZES[0], schedule.SIZES[-1]):
                     for other, gain in against.items():
+                        known = published.GAINS.get(pattern) if other == "natural" else None
                         report.row(
                             f"{pattern}, {size // 1000} KB, {how}: gain of the best order over the {other} one",
                             "%",
                             gain,
-                            5.6 if pattern == "2d" and other == "natural" else None,
-                            (
-                                f"{PAPER}: a whole exchange step of COSMO, two-sided MPI included"
-                                if pattern == "2d" and other == "natural"
-                                else "tree"
-                            ),
+                            known,
+                            f"{PAPER}: a whole exchange step of COSMO, two-sided MPI included" if known else "tree",
                         )
     report.text("COSMO's halo exchange", *page_text.SCHEDULES)
     report.table(
