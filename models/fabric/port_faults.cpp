@@ -17,6 +17,12 @@ void port_faults::lane_arguments::describe(parameter_visitor& v) {
     fault_duration_arguments::describe(v);
 }
 
+void port_faults::stuck_arguments::describe(parameter_visitor& v) {
+    v.choice("channel", channel,
+             "of which virtual channel; those of page tables are there if packet.page_table_channels");
+    fault_duration_arguments::describe(v);
+}
+
 void port_faults::poison_arguments::describe(parameter_visitor& v) {
     v.field("count", count, between{1, 1e12}, "packets");
 }
@@ -55,6 +61,12 @@ port_faults::port_faults(port& at)
                 m_repairs.insert(after, {when, lost});
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
+      stuck(at, "stuck", "a queue towards this direction sends nothing; other virtual channels go on",
+            [this](const auto& a) {
+                m_port.hold_queue(static_cast<unsigned>(a.channel));
+                m_stuck_end.after(a.lasting);
+            },
+            {{{0}, "for how long, until all queues of this end go on; 0 ps: for good"}}),
       poison(at, "poison", "the next packets this way arrive marked as poisoned",
              [this](const auto& a) {
                  m_poison += a.count;
@@ -80,7 +92,8 @@ port_faults::port_faults(port& at)
       m_down_end([this] {
           m_down = false;
           restore();
-      }) {}
+      }),
+      m_stuck_end([this] { release_queues(); }) {}
 
 void port_faults::fail() {
     m_dead = true;
@@ -93,6 +106,10 @@ void port_faults::restore() {
     const bool was_up = m_port.transmitter.up();
     m_port.transmitter.set_down(m_held);
     if (!was_held && was_up && !m_port.transmitter.up()) ++m_port.link_downs;
+}
+
+void port_faults::release_queues() {
+    for (unsigned c = 0; c < virtual_channels; ++c) m_port.release_queue(c);
 }
 
 void port_faults::repair_lanes() {
@@ -121,7 +138,7 @@ void port_faults::flip_first_in(packet& p) {
 }
 
 void port_faults::repair() {
-    for (auto* e : {&m_errors_end, &m_down_end}) e->cancel();
+    for (auto* e : {&m_errors_end, &m_down_end, &m_stuck_end}) e->cancel();
     calendar::current().cancel(m_lanes_repaired);
     m_repairs.clear();
     m_flips.clear();
@@ -129,6 +146,7 @@ void port_faults::repair() {
     m_down = m_dead = false;
     m_bit_error_rate.reset();
     restore();
+    release_queues();
     m_port.duplex().repair(m_port.local_side(), m_port.duplex().failed(m_port.local_side()));
 }
 

@@ -4,12 +4,26 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/calendar.h"
 #include "base/fault.h"
 #include "fabric/packet.h"
 #include "link/faults.h"
+
+namespace fabricvp {
+
+template <>
+struct choice_traits<fabric::virtual_channel> {
+    static constexpr std::pair<fabric::virtual_channel, const char*> names[] = {
+        {fabric::virtual_channel::request, "request"},
+        {fabric::virtual_channel::response, "response"},
+        {fabric::virtual_channel::page_table_request, "page_table_request"},
+        {fabric::virtual_channel::page_table_response, "page_table_response"}};
+};
+
+}  // namespace fabricvp
 
 namespace fabricvp::fabric {
 
@@ -19,8 +33,12 @@ class port;
 /// are reset: a fault ends by itself (`lasting`), or never.
 class port_faults {
 public:
-    struct lane_arguments : link::fault_duration_arguments {
+    struct lane_arguments : fault_duration_arguments {
         std::uint64_t lanes = 1, max_lanes = 64;  ///< most: that this direction may ever have
+        void describe(parameter_visitor& v);
+    };
+    struct stuck_arguments : fault_duration_arguments {
+        virtual_channel channel = virtual_channel::request;
         void describe(parameter_visitor& v);
     };
     struct poison_arguments {
@@ -36,8 +54,9 @@ public:
     explicit port_faults(port& at);
 
     fault_kind<link::bit_error_arguments> bit_errors;
-    fault_kind<link::fault_duration_arguments> down;
+    fault_kind<fault_duration_arguments> down;
     fault_kind<lane_arguments> lanes;
+    fault_kind<stuck_arguments> stuck;
     fault_kind<poison_arguments> poison;
     fault_kind<flip_arguments> flip;
     fault_kind<> dead;
@@ -64,6 +83,7 @@ public:
 
 private:
     void repair_lanes();
+    void release_queues();
     void flip_first_in(packet& p);
 
     port& m_port;
@@ -77,7 +97,7 @@ private:
         std::uint64_t lanes;
     };
     std::vector<lane_repair> m_repairs;  // by when
-    link::fault_end m_errors_end, m_down_end;
+    fault_end m_errors_end, m_down_end, m_stuck_end;
     calendar_event m_lanes_repaired{method<&port_faults::repair_lanes>, this};
 };
 

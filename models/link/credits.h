@@ -44,8 +44,9 @@ public:
         while (!m_returning.empty() && m_returning.front().when <= now)
             m_balance += static_cast<std::int64_t>(m_returning.take_front().amount);
     }
-    /// When `amount` will be covered by what is under way, `never` if more must still be freed.
+    /// When `amount` will be covered by what is under way, `never` if more must be freed, or credits are withheld.
     ticks covered_at(std::uint64_t amount) const {
+        if (withheld()) return never;
         auto sum = free();
         if (sum >= amount) return 0;
         for (std::size_t i = 0; i < m_returning.size(); ++i)
@@ -55,24 +56,34 @@ public:
     /// Takes credits away for good, those that are in use as soon as they come back.
     void drop(std::uint64_t amount, ticks now) {
         collect(now);
-        const auto at_once = std::min(amount, free());
+        const auto all = positive(own_balance());
+        const auto at_once = std::min(amount, all);
         const auto later = std::min(amount - at_once, m_initial);
-        m_balance = static_cast<std::int64_t>(free() - at_once) - static_cast<std::int64_t>(later);
+        m_balance += static_cast<std::int64_t>(all - at_once) - static_cast<std::int64_t>(later) - own_balance();
     }
+    /// From now on, until release(), no amount is covered, and none will be, whatever comes back. Resets do not end it.
+    void withhold() {
+        if (withheld()) return;
+        m_balance -= withheld_amount;
+    }
+    void release() {
+        if (withheld()) m_balance += withheld_amount;
+    }
+    bool withheld() const { return m_balance < -withheld_amount / 2; }
     /// What packets hold that are under way or in the buffer.
     std::uint64_t in_use(ticks now) const {
-        auto sum = free();
+        auto sum = positive(own_balance());
         for (std::size_t i = 0; i < m_returning.size() && m_returning[i].when <= now; ++i) sum += m_returning[i].amount;
         return m_initial - std::min(m_initial, sum);
     }
     std::uint64_t available(ticks now) const {
-        auto sum = m_balance;
+        auto sum = own_balance();
         for (std::size_t i = 0; i < m_returning.size() && m_returning[i].when <= now; ++i)
             sum += static_cast<std::int64_t>(m_returning[i].amount);
-        return sum > 0 ? static_cast<std::uint64_t>(sum) : 0;
+        return positive(sum);
     }
     void reset() {
-        m_balance = static_cast<std::int64_t>(m_initial);
+        m_balance = static_cast<std::int64_t>(m_initial) - (withheld() ? withheld_amount : 0);
         m_returning.clear();
     }
 
@@ -87,9 +98,13 @@ private:
         for (auto i = m_returning.size() - 1; i > 0 && m_returning[i].when < m_returning[i - 1].when; --i)
             std::swap(m_returning[i], m_returning[i - 1]);
     }
-    std::uint64_t free() const { return m_balance > 0 ? static_cast<std::uint64_t>(m_balance) : 0; }
+    static std::uint64_t positive(std::int64_t amount) { return amount > 0 ? static_cast<std::uint64_t>(amount) : 0; }
+    std::uint64_t free() const { return positive(m_balance); }
+    std::int64_t own_balance() const { return m_balance + (withheld() ? withheld_amount : 0); }
 
-    std::int64_t m_balance = 0;  // below zero: what was dropped and is in use still
+    static constexpr std::int64_t withheld_amount = std::int64_t{1} << 62;  // beyond what is ever dropped or comes back
+
+    std::int64_t m_balance = 0;  // below zero: what was dropped and is in use still, and `withheld_amount`
     std::uint64_t m_initial = 0;
     short_ring<returning, 2> m_returning;
 };

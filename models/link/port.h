@@ -127,6 +127,15 @@ public:
         return sum;
     }
 
+    /// A queue is stuck: no packet of class `c` is sent until release_queue().
+    void hold_queue(unsigned c) {
+        for (auto& account : m_credits[c]) account.withhold();
+    }
+    void release_queue(unsigned c) {
+        for (auto& account : m_credits[c]) account.release();
+        if (m_waits_for_credit) wake_by(now());
+    }
+
     /// What waited for this transmitter has been given up.
     void clear_wait_times() { m_waiting_since.fill(never); }
     /// For the watchdog: the credits that a packet has been waiting for longest.
@@ -140,7 +149,8 @@ public:
             left[k] = m_credits[c][k].available(now());
             initial[k] = m_credits[c][k].initial();
         }
-        return wait{*longest, Traits::describe(c, m_partner ? m_partner->name() : "its partner", left, initial)};
+        const auto what = Traits::describe(c, m_partner ? m_partner->name() : "its partner", left, initial);
+        return wait{*longest, m_credits[c][0].withheld() ? "a queue that is stuck, with " + what : what};
     }
 
     void reset() override {

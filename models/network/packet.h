@@ -139,6 +139,8 @@ using packet_ptr = pooled_ptr<packet>;
 packet_ptr make_packet();
 /// The same headers and the same payload bytes, which are not copied.
 packet_ptr copy_packet(const packet& p);
+/// The `link_epoch` of a copy, which is in no buffer.
+inline constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
 
 struct link_protocol {
     using tlm_payload_type = packet;

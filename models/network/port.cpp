@@ -173,8 +173,14 @@ void port::transmit() {
 
 void port::send_from(unsigned lane) {
     auto& queue = m_queues[lane];
-    const auto [p, tail_ready] = std::move(queue.front());
+    const auto [p, tail_ready, is_duplicate] = std::move(queue.front());
     queue.pop_front();
+    if (faults.any() && !is_duplicate && faults.duplicates()) {
+        const auto copy = copy_packet(*p);
+        copy->link_epoch = no_epoch;
+        ++duplicated;
+        queue.push_front({copy, tail_ready, true});
+    }
     if (queue.empty()) m_filled &= ~(1u << lane);
     if (lane != management_lane) {
         consume_credits(*p);

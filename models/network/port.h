@@ -138,6 +138,7 @@ public:
     counter bytes_sent{*this, "bytes_sent", "B", "bytes sent, from LRH to VCRC"};
     counter payload_sent{*this, "payload_sent", "B", "payload bytes sent"};
     counter packets_received{*this, "packets_received", "1", "packets handed to the block behind this port"};
+    counter duplicated{*this, "duplicated", "1", "packets that a fault let this port send twice"};
     counter link_downs{*this, "link_downs", "1", "times the link went down"};
 
     port_faults faults{*this};
@@ -233,6 +234,7 @@ private:
     struct queued {
         packet_ptr packet;
         ticks tail_ready;
+        bool duplicate = false;  // by a fault
     };
     /// Known here at `when`: an end holds the link down, or does no longer.
     struct signal {

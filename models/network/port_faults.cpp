@@ -21,6 +21,15 @@ void port_faults::drop_arguments::describe(parameter_visitor& v) {
     v.field("count", count, between{1, 1e12}, "packets");
 }
 
+void port_faults::duplicate_arguments::describe(parameter_visitor& v) {
+    v.field("count", count, between{1, 1e12}, "packets");
+}
+
+void port_faults::stuck_arguments::describe(parameter_visitor& v) {
+    v.field("lane", lane, between{0, management_lane - 1}, "virtual lane; one that the link has not has no packets");
+    fault_duration_arguments::describe(v);
+}
+
 void port_faults::corrupt_arguments::describe(parameter_visitor& v) {
     v.field("count", count, between{1, 1e12}, "packets");
     v.choice("where", where,
@@ -46,11 +55,22 @@ port_faults::port_faults(port& at)
                m_drop += a.count;
                update_active();
            }),
+      duplicate(at, "duplicate", "the next packets this way are sent twice",
+                [this](const auto& a) {
+                    m_duplicate += a.count;
+                    update_active();
+                }),
       corrupt(at, "corrupt", "the next packets this way arrive with a bit that is wrong",
               [this](const auto& a) {
                   (a.where == corruption::link ? m_corrupt_link : m_corrupt_payload) += a.count;
                   update_active();
               }),
+      stuck(at, "stuck", "the queue of a virtual lane sends nothing; other lanes go on",
+            [this](const auto& a) {
+                m_port.hold_queue(static_cast<unsigned>(a.lane));
+                m_stuck_end.after(a.lasting);
+            },
+            {{{0}, "for how long, until all queues of this port go on; 0 ps: for good"}}),
       down(at, "down", "the link goes down at both ends: what is under way is lost",
            [this](const auto& a) {
                m_down = true;
@@ -67,6 +87,9 @@ port_faults::port_faults(port& at)
       m_down_end([this] {
           m_down = false;
           m_port.start_training();
+      }),
+      m_stuck_end([this] {
+          for (unsigned lane = 0; lane < virtual_lanes; ++lane) m_port.release_queue(lane);
       }) {}
 
 void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
@@ -76,7 +99,7 @@ void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
 }
 
 void port_faults::update_active() {
-    m_any = m_bit_error_rate > 0 || m_loss > 0 || m_drop || m_corrupt_link || m_corrupt_payload;
+    m_any = m_bit_error_rate > 0 || m_loss > 0 || m_drop || m_duplicate || m_corrupt_link || m_corrupt_payload;
 }
 
 /// Even over [0, 1).
@@ -95,6 +118,13 @@ void port_faults::set_rate(double rate) {
 void port_faults::draw_gap() {
     const double gap = std::floor(std::log1p(-draw()) / std::log1p(-m_bit_error_rate));
     m_gap = gap < 1e18 ? static_cast<std::uint64_t>(gap) : std::numeric_limits<std::uint64_t>::max();
+}
+
+bool port_faults::duplicates() {
+    if (!m_duplicate) return false;
+    --m_duplicate;
+    update_active();
+    return true;
 }
 
 bool port_faults::apply(packet& p) {

@@ -29,7 +29,7 @@ class port;
 /// adapters' affair.
 class port_faults {
 public:
-    struct loss_arguments : link::fault_duration_arguments {
+    struct loss_arguments : fault_duration_arguments {
         double rate = 0.01;
         void describe(parameter_visitor& v);
     };
@@ -43,13 +43,24 @@ public:
         void describe(parameter_visitor& v);
     };
 
+    struct duplicate_arguments {
+        std::uint64_t count = 1;
+        void describe(parameter_visitor& v);
+    };
+    struct stuck_arguments : fault_duration_arguments {
+        std::uint64_t lane = 0;
+        void describe(parameter_visitor& v);
+    };
+
     explicit port_faults(port& at);
 
     fault_kind<link::bit_error_arguments> bit_errors;
     fault_kind<loss_arguments> loss;
     fault_kind<drop_arguments> drop;
+    fault_kind<duplicate_arguments> duplicate;
     fault_kind<corrupt_arguments> corrupt;
-    fault_kind<link::fault_duration_arguments> down;
+    fault_kind<stuck_arguments> stuck;
+    fault_kind<fault_duration_arguments> down;
 
     /// The cable's.
     void set_bit_error_rate(double rate, std::uint64_t seed);
@@ -58,6 +69,8 @@ public:
     bool any() const { return m_any; }
     /// Spoils the packet if its turn has come. \returns true if it gets lost
     bool apply(packet& p);
+    /// \returns true if this packet shall be sent twice; counts down
+    bool duplicates();
 
     /// After a reset the same happens again: random numbers begin anew. What was injected stays.
     void restart_stream();
@@ -74,11 +87,11 @@ private:
     port& m_port;
     bool m_any = false, m_down = false;
     double m_cable_rate = 0, m_bit_error_rate = 0, m_loss = 0;
-    std::uint64_t m_drop = 0, m_corrupt_link = 0, m_corrupt_payload = 0;
+    std::uint64_t m_drop = 0, m_duplicate = 0, m_corrupt_link = 0, m_corrupt_payload = 0;
     std::uint64_t m_gap = 0;  // good bits until the next bad one
     std::uint64_t m_seed = 0;
     std::unique_ptr<std::mt19937_64> m_random;  // made when something is drawn
-    link::fault_end m_errors_end, m_loss_end, m_down_end;
+    fault_end m_errors_end, m_loss_end, m_down_end, m_stuck_end;
 };
 
 }  // namespace fabricvp::network

@@ -456,6 +456,7 @@ std::uint64_t subnet::sum_copied() const {
     std::uint64_t sum = 0;
     for (const auto& s : switches)
         if (s) sum += s->copied.total();
+    for_each_port([&](const port& p) { sum += p.duplicated.total(); });
     return sum;
 }
 

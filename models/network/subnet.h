@@ -106,7 +106,8 @@ public:
                       [this] { return static_cast<double>(sum_delivered()); }};
     derived dropped{*this, "packets.dropped", "1", "packets that were dropped on the way",
                     [this] { return static_cast<double>(sum_dropped()); }};
-    derived copied{*this, "packets.copied", "1", "copies of multicast packets that switches made",
+    derived copied{*this, "packets.copied", "1",
+                   "copies of multicast packets that switches made, and of packets that a fault let ports send twice",
                    [this] { return static_cast<double>(sum_copied()); }};
     derived in_flight{
         *this, "packets.in_flight", "1", "packets and copies that have neither arrived nor been dropped", [this] {

@@ -93,7 +93,6 @@ void network_switch::forward(unsigned input, const packet_ptr& p) {
 
 /// All but the last are copies, which are in no buffer; behind them the packet itself frees its own.
 void network_switch::forward_multicast(unsigned input, const packet_ptr& p) {
-    constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
     const auto outputs = multicast_of(p->lrh.dlid);
     unsigned last = 0;
     for (unsigned n = 1; n <= ports.size(); ++n)

@@ -22,6 +22,11 @@ void link_faults::credit_arguments::describe(parameter_visitor& v) {
     v.field("data", data, between{0, 65536}, "data credits");
 }
 
+void link_faults::stuck_arguments::describe(parameter_visitor& v) {
+    v.choice("flow", flow, "of which class");
+    fault_duration_arguments::describe(v);
+}
+
 link_faults::link_faults(port& at)
     : bit_errors(at, "bit_errors", "this end sends bits that arrive wrong",
                  [this](const auto& a) {
@@ -51,6 +56,12 @@ link_faults::link_faults(port& at)
                   [this](const credit_arguments& a) {
                       m_port.drop_credits(static_cast<unsigned>(a.flow), {a.headers, a.data / 16});
                   }),
+      stuck(at, "stuck", "a queue of this end sends nothing; other classes go on where the order of TLPs lets them",
+            [this](const stuck_arguments& a) {
+                m_port.hold_queue(static_cast<unsigned>(a.flow));
+                m_stuck_end.after(a.lasting);
+            },
+            {{{0}, "for how long, until all queues of this end go on; 0 ps: for good"}}),
       m_port(at),
       m_errors_end([this] {
           m_bit_error_rate.reset();
@@ -59,13 +70,18 @@ link_faults::link_faults(port& at)
       m_down_end([this] {
           m_down = false;
           m_port.train();
-      }) {}
+      }),
+      m_stuck_end([this] { release_queues(); }) {}
 
 /// The link may train again, with all lanes.
 void link_faults::clear_training() {
     m_down = false;
     m_down_end.cancel();
     m_limit = {};
+}
+
+void link_faults::release_queues() {
+    for (unsigned c = 0; c < flow_classes; ++c) m_port.release_queue(c);
 }
 
 void link_faults::restore() {
@@ -89,6 +105,8 @@ void link_faults::repair() {
     m_drop = m_poison = {};
     m_left = 0;
     m_errors_end.cancel();
+    m_stuck_end.cancel();
+    release_queues();
     m_bit_error_rate.reset();
     restore();
     const bool trains = m_down || m_limit.lanes || m_limit.generation;

@@ -45,14 +45,20 @@ public:
         void describe(parameter_visitor& v);
     };
 
+    struct stuck_arguments : fault_duration_arguments {
+        flow_class flow = flow_class::posted;
+        void describe(parameter_visitor& v);
+    };
+
     explicit link_faults(port& at);
 
     fault_kind<link::bit_error_arguments> bit_errors;
-    fault_kind<link::fault_duration_arguments> link_down;
+    fault_kind<fault_duration_arguments> link_down;
     fault_kind<training_arguments> retrain;
     fault_kind<packet_arguments> drop;
     fault_kind<packet_arguments> poison;
     fault_kind<credit_arguments> lose_credit;
+    fault_kind<stuck_arguments> stuck;
 
     /// True while TLPs that are about to be sent must be looked at.
     bool any() const { return m_left; }
@@ -76,6 +82,7 @@ private:
     };
     bool takes(pending& p, const tlp& t);
     void clear_training();
+    void release_queues();
     void add(pending& p, const packet_arguments& a);
 
     port& m_port;
@@ -84,7 +91,7 @@ private:
     bool m_down = false;
     std::optional<double> m_bit_error_rate;  // as injected
     training_arguments m_limit;
-    link::fault_end m_errors_end, m_down_end;
+    fault_end m_errors_end, m_down_end, m_stuck_end;
 };
 
 }  // namespace fabricvp::pcie

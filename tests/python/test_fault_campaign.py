@@ -36,6 +36,15 @@ PLANTED = [
     (Fate.SILENT, "node1.fabric.cluster1.to_cluster0", "flip", {"bit": "160"}, 7000),
     (Fate.CRASH, "node0", "killed", {}, 8500),
 ]
+#: Queues that get stuck, for good or for a time, and packets that are sent twice.
+STUCK = [
+    (Fate.HANG, "node1.gpu3.link", "stuck", {"flow": "non_posted"}, 7367),
+    (Fate.MASKED, "node1.gpu3.link", "stuck", {"flow": "non_posted", "lasting": "20 us"}, 7367),
+    (Fate.HANG, "node1.fabric.gpu0.link", "stuck", {"channel": "response"}, 7400),
+    (Fate.HANG, "node1.gpu0.dispatcher", "stuck", {}, 7250),
+    (Fate.HANG, "node1.hca0.requester", "stuck", {}, 8300),
+    (Fate.CORRECTED, "node1.hca0.network.link", "duplicate", {"count": "3"}, 8503),
+]
 QUIET = Ending(
     Outcome.POWER_OFF, "node0 powered off", (False, False), (("spmv ok", "all ok"), ()), {"a.transmitter.replays": 1}, 5
 )
@@ -79,6 +88,20 @@ def test_planted_faults_have_the_outcome_that_is_known():
     assert hang.detail.startswith("watchdog: node1.gpu3.link has waited") and "non_posted credits" in hang.detail
     assert "is wrong" in found.injections[5].detail
     assert all(i.at_ps == at * MICROSECOND for i, (*_, at) in zip(found.injections, PLANTED))
+
+
+def stuck(point):
+    """Runs STUCK."""
+    return run_plan(point, lambda kinds, window: plan_of(STUCK))
+
+
+def test_queues_that_are_stuck_are_named():
+    found = run_points(stuck, [Injections(0, len(STUCK), 1, options=OPTIONS)], 1, _ignore)[0].injections
+    assert [i.fate for i in found] == [fate for fate, *_ in STUCK], found
+    named = [i.detail for i in found if i.fate == Fate.HANG]
+    assert all(detail.startswith("watchdog: ") and "stuck" in detail for detail in named), named
+    assert "node1.gpu0.dispatcher" in named[2] and "node1.hca0.requester" in named[3], named
+    assert "duplicates" in found[-1].detail
 
 
 def test_registers_of_a_gpu_that_is_gone_end_the_work_on_its_links():

@@ -193,7 +193,7 @@ bool dispatcher::allocate_scratch(dispatch_run& run) {
 
 void dispatcher::place() {
     const auto run = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& r) { return !placed(*r); });
-    if (run == m_runs.end()) return;
+    if (run == m_runs.end() || m_stuck_since != never) return;  // release() comes back
     auto& r = **run;
     if (waits_for_cooperative(r)) return;
     if (!allocate_scratch(r)) return;  // group_finished() comes back
@@ -286,7 +286,23 @@ void dispatcher::complete() {
     }
 }
 
+void dispatcher::release() {
+    m_stuck_since = never;
+    schedule(m_place, std::max(m_next_start, now()));
+}
+
+std::optional<model::wait> dispatcher::waits() const {
+    const auto run = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& r) { return !placed(*r); });
+    if (m_stuck_since == never || run == m_runs.end()) return std::nullopt;
+    const auto& r = **run;
+    return wait{std::max(m_stuck_since, r.queued_at),
+                fmt::format("its queue, which is stuck, with {} of {} work-groups of dispatch {} to start",
+                            r.group_count - r.started, r.group_count, r.number)};
+}
+
 void dispatcher::reset() {
+    m_stuck_end.cancel();
+    m_stuck_since = never;
     for (const auto& r : m_runs)
         if (m_activity && r->started) m_activity->ended();
     m_runs.clear();

@@ -5,9 +5,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/fault.h"
+#include "base/fault_duration.h"
 #include "gpu/lanes/compute_unit.h"
 #include "gpu/lanes/kernel_activity.h"
 
@@ -59,6 +62,15 @@ public:
     histogram registers{*this, "registers", "1", "32-bit registers of a lane, of each dispatch whose code was read"};
     histogram duration{*this, "duration", "ps", "from the first work-group to the end of the last"};
 
+    fault_kind<fault_duration_arguments> stuck{*this,
+                                               "stuck",
+                                               "no work-group starts; those that run go on",
+                                               [this](const auto& a) {
+                                                   m_stuck_since = std::min(m_stuck_since, now());
+                                                   m_stuck_end.after(a.lasting);
+                                               },
+                                               {{0}, "for how long; 0 ps: until the GPU is reset"}};
+
     dispatcher(const sc_core::sc_module_name& name, const dispatcher_params& params, const clock_domain& clock);
 
     void attach(compute_unit& unit) { m_units.push_back(&unit); }
@@ -92,6 +104,8 @@ public:
     void abort(std::uint64_t number);
     /// Caches of all compute units clear what they hold.
     void acquire();
+    /// For the watchdog: the dispatch that is stuck.
+    std::optional<wait> waits() const override;
     void reset() override;
 
 private:
@@ -102,6 +116,7 @@ private:
     void abort(dispatch_run& run);
     bool allocate_scratch(dispatch_run& run);
     void place();
+    void release();
     void complete();
     void begin(dispatch_run& run);
     void find_reconvergence(dispatch_run& run);
@@ -121,6 +136,8 @@ private:
     reconvergence_tables m_reconvergence;
     ticks m_next_start = 0;
     std::uint64_t m_lacking_pc = 0;
+    ticks m_stuck_since = never;
+    fault_end m_stuck_end{[this] { release(); }};
     calendar_event m_place{method<&dispatcher::place>, this};
     calendar_event m_complete{method<&dispatcher::complete>, this};
 };

@@ -216,6 +216,7 @@ struct send_state {
     bool placing = false;                              // a response is being placed
     bool draining = false;                             // SQD, and messages that have begun are not complete
     bool notify_drained = false;                       // by an event
+    bool stuck = false;                                // by a fault: nothing is sent
     std::deque<network::packet_ptr> received_packets;  // responses
 };
 

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/log.h"
 #include "hca/transport/packet_headers.h"
 #include "hca/transport/transport.h"
 
@@ -42,9 +45,38 @@ bool requester::can_transmit(queue_pair& q) {
     const auto& e = s.wqes[s.transmit];
     // A queue that is being drained ends what it has begun.
     if (q.attributes.state != HCA_QP_RTS && !(q.attributes.state == HCA_QP_SQD && e.started)) return false;
-    if (e.syndrome || now() < s.paused_until) return false;
+    if (e.syndrome || s.stuck || now() < s.paused_until) return false;
     if (e.has_response() && e.sent == 0 && s.responses_awaited >= q.attributes.send_reads) return false;
     return !(e.fence && e.sent == 0 && s.responses_awaited);
+}
+
+/// \returns true if the fault `stuck` has waited for this one
+bool requester::sticks(queue_pair& q) {
+    if (!m_stick) return false;
+    log(log_level::info, *this, "the send queue of queue pair {} is stuck", q.attributes.number);
+    m_stick = false;
+    q.send.stuck = true;
+    m_stuck.push_back({now(), q.weak()});
+    return true;
+}
+
+void requester::release_stuck() {
+    m_stick = false;
+    for (const auto& each : std::exchange(m_stuck, {})) {
+        auto* q = m_qps.find(each.qp);
+        if (!q || !q->send.stuck) continue;
+        q->send.stuck = false;
+        schedule_queue_pair(*q);
+    }
+}
+
+std::optional<model::wait> requester::waits() const {
+    for (const auto& each : m_stuck) {
+        const auto* q = m_qps.find(each.qp);
+        if (!q || !q->send.stuck) continue;
+        return wait{each.since, fmt::format("the send queue of queue pair {}, which is stuck", q->attributes.number)};
+    }
+    return std::nullopt;
 }
 
 void requester::schedule_queue_pair(queue_pair& q) {
@@ -80,7 +112,7 @@ void requester::issue() {
         auto* q = m_qps.find(next);
         if (!q) continue;
         q->send.scheduled = false;
-        if (!can_transmit(*q)) continue;
+        if (!can_transmit(*q) || sticks(*q)) continue;
         q->send.scheduled = true;  // it is in the pipeline, also while a packet leaves at once: its latency is over
         transmit(*q);
         q = m_qps.find(next);
@@ -339,6 +371,9 @@ void requester::reset() {
     m_looks.clear();
     m_reads = 0;
     m_next_issue = 0;
+    m_stuck.clear();
+    m_stick = false;
+    m_stuck_end.cancel();
     cancel(m_issue);
     cancel(m_timer);
     cancel(m_look);

@@ -7,7 +7,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <vector>
 
+#include "base/fault.h"
+#include "base/fault_duration.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -54,6 +58,16 @@ public:
 
     histogram latency{*this, "latency", "ps", "of acknowledged messages"};
 
+    fault_kind<fault_duration_arguments> stuck{
+        *this,
+        "stuck",
+        "the send queue whose turn comes next sends nothing, until its queue pair is reset",
+        [this](const auto& a) {
+            m_stick = true;
+            m_stuck_end.after(a.lasting);
+        },
+        {{0}, "for how long, until all send queues go on; 0 ps: for good"}};
+
     requester(const sc_core::sc_module_name& name, const requester_params& params, const wiring& w);
 
     /// A queue pair has new entries, may send again, or has been flushed.
@@ -66,11 +80,15 @@ public:
     void changed(queue_pair& q, unsigned before);
     /// A receive entry that was being fetched has been taken, or has not, by a queue pair that has failed meanwhile.
     void flush_taken(queue_pair& q);
+    /// For the watchdog: the send queue that has been stuck longest.
+    std::optional<wait> waits() const override;
 
     void reset() override;
 
 private:
     bool can_transmit(queue_pair& q);
+    bool sticks(queue_pair& q);
+    void release_stuck();
     void schedule_queue_pair(queue_pair& q);
     void schedule_issue();
     void issue();
@@ -125,6 +143,13 @@ private:
     std::deque<weak_queue_pair> m_ready;  // queue pairs whose turn comes
     std::uint64_t m_reads = 0;            // packets whose payload is being fetched
     ticks m_next_issue = 0;
+    struct stuck_queue {
+        ticks since;
+        weak_queue_pair qp;
+    };
+    std::vector<stuck_queue> m_stuck;  // in the order in which they got stuck; may be gone, or reset
+    bool m_stick = false;              // the next one
+    fault_end m_stuck_end{[this] { release_stuck(); }};
     calendar_event m_issue{method<&requester::issue>, this};
     std::multimap<ticks, weak_queue_pair> m_timers;  // when to look at deadlines; may be out of date
     calendar_event m_timer{method<&requester::check_deadlines>, this};

@@ -410,6 +410,25 @@ TEST_CASE("faults of a link: down, fewer lanes, poisoned packets") {
     CHECK(poisoned == 2);
 }
 
+TEST_CASE("a queue of a link that is stuck holds up its virtual channel alone") {
+    auto& net = machines::get().net;
+    net.reset();
+    inject("quad.d0.link", "stuck", [](fault_injection& o) {
+        setter channel("channel", "response"), lasting("lasting", "3 us");
+        o.describe(channel);
+        o.describe(lasting);
+    });
+    const auto begin = calendar::current().now();
+    net.probes[0]->at.send(net.probes[0]->make(1));
+    net.probes[1]->at.send(net.probes[1]->make(0));
+    calendar::current().run_until(begin + 2'000'000);
+    CHECK(net.probes[0]->responses.size() == 1);
+    CHECK(net.probes[1]->responses.empty());
+    run_all();
+    REQUIRE(net.probes[1]->responses.size() == 1);
+    CHECK(net.probes[1]->responses[0].when - begin > 3'000'000);
+}
+
 TEST_CASE("a repaired link has the lanes that it would have had without the fault") {
     auto& net = machines::get().net;
     net.reset();

@@ -6,37 +6,6 @@ using namespace fabricvp;
 using namespace fabricvp::hca;
 using namespace fabricvp::hca::test;
 
-namespace {
-
-/// Several requests under way: the last of them, above all, which nothing follows that would show a gap.
-void post_several(two_adapter_bench& bench, const driver::memory_region& ra, const driver::memory_region& rb) {
-    std::uint64_t sum = 0, there = 0;
-    std::memcpy(&sum, bench.b.byte(rb, 0), 8);
-    for (unsigned round = 0; round < 300; ++round) {
-        INFO("round " << round);
-        const unsigned count = 2 + round % 3;
-        for (unsigned i = 0; i < count; ++i) {
-            send_request r;
-            r.opcode = round % 2 ? HCA_OP_WRITE : HCA_OP_FETCH_ADD;
-            r.rkey = rb.key;
-            r.remote = round % 2 ? 64 : 0;
-            r.list = {{8, ra.key, 8}};
-            r.swap_add = 1 + i;
-            sum += round % 2 ? 0 : 1 + i;
-            bench.qa->post(r);
-        }
-        for (unsigned i = 0; i < count; ++i) {
-            const auto c = bench.wait(bench.a, *bench.cq_a, 2'000'000'000);
-            REQUIRE(c);
-            REQUIRE(!c->error());
-        }
-    }
-    std::memcpy(&there, bench.b.byte(rb, 0), 8);
-    CHECK(there == sum);
-}
-
-}  // namespace
-
 TEST_CASE("a reliable connection over a cable that loses packets") {
     calendar timeline;
     two_adapter_bench bench;

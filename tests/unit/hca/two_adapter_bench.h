@@ -85,6 +85,15 @@ inline void inject_loss(two_adapter_bench& bench, const char* share) {
     }
 }
 
+/// Every packet goes twice, in both directions.
+inline void inject_duplicates(two_adapter_bench& bench) {
+    for (auto& adapter : bench.host.adapters) {
+        auto& fault = adapter->network.link.faults.duplicate;
+        fault.defaults.count = 1'000'000'000;
+        fault.order()->apply();
+    }
+}
+
 inline std::vector<std::uint8_t> read(driver& d, const driver::memory_region& r, std::uint64_t from,
                                       std::size_t bytes) {
     std::vector<std::uint8_t> all(bytes);
@@ -94,6 +103,33 @@ inline std::vector<std::uint8_t> read(driver& d, const driver::memory_region& r,
 
 inline void fill(driver& d, const driver::memory_region& r, std::mt19937& random) {
     for (std::uint64_t i = 0; i < r.bytes; ++i) *d.byte(r, r.address + i) = static_cast<std::uint8_t>(random());
+}
+
+/// Several requests under way: the last of them, above all, which nothing follows that would show a gap.
+inline void post_several(two_adapter_bench& bench, const driver::memory_region& ra, const driver::memory_region& rb) {
+    std::uint64_t sum = 0, there = 0;
+    std::memcpy(&sum, bench.b.byte(rb, 0), 8);
+    for (unsigned round = 0; round < 300; ++round) {
+        INFO("round " << round);
+        const unsigned count = 2 + round % 3;
+        for (unsigned i = 0; i < count; ++i) {
+            send_request r;
+            r.opcode = round % 2 ? HCA_OP_WRITE : HCA_OP_FETCH_ADD;
+            r.rkey = rb.key;
+            r.remote = round % 2 ? 64 : 0;
+            r.list = {{8, ra.key, 8}};
+            r.swap_add = 1 + i;
+            sum += round % 2 ? 0 : 1 + i;
+            bench.qa->post(r);
+        }
+        for (unsigned i = 0; i < count; ++i) {
+            const auto c = bench.wait(bench.a, *bench.cq_a, 2'000'000'000);
+            REQUIRE(c);
+            REQUIRE(!c->error());
+        }
+    }
+    std::memcpy(&there, bench.b.byte(rb, 0), 8);
+    CHECK(there == sum);
 }
 
 }  // namespace fabricvp::hca::test

@@ -57,6 +57,33 @@ TEST_CASE("dropped credits are missing as soon as they come back") {
     CHECK(a.covered_at(9) == never);
 }
 
+TEST_CASE("withheld credits are there, and cover nothing until they are released") {
+    credit_account a(8);
+    a.consume(6);
+    a.withhold();
+    a.withhold();
+    CHECK(a.withheld());
+    CHECK_FALSE(a.covers(1, 0));
+    a.replenish(6, 5);
+    CHECK(a.covered_at(1) == never);
+    CHECK_FALSE(a.covers(1, 5));
+    CHECK(a.available(5) == 8);
+    CHECK(a.in_use(5) == 0);
+    a.drop(3, 5);
+    CHECK(a.available(5) == 5);
+    a.release();
+    a.release();
+    CHECK_FALSE(a.withheld());
+    CHECK(a.covers(5, 5));
+    CHECK_FALSE(a.covers(6, 5));
+    a.withhold();
+    a.reset();
+    CHECK_FALSE(a.covers(1, 6));
+    CHECK(a.available(6) == 8);
+    a.release();
+    CHECK(a.covers(8, 6));
+}
+
 // Hundreds are on their way back at a time, so the ring in which they wait wraps and grows between uses.
 TEST_CASE("an account with many returns on their way agrees with one that looks at each") {
     std::mt19937_64 random(7);

@@ -155,6 +155,29 @@ TEST_CASE("credits that are lost do not come back, until a reset") {
     CHECK(b.right.received.size() == 1);
 }
 
+TEST_CASE("a queue that is stuck is named, lets others pass, and goes on when it is released") {
+    auto& b = bench::get();
+    b.left.hold_queue(0);
+    const auto begin = b.timeline.now();
+    b.left.send(make_note(1, 60));
+    run_all();
+    CHECK(b.right.received.empty());
+    REQUIRE(b.left.waits());
+    CHECK(b.left.waits()->since == begin);
+    CHECK(b.left.waits()->what == "a queue that is stuck, with class 0 of right: 160 of 160 bytes, 4 of 4 slots");
+    b.left.reset();
+    b.left.clear();
+    b.left.send(make_note(2, 60));
+    run_all();
+    CHECK(b.right.received.empty());
+    const auto released = b.timeline.now();
+    b.left.release_queue(0);
+    run_all();
+    REQUIRE(b.right.received.size() == 1);
+    CHECK(b.right.received[0].when == released + transmission(60));
+    CHECK_FALSE(b.left.waits());
+}
+
 TEST_CASE("what waits for lanes says so, and goes on when there are some") {
     auto& b = bench::get();
     auto& both = b.left.duplex();

@@ -331,6 +331,42 @@ TEST_CASE("faults of a cable outlive resets of its ends") {
     CHECK(w.a.link.faults.down.injected.total() == 1);
 }
 
+TEST_CASE("packets that are sent twice arrive twice, and in order") {
+    auto& w = all().faulty;
+    w.b.received.clear();
+    const auto before = w.a.link.packets_sent.total();
+    w.a.link.faults.duplicate.defaults.count = 2;
+    w.a.link.faults.duplicate.order()->apply();
+    for (unsigned i = 0; i < 3; ++i) w.a.send(make_datagram(2, 64, i));
+    run_all();
+    std::vector<std::uint32_t> order;
+    for (const auto& r : w.b.received) order.push_back(r.psn);
+    CHECK(order == std::vector<std::uint32_t>{0, 0, 1, 1, 2});
+    CHECK(w.a.link.duplicated.total() == 2);
+    CHECK(w.a.link.packets_sent.total() == before + 5);
+}
+
+TEST_CASE("the queue of a lane that is stuck waits for the end of that, and holds up no other") {
+    auto& w = all().faulty;
+    w.b.received.clear();
+    auto& stuck = w.a.link.faults.stuck;
+    stuck.defaults.lane = 1;
+    stuck.defaults.lasting = duration{1_ms};
+    const auto begin = time();
+    stuck.order()->apply();
+    w.a.send(make_datagram(2, 64, 0, 1));
+    w.a.send(make_datagram(2, 64, 1, 0));
+    all().timeline.run_until(begin + 900_us);
+    REQUIRE(w.b.received.size() == 1);
+    CHECK(w.b.received[0].psn == 1);
+    REQUIRE(w.a.link.waits());
+    CHECK_THAT(w.a.link.waits()->what, Catch::StartsWith("a queue that is stuck, with credits of virtual lane 1 of "));
+    run_all();
+    REQUIRE(w.b.received.size() == 2);
+    CHECK(w.b.received[1].when > begin + 1_ms);
+    CHECK_FALSE(w.a.link.waits());
+}
+
 TEST_CASE("arbitration of lanes") {
     lane_arbiter a;
     SECTION("by weight, in turns") {

@@ -457,6 +457,27 @@ TEST_CASE("a lost credit is named, and a link that goes down gets its credits ba
     CHECK(std::memcmp(engine.memory.data(), machine.engines[6]->memory.data(), 64 << 10) == 0);
 }
 
+TEST_CASE("a queue that is stuck is named, and goes on at the end of that") {
+    auto& b = bench();
+    auto& machine = b.machine;
+    auto& engine = *machine.engines[7];
+    const auto begin = b.timeline.now();
+    b.inject(engine.link.faults.stuck, "lasting", "400 us");
+    std::memset(engine.memory.data(), 0x3c, 64 << 10);
+    engine.push(0, cs_storm_bench::engine_base(6), 64 << 10, {});
+    b.run(300 * us);
+    const auto wait = engine.link.waits();
+    REQUIRE(wait);
+    CHECK(wait->since < begin + us);
+    CHECK(wait->what ==
+          "a queue that is stuck, with posted credits of bench.board3.downstream_port1: 64 of 64 headers "
+          "and 8192 of 8192 bytes are left");
+    CHECK(std::memcmp(engine.memory.data(), machine.engines[6]->memory.data(), 64 << 10) != 0);
+    b.run(300 * us);
+    CHECK_FALSE(engine.link.waits());
+    CHECK(std::memcmp(engine.memory.data(), machine.engines[6]->memory.data(), 64 << 10) == 0);
+}
+
 TEST_CASE("a function-level reset clears registers, and its own requests' completions do no harm") {
     auto& b = bench();
     auto& machine = b.machine;

@@ -22,8 +22,8 @@ STRUCTURES = {
     "host memory": re.compile(r"\.host\.dram$"),
     "command processor": re.compile(r"\.processor$"),
     "lanes' registers": re.compile(r"\.compute_unit\d+$"),
-    "GPU": re.compile(r"\.gpu\d+$"),
-    "RDMA adapter": re.compile(r"\.hca\d+$"),
+    "GPU": re.compile(r"\.gpu\d+(\.dispatcher)?$"),
+    "RDMA adapter": re.compile(r"\.hca\d+(\.requester)?$"),
     "PCIe": re.compile(r"\.link$|\.pcie\."),
     "node": re.compile(r"^node\d+$"),
 }
@@ -157,12 +157,18 @@ _CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple
         ("request lost", "drop", lambda d, t: _one("drop", flow="non_posted")),
         ("TLP poisoned", "poison", lambda d, t: _one("poison", flow=_flow(d))),
         ("credits lost", "lose_credit", lambda d, t: _one("lose_credit", flow=_flow(d))),
+        ("queue stuck", "stuck", lambda d, t: _one("stuck", flow=_flow(d), lasting=_lasting(d))),
     ),
     "GPU fabric": (
         ("bit errors", "bit_errors", _bit_errors(-7, -4)),
         ("link down", "down", lambda d, t: _one("down", lasting=_lasting(d))),
         ("link flapping", "down", _flapping("down")),
         ("lanes lost", "lanes", lambda d, t: _one("lanes", lanes=str(d.randint(1, 8)), lasting=_lasting(d))),
+        (
+            "queue stuck",
+            "stuck",
+            lambda d, t: _one("stuck", channel=d.choice(("request", "response")), lasting=_lasting(d)),
+        ),
         ("packet poisoned", "poison", lambda d, t: _one("poison")),
         ("bit flip behind the CRC", "flip", lambda d, t: _one("flip", bit=str(d.randrange(576)))),
         ("dead", "dead", lambda d, t: _one("dead")),
@@ -171,6 +177,8 @@ _CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple
         ("bit errors", "bit_errors", _bit_errors(-8, -4)),
         ("packets lost", "loss", lambda d, t: _one("loss", rate=f"{_log(d, -3, -0.3):g}", lasting=_lasting(d))),
         ("packet lost", "drop", lambda d, t: _one("drop", count=str(d.randint(1, 4)))),
+        ("packet duplicated", "duplicate", lambda d, t: _one("duplicate", count=str(d.randint(1, 4)))),
+        ("queue stuck", "stuck", lambda d, t: _one("stuck", lane="0", lasting=_lasting(d))),
         (
             "packet corrupted",
             "corrupt",
@@ -190,8 +198,14 @@ _CATALOGUE: dict[str, tuple[tuple[str, str, Callable[[random.Random, str], tuple
     ),
     "lanes' registers": (("bit flip", "flip", _register(1)), ("two bits flip", "flip", _register(2))),
     "InfiniBand switch": (("dead", "dead", lambda d, t: _one("dead")),),
-    "GPU": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
-    "RDMA adapter": (("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),),
+    "GPU": (
+        ("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),
+        ("dispatcher stuck", "stuck", lambda d, t: _one("stuck", lasting=_lasting(d))),
+    ),
+    "RDMA adapter": (
+        ("removed", "surprise_removal", lambda d, t: _one("surprise_removal")),
+        ("send queue stuck", "stuck", lambda d, t: _one("stuck", lasting=_lasting(d))),
+    ),
     "node": (("power off", "power_off", lambda d, t: _one("power_off")),),
 }
 
