@@ -26,10 +26,10 @@ def last_change() -> str:
     return _git("log", "-1", "--format=%cs", "--", *CODE) or ""
 
 
-def changed_since(name: str) -> bool | None:
-    """Whether a commit after that one has changed `CODE`; None where the repository does not have it."""
-    found = _git("rev-list", "-1", f"{name}..HEAD", "--", *CODE)
-    return None if found is None else found != ""
+def changes_since(name: str) -> int | None:
+    """How many commits after that one have changed `CODE`; None where the repository does not have it."""
+    found = _git("rev-list", "--count", f"{name}..HEAD", "--", *CODE)
+    return None if found is None else int(found)
 
 
 def _git(*arguments: str) -> str | None:

@@ -143,7 +143,10 @@ def test_results_with_a_commit_go_by_what_changed_since(repository):
     repository("platform/cli/a.cpp", "of the command line")
     assert source_tree.commit() != first and study.state_of(found, "2026-01-02") == "at hand"
     repository("models/a.cpp", "2")
-    assert study.state_of(found, "2026-01-02") == study.state_of(found, "2026-01-01") == "older than the code"
+    older = "older than the code, by 1 commit"
+    assert study.state_of(found, "2026-01-02") == study.state_of(found, "2026-01-01") == older
+    repository("configs/a.yaml", "3")
+    assert study.state_of(found, "2026-01-02") == "older than the code, by 2 commits"
     elsewhere = study.Found("2026-01-02", "0123456789ab", "", [])
     assert study.state_of(elsewhere, "2026-01-01") == "at hand"  # by its day
 

@@ -140,11 +140,12 @@ def state_of(found: Found | None, changed: str) -> str:
     """Whether a result is at hand and of the code as it is. ``changed``: the day of the code's last change."""
     if found is None:
         return "missing"
-    since = source_tree.changed_since(found.commit) if found.commit else None
+    since = source_tree.changes_since(found.commit) if found.commit else None
+    if since:
+        return f"older than the code, by {since} commit{'s' if since > 1 else ''}"
     if since is None and found.date == changed:
         return "from the day of the code's last change"
-    older = bool(changed) and found.date < changed if since is None else since
-    return "older than the code" if older else "at hand"
+    return "older than the code" if since is None and changed and found.date < changed else "at hand"
 
 
 def _state(system: str, experiment: str, found: Found | None, changed: str) -> dict[str, str]:
