@@ -37,7 +37,7 @@ def strong_scaling(frame: pandas.DataFrame, key: str, label: str, gain: float | 
         plain_log(panel.yaxis)
         panel.set(title=f"{size:,} bytes", xlabel="nodes")
     panels[0].set_ylabel(label)
-    panels[0].legend(fontsize="x-small")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize="x-small")
     return figure
 
 
