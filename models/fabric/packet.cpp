@@ -13,11 +13,6 @@ const char* name_of(packet_class c) {
     return names[static_cast<unsigned>(c)];
 }
 
-const char* name_of(virtual_channel c) {
-    static constexpr const char* names[] = {"request", "response", "page_table_request", "page_table_response"};
-    return names[static_cast<unsigned>(c)];
-}
-
 void packet_format::describe(parameter_visitor& v) {
     v.field("flit", flit, between{1, 256}, "what links carry at a time; the last flit of a packet is padded");
     v.field("header", header, between{1, 64}, "of every packet: type, destination, identifier");

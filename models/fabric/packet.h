@@ -45,7 +45,6 @@ constexpr packet_class response_to(packet_class c) {
 /// by those of data unless packet_format::page_table_channels gives them their own.
 enum class virtual_channel : std::uint8_t { request, response, page_table_request, page_table_response };
 inline constexpr unsigned virtual_channels = 4, data_channels = 2;
-const char* name_of(virtual_channel c);
 constexpr bool is_data(virtual_channel c) { return c <= virtual_channel::response; }
 /// \param separate page-table packets have channels of their own
 constexpr virtual_channel channel_of(packet_class c, bool separate) {

@@ -56,8 +56,8 @@ void buffer_params::describe(parameter_visitor& v) {
 }
 
 std::string port_traits::describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {
-    return fmt::format("{} credits of {}: {} of {} flits are left", name_of(static_cast<virtual_channel>(c)), partner,
-                       left[0], initial[0]);
+    return fmt::format("{} credits of {}: {} of {} flits are left", choice_traits<virtual_channel>::names[c].second,
+                       partner, left[0], initial[0]);
 }
 
 port::port(const sc_core::sc_module_name& name, const link_params& p, const buffer_params& b, const port_place& place)

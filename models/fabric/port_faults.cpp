@@ -61,7 +61,7 @@ port_faults::port_faults(port& at)
                 m_repairs.insert(after, {when, lost});
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
-      stuck(at, "stuck", "a queue towards this direction sends nothing; other virtual channels go on",
+      stuck(at, "stuck", "the queues of a virtual channel send nothing this way; other channels go on",
             [this](const auto& a) {
                 m_port.hold_queue(static_cast<unsigned>(a.channel));
                 m_stuck_end.after(a.lasting);

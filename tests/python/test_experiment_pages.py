@@ -8,6 +8,9 @@ from pathlib import Path
 import pandas
 import pytest
 from fabricvp import experiments
+from fabricvp.experiments.compnet import PARTS
+from fabricvp.experiments.compnet_latency import plots as latency_plots
+from fabricvp.experiments.compnet_reduction import plots as reduction_plots
 from fabricvp.experiments.frame import Experiment, Report
 from fabricvp.experiments.lanes import plots as lanes_plots
 from fabricvp.experiments.lanes.conclusion import percent, verdict
@@ -178,6 +181,39 @@ def test_workloads_of_no_mean_stand_apart():
     assert [t.get_text() for t in lanes_plots.bars(gains.loc[["gather"]], ("gather",)).axes[0].get_xticklabels()] == [
         "gather"
     ]
+
+
+def marked(axes, label):
+    """The published mark with that label: (x, y) of each."""
+    (line,) = (line for line in axes.get_lines() if line.get_label().startswith(label))
+    return list(zip(*line.get_data()))
+
+
+def test_host_networking_stands_beside_its_published_round_trip():
+    frame = pandas.DataFrame(
+        {"backend": "GHN", "groups": groups, "threads": threads, "us": 9.0} for groups in (8, 64) for threads in (1, 8)
+    )
+    few, many = latency_plots.threads(frame, "us", "µs", (8, 40.0)).axes
+    assert marked(many, "GHN, published") == [(8, 40.0)]
+    assert [line.get_label() for line in few.get_lines()] == ["GHN"]
+
+
+def test_all_reduces_stand_beside_what_was_published_to_be_saved():
+    frame = pandas.DataFrame(
+        {"backend": backend, "bytes": 64, "nodes": nodes, "us": 23.0, **dict.fromkeys(PARTS.values(), part)}
+        for backend, part in (("GHN", 4.0), ("ComP-Net", 3.0))
+        for nodes in (2, 4)
+    )
+    (panel,) = reduction_plots.strong_scaling(frame, "us", "µs", 1.15).axes
+    assert marked(panel, "ComP-Net at the most") == [(2, pytest.approx(20)), (4, pytest.approx(20))]
+    (bars,) = reduction_plots.parts(frame).axes
+    assert marked(bars, "published")[0][0] == pytest.approx(4 * len(PARTS) / 2)
+
+
+def test_the_share_of_good_predictions_stands_beside_the_published_one():
+    frame = pandas.DataFrame({"family": "random", **dict.fromkeys(congestion_plots.FORMS, [0.1, -0.14, 0.16, 0.0])})
+    texts = [axes.texts[0].get_text() for axes in congestion_plots.histogram(frame).axes]
+    assert texts == ["within ±15 %: 75 % (published 95 %)", "within ±15 %: 75 %", "within ±15 %: 75 %"]
 
 
 def test_orders_are_no_forms():

@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import random
 import signal
 from dataclasses import replace
 
@@ -316,6 +317,20 @@ def test_caches_of_units_are_hit_while_their_wavefronts_live():
             scalar = platform.call(live_unit_cache, "node0.gpu0.memory.scalar_cache2", fraction)
             assert scalar in {f"{gpu}.memory.scalar_cache{unit // 4}" for gpu, unit in alive}
         assert unit.startswith("node0.gpu3.")
+
+
+def test_queues_of_all_structures_are_drawn():
+    with fabricvp.spawn("cluster") as platform:
+        kinds = kinds_of(platform.faults(), 2)
+    stuck = {k.structure: k.name for k in kinds if k.draw(random.Random(1), k.targets[0])[0].kind == "stuck"}
+    assert stuck == {
+        "PCIe": "queue stuck",
+        "GPU fabric": "queue stuck",
+        "InfiniBand link": "queue stuck",
+        "GPU": "dispatcher stuck",
+        "RDMA adapter": "send queue stuck",
+    }
+    assert [k.structure for k in kinds if k.name == "packet duplicated"] == ["InfiniBand link"]
 
 
 def test_flips_in_caches_of_units_happen_while_wavefronts_live():

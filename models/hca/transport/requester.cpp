@@ -73,7 +73,7 @@ void requester::release_stuck() {
 std::optional<model::wait> requester::waits() const {
     for (const auto& each : m_stuck) {
         const auto* q = m_qps.find(each.qp);
-        if (!q || !q->send.stuck) continue;
+        if (!q || !q->send.stuck || q->attributes.flushes_sends()) continue;  // one that has failed sends no more
         return wait{each.since, fmt::format("the send queue of queue pair {}, which is stuck", q->attributes.number)};
     }
     return std::nullopt;

@@ -35,6 +35,12 @@ TEST_CASE("a send queue that is stuck is named; its end, or a reset of the queue
     requester.stuck.order()->apply();
     bench.qa->post(r);
     CHECK_FALSE(bench.wait(bench.a, *bench.cq_a, 1'000'000'000));
+    REQUIRE(requester.waits());
+    REQUIRE(bench.a.command(HCA_2ERR_QP, bench.qa->number) == HCA_OK);
+    CHECK_FALSE(requester.waits());  // what it had to send has been flushed
+    const auto flushed = bench.wait(bench.a, *bench.cq_a, 40'000'000);
+    REQUIRE(flushed);
+    CHECK(flushed->syndrome == HCA_FLUSHED);
     REQUIRE(bench.a.command(HCA_2RST_QP, bench.qa->number, 1) == HCA_OK);
     CHECK_FALSE(requester.waits());
     bench.connect({}, 0x22);

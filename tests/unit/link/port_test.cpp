@@ -155,9 +155,13 @@ TEST_CASE("credits that are lost do not come back, until a reset") {
     CHECK(b.right.received.size() == 1);
 }
 
-TEST_CASE("a queue that is stuck is named, lets others pass, and goes on when it is released") {
+TEST_CASE("a queue that is stuck is named, lets other classes pass, and goes on when it is released") {
     auto& b = bench::get();
     b.left.hold_queue(0);
+    b.left.send(make_note(1, 60, 1));
+    run_all();
+    CHECK(b.right.received.size() == 1);
+    b.right.clear();
     const auto begin = b.timeline.now();
     b.left.send(make_note(1, 60));
     run_all();

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib.figure import Figure
+
 from ..drawing import mark_published
 from . import published
 from .families import FORMS
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
     from .calibration import Lengths
 
@@ -22,8 +23,6 @@ _INK = "#1c2430"  #: of what is no form and no order
 
 
 def _figure(columns: int, height: float = 3.4) -> tuple[Figure, list]:
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(4.6 * columns, height), layout="constrained")
     axes = figure.subplots(1, columns, squeeze=False)[0]
     for axis in axes:
