@@ -18,6 +18,15 @@ def spread_of(folder):
     return table
 
 
+def grid_of(folder, runs=3):
+    """The table `spread` of a quick run that has rows and columns, by both."""
+    table = pandas.read_csv(folder / "found" / "spread.csv").set_index(["row", "column"])
+    assert list(table.columns) == ["runs", "mean", "min", "max"] and (table["runs"] == runs).all()
+    assert (table["min"] <= table["mean"]).all() and (table["mean"] <= table["max"]).all()
+    assert (table["min"] < table["max"]).any()  # steps of the clocks change something
+    return table
+
+
 BACKENDS_OF_THE_BUS = ("GHN", "ComP-Net", "GPU-native")
 
 
@@ -136,13 +145,19 @@ def test_jacobi(experiment, refreshed, tmp_path):
     rows = experiment("compnet-jacobi", checks=4).measured
     tables, left = refreshed("compnet-jacobi")
     assert left == [] and tables["time"]["columns"] == ["rows and columns of a node", "32²", "128²"]
-    assert [len(table["rows"]) for table in tables.values()] == [7, 7]
+    assert [len(tables[name]["rows"]) for name in ("time", "energy")] == [7, 7]
     # CPUs alone win on small grids and lose on larger ones; a launch for each iteration costs what the driver takes.
     assert rows["CPU only, 32², driver 0 µs"] < rows["ComP-Net, 32², driver 0 µs"]
     assert rows["CPU only, 128², driver 0 µs"] > rows["ComP-Net, 128², driver 0 µs"]
     assert rows["HDN, 128², driver 20 µs"] - rows["HDN, 128², driver 0 µs"] == pytest.approx(20, abs=1)
     assert rows["ComP-Net, 128², driver 20 µs"] - rows["ComP-Net, 128², driver 0 µs"] == pytest.approx(2, abs=0.4)
     assert rows["GHN, APU, 32², driver 0 µs"] < rows["HDN, 32², driver 0 µs"]
+    spread = grid_of(tmp_path)
+    assert len(spread) == 10
+    for size in "32²", "128²":
+        nominal = rows[f"GHN, {size}, driver 0 µs"] / rows[f"ComP-Net, {size}, driver 0 µs"]
+        line = spread.loc["GHN over ComP-Net", size]
+        assert line["min"] - 1e-5 <= nominal <= line["max"] + 1e-5
     assert (tmp_path / "found" / "sizes.png").stat().st_size > 0
 
 
@@ -221,15 +236,19 @@ def test_projection_of_training():
 
 
 @pytest.mark.timeout(900)
-def test_training(experiment):
+def test_training(experiment, tmp_path):
     result = experiment("compnet-training", checks=3)
+    spread = grid_of(tmp_path)
+    assert len(spread) == sum(bool(w.tensors) for w in WORKLOADS)
+    line, name = spread.loc["AN4 LSTM", "ComP-Net"], "training, AN4 LSTM, ComP-Net, 0 µs a launch for the driver"
+    assert line["min"] - 1e-5 <= result.measured[name] <= line["max"] + 1e-5
     for name, bound in (("AN4 LSTM", 2.0), ("CIFAR", 1 / 0.96)):
         gain = result.measured[f"training, {name}, ComP-Net, 20 µs a launch for the driver"]
         assert 1 < gain < bound
 
 
 @pytest.mark.timeout(900)
-def test_scaling(experiment, refreshed):
+def test_scaling(experiment, refreshed, tmp_path):
     rows = experiment("compnet-scaling", checks=3).measured
     tables, left = refreshed("compnet-scaling")
     assert left == [] and tables["round_trips"]["columns"][-1] == "requests a second, at most"
@@ -240,6 +259,11 @@ def test_scaling(experiment, refreshed):
             for how in ("all queues read", "doorbells")
         ]
         assert misses[1] < misses[0]
+    spread = grid_of(tmp_path)
+    assert len(spread) == 4 and len(tables["spread"]["rows"]) == 2
+    slow, fast = (rows[f"round trip, 32 work-groups, 1 hart, {how}"] for how in ("doorbells", "all queues read"))
+    line = spread.loc["1 hart, doorbells over all queues read", "32 work-groups"]
+    assert line["min"] - 1e-5 <= slow / fast <= line["max"] + 1e-5
     assert len(tables["doorbells"]["rows"]) == 4
     rate = {harts: rows[f"requests a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
     assert rate[2] > 1.5 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can

@@ -138,6 +138,10 @@ def test_what_if(experiment, tmp_path):
     assert (tmp_path / "found" / "what_if.png").stat().st_size > 0 and len(
         pandas.read_csv(tmp_path / "found" / "verdict.csv")
     ) == 18
+    spread = pandas.read_csv(tmp_path / "found" / "spread.csv").set_index(["row", "column"])
+    assert len(spread) == 3 and (spread["runs"] == 3).all() and (spread["min"] < spread["max"]).any()
+    line = spread.loc["latency, one switch, generation 3", "host, host"]
+    assert is_within(line, us["one switch", 3, "host", "host"] / us["one switch", 3, "GPU", "GPU"])
 
 
 @pytest.mark.timeout(1200)
@@ -173,6 +177,8 @@ def test_modern(experiment, tmp_path):
     never, waits = (rows[f"{there}, {how}"] for how in ("a fence that never waits for PCIe", "a fence of system scope"))
     assert never["published"] == 6.85 and waits["published"] is None
     assert 3 < never["measured"] < waits["measured"] - 0.5
+    spread = spread_of(tmp_path)
+    assert len(spread) == 6 and is_within(spread.loc["one lane, M/s"], rows[f"{new}: one lane"]["measured"])
     fences = pandas.read_csv(tmp_path / "found" / "fences.csv")
     fences = fences[fences["machine"] == new].set_index("fence")
     system = fences.loc[[f for f in fences.index if f.startswith("a fence of system scope") and "record" not in f]]

@@ -7,6 +7,7 @@ from fabricvp.data import resolve_config
 from fabricvp.errors import InputError
 from fabricvp.experiments import perturbations
 from fabricvp.experiments.compnet import CLOCKS, MACHINES
+from fabricvp.experiments.page_layout import spread_grid
 from fabricvp.experiments.perturbations import perturbed_clock, perturbed_clocks, perturbed_text, spread_table
 
 
@@ -45,3 +46,13 @@ def test_a_table_of_spread():
     assert len(perturbations.steps(quick=True)) == 3
     line = spread_table({"time, µs": [2.0, 1.0, 6.0]}).iloc[0]
     assert line.to_dict() == {"what": "time, µs", "runs": 3, "mean": 3.0, "min": 1.0, "max": 6.0}
+
+
+def test_a_table_of_spread_by_row_and_column():
+    found = {("a over b", "16²"): [2.0, 1.0, 6.0], ("a over b", "32²"): [1.0, 1.0], ("c over b", "16²"): [0.5, 0.51]}
+    table = spread_grid("side")({"spread": perturbations.spread_grid(found)})
+    assert list(table.columns) == ["side", "16²", "32²"]
+    assert [list(row) for row in table.rows] == [
+        ["a over b", "3.000 (1.000 to 6.000)", "1.000"],
+        ["c over b", "0.5050 (0.5000 to 0.5100)", ""],
+    ]

@@ -115,6 +115,23 @@ def spread(frames: Frames) -> PageTable:
     return PageTable(("figure", "runs", "mean", "smallest", "largest"), rows)
 
 
+def spread_grid(heading: str, digits: int = 4) -> Callable[[Frames], PageTable]:
+    """Figures on machines with perturbed clocks by row and column: mean, and in parentheses the smallest and the
+    largest where they differ."""
+    written = significant(digits)
+
+    def cell(mean: float, least: float, most: float) -> str:
+        low, high = written(least), written(most)
+        return written(mean) if low == high else f"{written(mean)} ({low} to {high})"
+
+    def table(frames: Frames) -> PageTable:
+        frame = frames["spread"]
+        shown = [cell(*of) for of in zip(frame["mean"], frame["min"], frame["max"])]
+        return pivoted(frame.assign(shown=shown), heading, "row", "column", "shown", str)
+
+    return table
+
+
 def figures_of(frames: Frames) -> dict[str, float]:
     """Measured figures of a result's rows, by name; nan where one is missing."""
     rows = frames["rows"]

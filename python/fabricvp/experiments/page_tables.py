@@ -22,7 +22,19 @@ from .netcrafter import pages as netcrafter
 from .netcrafter_load import pages as netcrafter_load
 from .netcrafter_sensitivity import pages as netcrafter_sensitivity
 from .netcrafter_training import pages as netcrafter_training
-from .page_layout import BACKENDS, EMPTY, Frames, NoTable, PageTable, bytes_of, fixed, pivoted, significant, spread
+from .page_layout import (
+    BACKENDS,
+    EMPTY,
+    Frames,
+    NoTable,
+    PageTable,
+    bytes_of,
+    fixed,
+    pivoted,
+    significant,
+    spread,
+    spread_grid,
+)
 from .pcie_congestion import pages as pcie_congestion
 from .rdma import pages as rdma
 from .replay import pages as replay
@@ -187,7 +199,11 @@ def _scale_memory(frames: Frames) -> PageTable:
 
 #: Experiment → table of its page → how it is made.
 PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
-    "compnet-jacobi": {"time": _jacobi("iteration_us", 1, True), "energy": _jacobi("iteration_uJ", 1e-3, False)},
+    "compnet-jacobi": {
+        "time": _jacobi("iteration_us", 1, True),
+        "energy": _jacobi("iteration_uJ", 1e-3, False),
+        "spread": spread_grid("rows and columns of a node", 3),
+    },
     "compnet-latency": {
         "round_trips": compnet_latency.round_trips,
         "distance": compnet_latency.distance,
@@ -209,8 +225,13 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "round_trips": _scaling("round_trip_us", "round trip, µs", "requests a second, at most"),
         "streams": _scaling("messages_per_us", "million messages a second without replies"),
         "doorbells": _doorbells,
+        "spread": spread_grid("round trip", 3),
     },
-    "compnet-training": {"all_reduces": compnet_training.all_reduces, "speed_ups": compnet_training.speed_ups},
+    "compnet-training": {
+        "all_reduces": compnet_training.all_reduces,
+        "speed_ups": compnet_training.speed_ups,
+        "spread": spread_grid("training over HDN"),
+    },
     "crossed": {"summary": crossed.summary, "settings": crossed.settings},
     "gpu-workloads": {
         "workloads": gpu_workloads.workloads,
@@ -223,6 +244,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "latency": gpurdma.modern_latency,
         "fences": gpurdma.modern_fences,
         "rates": gpurdma.modern_rates,
+        "spread": spread,
     },
     "gpurdma-ordering": {
         "kept_lines": gpurdma_ordering.kept_lines,
@@ -243,7 +265,12 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
         "rates": gpurdma.throughput_rates,
         "spread": spread,
     },
-    "gpurdma-what-if": {"latency": gpurdma.what_if_latency, "rates": gpurdma.what_if_rates, "cpu": gpurdma.what_if_cpu},
+    "gpurdma-what-if": {
+        "latency": gpurdma.what_if_latency,
+        "rates": gpurdma.what_if_rates,
+        "cpu": gpurdma.what_if_cpu,
+        "spread": spread_grid("times as long as with both queues in the GPU: queue pair, completion queue in", 3),
+    },
     "faults": {
         "outcomes": faults.outcomes,
         "shares": faults.shares,

@@ -88,6 +88,13 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {"runs": len(values), "mean": sum(values) / len(values), "min": min(values), "max": max(values)}
 
 
+def spread_grid(found: Mapping[tuple[str, str], Sequence[float]]) -> pandas.DataFrame:
+    """A line for each figure of a table, by its ``row`` and ``column``: ``runs``, ``mean``, ``min``, ``max``."""
+    import pandas
+
+    return pandas.DataFrame([{"row": r, "column": c, **spread(values)} for (r, c), values in found.items()]).round(6)
+
+
 def spread_table(found: Mapping[str, Sequence[float]]) -> pandas.DataFrame:
     """A line for each figure: ``what`` (its name with its unit), ``runs``, ``mean``, ``min``, ``max``."""
     import pandas

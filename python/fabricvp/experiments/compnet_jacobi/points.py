@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...guest_results import result_lines
-from ..compnet import BACKENDS, run_firmware
+from ..compnet import BACKENDS, CLOCKS, run_firmware
 from ..compnet_latency.points import CORES
+from ..perturbations import name_with, perturbed_clocks
 
 CPU = "CPU only"
 GPU_BACKENDS = tuple(backend for backend in BACKENDS if backend != CPU)
@@ -25,6 +26,7 @@ class Point:
     driver_us: int  #: that a driver takes to launch a kernel, beyond what is simulated
     bus_ns: int  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
     cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
+    step: int = 0  #: of the machine's clocks, per mille
 
     def __str__(self) -> str:
         return (
@@ -43,6 +45,11 @@ class Result:
     correct: bool = False
     retries: float = 0.0
 
+    @property
+    def gpu_backend(self) -> str:
+        """The firmware's name of the backend whose GPUs solved."""
+        return next(name for name in self.time if name != "cpu")
+
 
 def measure(point: Point) -> Result:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
@@ -58,9 +65,10 @@ def measure(point: Point) -> Result:
         "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
         "node.host.hart.instructions_per_cycle": point.cores[0],
         "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1],
+        **perturbed_clocks(CLOCKS, point.step),
     }
     regions = ("cpu", "jacobi") if reference else ("jacobi",)
-    run = run_firmware(str(point), point.backend, 2, options, regions, settings)
+    run = run_firmware(name_with(str(point), point.step), point.backend, 2, options, regions, settings)
     solved = result_lines(run.consoles[0], "jacobi")
     return Result(
         time={line["backend"]: line["time_ps"] / 1e12 / line["iterations"] for line in solved},

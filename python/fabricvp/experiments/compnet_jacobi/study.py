@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pandas
 
+from ..compnet import APU
 from ..compnet_latency.points import OTHER_CORES
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_grid, steps
 from . import plots
 from .points import CPU, GPU_BACKENDS, ITERATIONS, LARGEST_CPU, Point, Result, measure
 
@@ -18,6 +23,7 @@ LAUNCH = 20  #: µs, the slides' time of a launch
 CORES_SIZE = 32  #: rows and columns where instructions a cycle are varied
 BUS = 50  #: ns at each end of the link to the root complex
 INTRA_KERNEL = ("ComP-Net", "GHN", "GPU-native")
+COMPARED = ("HDN", "GHN", APU, "GPU-native")  #: with ComP-Net, on machines with perturbed clocks
 
 
 def study(run: Run) -> None:
@@ -79,6 +85,7 @@ def study(run: Run) -> None:
         f"{BUS} ns at each end of the link to the root complex; the adapter beside the GPU, below a switch.",
         shown=80,
     )
+    _spread(run, found, sizes)
     check = run.report.check
     wrong = [str(p) for p, f in found.items() if not f.correct]
     check(
@@ -106,7 +113,7 @@ def _frame(found: dict[Point, Result]) -> pandas.DataFrame:
                     "iteration_uJ": f.energy["cpu"] * 1e6,
                 }
             )
-        gpu = next(name for name in f.time if name != "cpu")
+        gpu = f.gpu_backend
         lines.append(
             {
                 "size": p.size,
@@ -142,6 +149,30 @@ def _cores(run: Run, found: dict[Point, Result]) -> None:
         f"What cores retire in a cycle while their caches hit, {CORES_SIZE}².",
         shown=40,
     )
+
+
+def _spread(run: Run, found: dict[Point, Result], sizes: Sequence[int]) -> None:
+    """Backends beside ComP-Net, on machines with perturbed clocks; runs come to ``found``."""
+    compared = COMPARED[:2] if run.quick else COMPARED
+    points = {(s, size): Point(s, size, 0, BUS) for s in ("ComP-Net", *compared) for size in sizes}
+    nominal = {key: found[p] for key, p in points.items()}
+    by = perturbed(run, points, nominal, measure, lambda p: float(p.size**2))
+    lines: dict[tuple[str, str], list[float]] = {}
+    for size in sizes:
+        own, column = by["ComP-Net", size], f"{size}²"
+        seconds = [f.time[f.gpu_backend] for f in own]
+        lines["ComP-Net, µs", column] = [s * 1e6 for s in seconds]
+        if "cpu" in own[0].time:
+            lines[f"{CPU} over ComP-Net", column] = [f.time["cpu"] / s for f, s in zip(own, seconds)]
+        for other in compared:
+            results = by[other, size]
+            lines[f"{other} over ComP-Net", column] = [f.time[f.gpu_backend] / s for f, s in zip(results, seconds)]
+        lines["energy, GHN over ComP-Net", column] = [
+            a.energy[a.gpu_backend] / b.energy[b.gpu_backend] for a, b in zip(by["GHN", size], own)
+        ]
+    for key, results in by.items():
+        found |= {replace(points[key], step=step): f for step, f in zip(steps(run.quick), results)}
+    run.report.table("spread", spread_grid(lines), CAPTION, shown=60)
 
 
 def _gain(frame: pandas.DataFrame, driver: int) -> pandas.Series:

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas
 
 from ..compnet_latency.points import THREADS, Point, Result, measure
 from ..frame import Missing, Run
+from ..perturbations import CAPTION, perturbed, spread_grid
 from . import plots
 from .points import EIGHT, LANES, PROCESSOR, Stream, StreamResult, measure_stream
 
 FEW = 8  #: work-groups from which on doorbells are compared
+QUICK_SPREAD = (8, 32)  #: work-groups whose round trips are measured with perturbed clocks for --quick
 SATURATED = 0.9  #: of what one hart performs at most, times the number of harts
 
 
@@ -50,18 +54,18 @@ def study(run: Run) -> None:
         shown=80,
     )
     _doorbells(run, measured)
+    shifted = _spread(run, measured)
     check = run.report.check
-    wrong = [str(p) for p, f in measured.items() if not f.correct] + [
+    wrong = [str(p) for p, f in (*measured.items(), *shifted) if not f.correct] + [
         str(s) for s, f in zip(streams, streamed.values()) if not f.correct
     ]
     check(
         "both nodes find every byte as it should be",
         not wrong,
-        ", ".join(wrong) or f"{len(measured) + len(streamed)} runs",
+        ", ".join(wrong) or f"{len(measured) + len(shifted) + len(streamed)} runs",
     )
-    check(
-        "nothing is retransmitted", not any(f.retries for f in (*measured.values(), *streamed.values())), "in every run"
-    )
+    everything = (*measured.values(), *(f for _, f in shifted), *streamed.values())
+    check("nothing is retransmitted", not any(f.retries for f in everything), "in every run")
     check("a second run is the same to the picosecond", again.round_trip == found[points[0]].round_trip, str(points[0]))
     _conclude(run, frame, crossings)
 
@@ -91,6 +95,32 @@ def _doorbells(run: Run, found: dict[Point, Result]) -> None:
         "One hart of the command processor looks at the next entry of each queue, or at a bit for each queue"
         " (doorbells). Misses are those of its data cache; misses_per_us: of one node.",
     )
+
+
+def _spread(run: Run, found: dict[Point, Result]) -> list[tuple[Point, Result]]:
+    """Round trips of the lanes over those of harts, and of one hart with doorbells over those without, on machines with
+    perturbed clocks. Gives all runs."""
+    chosen = [p for p in found if not run.quick or (p.groups in QUICK_SPREAD and p.threads == 1)]
+    nominal = {p: found[p] for p in chosen}
+    by = perturbed(run, {p: p for p in chosen}, nominal, measure, lambda p: p.rounds * p.groups + 20)
+    lines: dict[tuple[str, str], list[float]] = {}
+    for p in sorted(chosen, key=lambda p: (p.doorbells, p.threads, p.groups)):
+        if p.backend != PROCESSOR:
+            continue
+        column = f"{p.groups} work-group{'s' * (p.groups > 1)}"
+        if p.doorbells:
+            row, above, below = "1 hart, doorbells over all queues read", p, replace(p, doorbells=False)
+        else:
+            row, above, below = f"lanes over {p.threads} hart{'s' * (p.threads > 1)}", _lanes_like(p), p
+        pairs = zip(by[above], by[below])
+        lines[row, column] = [a.round_trip[EIGHT] / b.round_trip[EIGHT] for a, b in pairs]
+    run.report.table("spread", spread_grid(lines), f"Ratios of round trips. {CAPTION}")
+    return [(p, f) for p, results in by.items() for f in results]
+
+
+def _lanes_like(p: Point) -> Point:
+    """The run in which the lanes post what harts do in ``p``."""
+    return replace(p, backend=LANES, threads=1, doorbells=False)
 
 
 def _frame(found: dict[Point, Result], streamed: dict[Point, StreamResult]) -> pandas.DataFrame:

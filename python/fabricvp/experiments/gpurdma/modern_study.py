@@ -6,6 +6,7 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_table
 from . import plots, published, round_trip
 from .points import Point, Result, measure
 
@@ -129,7 +130,7 @@ def study(run: Run) -> None:
     _tables(run, found)
     _fences(run, found)
     check = run.report.check
-    both = [*found.values(), *back.values()]
+    both = [*found.values(), *_spread(run, points, found), *back.values()]
     check("every byte is right at the far side", all(f.correct for f in both), f"{len(both)} runs")
     check(
         "no doorbell is dropped, nothing is retransmitted",
@@ -254,6 +255,24 @@ def _fences(run: Run, found: dict[Key, Result]) -> None:
         "A write of 8 bytes by one lane: until it is issued, and until its completion is seen, by what stands in front"
         " of the doorbell. The three forms of a fence of system scope stand beside the same published figure.",
     )
+
+
+def _spread(run: Run, points: dict[Key, Point], found: dict[Key, Result]) -> list[Result]:
+    """What stands beside published figures, on newer machines with perturbed clocks. Gives all runs."""
+    fences = list(FENCES)[:2] if run.quick else list(FENCES)
+    rates: dict[str, tuple[str, object]] = {"one lane": ("batch", 1), "one lane, 16 entries a doorbell": ("batch", 16)}
+    if not run.quick:
+        rates |= {name: ("rate", name) for name in ("32 lanes, one queue pair", *SHAPES)}
+    keys: list[Key] = [(NEW, "alone", fence) for fence in fences] + [(NEW, *which) for which in rates.values()]
+    by = perturbed(run, {k: points[k] for k in keys}, {k: found[k] for k in keys}, measure, lambda p: p.cost)
+    lines: dict[str, list[float]] = {}
+    for fence in fences:
+        results = by[NEW, "alone", fence]
+        lines[f"to issue a write of 8 B, {fence}, µs"] = [(f.writing + f.ringing) * US for f in results]
+        lines[f"until its completion is seen, {fence}, µs"] = [f.each * US for f in results]
+    lines |= {f"{name}, M/s": [_rate(f) for f in by[NEW, *which]] for name, which in rates.items()}
+    run.report.table("spread", spread_table(lines), f"{MACHINES[NEW]}. {CAPTION}")
+    return [f for results in by.values() for f in results]
 
 
 def _conclude(run: Run, found: dict[Key, Result]) -> None:

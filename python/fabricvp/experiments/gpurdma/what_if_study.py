@@ -6,6 +6,7 @@ from __future__ import annotations
 import pandas
 
 from ..frame import Run
+from ..perturbations import CAPTION, perturbed, spread_grid
 from . import plots
 from .placement_study import PLACES, options
 from .points import BY_LIBRARY, Point, Result, measure
@@ -78,6 +79,7 @@ def study(run: Run) -> None:
         "A hart through the verbs library, queues in the host's memory, payload in the GPU: one write of 8 bytes after"
         " the other, 32 requests a call, messages of 16 KiB.",
     )
+    values += _spread(run, points, found)
     check = run.report.check
     check("every byte is right at the far side", all(f.correct for f in values), f"{len(values)} runs")
     check(
@@ -149,6 +151,22 @@ def _rows(run: Run, found: dict[Key, Result]) -> None:
             )
         else:
             run.report.row(f"{name}, 16 KiB", "Gb/s", f.gbps, None, "one lane, 16 entries a doorbell")
+
+
+def _spread(run: Run, points: dict[Key, Point], found: dict[Key, Result]) -> list[Result]:
+    """How much longer each placement takes than that with both queues in the GPU, on machines with perturbed clocks.
+    Gives all runs."""
+    chosen = [key for key in points if not run.quick or key[:3] == ("latency", "switch", 3)]
+    by = perturbed(run, {k: points[k] for k in chosen}, {k: found[k] for k in chosen}, measure)
+    lines: dict[tuple[str, str], list[float]] = {}
+    for metric, tree, generation, *place in chosen:
+        best = by[metric, tree, generation, "GPU", "GPU"]
+        if place != ["GPU", "GPU"]:
+            ratios = [a.each / b.each for a, b in zip(by[metric, tree, generation, *place], best)]
+            lines[f"{metric}, {TREES[tree]}, generation {generation}", ", ".join(place)] = ratios
+    what = "Time a message over that with both queues in the GPU, by place (queue pair, completion queue). "
+    run.report.table("spread", spread_grid(lines), what + CAPTION, shown=60)
+    return [f for results in by.values() for f in results]
 
 
 def _best(found: dict[Key, Result], metric: str, tree: str, generation: int) -> tuple[list[tuple[str, str]], float]:
