@@ -93,6 +93,7 @@ std::size_t platform::node_count() const { return m->contexts.size(); }
 
 void platform::load_images(std::size_t node, const image_set& images) {
     auto& a = m->contexts.at(node);
+    const auto before = a.images;
     if (!app_of(images).empty()) a.images = {};
     const auto absolute = [](const std::string& named) {
         return named.compare(0, 9, "firmware:") == 0 ? named : std::filesystem::absolute(named).string();
@@ -102,7 +103,12 @@ void platform::load_images(std::size_t node, const image_set& images) {
     if (!images.initrd.empty()) a.images.initrd = absolute(images.initrd);
     if (!images.append.empty()) a.images.append = images.append;
     a.images.tohost = a.images.tohost || images.tohost;
-    m->load(node);
+    try {
+        m->load(node);
+    } catch (...) {  // what a reset loads stays what it was
+        a.images = before;
+        throw;
+    }
 }
 
 void platform::keep_initrd(std::size_t node) {
@@ -392,7 +398,10 @@ void platform::start_trace(const trace::options& what, trace_file form) {
         return !m->partition || m->partition->is_of_rank(name, m->communicator->rank());
     });
     const int rank = m->partition ? static_cast<int>(m->communicator->rank()) : -1;
-    m->recording = std::make_unique<trace_recording>(what, form, rank);
+    auto own = what;
+    if (m->partition)  // parts become one file
+        own.max_bytes = std::max(trace_recording::smallest_file, what.max_bytes / m->communicator->count());
+    m->recording = std::make_unique<trace_recording>(own, form, rank);
 }
 
 void platform::start_capture(const std::string& file, const std::string& filter, std::uint64_t max_bytes) {

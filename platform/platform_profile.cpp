@@ -8,12 +8,15 @@
 #include "platform/common/input_error.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
+#include "platform/profile/debug_file.h"
 #include "platform/profile/flame_graph.h"
 
 namespace fabricvp {
 namespace {
 
 constexpr std::string_view ending = ".html";
+
+std::string folded_file(const std::string& page) { return page.substr(0, page.size() - ending.size()) + ".folded"; }
 
 std::vector<std::string> processor_files(const gpu::command_processor_params& p) {
     const auto own = firmware_folder() + "/cp.elf";
@@ -55,10 +58,9 @@ guest_profile& platform::implementation::profiler() {
 }
 
 void platform::add_symbols(const std::string& file) {
-    if (m->profile)
-        m->profile->add_symbols(file);
-    else
-        m->symbol_files.push_back(file);
+    if (m->profile) return m->profile->add_symbols(file);
+    const debug_file readable(file);
+    m->symbol_files.push_back(file);
 }
 
 void platform::start_profile(ticks period) {
@@ -98,11 +100,12 @@ std::string platform::coverage() {
 void platform::check_profile_name(const std::string& page) {
     if (page.size() <= ending.size() || page.compare(page.size() - ending.size(), ending.size(), ending) != 0)
         throw input_error(fmt::format("{}: the name of a profile's page must end in .html", quoted(page)));
+    for (const auto& file : {page, folded_file(page)}) check_writable(file);
 }
 
 void platform::write_profile(const std::string& page) {
     check_profile_name(page);
-    write_file(page.substr(0, page.size() - ending.size()) + ".folded", folded_stacks());
+    write_file(folded_file(page), folded_stacks());
     write_file(page, profile_page());
 }
 

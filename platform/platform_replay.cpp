@@ -233,6 +233,7 @@ void platform::record(const std::string& file, std::uint64_t max_bytes) {
 }
 
 std::string platform::finish_recording() {
+    if (!m->recorder) throw input_error("nothing is being recorded");
     auto& r = *m->recorder;
     if (!r.ended()) {
         m->recorder.reset();

@@ -89,6 +89,13 @@ void run_monitor::send(std::string command) {
     wake();
 }
 
+void run_monitor::leave() {
+    const std::lock_guard lock(m_mutex);
+    m_commands.clear();
+    m_left = true;
+    wake();
+}
+
 /// With the mutex held.
 void run_monitor::wake() {
     if (m_closed) return;
@@ -106,11 +113,17 @@ void run_monitor::close() {
 bool run_monitor::look() {
     if (m_pending.exchange(false)) {
         std::deque<std::string> commands;
-        bool wanted;
+        bool wanted, left;
         {
             const std::lock_guard lock(m_mutex);
             commands.swap(m_commands);
             wanted = std::exchange(m_frame_wanted, false);
+            left = std::exchange(m_left, false);
+        }
+        if (left) {
+            m_paused = false;
+            m_step_end = never;
+            m_speed = 0;
         }
         for (const auto& c : commands) m_replies->push_back(perform(c));
         if (wanted) publish();
@@ -138,6 +151,10 @@ void run_monitor::rest() {
 }
 
 void run_monitor::pause() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_left = false;  // of those who looked before
+    }
     m_paused = true;
     m_step_end = never;
 }

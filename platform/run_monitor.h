@@ -48,6 +48,8 @@ public:
     /// Whether there are onlookers, who may type.
     void set_watched(bool on) { m_watched = on; }
     bool watched() const { return m_watched; }
+    /// The last onlooker is gone: nothing holds or slows runs any more, and commands that wait are dropped.
+    void leave();
 
     // Of the simulation thread.
 
@@ -83,7 +85,7 @@ private:
     std::mutex m_mutex;  // of what stands below, up to m_pending
     std::condition_variable m_woken, m_arrived;
     std::deque<std::string> m_commands;
-    bool m_frame_wanted = false, m_closed = false;
+    bool m_frame_wanted = false, m_left = false, m_closed = false;
     std::optional<std::string> m_ready;  // a frame that is not taken
     std::atomic<bool> m_pending{false}, m_watched{false};
 

@@ -160,6 +160,8 @@ std::map<std::size_t, std::string> by_node(const options::variables_map& given, 
         auto node = node_index(text.substr(0, equals));
         const bool whole = equals == std::string::npos;  // "--tohost=node1": the node is the value
         if (whole && name != std::string("tohost")) node.reset();
+        if (name == std::string("tohost") && (!whole || !node))
+            throw input_error(fmt::format("--tohost {}: must be nodeN, or left out for node0", quoted(text)));
         if (node && *node >= p.node_count())
             throw input_error(fmt::format("--{} {}: there is no node{}: this machine has {}", name, quoted(text), *node,
                                           p.node_count()));

@@ -337,8 +337,10 @@ std::string start_profile(platform& p, const options::variables_map& given) {
     if (!given.count("profile")) return {};
     auto page = text_option(given, "profile");
     if (page == "-" && !given.count("out")) throw input_error("--profile needs FILE.html, or --out");
-    if (page == "-") page = text_option(given, "out") + "/profile.html";
-    platform::check_profile_name(page);
+    if (page == "-")
+        page = text_option(given, "out") + "/profile.html";  // a folder that is made later
+    else
+        platform::check_profile_name(page);
     ticks period = 1'000'000;
     if (given.count("profile-period"))
         period = quantity<duration>(text_option(given, "profile-period"), parameter_kind::duration, "--profile-period");

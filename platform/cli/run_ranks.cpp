@@ -28,8 +28,8 @@ namespace {
 
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
-    for (const char* option :
-         {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
+    for (const char* option : {"plan-ranks", "gdb", "gdb-nowait", "replay", "record", "record-limit", "spans",
+                               "capture", "capture-filter", "capture-limit", "trace-region", "log-bus"})
         if (given.count(option))
             throw input_error(
                 fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));

@@ -227,8 +227,8 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
     for (std::size_t i = 0; i < roots.size(); ++i) check_top_level(roots[i], i < files, params.nodes.size());
     check_until(params.simulation.until, params.nodes.size(), origin_of_simulation(roots, "until"));
 
-    std::map<std::string, std::string> without_effect;  // by origin
-    std::set<std::string> with_effect;
+    auto without_effect = head.without_effect();  // by origin
+    auto with_effect = head.with_effect();
     for (std::size_t i = 0; i < params.nodes.size(); ++i) {
         config_reader reader(layers_of(roots, i));
         auto& node = params.nodes[i];

@@ -25,12 +25,33 @@ std::string trimmed(const std::string& text) {
     return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// The line without its comment: `#` at its start or behind a blank, outside of quotes.
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// Where the regular expression of an `expect` ends: behind the first slash with nothing but a comment behind it. 0 if
+/// the line has none.
+std::size_t end_of_pattern(const std::string& line) {
+    static const std::string word = "expect";
+    auto at = line.find_first_not_of(" \t");
+    if (at == std::string::npos || line.compare(at, word.size(), word) != 0) return 0;
+    at = line.find_first_not_of(" \t", at + word.size());
+    if (at == std::string::npos || line[at] != '/' || !is_blank(line[at - 1])) return 0;
+    for (auto end = line.find('/', at + 1); end != std::string::npos; end = line.find('/', end + 1)) {
+        const auto next = line.find_first_not_of(" \t\r", end + 1);
+        if (next == std::string::npos || (line[next] == '#' && next > end + 1)) return end + 1;
+    }
+    return 0;
+}
+
+/// The line without its comment: `#` at its start or behind a blank, outside of quotes and regular expressions.
 std::string without_comment(const std::string& line) {
     bool in_quotes = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool behind_blank = i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t';
-        if (line[i] == '"' && (in_quotes ? line[i - 1] != '\\' : behind_blank)) in_quotes = !in_quotes;
+    for (auto i = end_of_pattern(line); i < line.size(); ++i) {
+        if (in_quotes && line[i] == '\\') {
+            ++i;  // what stands behind it does not end the text
+            continue;
+        }
+        const bool behind_blank = i == 0 || is_blank(line[i - 1]);
+        if (line[i] == '"' && (in_quotes || behind_blank)) in_quotes = !in_quotes;
         if (line[i] == '#' && !in_quotes && behind_blank) return line.substr(0, i);
     }
     return line;
@@ -64,7 +85,8 @@ std::shared_ptr<re2::RE2> compiled(const std::string& expression) {
 class console_script::parser {
 public:
     parser(console_script& script, const std::string& text) : m_script(script) {
-        std::istringstream lines(text);
+        static const std::string byte_order_mark = "\xef\xbb\xbf";
+        std::istringstream lines(text.compare(0, 3, byte_order_mark) == 0 ? text.substr(3) : text);
         for (std::string line; std::getline(lines, line);) {
             ++m_line;
             m_source = trimmed(without_comment(line));
@@ -109,6 +131,7 @@ private:
     void expect() {
         if (m_rest.size() < 2 || m_rest.front() != '/' || m_rest.back() != '/') return add(kind::expect, quoted_text());
         const auto expression = m_rest.substr(1, m_rest.size() - 2);
+        if (expression.empty()) fail("the pattern is empty");
         add(kind::expect, expression);
         try {
             m_script.m_steps.back().pattern = compiled(expression);

@@ -29,6 +29,7 @@ void bind_monitor(py::module_& m) {
             py::call_guard<py::gil_scoped_release>())
         .def("send", &run_monitor::send, py::call_guard<py::gil_scoped_release>())
         .def("set_watched", &run_monitor::set_watched)
+        .def("leave", &run_monitor::leave)
         .def("pause", &run_monitor::pause);
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "platform/common/input_error.h"
 #include "platform/common/terminal.h"
 #include "platform/console/console.h"
 #include "platform/loader/image_paths.h"
@@ -147,8 +148,14 @@ void session::poll() {
     }
 }
 
-void session::load_images(std::size_t node, const image_set& images) {
+/// Images take effect at a reset, which the machine has behind it once it has run.
+void session::check_not_begun() const {
     check_not_running();
+    if (m_platform->now() != 0) throw input_error("images are loaded before the first run()");
+}
+
+void session::load_images(std::size_t node, const image_set& images) {
+    check_not_begun();
     auto& files = at(node).elf_files;
     m_platform->load_images(node, images);
     for (const auto& path : {images.firmware, images.kernel})
@@ -156,7 +163,7 @@ void session::load_images(std::size_t node, const image_set& images) {
 }
 
 void session::load_app(std::size_t node, const std::string& name, const app_options& options) {
-    check_not_running();
+    check_not_begun();
     at(node);
     fabricvp::load_app(*m_platform, node, name, options);
     at(node).elf_files.push_back(find_image(images_of_app(name, options).firmware, {}));

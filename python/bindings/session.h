@@ -55,6 +55,7 @@ public:
     bool running() const { return m_running; }
     /// \throws std::runtime_error inside of run_until()
     void check_not_running() const;
+    void check_not_begun() const;
     void load_images(std::size_t node, const image_set& images);
     void load_app(std::size_t node, const std::string& name, const app_options& options);
     std::uint64_t load_elf(std::size_t node, const std::string& path);

@@ -42,6 +42,9 @@ def _reported(convert: Callable[[str], Any]) -> Callable[[str], Any]:
             return convert(text)
         except InputError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
+        except ValueError:
+            kind = "a whole number" if convert is int else "a value that this option takes"
+            raise argparse.ArgumentTypeError(f"'{text}' is not {kind}") from None
 
     return converted
 

@@ -4,6 +4,7 @@ here."""
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import io
 import mmap
@@ -62,6 +63,14 @@ MIN_ADDRESS_SPACE = {"experiment": 256 << 20, "reproduce": 256 << 20, "sweep": 2
 DEFAULT_MIN_ADDRESS_SPACE = 48 << 20
 
 
+def _written_anyhow(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Names of files may hold any bytes, which stay as they are; what the output's encoding has not is a "?"."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    code = ord(error.object[error.start])
+    return bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else "?", error.start + 1
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command. Gives 0 for success, 1 where the guest failed, 2 for bad input."""
     if sys.stdout is None:  # closed; writing to what stands for it fails
@@ -69,7 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="surrogateescape")  # names of files may hold any bytes
+        codecs.register_error("fabricvp", _written_anyhow)
+        sys.stdout.reconfigure(errors="fabricvp")
     argv = sys.argv[1:] if arguments is None else list(arguments)
     usual, warnings.formatwarning = warnings.formatwarning, _warning_line
     try:

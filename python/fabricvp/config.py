@@ -14,7 +14,7 @@ from . import _fabricvp
 class Parameter:
     """One parameter of the machine."""
 
-    path: str  #: "node.host.harts"
+    path: str  #: "node.host.harts", without the node's number
     value: Any  #: in base units: seconds, hertz, bytes, bytes per second, cycles; or bool, str, list of str
     text: str  #: as YAML would say it, with unit
     kind: str  #: boolean, integer, real, text, choice, text_list, duration, frequency, byte_size, bandwidth, cycles
@@ -23,7 +23,8 @@ class Parameter:
 
 
 class ConfigGroup:
-    """Parameters of one part of the machine as read-only attributes; lists of parts are indexed.
+    """Parameters of one part of the machine as read-only attributes; parts of lists go by their names
+    (``config.node0.gpu0``).
 
     ``describe("host.harts")`` gives a `Parameter` with unit, range and help; iterating gives the names.
     """

@@ -9,6 +9,7 @@ print(platform.app_ok, gpu.statistics["wavefront_instructions"], gpu.stalls())
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from .errors import AddressError
 from .launch import ArgumentBlock, Arguments, Launch, PendingLaunch, default_group, to_3d
 from .memory import Memory
 from .nodes import by_node
+from .streams import Stream, require_stream
 from .units import Time
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from .device_arrays import DeviceArray
     from .platform import Platform
     from .program import Program
-    from .streams import Stream
 
 _STALLS = ("memory", "queue", "fetch", "fence", "barrier", "simd")
 
@@ -167,7 +168,10 @@ class Gpu:
 
     def resident_groups(self, items: int, lanes: int = 64, lds: int = 0) -> int:
         """Work-groups of so many work-items, with wavefronts of 32 or 64 ``lanes`` and ``lds`` bytes of local data
-        share each, that the GPU holds at a time. Registers may allow fewer."""
+        share each, that the GPU holds at a time. Registers may allow fewer. Raises `ValueError` for other lanes, for
+        no work-items, and for fewer than no bytes."""
+        if items < 1 or lanes not in (32, 64) or lds < 0:
+            raise ValueError(f"items={items}, lanes={lanes}, lds={lds}: must be from 1 on, 32 or 64, and from 0 on")
         return _fabricvp.gpu_resident_groups(self._core, self._node, self.index, items, lanes, lds)
 
     @property
@@ -317,9 +321,7 @@ class Gpu:
     def stream(self) -> Stream:
         """A stream for `launch(stream=)` and kernels of programs: kernels of one follow each other, those of several
         run at the same time."""
-        from .streams import Stream
-
-        return Stream(self._platform.nodes[self._node].kernel_jobs, self.name)
+        return Stream(self._platform.nodes[self._node].kernel_jobs, self.name, self.index)
 
     def _new_array(self, size: int, contents: bytes, renewed: bool = False) -> int:
         return self._platform.nodes[self._node].kernel_jobs.arrays.add(size, contents, 1 + self.index, renewed)
@@ -355,7 +357,10 @@ class Gpu:
         from .program import Program, compile_program
 
         image, locality = compile_program(source, defines, includes, options, language, wavefront, recursion)
-        return Program(self, image, int(_fabricvp.parse_bytes(heap)) if isinstance(heap, str) else heap, locality)
+        size = int(_fabricvp.parse_bytes(heap)) if isinstance(heap, str) else operator.index(heap)
+        if size < 0:
+            raise ValueError(f"heap={heap!r}: must be from 0 bytes on")
+        return Program(self, image, size, locality)
 
     def _add_launch(
         self,
@@ -375,7 +380,10 @@ class Gpu:
         cooperative: bool = False,
     ) -> PendingLaunch:
         """A launch of `launch()`, or of a `Program`, which may be in another process."""
-        pending = self._platform.nodes[self._node].kernel_jobs.add(
+        jobs = self._platform.nodes[self._node].kernel_jobs
+        if stream is not None:
+            require_stream(stream).check_is_of(jobs, self.index)
+        pending = jobs.add(
             None if all_gpus else self.index,
             elf,
             kernel,

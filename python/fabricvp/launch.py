@@ -5,6 +5,7 @@ buffers over PCIe, and launches through a queue."""
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -203,7 +204,10 @@ def _is_array(value: Any) -> bool:
 def to_3d(sizes: int | Sequence[int], what: str) -> tuple[int, int, int]:
     """One to three sizes, as three. Raises `ValueError`."""
     given = (sizes,) if isinstance(sizes, int) or hasattr(sizes, "__index__") else tuple(sizes)
-    whole = [int(size) for size in given]
+    try:
+        whole = [operator.index(size) for size in given]
+    except TypeError:
+        raise ValueError(f"{what}={sizes!r}: one to three sizes, which are whole numbers") from None
     if not 1 <= len(whole) <= 3 or any(not 1 <= size < 1 << 32 for size in whole):
         raise ValueError(f"{what}={sizes!r}: one to three sizes of 1 to 2^32 - 1")
     return (*whole, *(1,) * (3 - len(whole)))  # type: ignore[return-value]

@@ -5,6 +5,7 @@ prints what it prints as it comes, and ends with its exit status."""
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import sys
 import tempfile
@@ -71,7 +72,7 @@ def main(arguments: list[str]) -> int:
 
         prepare_folder(given.out)
     with Platform.from_config(given.machine, overrides=overrides) as platform:
-        platform._core.set_command(["fabricvp", "run", *arguments])
+        platform._core.set_command([os.fsencode(word) for word in ("fabricvp", "run", *arguments)])
         own = linux_job.of_nodes(jobs, len(platform.nodes), given.machine)
         _boot_with(platform, given.machine, own, given.peer_memory, keep=bool(given.out))
         outputs = [Output(job, f"node{node}: " if len(own) > 1 else "") for node, job in enumerate(own)]

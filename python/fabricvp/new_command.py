@@ -117,6 +117,8 @@ def make(kind: str, name: str, where: Path) -> Path:
             f"'{name}' is no name for a project: give up to 31 small letters, digits and _, a letter first, and no word"
             " of C"
         )
+    if kind in ("device", "pcie-device") and name in sys.stdlib_module_names:
+        raise InputError(f"'{name}' is a module of Python, which the device's own would hide: take another name")
     folder = where / name
     if folder.exists():
         raise InputError(f"{folder}: is there already")

@@ -52,7 +52,7 @@ class Platform:
         self._title = Path(sys.argv[0]).name
         self._at_close: list[Callable[[], None]] = []
         self._shown: tuple[int, LocalRun | Monitor] | None = None  # by whom, in which process
-        core.set_command(sys.argv)
+        core.set_command([os.fsencode(word) for word in sys.argv])
 
     # Construction --------------------------------------------------------------------------------------------------
 
@@ -165,8 +165,8 @@ class Platform:
         self._core.record(os.fspath(file), max_bytes)
 
     def finish_recording(self) -> str:
-        """Writes the recording, and gives one line about it. Raises `InputError` if no region has ended or the file
-        cannot be written."""
+        """Writes the recording, and gives one line about it. Raises `InputError` if nothing is being recorded, if no
+        region has ended, or if the file cannot be written."""
         return self._core.finish_recording()
 
     def _with_title(self, title: str) -> Platform:
@@ -199,7 +199,7 @@ class Platform:
 
         ``firmware`` is an ELF file or raw binary at the reset address, ``kernel`` an ELF file or raw Linux `Image`,
         ``append`` the kernel's command line; ``tohost`` watches the kernel's `tohost` symbol for a verdict. Empty ones
-        stay as configured. Raises `InputError` for files that cannot be loaded.
+        stay as configured. Raises `InputError` for files that cannot be loaded, and once the machine has run.
         """
         self._core.load_images(node, os.fspath(firmware), os.fspath(kernel), os.fspath(initrd), append, tohost)
 
@@ -402,7 +402,7 @@ class Platform:
 
     @cached_property
     def config(self) -> ConfigGroup:
-        """Resolved parameters as attributes: ``platform.config.node.host.harts``. Values are in base units
+        """Resolved parameters as attributes: ``platform.config.node0.host.harts``. Values are in base units
         (seconds, hertz, bytes, bytes per second, cycles)."""
         return build_config(self._core.parameters())
 
@@ -447,8 +447,9 @@ class Platform:
         outcome of each node; then pictures: machine.svg, and fabric.svg where GPUs are linked. Results of an earlier
         run in that folder go. Raises `InputError` if it cannot, where a run is still leaving its results there for
         instance."""
-        self._core.write_results(os.fspath(folder))
-        draw_run(Path(folder))
+        where = os.fsdecode(folder)
+        self._core.write_results(where)
+        draw_run(Path(where))
 
     @renamed_arguments(most_bytes="max_bytes")
     def start_trace(
@@ -472,7 +473,7 @@ class Platform:
     def add_symbols(self, file: str | os.PathLike[str]) -> None:
         """For profiles and coverage: looks into this ELF file with debug information before it looks into those that
         nodes have loaded. Needed for what guests load themselves: kernels of one's own, programs on Linux. Before the
-        first `run()`. Raises `InputError` if it is none."""
+        first `run()`. Raises `InputError` if it is no ELF file."""
         self._core.add_symbols(os.fspath(file))
 
     def start_profile(self, period: Time = "1 us") -> None:
@@ -534,9 +535,9 @@ class Platform:
 
         self._check_unshown("monitor")
         run = self._core.monitor()
+        page = Monitor(run, Path(sys.argv[0]).name, port)
         if wait:
             run.pause()
-        page = Monitor(run, Path(sys.argv[0]).name, port)
         self._shown = os.getpid(), page
         return page
 

@@ -453,7 +453,10 @@ def grid_of(
         return grid, group_of(kernel, grid, group)
     if group is None:
         raise InputError(f"kernel '{kernel.name}': give the threads of a block")
-    return (grid[0] * group[0], grid[1] * group[1], grid[2] * group[2]), group
+    items = (grid[0] * group[0], grid[1] * group[1], grid[2] * group[2])
+    if max(items) >= 1 << 32:
+        raise InputError(f"grid {_by(grid)} × block {_by(group)}: at most 2^32 - 1 work-items in a dimension")
+    return items, group
 
 
 def group_of(kernel: Kernel, items: tuple[int, int, int], group: tuple[int, int, int] | None) -> tuple[int, int, int]:

@@ -38,13 +38,14 @@ class ProgramVariable:
 
     def set(self, value: Any) -> None:
         """Changes it: a number, what `numpy.asarray()` takes, or the bytes of a structure. Without simulated time.
-        Raises `ValueError` for another size, and `TypeError` for a structure with big-endian fields."""
+        Raises `ValueError` for another size and for numbers that it cannot hold, and `TypeError` for a structure with
+        big-endian fields."""
         import numpy
 
         if not isinstance(value, (bytes, bytearray)):
             given = numpy.asarray(value)
             if self.dtype.kind != "V":
-                given = given.astype(self.dtype)
+                given = self._converted(given)
             require_little_endian(given)
             if given.shape != self.shape:
                 raise ValueError(f"variable '{self.name}' has shape {self.shape}, not {given.shape}")
@@ -52,6 +53,16 @@ class ProgramVariable:
         if len(value) != self.nbytes:
             raise ValueError(f"variable '{self.name}' has {self.nbytes} bytes, not {len(value)}")
         self._write(bytes(value))
+
+    def _converted(self, given: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+        """In the variable's type. Raises `ValueError` for whole numbers that it cannot hold."""
+        import numpy
+
+        with numpy.errstate(invalid="ignore"):
+            found = given.astype(self.dtype)
+        if self.dtype.kind in "iu" and given.dtype.kind in "iuf" and not numpy.array_equal(found, given):
+            raise ValueError(f"variable '{self.name}' is of {self.dtype}, which cannot hold {given.tolist()!r:.60}")
+        return found
 
     def _read(self) -> bytes:
         raise NotImplementedError

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .errors import InputError
+
 if TYPE_CHECKING:
     from .launch import Jobs, PendingLaunch
 
@@ -22,8 +24,8 @@ class Stream:
     """Kernels that follow each other on a GPU, while those of other streams run. They begin when somewhere their end is
     waited for: 16 at a time, and of 8 streams of a GPU."""
 
-    def __init__(self, jobs: Jobs, name: str) -> None:
-        self._jobs, self._name = jobs, name
+    def __init__(self, jobs: Jobs, name: str, gpu: int) -> None:
+        self._jobs, self._name, self._gpu = jobs, name, gpu
         self.number = jobs.new_stream()
         self.launches: list[PendingLaunch] = []
         self.after: list[PendingLaunch] = []  # that the next launch waits for
@@ -33,12 +35,19 @@ class Stream:
         self.launches.append(launch)
         self.after = []
 
+    def check_is_of(self, jobs: Jobs, gpu: int) -> None:
+        """Raises `InputError` for another GPU's launches: what orders kernels is a queue of one GPU."""
+        if jobs is not self._jobs or gpu != self._gpu:
+            raise InputError(f"stream {self.number} is of {self._name}: take one of the GPU that launches")
+
     def record(self) -> Event:
         """An event behind the launches so far."""
         return Event(self, len(self.launches))
 
     def wait(self, event: Event) -> None:
-        """Launches from here on begin when the event has happened."""
+        """Launches from here on begin when the event has happened. Raises `TypeError` for what is no event."""
+        if not isinstance(event, Event):
+            raise TypeError(f"{event!r} is no event: give what Stream.record() gives")
         if event.launch is not None:
             self.after.append(event.launch)
 
@@ -54,6 +63,13 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<Stream {self.number} of {self._name}: {len(self.launches)} launches>"
+
+
+def require_stream(value: object) -> Stream:
+    """``value``. Raises `TypeError` unless it is a stream."""
+    if not isinstance(value, Stream):
+        raise TypeError(f"stream={value!r}: must be what Gpu.stream() gives")
+    return value
 
 
 class Event:

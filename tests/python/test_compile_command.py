@@ -86,6 +86,36 @@ def test_local_memory_is_the_machines():
         assert x[0] == 1
 
 
+def test_nothing_is_written_over(command, tmp_path):
+    (tmp_path / "k.cl").write_text("kernel void f(global int* x) { x[0] = 1; }")
+    for arguments, says in (
+        (("-o", "k.cl"), "-o k.cl: would write over the source k.cl"),
+        (("-o", "./k.elf", "--depfile", "k.elf"), "--depfile k.elf: would write over -o ./k.elf"),
+        (("--depfile", "k.cl"), "--depfile k.cl: would write over the source k.cl"),
+        (("--placement-report", "-o", "k.elf"), "-o: --placement-report compiles nothing"),
+        (("--recursion", "x"), "argument --recursion: 'x' is not a whole number"),
+    ):
+        done = command("cc", "k.cl", *arguments)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1) and says in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["k.cl"] and "kernel" in (tmp_path / "k.cl").read_text()
+
+
+@pytest.mark.timeout(100)
+def test_options_of_programs_have_values(command, tmp_path):
+    (tmp_path / "k.cl").write_text("kernel void f(global int* x) { x[0] = 1; }")
+    run = ("run", "gpu", "--program", "k.cl", "--arg", "zeros:4KiB")
+    for arguments, says in (
+        (("--define",), "--define: the value is missing"),
+        (("--kernel-name=",), "--kernel-name: the value is missing"),
+        (("--heap", "0"), "--heap '0': must be a number of bytes from 1 on"),
+        (("--lds", "1KiB", "--lds", "1KiB"), "--lds is given 2 times"),
+    ):
+        done = command(*run, *arguments)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1) and says in done.stderr
+    done = command(*run, "--heap", "65536", "--lds", "1 KiB", "--quiet")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.timeout(100)
 def test_local_memory_is_the_machines_on_the_command_line(command, tmp_path):
     (tmp_path / "k.cl").write_text("kernel void f(global int* x) { local int z[4097]; z[0] = 1; x[0] = z[x[1]]; }")

@@ -125,6 +125,9 @@ __global__ void early(int* x) {
 def test_grids_that_just_fit_wait_for_each_other(gpu, language):
     program, lanes = gpu.program(GRID, language=language), {"hip": 64, "cuda": 32}[language]
     shared = {"shared_mem": 31 << 10}  # with the kernel's own, half of a compute unit's
+    for wrong in (0, 64), (64, 0), (64, 5), (64, 64, -1):
+        with pytest.raises(ValueError, match="must be from 1 on, 32 or 64, and from 0 on"):
+            gpu.resident_groups(*wrong)
     most = gpu.resident_groups(256, lanes, 32 << 10)
     assert most == 8 and gpu.resident_groups(256, lanes) == 4 * 40 // (256 // lanes)
     for blocks in (1, 3, most):

@@ -287,7 +287,7 @@ def test_grids():
         and to_3d((5, 6), "grid") == (5, 6, 1)
         and to_3d(numpy.int64(7), "grid") == (7, 1, 1)
     )
-    for wrong in (0, (), (1, 2, 3, 4), (1 << 32,), (4, -1)):
+    for wrong in (0, (), (1, 2, 3, 4), (1 << 32,), (4, -1), [64.7], "64"):
         with pytest.raises(ValueError, match="grid="):
             to_3d(wrong, "grid")
     assert (

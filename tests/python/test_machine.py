@@ -270,6 +270,16 @@ def test_harts_share_memory(machine):
     assert platform.nodes[0].memory.read_int(platform.nodes[0].address_of("total")) == 4000
 
 
+def test_images_come_before_the_first_run(machine, assemble, tmp_path):
+    platform = machine(guests.HELLO)
+    with pytest.raises(fabricvp.InputError, match="no such file"):
+        platform.load_images(firmware=tmp_path / "none")
+    assert platform.run("1 ms").outcome == Outcome.POWER_OFF  # with the images that it had
+    for load in (lambda: platform.load_images(firmware=assemble(guests.COUNTS)), lambda: platform.load_app("fir")):
+        with pytest.raises(fabricvp.InputError, match=r"images are loaded before the first run\(\)"):
+            load()
+
+
 def test_nodes_are_apart(machine, assemble):
     platform = machine(guests.HELLO, text="nodes: 2\n")
     platform.load_images(1, firmware=assemble(guests.COUNTS))

@@ -146,6 +146,8 @@ def test_from_an_installation(tmp_path):
         (["new", "kernel", "Int"], "'Int' is no name"),
         (["new", "kernel", "int"], "'int' is no name"),
         (["new", "kernel", "../x"], "is no name"),
+        (["new", "device", "random"], "'random' is a module of Python"),
+        (["new", "pcie-device", "string"], "'string' is a module of Python"),
         (["new", "kernel", "there"], "is there already"),
         *((["new", kind, "a\nb"], r"'a\x0ab' is no name") for kind in SAYS),
         (["new", "a\x1b[2Jb", "x"], r"'a\x1b[2Jb'"),

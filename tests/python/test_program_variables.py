@@ -94,6 +94,11 @@ def test_variables_of_opencl_stay_between_launches(gpu):
         program.variable("none")
     with pytest.raises(ValueError, match=r"variable 'count' has shape \(\), not \(2,\)"):
         count.set([1, 2])
+    for value in 1 << 40, 1.7, float("nan"):
+        with pytest.raises(ValueError, match="variable 'count' is of int32, which cannot hold "):
+            count.set(value)
+    count.set(2.0)
+    assert count.get() == 2
 
 
 @pytest.mark.timeout(100)

@@ -30,6 +30,15 @@ def stepped(x, add, rounds):
 
 
 @pytest.mark.timeout(100)
+def test_a_stream_is_of_one_gpu():
+    with fabricvp.spawn("netcrafter_quad") as platform:
+        gpus = platform.nodes[0].gpus
+        program, stream = gpus[1].program(SOURCE), gpus[0].stream()
+        with pytest.raises(fabricvp.InputError, match="is of node0.gpu0: take one of the GPU that launches"):
+            program["step"](64, 64, gpus[1].array(numpy.zeros(64, "i4")), 1, 1, stream=stream)
+
+
+@pytest.mark.timeout(100)
 def test_one_stream_keeps_the_order(gpu, program):
     values = numpy.arange(64, dtype="i4")
     x, stream = gpu.array(values), gpu.stream()

@@ -41,6 +41,26 @@ def reply_to(view, **command):
     return next(reply for reply in frame["replies"] if reply["id"] == identity).get("error")
 
 
+@pytest.mark.timeout(600)
+def test_what_is_closed_holds_no_run(machine):
+    """Neither by what was pressed, nor by what the page was to wait for."""
+    platform = machine(guests.ECHO)
+    platform.monitor(wait=True).close()
+    assert platform.run("10 us").outcome == "time_limit"
+    taken = fabricvp.spawn(text="nodes: 1").listen_gdb()
+    with pytest.raises(fabricvp.InputError, match=f"monitor: port {taken}: cannot listen"):
+        platform.monitor(taken, wait=True)
+    assert platform.run("10 us").outcome == "time_limit"
+    for command in {"do": "pause"}, {"do": "speed", "time": "1 ns"}:
+        view = platform.view()
+        pending = platform.run.start("100 ms")
+        assert reply_to(view, **command) is None
+        view.close()
+        assert pending.result().outcome == "time_limit"
+    assert platform.run("10 us").outcome == "time_limit"
+
+
+@pytest.mark.timeout(600)
 def test_run_after_run_is_shown(machine):
     platform = machine(guests.ECHO)
     view = platform.view()

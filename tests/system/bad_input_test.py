@@ -235,6 +235,22 @@ class BadInput(CommandTest):
             ["{name: uart, base: 0x20000000}"], 4, "the name 'uart' is taken: a key beside this list has it"
         )
 
+    def test_overrides_of_lists_that_are_empty(self):
+        """Also of those that belong to no node."""
+        self.write("bare.yaml", "nodes: 1\n")
+        for path in "network.links", "network.switches", "network.generators", "ethernet.links", "faults", "node.gpus":
+            says = f"{path} has no items, so this has no effect"
+            self.assert_rejected(self.folder / "bare.yaml", "--set", f"{path}.*.zz=7", says=says)
+
+    def test_files_of_a_profile_are_tried_first(self):
+        self.assert_rejected("hello", "--profile=nowhere/a.html", says="nowhere/a.html: cannot write")
+        (self.folder / "b.folded").mkdir()
+        self.assert_rejected("hello", "--profile=b.html", says="b.folded: cannot write")
+
+    def test_the_node_of_tohost(self):
+        for value in "false", "yes", "node0=1":
+            self.assert_rejected("hello", f"--tohost={value}", says=f"--tohost '{value}': must be nodeN")
+
     def test_a_writable_image_is_for_one_disk(self):
         self.write("disk.img", bytes(4096))
         disk = "{{name: {}, kind: virtio_blk, image: disk.img, mode: {}}}"

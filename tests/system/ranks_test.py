@@ -101,6 +101,9 @@ class Rejected(CommandTest):
             ["--console", "node1=tcp:0"],
             ["--spans"],
             ["--capture", "x.pcap"],
+            ["--capture-limit", "1MiB"],
+            ["--record-limit", "1MiB"],
+            ["--trace", "--out", "x", "--trace-region", "writes"],
         ):
             self.assert_rejected("does not go with ranks", CONFIGS / "rdma_pair.yaml", "--ranks", "2", *option)
 

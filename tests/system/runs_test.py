@@ -256,6 +256,15 @@ class Runs(CommandTest):
         self.assertTrue(any(e["name"] == "node0.host.uart.transmitted" for e in events), events)
         self.assertEqual([p for p in self.folder.rglob("*.tmp")], [])
 
+    def test_a_window_shows_what_grows_steadily(self):
+        """A counter that grew as much before the window is shown in it all the same."""
+        config = self.machine(FOREVER)
+        trace = ["--trace", "--trace-filter", "node0.host.hart0", "--quiet"]
+        self.succeed("run", config, "--time", "2ms", "--out", "out", *trace, "--trace-window", "1ms..2ms")
+        events = json.loads((self.folder / "out/trace.json").read_text())["traceEvents"]
+        shown = [e["ts"] for e in events if e["name"] == "node0.host.hart0.instructions" and e["ph"] == "C"]
+        self.assertTrue(shown and min(shown) >= 1000, shown)
+
     def test_long_command_line_values(self):
         result = self.run_command("run", "x" * 100_000)
         self.assertEqual(result.returncode, 2)

@@ -77,11 +77,22 @@ class Script(CommandTest):
         self.assertEqual((self.folder / "out/console.node0.log").read_text(), ">one.")
         self.assertEqual((self.folder / "out/console.node1.log").read_text(), ">two and more.")
 
+    def test_comments_stand_behind_texts_and_patterns(self):
+        """A number sign inside of them is theirs, as is a mark of the byte order at the start."""
+        result = self.run_script(
+            print_text("a # b> ") + ECHO,
+            '\ufeffexpect /^a # b/   # a pattern\nexpect "> "  # a text\ntype "x\\\\"  # ends in a backslash\n'
+            "expect x\\ # and no more\n",
+        )
+        self.assertEqual(result.returncode, 0, result.errors)
+        self.assertEqual(self.output(), "a # b> x\\")
+
     def test_mistakes(self):
         for text, says in (
             ("expect a\nexspect b\n", "boot.script:2: unknown word 'exspect', did you mean 'expect'?"),
             ("command ls\n", "boot.script:1: say before what the prompt is"),
             ("", "boot.script: is an empty script"),
+            ("expect //\n", "boot.script:1: the pattern is empty"),
         ):
             result = self.run_script(FOREVER, text)
             self.assertEqual(result.returncode, 2)

@@ -104,6 +104,7 @@ def main(argv: list[str]) -> int:
     )
     options = parser.parse_args(argv)
     sources = _read(options.source)
+    _check_outputs(options)
     usual = _target_of(sources)
     options.target = options.target or usual
     settings = Options.of(
@@ -117,6 +118,9 @@ def main(argv: list[str]) -> int:
     if program:
         return _program(sources, settings, options)
     if options.placement_report:
+        for option, given in (("-o", options.output), ("--depfile", options.depfile), ("--report", options.report)):
+            if given:
+                raise InputError(f"{option}: --placement-report compiles nothing")
         if len(sources) > 1:
             raise InputError(f"{options.source[1]}: --placement-report tells of one file")
         ((name, source),) = sources.items()
@@ -152,6 +156,18 @@ def _read(names: list[str]) -> dict[str, str]:
         except OSError as error:
             raise InputError(f"{name}: {error.strerror}") from None
     return sources
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Raises `InputError` where a file would be written over another one of the command."""
+    taken = {Path(name).resolve(): f"the source {name}" for name in options.source}
+    for option, name in (("-o", options.output), ("--depfile", options.depfile)):
+        if name is None:
+            continue
+        place = Path(name).resolve()
+        if place in taken:
+            raise InputError(f"{option} {name}: would write over {taken[place]}")
+        taken[place] = f"{option} {name}"
 
 
 def _target_of(sources: dict[str, str]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import _fabricvp
 from ..arguments import is_whole
 from ..errors import InputError
 from ..launch import Locality
@@ -26,8 +27,8 @@ from .pipeline import Image, build
 from .sources import Options
 from .values import element, pack
 
-_ONCE = ("program", "kernel-name", "grid", "block", "heap", "wavefront", "recursion")
-_OWN = (*_ONCE, "group", "arg", "lds", "define", "include")
+_ONCE = ("program", "kernel-name", "grid", "block", "heap", "lds", "wavefront", "recursion")
+_OWN = (*_ONCE, "group", "arg", "define", "include")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
 _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
 _MAIN = re.compile(r"^\s*int\s+main\s*\(", re.MULTILINE)
@@ -54,7 +55,10 @@ def _options(arguments: list[str]) -> Iterator[tuple[str, str]]:
     for argument in rest:
         name, equals, value = argument.partition("=")
         if name.startswith("--") and name[2:] in _OWN:
-            yield name[2:], value if equals else next(rest, "")
+            value = value if equals else next(rest, "")
+            if not value:
+                raise InputError(f"{name}: the value is missing")
+            yield name[2:], value
         else:
             yield "", argument
 
@@ -95,9 +99,9 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
     grid = _sizes("--grid", given["grid"]) or (1, 1, 1)
     items, group = grid_of(kernel, grid, _sizes("--block", given["block"] + given["group"]))
     words, lds = _words(kernel, given["arg"])
-    lds += sum(map(_bytes, given["lds"]))
+    lds += _bytes(given["lds"][0], "--lds ") if given["lds"] else 0
     check_limits(kernel, group, lds)
-    heap = _bytes(given["heap"][0]) if given["heap"] else HEAP_BYTES
+    heap = _bytes(given["heap"][0], "--heap ") if given["heap"] else HEAP_BYTES
     with _file(image.elf, ".elf") as elf, _block(image, kernel, heap) as block:
         yield [
             *others,
@@ -216,11 +220,14 @@ def _words(kernel: Kernel, given: list[str]) -> tuple[list[str], int]:
     return [buffers.get(at) or f"u64:{int.from_bytes(block[at : at + 8], 'little')}" for at in range(0, end, 8)], lds
 
 
-def _bytes(text: str) -> int:
-    found = re.fullmatch(r"(\d+) ?(B|KiB|MiB)?", text)
-    if not found or not int(found[1]):
-        raise InputError(f"'{text}': must be a number of bytes, such as 512B or 4KiB")
-    return int(found[1]) * {"KiB": 1 << 10, "MiB": 1 << 20}.get(found[2] or "", 1)
+def _bytes(text: str, option: str = "") -> int:
+    try:
+        size = int(_fabricvp.parse_bytes(f"{text}B" if text.isdecimal() else text))
+    except ValueError:
+        size = 0
+    if size < 1:
+        raise InputError(f"{option}'{text}': must be a number of bytes from 1 on, such as 512B or 4KiB")
+    return size
 
 
 def _number(p: Parameter, kind: str, text: str) -> bytes:

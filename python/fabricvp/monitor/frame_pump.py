@@ -59,6 +59,7 @@ class LocalRun:
 
     def close(self) -> None:
         self._is_open = False
+        self._monitor.leave()
 
 
 class RemoteRun:

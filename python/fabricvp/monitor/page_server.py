@@ -52,6 +52,7 @@ class Monitor:
         self.port: int = self._socket.getsockname()[1]
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         self.url = f"http://{_HOST}:{self.port}/{token}/"
+        self._run = run
         self._application = Application(run, title, token, self.port)
         self._server = uvicorn.Server(
             uvicorn.Config(
@@ -84,7 +85,7 @@ class Monitor:
         return self._socket.fileno() >= 0
 
     def close(self) -> None:
-        """Gives clients the last frame, and ends. The machine is not touched."""
+        """Gives clients the last frame, and ends. A run that the page holds or slows goes on."""
         if self._socket.fileno() < 0 or self._loop is None:
             return
         try:
@@ -94,6 +95,7 @@ class Monitor:
             self._server.should_exit = True
             self._thread.join(_CLOSE_TIMEOUT)
             self._socket.close()
+            self._run.leave()
 
     def __enter__(self) -> Monitor:
         return self
