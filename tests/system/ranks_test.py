@@ -103,7 +103,7 @@ class Rejected(CommandTest):
             ["--capture", "x.pcap"],
             ["--capture-limit", "1MiB"],
             ["--record-limit", "1MiB"],
-            ["--trace", "--out", "x", "--trace-region", "writes"],
+            ["--trace", "--trace-region", "writes"],
         ):
             self.assert_rejected("does not go with ranks", CONFIGS / "rdma_pair.yaml", "--ranks", "2", *option)
 
