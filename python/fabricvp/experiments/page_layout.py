@@ -115,7 +115,9 @@ def spread(frames: Frames) -> PageTable:
     return PageTable(("figure", "runs", "mean", "smallest", "largest"), rows)
 
 
-def spread_grid(heading: str, digits: int = 4) -> Callable[[Frames], PageTable]:
+def spread_grid(
+    heading: str, digits: int = 4, rows: str = "row", columns: str = "column"
+) -> Callable[[Frames], PageTable]:
     """Figures on machines with perturbed clocks by row and column: mean, and in parentheses the smallest and the
     largest where they differ."""
     written = significant(digits)
@@ -127,7 +129,7 @@ def spread_grid(heading: str, digits: int = 4) -> Callable[[Frames], PageTable]:
     def table(frames: Frames) -> PageTable:
         frame = frames["spread"]
         shown = [cell(*of) for of in zip(frame["mean"], frame["min"], frame["max"])]
-        return pivoted(frame.assign(shown=shown), heading, "row", "column", "shown", str)
+        return pivoted(frame.assign(shown=shown), heading, rows, columns, "shown", str)
 
     return table
 

@@ -230,7 +230,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "compnet-training": {
         "all_reduces": compnet_training.all_reduces,
         "speed_ups": compnet_training.speed_ups,
-        "spread": spread_grid("training over HDN"),
+        "spread": spread_grid("training over HDN", rows="column", columns="row"),
     },
     "crossed": {"summary": crossed.summary, "settings": crossed.settings},
     "gpu-workloads": {
