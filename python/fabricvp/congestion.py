@@ -13,6 +13,7 @@ without disks and network adapters; behind them come GPUs. Two forms: "martinass
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -102,7 +103,8 @@ def model(
     Raises `InputError`."""
     check_value("form", form, {"published": "martinasso2016"})
     rate, crossing = (
-        arguments.bandwidth(b) if isinstance(b, str) else float(b) for b in (bandwidth, crossing_bandwidth or 0.0)
+        arguments.bandwidth(b) if isinstance(b, str) else _finite("bandwidth", b)
+        for b in (bandwidth, crossing_bandwidth or 0.0)
     )
     try:
         return _fabricvp.CongestionModel(tree(machine), tau, rate, form, crossing)
@@ -132,6 +134,9 @@ def solve(
             Message(s, d, arguments.size(b) if isinstance(b, str) else float(b)) for (s, d), b in messages.items()
         ]
     requested = [Message(*m) for m in messages]
+    for m in requested:
+        _finite("bytes of a message", m.bytes)
+        _finite("start of a message", m.start)
     names = _names(requested)
     solver = model(machine, tau, bandwidth, form)
     try:
@@ -145,6 +150,13 @@ def solve(
     return Solution(
         [Phase(end, {names[k]: f for k, f in factors if f > 0}) for end, factors in phases], dict(zip(names, finish))
     )
+
+
+def _finite(what: str, value: float) -> float:
+    """A number. Raises `InputError` for infinity, to which a phase would last for ever, and for none."""
+    if not math.isfinite(value):
+        raise InputError(f"{what}: {value} is not a finite number")
+    return float(value)
 
 
 def _names(messages: Sequence[Message]) -> list[str]:
@@ -173,7 +185,7 @@ def search(
     order = natural_order(pattern, shape.endpoints())
     if shape.endpoints() < len(order):
         raise InputError(f"the {pattern} exchange needs {len(order)} endpoints, this tree has {shape.endpoints()}")
-    volume = arguments.size(size) if isinstance(size, str) else float(size)
+    volume = arguments.size(size) if isinstance(size, str) else _finite("size", size)
     try:
         return Search(**model(shape, tau, bandwidth, form).search(order, volume, bins))
     except InputError:

@@ -10,11 +10,15 @@ from typing import Any
 
 from . import _fabricvp
 from .arguments import ArgumentParser, pair
-from .drawing import draw_run, graphviz_text, machine_svg, read_topology, save
+from .drawing import draw_run, graphviz_text, machine_svg, made, save
 from .errors import InputError
 from .overview import overview_svg
 from .plugins import load_plugins
 from .printable import printable
+from .topology_file import read_topology
+
+#: Options that do not go with each other: each draws something else, or elsewhere.
+_EXCLUSIVE = {"dot": ("svg", "out", "overview", "region"), "svg": ("out", "region"), "overview": ("region",)}
 
 
 def main(argv: list[str]) -> int:
@@ -46,20 +50,20 @@ def main(argv: list[str]) -> int:
         "--plugin", metavar="FILE", action="append", default=[], help="load a plug-in for CONFIG; repeatable"
     )
     given = parser.parse_args(argv)
-    load_plugins(given.plugin)
+    for option, others in _EXCLUSIVE.items():
+        for other in others:
+            if all(getattr(given, name) not in (None, False) for name in (option, other)):
+                raise InputError(f"--{option} does not go with --{other}")
     folder = Path(given.source)
     is_run = folder.is_dir()
-    if is_run and given.set:
-        raise InputError(f"--set: {folder} is a run that has ended; overrides are for a configuration")
+    for option in ("set", "plugin"):
+        if is_run and getattr(given, option):
+            raise InputError(f"--{option}: {folder} is a run that has ended; this is for a configuration")
+    load_plugins(given.plugin)
     if not is_run and given.region is not None:
         raise InputError(f"--region: {given.source} has not run; give the folder of a run")
     to = Path(given.out) if given.out else folder if is_run else Path()
-    if given.out:
-        try:
-            to.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{to}: cannot be made ({error.strerror})") from None
-    if is_run and not given.dot and not given.svg and not given.overview:
+    if is_run and not given.dot and given.svg is None and not given.overview:
         files = draw_run(folder, to, given.region)
     else:
         topology = read_topology(folder) if is_run else _configured_topology(given.source, given.set)
@@ -68,7 +72,8 @@ def main(argv: list[str]) -> int:
             return 0
         title = printable(folder.resolve().name if is_run else given.source)
         draw, name = (overview_svg, "overview.svg") if given.overview else (machine_svg, "machine.svg")
-        files = [save(draw(topology, title), Path(given.svg) if given.svg else to / name)]
+        text = draw(topology, title)
+        files = [save(text, made(to) / name if given.svg is None else Path(given.svg))]
     for file in files:
         print(file)
     return 0

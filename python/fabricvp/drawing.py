@@ -4,7 +4,6 @@ the format). Layouts have a fixed plan, so that the same topology gives the same
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from xml.sax.saxutils import escape
 from .alike_nodes import alike, shared_title
 from .errors import InputError
 from .printable import printable
+from .topology_file import read_topology
 
 Graph = Mapping[str, Any]
 Traffic = Mapping[str, Any]  #: an item of a graph's "traffic"
@@ -564,30 +564,29 @@ def graphviz_text(topology: Mapping[str, Any]) -> str:
 # Folders of runs
 
 
-def read_topology(folder: Path) -> dict[str, Any]:
-    """topology.json of a run. Raises `InputError`."""
-    file = folder / "topology.json"
+def made(folder: Path) -> Path:
+    """A folder, made if it is not there. Raises `InputError`."""
     try:
-        topology = json.loads(file.read_text())
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise InputError(f"{file}: not JSON ({error})") from None
-    if not isinstance(topology, dict) or topology.get("version") != 1:
-        raise InputError(f"{file}: not a topology of version 1")
-    return topology
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+    return folder
 
 
 def draw_run(folder: Path, to: Path | None = None, region: str | None = None) -> list[Path]:
     """Draws machine.svg, and fabric.svg, fabric.node1.svg … of each node with a fabric, from the folder of a run into
-    it or another one. The fabric's traffic is that of `busiest_traffic()`. Gives the files; raises `InputError`."""
+    it or another one, which is made. The fabric's traffic is that of `busiest_traffic()`. Gives the files; raises
+    `InputError`, also for a region where there is no fabric to show it."""
     topology = read_topology(folder)
+    if region is not None and not any("fabric" in node for node in topology["nodes"]):
+        raise InputError(f"--region {region}: no node of {folder} has a fabric, whose traffic a region's would be")
     pictures = {"machine.svg": machine_svg(topology, printable(folder.resolve().name))}
     for number, node in enumerate(topology["nodes"]):
         if "fabric" in node:
             name = f"fabric.node{number}.svg" if number else "fabric.svg"
             pictures[name] = fabric_svg(node["fabric"], busiest_traffic(node["fabric"], region))
-    return [save(text, (to or folder) / name) for name, text in pictures.items()]
+    to = made(to or folder)
+    return [save(text, to / name) for name, text in pictures.items()]
 
 
 def save(text: str, file: Path) -> Path:

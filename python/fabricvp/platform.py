@@ -536,7 +536,7 @@ class Platform:
         self._check_unshown("monitor")
         run = self._core.monitor()
         page = Monitor(run, Path(sys.argv[0]).name, port)
-        if wait:
+        if wait:  # only where there is a page on which one continues
             run.pause()
         self._shown = os.getpid(), page
         return page

@@ -47,8 +47,8 @@ def bars(
     """Horizontal bars of the statistics whose path matches ``pattern`` ("*.hart*.instructions").
 
     ``values`` maps paths to numbers (`Platform.statistics`, a region's, a pandas Series), or names of runs to such
-    mappings, which are then drawn side by side. At most ``max_paths`` paths are drawn, the largest. Raises `ValueError`
-    if no path matches."""
+    mappings (a data frame of `read_results()`), which are then drawn side by side. At most ``max_paths`` paths are
+    drawn, the largest. Raises `ValueError` if no path matches."""
     import pandas
 
     runs: Any = values if _is_runs(values) else {"": values}
@@ -74,7 +74,7 @@ def bars(
 
 
 def _is_runs(values: Any) -> bool:
-    first = next(iter(values.values()), None)
+    first = next((value for _, value in values.items()), None)  # `values` of pandas is no method
     return isinstance(first, Mapping) or hasattr(first, "items")
 
 
@@ -86,8 +86,7 @@ def series(statistics: Statistics, paths: str | Iterable[str], *, rate: bool = F
     ax = _axes(ax)
     for path in [paths] if isinstance(paths, str) else paths:
         starts, sums = statistics.series(path)
-        window = starts[1] - starts[0] if len(starts) > 1 else 1.0
-        ax.step(starts, sums / window if rate else sums, where="post", label=path)
+        ax.step(starts, sums / statistics.series_window(path) if rate else sums, where="post", label=path)
     ax.set_xlabel("simulated time in s")
     ax.legend()
     return ax

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import enum
 import json
+import math
 import os
+import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -98,13 +100,12 @@ def read_results(
     columns: dict[object, pandas.Series] = {}
     for folder in folders:
         _check_complete(folder)
-        name, values, ended = os.fspath(folder), _read(folder, "stats.json"), _ended(folder)
+        name, ended = os.fspath(folder), str(_record(folder).get("ended", ""))
+        values = _statistics(os.path.join(folder, "stats.json"), _read(folder, "stats.json"))
         if ended == "interrupted" and not interrupted:
             warnings.warn(f"{name}: left out, since the run was interrupted (interrupted=True shows it)", stacklevel=2)
             continue
         level = (ended,) if interrupted else ()
-        if not isinstance(values, dict):
-            raise InputError(f"{os.path.join(folder, 'stats.json')}: holds no statistics")
         if regions:
             columns |= {
                 (name, *key, *level): pandas.Series(_renamed(folder, each), dtype=float)
@@ -119,28 +120,58 @@ def read_results(
     return frame.rename_axis(levels, axis="columns")
 
 
-def _ended(folder: str | os.PathLike[str]) -> str:
-    """How the run ended: guest, time or interrupted; empty if run.json does not say."""
-    if not os.path.exists(os.path.join(folder, "run.json")):
-        return ""
-    return str(_read(folder, "run.json").get("ended", ""))
+def _record(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """run.json; that of a run that has ended where there is none. Raises `InputError`."""
+    file = os.path.join(folder, "run.json")
+    record = _read(folder, "run.json") if os.path.exists(file) else {"complete": True}
+    if not isinstance(record, dict) or not isinstance(record.get("version", ""), str):
+        raise InputError(f"{file}: is not the record of a run")
+    return record
+
+
+def _statistics(file: str, values: Any) -> dict[str, float]:
+    """Numbers by path; none (null) stands for what has no value. Raises `InputError` for anything else."""
+    if not isinstance(values, dict):
+        raise InputError(f"{file}: holds no statistics")
+    if wrong := [path for path, value in values.items() if value is not None and not _is_number(value)]:
+        raise InputError(f"{file}: {wrong[0]!r} is no number")
+    return values
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is one that a float can be."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) <= sys.float_info.max
+    return isinstance(value, float)
 
 
 def _renamed(folder: str | os.PathLike[str], values: dict[str, float]) -> dict[str, float]:
     """The same with present names."""
-    if not os.path.exists(os.path.join(folder, "run.json")):
-        return values
-    if not has_earlier_names(_read(folder, "run.json").get("version", "")):
+    version = _record(folder).get("version", "")
+    if not version or not has_earlier_names(version):
         return values
     return {current_path(path): value for path, value in values.items()}
 
 
 def _regions(folder: str | os.PathLike[str]) -> dict[tuple[str, str], dict[str, float]]:
-    if not os.path.exists(os.path.join(folder, "regions.json")):
+    file = os.path.join(folder, "regions.json")
+    if not os.path.exists(file):
         return {}
+    regions = _read(folder, "regions.json")
+    if not isinstance(regions, list) or not all(map(_is_region, regions)):
+        raise InputError(f"{file}: holds no regions of interest")
     return region_columns(
-        (r["node"], r["label"], _between(r["from_s"], r["to_s"]), r["statistics"])
-        for r in _read(folder, "regions.json")
+        (r["node"], r["label"], _between(r["from_s"], r["to_s"]), _statistics(file, r["statistics"])) for r in regions
+    )
+
+
+def _is_region(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("node"), int)
+        and isinstance(value.get("label"), str)
+        and all(_is_number(value.get(end)) and math.isfinite(value[end]) for end in ("from_s", "to_s"))
+        and "statistics" in value
     )
 
 
@@ -166,7 +197,7 @@ def _check_complete(folder: str | os.PathLike[str]) -> None:
         raise InputError(
             f"{folder}: is the folder of an experiment, not of a run: fabricvp.experiments.read_tables() reads it"
         )
-    if os.path.exists(os.path.join(folder, "run.json")) and not _read(folder, "run.json").get("complete"):
+    if not _record(folder).get("complete"):
         raise InputError(
             f"{os.path.join(folder, 'run.json')}: this run has not ended, or was killed: there are no results"
         )
@@ -177,5 +208,5 @@ def _read(folder: str | os.PathLike[str], name: str) -> Any:
     try:
         with open(path) as file:
             return json.load(file)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as statistics ({error})") from None

@@ -7,6 +7,7 @@ from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
+from .units import PICOSECONDS
 
 if TYPE_CHECKING:
     import numpy
@@ -81,13 +82,21 @@ class Statistics(Mapping[str, float]):
         Raises `KeyError`."""
         import numpy
 
+        window, values = self._time_series(path)
+        return numpy.arange(len(values)) * (window / PICOSECONDS), numpy.array(values)
+
+    def series_window(self, path: str) -> float:
+        """The length of a window of a time series in seconds. Raises `KeyError`."""
+        return self._time_series(path)[0] / PICOSECONDS
+
+    def _time_series(self, path: str) -> tuple[int, list[float]]:
+        """The length of a window in picoseconds, and the sums."""
         found = self._core.time_series(path)
         if found is None and (name := _fabricvp.renamed_path(path, self.series_names())):
             raise KeyError(f"{path} is now called {name}")
         if found is None:
             raise KeyError(f"no time series '{path}'; there are: {', '.join(self.series_names()) or 'none'}")
-        window, values = found
-        return numpy.arange(len(values)) * (window / 1e12), numpy.array(values)
+        return found
 
     def __repr__(self) -> str:
         return f"<Statistics: {len(self)} values>"

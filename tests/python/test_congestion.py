@@ -205,6 +205,21 @@ def test_messages_start_at_their_time():
     assert solution.end == pytest.approx(2e-3)
 
 
+def test_what_is_not_finite_is_refused():
+    """A phase would last for ever."""
+    for value in (float("inf"), float("nan")):
+        for messages in ([(0, 2, value)], [(0, 2, 1e6, value)], {(0, 2): value}):
+            for in_steps in (False, True):
+                with pytest.raises(fabricvp.InputError, match="of a message: (inf|nan) is not a finite number"):
+                    congestion.solve("cs_storm", messages, in_steps=in_steps)
+        with pytest.raises(fabricvp.InputError, match="bandwidth: "):
+            congestion.solve("cs_storm", {(0, 2): 1e6}, bandwidth=value)
+        with pytest.raises(fabricvp.InputError, match="bandwidth: "):
+            congestion.model("cs_storm", form="maxmin", crossing_bandwidth=value)
+        with pytest.raises(fabricvp.InputError, match="size: "):
+            congestion.search("cs_storm", "2d", size=value)
+
+
 def test_families():
     shape = congestion.tree("cs_storm")
     assert len(congestion.scatters(8)) == len(congestion.gathers(8)) == 8 * 127

@@ -122,6 +122,77 @@ def test_bad_input_of_a_run(run, tmp_path):
     assert "not JSON" in command(tmp_path, "draw", ".", status=2)
 
 
+#: What corrupts topology.json of the run: a place, what stands there then, and which place is named.
+CORRUPTED = [
+    ("nodes", None, "nodes"),
+    ("nodes", 5, "nodes"),
+    ("nodes", [{}], "nodes.0.name"),
+    ("nodes.0.host", {}, "nodes.0.host.bus"),
+    ("nodes.0.host.targets.0.base", 1.5, "nodes.0.host.targets.0.base"),
+    ("nodes.0.pcie.blocks", [], "nodes.0.pcie.links.0"),
+    ("nodes.0.pcie.links", [], "nodes.0.pcie.traffic.0"),
+    ("nodes.0.pcie.links.1.from", "gpu0", "nodes.0.pcie.links"),
+    ("nodes.0.pcie.links.1.to", "nowhere", "nodes.0.pcie.links.1"),
+    ("nodes.0.fabric.blocks.0.kind", "root", "nodes.0.fabric.blocks"),
+    ("nodes.0.fabric.links.0.directions", [], "nodes.0.fabric.links.0"),
+    ("nodes.0.fabric.links.0.directions.1", None, "nodes.0.fabric.links.0.directions.1"),
+    ("nodes.0.fabric.traffic", [], "nodes.0.fabric.traffic"),
+    ("nodes.0.fabric.traffic.1.region", None, "nodes.0.fabric.traffic.1"),
+    ("nodes.0.fabric.traffic.1.links.0.0.busy", "much", "nodes.0.fabric.traffic.1.links.0.0.busy"),
+    ("nodes.0.name", "\ud800", "not JSON"),
+    ("nodes.0.fabric.traffic.0.seconds", float("nan"), "not JSON"),
+    ("network", {}, "network.path"),
+]
+
+
+@pytest.mark.parametrize("place, value, says", CORRUPTED)
+def test_a_corrupted_topology_is_named(run, tmp_path, place, value, says):
+    topology = at = json.loads((run / "topology.json").read_text())
+    *above, last = [int(key) if key.isdecimal() else key for key in place.split(".")]
+    for key in above:
+        at = at[key]
+    at[last] = value
+    if value is None and not above:
+        del at[last]
+    (tmp_path / "topology.json").write_text(json.dumps(topology))
+    with pytest.raises(InputError) as refused:
+        drawing.draw_run(tmp_path, tmp_path / "to")
+    message = str(refused.value)
+    assert says in message and "topology.json: " in message and "\n" not in message
+    assert not (tmp_path / "to").exists()
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        ("--dot --svg x.svg", "--dot does not go with --svg"),
+        ("--dot --out y", "--dot does not go with --out"),
+        ("--dot --overview", "--dot does not go with --overview"),
+        ("--dot --region kernels", "--dot does not go with --region"),
+        ("--svg x.svg --out y", "--svg does not go with --out"),
+        ("--svg x.svg --region kernels", "--svg does not go with --region"),
+        ("--overview --region kernels --out y", "--overview does not go with --region"),
+        ("--region nope --out y", "no region of interest 'nope': there are kernels"),
+        ("--set node.host.harts=2 --out y", "is a run that has ended"),
+        ("--plugin none.so --out y", "is a run that has ended"),
+    ],
+)
+def test_options_that_do_not_go_together_write_nothing(run, tmp_path, options, says):
+    errors = command(tmp_path, "draw", run, *options.split(), status=2)
+    assert errors.count("\n") == 1 and says in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_input_leaves_no_folder(tmp_path):
+    command(tmp_path, "draw", "nonsense", "--out", "y", status=2)
+    command(tmp_path, "draw", ".", "--out", "y", status=2)
+    command(tmp_path, "run", "hello", "--time", "1 us", "--quiet", "--console", "none", "--out", "hello")
+    errors = command(tmp_path, "draw", "hello", "--region", "nope", "--out", "y", status=2)
+    assert errors.count("\n") == 1 and "--region nope: no node of hello has a fabric" in errors
+    assert not (tmp_path / "y").exists()
+    assert command(tmp_path, "draw", "hello", "--overview", "--out", "y/z") == "y/z/overview.svg\n"
+
+
 def _interval(region, seconds, *sent):
     carried = [{"bytes": amount, "flits": amount / 16, "busy": 0.1} for amount in sent]
     return {"region": region, "regions": 1, "seconds": seconds, "links": [carried]}

@@ -10,6 +10,7 @@ import pytest
 from fabricvp import _fabricvp
 from fabricvp.explain import explain
 from fabricvp.explain.block import Block
+from fabricvp.explain.quantities import quantity
 from fabricvp.explain.resources import RESOURCES
 from fabricvp.explain.run import Window, read_run
 
@@ -171,6 +172,61 @@ def test_nothing_is_advised_beyond_the_range_of_a_parameter(command, tmp_path):
             advised.setdefault(resource, []).extend(changes)
     assert [resource for resource in LIMITS.values() if advised[resource]] == []
     assert advised["L2 bank"]
+
+
+def advice(folder, block, name):
+    """What would be advised for a parameter of a block."""
+    run = read_run(folder)
+    return [change.setting for change in Block(block, run.windows[-1], run.machine).change(name, 2)]
+
+
+def test_links_that_join_the_same_blocks_are_told_apart(command, tmp_path):
+    links = [{"from": f"gpu{n}", "to": f"cluster{n // 2}"} for n in range(4)]
+    links += [{"from": "cluster0", "to": "cluster1"}, {"from": "cluster1", "to": "cluster0", "lane_rate": "0.1 GB/s"}]
+    fabric = {"links": [{"lanes": 8, "lane_rate": "16 GB/s"} | link for link in links]}
+    (tmp_path / "m.yaml").write_text(json.dumps({"base": "netcrafter_quad", "node": {"fabric": fabric}}))
+    done = command("run", "m.yaml", "--time", "1 us", "--console", "none", "--quiet", "--out", tmp_path / "r")
+    machine = read_run(tmp_path / "r").machine
+    for port, advised in (
+        ("cluster0.to_cluster1", "node.fabric.links.4.lane_rate=32 GB/s"),
+        ("cluster0.to_cluster1_1", "node.fabric.links.5.lane_rate=200 MB/s"),
+        ("cluster1.to_cluster0_1", "node.fabric.links.5.lane_rate=200 MB/s"),
+    ):
+        changes = machine.link_changes(f"node0.fabric.{port}")
+        assert [change.setting for change in changes] == [advised], done.stderr
+
+
+def test_a_gpu_that_is_unlike_the_others_has_advice_of_its_own(command, tmp_path):
+    """A common value would throttle the others."""
+    for number, (where, one, other) in enumerate(
+        (
+            ("node.gpus.1", "node0.gpu1 node.gpus.1 2", "node1.gpu0 node.gpus.0 64"),
+            ("node1.gpus.1", "node1.gpu1 node1.gpus.1 2", "node0.gpu1 node0.gpus.* 64"),
+            ("node1.gpus.*", "node1.gpu1 node1.gpus.* 2", "node0.gpu1 node0.gpus.* 64"),
+            ("node.gpus.*", "node1.gpu1 node.gpus.* 2", "node0.gpu1 node.gpus.* 2"),
+        )
+    ):
+        folder = tmp_path / str(number)
+        fault = ("--set", f"{where}.memory.unit.l1.mshrs=1")
+        done = command("run", "cluster", "--time", "1 us", "--console", "none", "--quiet", "--out", folder, *fault)
+        for block, key, value in (one.split(), other.split()):
+            advised = advice(folder, f"{block}.memory.unit2.l1", "mshrs")
+            assert advised == [f"{key}.memory.unit.l1.mshrs={value}"], (where, done.stderr)
+
+
+def test_units_are_those_of_the_simulator():
+    """All that parameters may have: a rate that reads as 0 has no advice."""
+    text = (CONFIGS[0].parents[1] / "models" / "base" / "quantity.cpp").read_text()
+    scales = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12} | {
+        f"{letter}i": 1024**n for n, letter in enumerate("KMGT", 1)
+    }
+    units = re.findall(r'\{"([^"]+)", (\w+)(?:, (\d))?(?:, false)?\}', text)
+    assert len(units) > 30
+    for name, scale, divisor in units:
+        value = scales.get(scale) or int(scale)
+        base = 1e12 if name.endswith("s") and "/" not in name and len(name) < 8 and name != "cycles" else 1
+        name = name.encode().decode("unicode_escape")
+        assert quantity(f"3 {name}") == pytest.approx(3 * value / int(divisor or 1) / base), name
 
 
 def test_a_file_that_is_no_machine_gives_no_advice(results):

@@ -126,12 +126,47 @@ def test_a_lost_load_is_a_failure_where_errors_are_reported(errors, fate):
     assert ("a non-fatal error: completion timeout" in found.detail) == (errors == "reported")
 
 
+def options_of(**given):
+    """Options of the command; those that are not given are as the command has them."""
+    missing = {"machine": "cluster", "injections": None, "number": None, "ecc": False, "seed": 1, "kinds": None}
+    return argparse.Namespace(**(missing | given))
+
+
 def test_one_injection_of_a_campaign_is_repeated_by_its_number():
-    options = argparse.Namespace(machine="cluster", injections=None, number=10, seed=5, kinds=None)
+    options = options_of(number=10, seed=5)
     run = Run(True, 1, options, Progress())
     study.study(run)
     assert run.report.ok and [len(s.frame) for s in tables(run)] == [1]
     assert tables(run)[0].frame.number.tolist() == [10]
+
+
+def test_an_injection_with_ecc_is_repeated_by_its_number(monkeypatch):
+    """Of a campaign and alone: the same rows, but for those of machines without ECC."""
+    monkeypatch.setattr(study, "AGAIN", 1)
+    frames = []
+    for given in ({"injections": 2}, {"number": 0, "ecc": True}, {"number": 0}):
+        run = Run(True, 2, options_of(seed=7, kinds=["link down", "bit flip"], **given), Progress())
+        study.study(run)
+        assert run.report.ok, run.report.checks
+        frames.append(tables(run)[-1].frame)
+    campaign_rows, with_ecc, without = frames
+    assert list(zip(campaign_rows.number, campaign_rows.ecc)) == [(0, "no"), (1, "no"), (0, "yes")]
+    assert with_ecc.values.tolist() == campaign_rows[campaign_rows.ecc == "yes"].values.tolist()
+    assert without.values.tolist() == campaign_rows[:1].values.tolist()
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({}, "--ecc needs --number"),
+        ({"number": 1, "kinds": ["link down"]}, "--ecc: --kinds has none of those with ECC: bit flip, two bits flip"),
+        ({"number": 1, "machine": "linux_rdma_pair"}, "--ecc: memories of linux_rdma_pair have none"),
+        ({"number": -1}, "--number: -1 is not a number of 0 or more"),
+    ],
+)
+def test_ecc_goes_with_numbers_that_have_it(given, words):
+    with pytest.raises(InputError, match=words):
+        study.study(Run(True, 1, options_of(ecc=True, **given), Progress()))
 
 
 def lost_node(point):
@@ -189,9 +224,7 @@ def test_a_campaign_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "AGAIN", 1)
 
     def run(injections, cache):
-        options = argparse.Namespace(
-            machine="cluster", injections=injections, number=None, seed=3, kinds=["lanes lost"]
-        )
+        options = options_of(injections=injections, seed=3, kinds=["lanes lost"])
         made = Run(True, 2, options, Found(), result_cache=ResultCache(cache))
         study.study(made)
         return made
@@ -209,7 +242,7 @@ def tables(run):
 
 def test_a_campaign_that_lost_a_simulator_fails(monkeypatch):
     crashed = campaign.Injection(0, "link down", "PCIe", "node0.gpu0.link", "", 5, Fate.CRASH, "process gone", 0)
-    options = argparse.Namespace(machine="cluster", injections=1, number=None, seed=1, kinds=["link down"])
+    options = options_of(injections=1, kinds=["link down"])
     run = Run(True, 1, options, Progress())
     monkeypatch.setattr(run, "map", lambda *_, **__: [campaign.Injected((crashed,), QUIET)])
     study.study(run)

@@ -226,7 +226,7 @@ def test_the_same_seed_gives_the_same_injections_and_outcomes():
 
 
 def campaign(machine, **options):
-    given = {"injections": None, "number": None, "seed": 1, "kinds": None, **options}
+    given = {"injections": None, "number": None, "ecc": False, "seed": 1, "kinds": None, **options}
     run = Run(True, 1, argparse.Namespace(machine=machine, **given), Progress())
     study.study(run)
     return run

@@ -285,8 +285,10 @@ def test_python_shows_run_after_run(machine):
             assert client.until(lambda frame: frame["time_ps"] == 300_000_000)["state"] == "stopped"
     with pytest.raises(ConnectionRefusedError):
         Client(monitor.url)
-    with pytest.raises(fabricvp.InputError, match="port 70000: must be a number of 0 … 65535"):
-        platform.monitor(70000)
+    for port in (70000, True):
+        with pytest.raises(fabricvp.InputError, match=f"port {port}: must be a number of 0 … 65535"):
+            platform.monitor(port, wait=True)
+    assert platform.run("100 us").outcome == fabricvp.Outcome.TIME_LIMIT  # does not wait for a page that is not there
 
 
 def test_a_run_in_pieces_is_the_run_at_once():

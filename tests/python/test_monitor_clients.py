@@ -133,7 +133,12 @@ process.on("exit", () => console.log(JSON.stringify(told.filter(([name]) => name
 """
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="there is no node here (Debian: nodejs; `scripts/setup.sh deep`)")
+needs_node = pytest.mark.skipif(
+    not shutil.which("node"), reason="there is no node here (Debian: nodejs; `scripts/setup.sh deep`)"
+)
+
+
+@needs_node
 def test_the_page_connects_again_as_long_as_there_is_a_server(tmp_path):
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "page.js").write_text(text_of("page.js"))
@@ -154,6 +159,78 @@ def test_the_page_connects_again_as_long_as_there_is_a_server(tmp_path):
         done = subprocess.run(["node", tmp_path / "browser.js", codes], capture_output=True, text=True, timeout=TIMEOUT)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout) == again + told
+
+
+#: Stands for a document: shows what is given, in turns a console's text and frames, and tells what it shows after each.
+DOCUMENT = """
+import { createRunView } from "./run_view.js";
+const elements = new Map(), told = [];
+const element = () => ({
+  dataset: {}, classList: { toggle() {} }, textContent: "", value: "", scrollTop: 0, clientHeight: 0, scrollHeight: 0,
+  tBodies: [{ rows: [], deleteRow() {} }], replaceChildren() {}, querySelectorAll: () => [],
+});
+const at = (id) => elements.get(id) ?? (elements.set(id, element()), elements.get(id));
+globalThis.document = { adoptNode: (node) => node };
+globalThis.Option = class {};
+globalThis.DOMParser = class { parseFromString() { return {}; } };
+const view = createRunView({ getElementById: at }, () => true);
+view.describe({ title: "any", nodes: ["node0"], faults: [], links: [] }, "");
+const empty = { outcome: "", links: [], harts: [], gpus: [], queue_pairs: [], waits: [], replies: [] };
+for (const given of JSON.parse(process.argv[2])) {
+  if (typeof given === "string") view.print(0, given);
+  else view.show({ ...empty, ...given });
+  told.push(at(typeof given === "string" ? "console" : "rate").textContent);
+}
+console.log(JSON.stringify(told));
+"""
+
+
+def shown(folder, given):
+    """What the page shows after each of these: the console after a text, the rate after a frame."""
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "run_view.js").write_text(text_of("run_view.js"))
+    (folder / "document.js").write_text(DOCUMENT)
+    command = ["node", folder / "document.js", json.dumps(given)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "printed, console",
+    [
+        ("\x1b[1;32mgreen\x1b[0m\r\nnext", "green\nnext"),
+        ("\x1b]0;a title\x07one\x1b]2;another\x1b\\\x1bPq\x1b\\ two", "one two"),
+        ("\x1b(B\x1b=\x1b[?25l\x1b[4 qx\x07\x00y\x1b", "xy"),
+        ("abd\b \bc", "abc"),
+        ("a\n\b\bb", "a\nb"),
+        ("\b\xf0\x9f\x98\x80\bz", "z"),
+        ("\x1b[3\n\x1b]no end\nx", "3\nno end\nx"),  # not what a terminal takes: it hides nothing
+        ("\x1b]" + "x" * 5000, "x" * 5000),
+    ],
+)
+def test_the_console_shows_what_a_terminal_prints(tmp_path, printed, console):
+    """Also where frames end within a sequence."""
+    assert shown(tmp_path, [printed])[-1] == console
+    if len(printed) < 100:
+        assert shown(tmp_path, list(printed))[-1] == console
+        assert not any("\x1b" in text or "[" in text for text in shown(tmp_path, list(printed)))
+
+
+@needs_node
+def test_a_rate_counts_no_time_in_which_the_run_stands_still(tmp_path):
+    def frame(state, time_us, wall_s):
+        return {"state": state, "time_ps": time_us * 10**6, "wall_s": wall_s}
+
+    for still in ("paused", "stopped"):
+        frames = [frame("running", 1, 0), frame("running", 2, 1), frame(still, 2, 1.25), frame(still, 2, 61)]
+        frames += [frame("running", 3, 62), frame("running", 5, 63)]
+        told = shown(tmp_path, frames)
+        assert told[1] == "1.00000 µs a second" and told[-1] == "2.00000 µs a second"
+        assert still == "stopped" or told[-2] == "1.00000 µs a second", told
+    told = shown(tmp_path, [frame("running", 1, 0), frame("stopped", 2, 1), frame("running", 3, 100)])
+    assert told == ["", "1.00000 µs a second", "1.00000 µs a second"]  # when it went on is not known
 
 
 @pytest.mark.parametrize("error", ["RuntimeError('it broke')", "KeyboardInterrupt()"])

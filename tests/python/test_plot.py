@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import itertools
 
+import fabricvp
 import guests
 import matplotlib
 import numpy
+import pandas
 import pytest
 from fabricvp import plot
 from fabricvp.experiments import compnet
@@ -43,10 +45,38 @@ def test_series():
                 raise KeyError(path)
             return numpy.array([0.0, 1e-6, 2e-6]), numpy.array([10.0, 30.0, 20.0])
 
+        def series_window(self, path):
+            return 1e-6
+
     axes = plot.series(Statistics(), "link.bytes", rate=True)
     assert axes.lines[0].get_ydata().tolist() == [1e7, 3e7, 2e7]
     with pytest.raises(KeyError):
         plot.series(Statistics(), ["nothing"])
+
+
+def test_the_rate_of_a_single_window_is_by_its_own_length():
+    with fabricvp.spawn("netcrafter_quad", app="gups", size=1024) as platform:
+        statistics = platform.statistics
+        path = "node0.pcie.root.root_port0.transmitter.load"
+        window = statistics.series_window(path)
+        while not len(statistics.series(path)[0]):
+            statistics.reset()
+            assert platform.run(window).outcome == fabricvp.Outcome.TIME_LIMIT
+        [start], [total] = statistics.series(path)
+        assert start == 0 and 0 < window < 1e-3 and total > 0
+        assert plot.series(statistics, path, rate=True).lines[0].get_ydata().tolist() == [total / window]
+        with pytest.raises(KeyError, match="no time series"):
+            platform.statistics.series_window("nothing")
+
+
+def test_bars_of_pandas():
+    values = pandas.Series({"a": 1.0, "b": 2.0})
+    assert sorted(bar.get_width() for bar in plot.bars(values).patches) == [1.0, 2.0]
+    axes = plot.bars(pandas.DataFrame({"one": values, "two": 2 * values}), "b")
+    assert sorted(bar.get_width() for bar in axes.patches) == [2.0, 4.0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two"]
+    with pytest.raises(ValueError, match="no statistic matches"):
+        plot.bars(pandas.Series(dtype=float))
 
 
 #: What linear RGB becomes for an eye without one kind of cone (Machado, Oliveira, Fernandes, 2009, severity 1).

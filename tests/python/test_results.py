@@ -18,6 +18,8 @@ node:
   gpus: [{below: switch0, compute_units: 4}]
 """
 
+REGION = '[{"node": 0, "label": "a", "from_s": 0, "to_s": 1, "statistics": {"x": 1}}]'
+
 
 def test_regions_as_columns(tmp_path):
     folders = []
@@ -86,6 +88,41 @@ def test_a_run_that_has_not_ended_has_no_results(machine, tmp_path):
     (out / "run.json").write_text('{"complete": false}')
     with pytest.raises(fabricvp.InputError, match="run.json: this run has not ended"):
         fabricvp.read_results(out)
+
+
+#: What corrupts a file of results, and what is said.
+CORRUPTED = [
+    ("stats.json", '{"sim.time_s": "x"}', "stats.json: 'sim.time_s' is no number"),
+    ("stats.json", '{"sim.time_s": 1e-3, "node0.memory": {"a": 1}}', "stats.json: 'node0.memory' is no number"),
+    ("stats.json", '{"a": true}', "stats.json: 'a' is no number"),
+    ("stats.json", f'{{"a": 1{"0" * 400}}}', "stats.json: 'a' is no number"),
+    ("stats.json", "[" * 100_000, "stats.json: cannot be read as statistics"),
+    ("stats.json", "[]", "stats.json: holds no statistics"),
+    ("run.json", "[]", "run.json: is not the record of a run"),
+    ("run.json", '{"complete": true, "version": 3}', "run.json: is not the record of a run"),
+    ("regions.json", "{}", "regions.json: holds no regions of interest"),
+    ("regions.json", "[{}]", "regions.json: holds no regions of interest"),
+    ("regions.json", '[REGION, {"node": "0"}]', "regions.json: holds no regions of interest"),
+    (
+        "regions.json",
+        '[{"node": 0, "label": "a", "from_s": 0, "to_s": Infinity, "statistics": {}}]',
+        "holds no regions",
+    ),
+    ("regions.json", REGION.replace('{"x": 1}', "7"), "regions.json: holds no statistics"),
+    ("regions.json", REGION.replace("1}", "[]}"), "regions.json: 'x' is no number"),
+]
+
+
+@pytest.mark.parametrize("name, text, says", CORRUPTED)
+def test_a_corrupted_file_is_named(tmp_path, name, text, says):
+    (tmp_path / "stats.json").write_text('{"sim.time_s": 1, "a.mean": null}')
+    (tmp_path / "regions.json").write_text(REGION)
+    assert list(fabricvp.read_results(tmp_path, regions=True).index) == ["time_s", "x"]
+    assert len(fabricvp.read_results(tmp_path)) == 2
+    (tmp_path / name).write_text(text.replace("REGION", REGION[1:-1]))
+    with pytest.raises(fabricvp.InputError) as refused:
+        fabricvp.read_results(tmp_path, regions=True)
+    assert says in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_no_trace_is_left_in_the_temporary_folder(tmp_path):

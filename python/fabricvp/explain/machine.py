@@ -5,6 +5,7 @@ config.resolved.yaml and `node.gpus.*.memory.hbm` of `--set`."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from .. import _fabricvp
 from ..errors import InputError
 from .quantities import changed, order, quantity
 
-#: Lists whose items an advice changes together: programs spread over all of them.
+#: Lists whose items an advice changes together where they are alike: programs spread over all of them.
 _ALIKE = ("gpus", "hcas")
 _NODE = re.compile(r"node[0-9]+")
 
@@ -51,6 +52,7 @@ class Link:
     node: str  #: whose it is; empty for those between nodes
     ports: tuple[str, ...]
     ends: frozenset[str]
+    ordinal: int  #: among the links with these ends, in the order of the configuration
 
 
 class Machine:
@@ -89,11 +91,18 @@ class Machine:
         return node if isinstance(node, dict) else {}
 
     def _settable(self, key: list[str], name: str, value: Any, block: str) -> str:
-        """`node.…` if all nodes have that value there, else this one's."""
+        """The widest key under which all have that value: of all nodes, of all GPUs or adapters; else this one's."""
+        path = [*key, name]
         if key[:1] != ["node"]:
-            return ".".join([*key, name])
-        alike = all(_value(node, key[1:], name) == value for node in self._nodes)
-        return ".".join(["node" if alike else block.partition(".")[0], *key[1:], name])
+            return ".".join(path)
+        together = ["*" if before in _ALIKE else part for before, part in zip(["", *path], path)]
+        own = block.partition(".")[0]
+        for holder, names in (("node", together), (own, together), ("node", path)):
+            nodes = self._nodes if holder == "node" else [self._node(own)]
+            found = [list(_values(node, names[1:])) for node in nodes]
+            if all(values and all(each == value for each in values) for values in found):
+                return ".".join([holder, *names[1:]])
+        return ".".join([own, *path[1:]])
 
     def accepted(self, changes: list[Change]) -> list[Change]:
         """The changes, if the machine can be built with them; none if a value is out of its range, for instance."""
@@ -132,9 +141,15 @@ class Machine:
         if link.kind == "pcie":
             return None
         holder: Any = self._node(link.node) if link.node else self._config
-        for number, each in enumerate((holder.get(link.kind) or {}).get("links") or []):
-            if frozenset((each.get("from"), each.get("to"))) == link.ends and _SPEED[link.kind] in each:
-                name = _SPEED[link.kind]
+        links = next(_values(holder, [link.kind, "links"]), None)
+        same = [
+            (number, each)
+            for number, each in enumerate(links if isinstance(links, list) else [])
+            if isinstance(each, dict) and {str(each.get("from")), str(each.get("to"))} == link.ends
+        ]
+        name = _SPEED[link.kind]
+        for number, each in same[link.ordinal :][:1]:
+            if name in each:
                 key = [*(["node"] if link.node else []), link.kind, "links", str(number)]
                 return Parameter(self._settable(key, name, each[name], link.node), _text(each[name]))
         return None
@@ -162,10 +177,13 @@ def _links(topology: dict[str, Any]) -> Iterator[Link]:
     graphs = [(node.get("name", ""), kind, node[kind]) for node in topology.get("nodes", []) for kind in node]
     graphs += [("", kind, topology[kind]) for kind in ("network", "ethernet") if kind in topology]
     for node, kind, graph in graphs:
-        if kind in _SPEED and isinstance(graph, dict):
-            for link in graph.get("links", []):
-                ports = tuple(each["port"] for each in link["directions"])
-                yield Link(kind, node, ports, frozenset((link["from"], link["to"])))
+        if kind in _SPEED:
+            before: Counter[frozenset[str]] = Counter()
+            for link in graph["links"]:
+                ports = tuple(each["port"] for each in link["directions"] if each)
+                ends = frozenset((link["from"], link["to"]))
+                yield Link(kind, node, ports, ends, before[ends])
+                before[ends] += 1
 
 
 def _step(at: Any, part: str) -> tuple[list[str], Any] | None:
@@ -179,19 +197,19 @@ def _step(at: Any, part: str) -> tuple[list[str], Any] | None:
     for name, items in at.items():
         for number, item in enumerate(items if isinstance(items, list) else []):
             if isinstance(item, dict) and item.get("name") == part:
-                return [name, "*" if name in _ALIKE else str(number)], item
+                return [name, str(number)], item
     return None
 
 
-def _value(node: dict[str, Any], key: list[str], name: str) -> Any:
-    at: Any = node
-    for part in key:
-        if isinstance(at, list):
-            number = 0 if part == "*" else int(part)
-            at = at[number] if number < len(at) else None
-        else:
-            at = at.get(part) if isinstance(at, dict) else None
-    return at.get(name) if isinstance(at, dict) else None
+def _values(at: Any, path: list[str]) -> Iterator[Any]:
+    """What is at a path, with that of all items of a list at a `*`; None where there is nothing."""
+    if not path:
+        yield at
+    elif isinstance(at, list):
+        for item in at if path[0] == "*" else at[int(path[0]) :][:1] if path[0].isdecimal() else []:
+            yield from _values(item, path[1:])
+    else:
+        yield from _values(at.get(path[0]) if isinstance(at, dict) else None, path[1:])
 
 
 def _text(value: Any) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import InputError
 from ..results import read_results
 from .machine import Machine
-
-if TYPE_CHECKING:
-    import pandas
 
 #: How the whole run is called where a region is asked for.
 WHOLE_RUN = "run"
@@ -61,7 +58,7 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
     if not os.path.isdir(path):
         raise InputError(f"{path}: no such folder (a run's is that of `fabricvp run … --out`)")
     windows = []
-    regions = _regions(path)
+    regions = read_results(path, regions=True, interrupted=True)
     for column in regions.columns:
         _, node, label, _ = column
         values = regions[column].dropna().to_dict()
@@ -71,15 +68,6 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
     values = whole[whole.columns[0]].dropna().to_dict()
     windows.append(Window(WHOLE_RUN, "the whole run", values.get("sim.time_s", 0.0), values))
     return Run(path, Machine(*_read_configuration(path), _read_topology(path)), windows)
-
-
-def _regions(folder: str) -> pandas.DataFrame:
-    try:
-        return read_results(folder, regions=True, interrupted=True)
-    except InputError:
-        raise
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(f"{os.path.join(folder, 'regions.json')}: holds no regions of interest") from None
 
 
 def _read_configuration(folder: str) -> tuple[str, dict[str, Any]]:
@@ -101,6 +89,6 @@ def _read_configuration(folder: str) -> tuple[str, dict[str, Any]]:
 def _read_topology(folder: str) -> dict[str, Any]:
     from pathlib import Path
 
-    from ..drawing import read_topology
+    from ..topology_file import read_topology
 
-    return dict(read_topology(Path(folder)))
+    return read_topology(Path(folder))

@@ -108,7 +108,7 @@ class Monitor:
 
 
 def _listen(port: int) -> socket.socket:
-    if not isinstance(port, int) or not 0 <= port <= 65535:
+    if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port <= 65535:
         raise InputError(f"monitor: port {port!r}: must be a number of 0 … 65535")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:

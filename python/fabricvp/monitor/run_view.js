@@ -5,6 +5,15 @@
 const maxKept = 200000; // characters of a console
 const maxRows = 40; // of the table of links
 
+// What a terminal does not print: strings for it (a title, say), sequences that move its cursor or set colours, and
+// other escapes. One that a frame ends in may go on in the next.
+const maxString = 4096; // characters
+const escapes = new RegExp(
+  `\\x1b(?:[\\]P^_X][^\\x07\\x1b\\n]{0,${maxString}}(?:\\x07|\\x1b\\\\)|\\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])`, "g");
+const unfinished = new RegExp(
+  `\\x1b(?:[\\]P^_X][^\\x07\\x1b\\n]{0,${maxString}}\\x1b?|\\[[0-?]{0,64}[ -/]{0,64}|[ -/]{0,64})$`);
+const unprinted = /[\0-\x07\x0b-\x1f\x7f]/g; // controls but backspace, tab and end of line
+
 // Texts
 
 function amount(value, unit, base, names) {
@@ -35,9 +44,9 @@ export function createRunView(root, post) {
 
   let described = null; // what there is to see
   let commands = 0;
-  let before = null; // the last frame that had links
+  let before = null; // the last frame in which time had passed
   const lines = new Map(); // name of a link → its line in the picture, and the title of it
-  const consoles = []; // {decoder, text, end}
+  const consoles = []; // {decoder, text, tail, end}
 
   // Commands
 
@@ -74,19 +83,31 @@ export function createRunView(root, post) {
 
   // Consoles
 
+  /// \param end how many bytes came before what will be printed
+  const blank = (end) => ({ decoder: new TextDecoder(), text: "", tail: "", end });
+  /// A line without its last character.
+  function withoutLast(text) {
+    const last = text.slice(-1);
+    return last === "\n" ? text : text.slice(0, /[\udc00-\udfff]/.test(last) ? -2 : -1);
+  }
   function print(number, latin1) {
     const bytes = Uint8Array.from(latin1, (c) => c.charCodeAt(0));
-    const one = (consoles[number] ??= { decoder: new TextDecoder(), text: "", end: 0 });
-    const text = one.decoder.decode(bytes, { stream: true }).replace(/\r|\x1b\[[0-9;?]*[A-Za-z]/g, "");
+    const one = (consoles[number] ??= blank(0));
+    let text = one.tail + one.decoder.decode(bytes, { stream: true });
     one.end += latin1.length;
+    one.tail = unfinished.exec(text)?.[0] ?? "";
+    text = text.slice(0, text.length - one.tail.length).replace(escapes, "").replace(unprinted, "");
     if (!text) return;
-    one.text = (one.text + text).slice(-maxKept);
+    const [first, ...others] = text.split("\b");
+    one.text += first;
+    for (const other of others) one.text = withoutLast(one.text) + other; // a shell writes "\b \b" over what is erased
+    one.text = one.text.slice(-maxKept);
     if (number === node()) showConsole();
   }
   /// \param end how many bytes a console has printed in all \param tail the last of them
   function printTail(number, end, tail) {
     const missing = end - (consoles[number]?.end ?? 0);
-    if (missing > tail.length) consoles[number] = { decoder: new TextDecoder(), text: "", end: end - tail.length };
+    if (missing > tail.length) consoles[number] = blank(end - tail.length);
     if (missing > 0) print(number, tail.slice(-missing));
   }
   /// What follows is all from the beginning.
@@ -152,7 +173,7 @@ export function createRunView(root, post) {
     at("state").dataset.state = frame.state;
     at("time").textContent = `${timeText(frame.time_ps)} simulated ${frame.outcome}`;
     at("time").dataset.ps = frame.time_ps;
-    const passed = before ? frame.wall_s - before.wall_s : 0;
+    const passed = before && before.state !== "stopped" ? frame.wall_s - before.wall_s : 0;
     if (passed > 0) at("rate").textContent = `${timeText((frame.time_ps - before.time_ps) / passed)} a second`;
     showLinks(frame);
     fill("waits", frame.waits.map((w) => [w.who, w.since_ps === null ? "" : timeText(frame.time_ps - w.since_ps), w.what]));
@@ -167,6 +188,8 @@ export function createRunView(root, post) {
     for (const reply of frame.replies)
       if (String(reply.id).startsWith(session + " ") && reply.error) say(reply.error);
     if (!before || frame.time_ps > before.time_ps) before = frame;
+    // Wall time in which a run stands still is no part of its rate.
+    else if (frame.state !== "running") before = { ...before, wall_s: frame.wall_s, state: frame.state };
   }
 
   // Faults

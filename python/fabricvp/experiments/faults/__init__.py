@@ -29,7 +29,17 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="how many (default: 10,000; on linux_rdma_pair 2,500, which take about an hour of a core; with --quick 500"
         " and 110)",
     )
-    parser.add_argument("--number", metavar="N", type=int, help="only the injection of this number of the campaign")
+    parser.add_argument(
+        "--number",
+        metavar="N",
+        type=int,
+        help="only the injection of this number of the campaign, with the same --kinds and --seed",
+    )
+    parser.add_argument(
+        "--ecc",
+        action="store_true",
+        help="with --number: of the injections into memories with ECC, which have own ones",
+    )
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of all draws (default: %(default)s)")
     parser.add_argument(
         "--kinds", metavar="KIND", nargs="+", help="only these, as the table names them, such as 'link down'"

@@ -42,6 +42,9 @@ def study(run: Run) -> None:
     if count < 1:
         raise InputError(f"--injections: {count} is not a number of 1 or more")
     kinds = tuple(options.kinds or ())
+    flips = tuple(kind for kind in FLIPS if not kinds or kind in kinds)
+    if options.ecc:
+        _check_ecc(options.number, on_linux, flips)
     made_by = images() if on_linux else ()
 
     def point(first: int, number: int, ecc_kinds: tuple[str, ...] = ()) -> Campaign:
@@ -50,10 +53,10 @@ def study(run: Run) -> None:
         return Injections(first, number, options.seed, ecc_kinds or kinds, ecc=bool(ecc_kinds))
 
     if options.number is not None:
-        _one(run, options.number, point)
+        _one(run, point(options.number, 1, flips if options.ecc else ()))
         return
     points = [point(first, min(CHUNK, count - first)) for first in range(0, count, CHUNK)]
-    if not on_linux and (flips := tuple(kind for kind in FLIPS if not kinds or kind in kinds)):
+    if not on_linux and flips:
         more = -(-count // ECC_SHARE)
         points += [point(first, min(CHUNK, more - first), flips) for first in range(0, more, CHUNK)]
     found: list[Injected] = run.map("injections", MEASURES[options.machine], points, lambda p: p.count, _name)
@@ -69,7 +72,7 @@ def study(run: Run) -> None:
         f"{prefix}outcomes", outcomes_table(injections), "Injections by structure, kind and what became of them", 80
     )
     run.report.table(f"{prefix}shares", shares_table(injections), "Shares with 95 % intervals (Wilson), by structure")
-    if any(i.structure.endswith(WITH_ECC) for i in injections):
+    if any(map(has_ecc, injections)):
         run.report.table(
             "protection",
             protection_table(injections),
@@ -80,18 +83,26 @@ def study(run: Run) -> None:
     run.report.table(f"{prefix}injections", injections_table(injections), "Each injection", 20)
 
 
-def _one(run: Run, number: int, make: Callable[[int, int], Campaign]) -> None:
+def _check_ecc(number: int | None, on_linux: bool, flips: tuple[str, ...]) -> None:
+    """Raises `InputError` where there is no injection with ECC to repeat."""
+    if number is None:
+        raise InputError("--ecc needs --number: a campaign makes injections with ECC beside the others")
+    if on_linux:
+        raise InputError(f"--ecc: memories of {LINUX} have none")
+    if not flips:
+        raise InputError(f"--ecc: --kinds has none of those with ECC: {', '.join(FLIPS)}")
+
+
+def _one(run: Run, point: Campaign) -> None:
     """Only one injection of a campaign, and whether it ends the same a second time."""
-    if number < 0:
-        raise InputError(f"--number: {number} is not a number of 0 or more")
-    point, function = make(number, 1), MEASURES[run.options.machine]
+    if point.first < 0:
+        raise InputError(f"--number: {point.first} is not a number of 0 or more")
+    function = MEASURES[run.options.machine]
     found: Injected = run.map("injection", function, [point], name=_name)[0]
     again: Injected = run.map("the same again", function, [point], name=_name, fresh=True)[0]
     injection = found.injections[0]
     _check(run, [point], [found], point, again)
-    run.report.conclude(
-        f"Number {number}: {injection.kind} of {injection.target}: {injection.fate}. {injection.detail}".rstrip()
-    )
+    run.report.conclude(f"Number {_called(injection)}: {injection.fate}. {injection.detail}".rstrip())
     run.report.table("injection", injections_table([injection]), "The injection", 1)
 
 
@@ -103,7 +114,7 @@ def _check(run: Run, points: Sequence[Campaign], found: list[Injected], first: C
     named = "by the watchdog" if on_cluster else "by a watchdog, or Linux and its adapter say who waits"
     report.check("every hang is named", not unnamed, _listed(unnamed) or named)
     if on_cluster:
-        corrupt = [i for i in injections if i.fate == Fate.SILENT and i.structure.endswith(WITH_ECC)]
+        corrupt = [i for i in injections if i.fate == Fate.SILENT and has_ecc(i)]
         report.check("no silent corruption where there is ECC", not corrupt, _listed(corrupt) or "one and two bits")
     report.check(
         "the run without a fault is the same in every process",
@@ -121,7 +132,17 @@ def _check(run: Run, points: Sequence[Campaign], found: list[Injected], first: C
 
 
 def _listed(injections: list[Injection]) -> str:
-    return "; ".join(f"{i.number}: {i.kind} of {i.target}: {i.detail}" for i in injections[:5])
+    return "; ".join(f"{_called(i)}: {i.detail}" for i in injections[:5])
+
+
+def _called(injection: Injection) -> str:
+    """By number, which injections with ECC have of their own."""
+    return f"{injection.number}{WITH_ECC if has_ecc(injection) else ''}: {injection.kind} of {injection.target}"
+
+
+def has_ecc(injection: Injection) -> bool:
+    """Whether the machine had ECC: `--number` repeats the injection with `--ecc` then."""
+    return injection.structure.endswith(WITH_ECC)
 
 
 def _rows(run: Run, injections: list[Injection]) -> None:
@@ -204,11 +225,12 @@ def protection_table(injections: list[Injection]) -> pandas.DataFrame:
 
 
 def injections_table(injections: list[Injection]) -> pandas.DataFrame:
-    """A row for each injection."""
+    """A row for each injection, which `--number`, and `--ecc` where ecc is yes, repeat."""
     return pandas.DataFrame(
         [
             {
                 "number": i.number,
+                "ecc": "yes" if has_ecc(i) else "no",
                 "structure": i.structure,
                 "kind": i.kind,
                 "target": i.target,
