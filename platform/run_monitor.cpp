@@ -214,7 +214,8 @@ void run_monitor::perform(const json& command) {
         m_speed = command.at("time").is_null() ? 0 : time_of(command);
         restart_pacing();
     } else if (what == "type") {
-        m_subject->type(command.at("node").get<std::size_t>(), command.at("text").get<std::string>());
+        if (!command.at("node").is_number_unsigned()) throw input_error("node: must be a whole number from 0 on");
+        m_subject->type(command["node"].get<std::size_t>(), command.at("text").get<std::string>());
     } else if (what == "inject") {
         run_subject::arguments arguments;
         if (command.contains("arguments"))

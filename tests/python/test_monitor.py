@@ -144,6 +144,7 @@ def test_what_is_no_command_is_told(echo):
             ({"do": "step", "time": "soon"}, "time: "),
             ({"do": "step", "time": "0 s"}, "time: must be above 0"),
             ({"do": "type", "node": 1, "text": "x"}, "there is no node1"),
+            *(({"do": "type", "node": node, "text": "x"}, "node: must be a whole number") for node in (-1, 0.7, 1e300)),
             ({"do": "inject", "target": "node0.host", "kind": "down"}, "'down' is no fault of node0.host"),
             ({"do": 3}, "not a command"),
             ({}, "not a command"),

@@ -32,6 +32,9 @@ class FakeRun:
     def set_watched(self, on):
         self.watched = on
 
+    def leave(self):
+        pass
+
 
 @pytest.fixture
 def page(monkeypatch):
