@@ -22,6 +22,7 @@ from .key import begin_sweep, check_configuration, key_of
 from .points import ConstraintLike, Point, expand_points, name_of
 from .process import Limits
 from .progress import Progress
+from .read_files import ReadFiles
 from .samplers import Sampler
 from .store import ResultCache, says_enough
 from .task import PointOutcome, Record, Task, task_of
@@ -175,6 +176,7 @@ def run_points(
     they end. Raises `InputError` before any runs if one is invalid."""
     tasks = check_points(common, points)
     keys = [key_of(task) for task in tasks] if result_cache is not None else []
+    read = ReadFiles()
     records: dict[int, Record] = {}
     for index, key in enumerate(keys):
         assert result_cache is not None  # there are keys
@@ -188,7 +190,7 @@ def run_points(
 
         def on_result(place: int, record: Record) -> None:
             index = left[place]
-            if result_cache is not None and not record.killed_from_outside:
+            if result_cache is not None and not record.killed_from_outside and read.are_the_same():
                 result_cache.put(keys[index], study, points[index], limits, record)
             records[index] = _as_row(points[index], record)
             on_record(index, records[index])
