@@ -94,7 +94,7 @@ def unpack(descriptor: int) -> Task:
 
 def start(module: str, *arguments: int, log: IO[bytes]) -> subprocess.Popen[bytes]:
     """Runs a module of this package in a session of its own, with descriptors as arguments and this process as the last
-    one. All that it starts has its session."""
+    one. What it starts has its session, unless it begins another."""
     return subprocess.Popen(
         [sys.executable, "-m", f"{__package__}.{module}", *map(str, arguments), str(os.getpid())],
         stdin=subprocess.DEVNULL,
@@ -122,8 +122,8 @@ def end_with(parent: int) -> bool:
 
 
 def run_packed(packed: bytes, limits: Limits, cancelled: Flag | None = None) -> Record:
-    """Measures a task in a new process (and those that it starts), which are gone when this returns. Raises `Cancelled`
-    soon after ``cancelled`` is set."""
+    """Measures a task in a new process, which is gone when this returns, as are those that it has started, unless they
+    have begun sessions of their own. Raises `Cancelled` soon after ``cancelled`` is set."""
     with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
         request.write(packed)
         request.flush()
@@ -243,7 +243,7 @@ def _memory(leader: int, enough: int) -> int:
 
 
 def end_session(leader: int) -> None:
-    """Ends what a point has left running."""
+    """Ends what a point has left running in its session."""
     while remaining := list(_session(leader)):
         for each in remaining:
             with contextlib.suppress(ProcessLookupError):
