@@ -13,16 +13,18 @@ those of docs/experiments, and README.md of the tree."""
 from __future__ import annotations
 
 import datetime
+import io
 import json
 import re
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arguments import ArgumentParser
 from .errors import InputError
+from .experiments.writing import put
+from .printable import printable
 
 if TYPE_CHECKING:
     from .experiments.page_layout import PageTable
@@ -31,6 +33,8 @@ MARKED = re.compile(
     r"^<!-- result: (?P<experiment>[\w-]+) (?P<name>\w+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL
 )
 BEGIN, END = re.compile(r"^<!-- result: .*-->$", re.MULTILINE), re.compile(r"^<!-- end -->$", re.MULTILINE)
+#: What a result says of itself.
+_TEXTS = ("version", "commit", "command", "config_sha256")
 PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 
 
@@ -70,8 +74,15 @@ def refresh(results: Path, pages: Path) -> list[str]:
     plain = {name: table for name, table in plain.items() if name not in made}
     origin = origin_of(result, results)
     lines, found = [], False
+    new: dict[Path, bytes] = {}  # written once all pages have been read
+
+    def show(file: Path, contents: bytes) -> None:
+        if not file.exists() or _read(file) != contents:
+            new[file] = contents
+            lines.append(str(file))
+
     for page in pages_in(pages):
-        text = page.read_text(encoding="utf-8")
+        text = _text(page)
         check_markers(page, text)
 
         def written(match: re.Match[str], page: Path = page) -> str:
@@ -84,9 +95,8 @@ def refresh(results: Path, pages: Path) -> list[str]:
                 drawn, shown = results / f"{name}.png", page.parent / picture[1]
                 if not drawn.exists():
                     lines.append(f"left {shown}: {results} has no plot {name}")
-                elif not shown.exists() or shown.read_bytes() != drawn.read_bytes():
-                    shutil.copyfile(drawn, shown)
-                    lines.append(str(shown))
+                else:
+                    show(shown, _read(drawn))
                 return match[0]
             if name not in tables or name in plain and not _alike(tables[name], kept["tables"].get(name)):
                 lines.append(f"left {page}: {results} has no table {name}")
@@ -99,19 +109,20 @@ def refresh(results: Path, pages: Path) -> list[str]:
             }
             return f"<!-- result: {experiment} {name} -->\n\n{table.markdown()}\n\n<!-- end -->"
 
-        new = MARKED.sub(written, text)
-        if new != text:
-            page.write_text(new, encoding="utf-8")
-            lines.append(str(page))
+        replaced = MARKED.sub(written, text)
+        if replaced != text:
+            show(page, replaced.encode())
     if not found:
         raise InputError(f"{pages}: no page shows figures of {experiment}")
     if shown := [r for r in result.get("rows", []) if r.get("published") is not None and r.get("measured") is not None]:
         kept["published"] = {"origin": origin, "rows": shown}
-    store.parent.mkdir(exist_ok=True)
-    stored = store_text(kept)
-    if not store.exists() or store.read_text(encoding="utf-8") != stored:
-        store.write_text(stored, encoding="utf-8")
-        lines.append(str(store))
+    show(store, store_text(kept).encode())
+    try:
+        store.parent.mkdir(exist_ok=True)
+        for file, contents in new.items():
+            put(file, contents)
+    except OSError as error:
+        raise InputError(f"{error.filename}: cannot be written ({error.strerror})") from None
     return lines
 
 
@@ -139,9 +150,33 @@ def check_markers(page: Path, text: str) -> None:
 def read_result(folder: Path) -> dict[str, Any]:
     """The result.json of an experiment's folder. Raises `InputError`."""
     result = _read_json(folder / "result.json")
-    if not isinstance(result.get("experiment"), str) or not isinstance(result.get("tables"), dict):
+    try:
+        is_result = _is_result(result) and shlex.split(result.get("command") or "") is not None
+    except ValueError:  # a quote that does not end
+        is_result = False
+    if not is_result:
         raise InputError(f"{folder / 'result.json'}: is not the result of `fabricvp experiment` of this version")
     return result
+
+
+def _is_result(result: dict[str, Any]) -> bool:
+    """Whether what is there has the shape that it should have."""
+    rows: Any = result.get("rows") or []
+    checks: Any = result.get("checks") or []
+    cost: Any = result.get("cost") or {}
+    texts = [result.get(name) or "" for name in _TEXTS]
+    return (
+        isinstance(result.get("experiment"), str)
+        and re.fullmatch(r"[\w-]+", result["experiment"]) is not None
+        and isinstance(result.get("tables"), dict)
+        and all(isinstance(text, str) and text.isprintable() for text in texts)
+        and isinstance(result.get("options") or {}, dict)
+        and isinstance(cost, dict)
+        and all(isinstance(value, (int, float)) for value in cost.values())
+        and all(isinstance(each, list) for each in (rows, checks))
+        and all(isinstance(each, dict) and isinstance(each.get("figure"), str) for each in rows)
+        and all(isinstance(each, dict) and {"name", "ok"} <= {*each} for each in checks)
+    )
 
 
 def read_store(file: Path) -> dict[str, Any]:
@@ -149,15 +184,34 @@ def read_store(file: Path) -> dict[str, Any]:
     kept = _read_json(file)
     if not isinstance(kept.get("tables"), dict):
         raise InputError(f"{file}: has no tables")
-    return kept
+    published = [kept["published"]] if "published" in kept else []
+    for name, each in [*kept["tables"].items(), *(("published", each) for each in published)]:
+        lists = ("rows",) if each in published else ("rows", "columns")
+        if not isinstance(each, dict) or "origin" not in each or not all(isinstance(each.get(n), list) for n in lists):
+            raise InputError(f"{file}: {name} is not as `fabricvp docs` writes it")
+    return {"experiment": file.stem, **kept}
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+
+
+def _text(file: Path) -> str:
+    try:
+        return io.TextIOWrapper(io.BytesIO(_read(file)), encoding="utf-8").read()
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: is no UTF-8") from None
 
 
 def _read_json(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
+        found = json.loads(_text(file))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{file}: is not JSON ({error})") from None
     if not isinstance(found, dict):
         raise InputError(f"{file}: is not an object")
@@ -182,9 +236,10 @@ def tables_of(result: dict[str, Any]) -> tuple[dict[str, PageTable], dict[str, P
         rows = {"rows": pandas.DataFrame(result["rows"])} if "rows" in result else {}
         made = page_tables(result["experiment"], Result(rows | frames))
         return {name: as_it_is(frame) for name, frame in frames.items()}, made
-    except (KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        why = printable(str(error).partition("\n")[0])
         raise InputError(
-            f"result.json of {result['experiment']}: tables are not as this version writes them ({error})"
+            f"result.json of {result['experiment']}: tables are not as this version writes them ({why})"
         ) from None
 
 
@@ -195,7 +250,7 @@ def origin_of(result: dict[str, Any], folder: Path) -> dict[str, Any]:
     if "command" in known:
         known["command"] = without_places(str(known["command"]))
     if "cost" in result:
-        known["core_s"] = round(result["cost"]["core_s"])
+        known["core_s"] = round(result["cost"].get("core_s", 0))
     return {"date": when.date().isoformat(), **known}
 
 

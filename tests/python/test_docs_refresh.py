@@ -235,3 +235,72 @@ def test_results_that_are_none(pages, tmp_path, contents, error):
     with pytest.raises(InputError) as caught:
         main(["refresh", str(folder), "--pages", str(pages)])
     assert error in str(caught.value) and "\n" not in str(caught.value)
+
+
+TABLE = {"columns": ["a"], "rows": [[1]]}
+SHOWN = "<!-- result: {} {} -->\nold\n<!-- end -->\n"
+SIZES = {"columns": ["driver_us", "backend", "size", "iteration_us", "iteration_uJ"], "rows": []}
+
+
+@pytest.mark.parametrize(
+    ("contents", "error"),
+    [
+        ({"command": "fabricvp 'x"}, "is not the result of"),
+        ({"version": "\udcff"}, "is not the result of"),
+        ({"version": 5}, "is not the result of"),
+        ({"cost": 5}, "is not the result of"),
+        ({"cost": {"core_s": "x"}}, "is not the result of"),
+        ({"rows": 5}, "is not the result of"),
+        ({"rows": [5]}, "is not the result of"),
+        ({"checks": [5]}, "is not the result of"),
+        ({"options": [5]}, "is not the result of"),
+        ({"experiment": "../../evil"}, "is not the result of"),
+        ({"tables": {"t": 5}}, "tables are not as this version writes them"),
+        ({"experiment": "gpurdma-matvec", "tables": {"spread": TABLE}}, "tables are not as"),
+        ({"experiment": "compnet-jacobi", "tables": {"sizes": SIZES}}, "tables are not as"),
+        ("[" * 100_000, "is not JSON"),
+        (b"\xff", "is no UTF-8"),
+    ],
+)
+def test_results_of_wrong_shape(tmp_path, contents, error):
+    folder, pages = result(tmp_path / "results"), tmp_path / "pages"
+    pages.mkdir()
+    whole = {"experiment": "mine", "tables": {"t": TABLE}}
+    if isinstance(contents, dict):
+        contents = json.dumps(whole | contents)
+    (folder / "result.json").write_bytes(contents if isinstance(contents, bytes) else contents.encode())
+    (pages / "a.md").write_text(SHOWN.format("mine", "t"))
+    with pytest.raises(InputError) as caught:
+        main(["refresh", str(folder), "--pages", str(pages)])
+    assert error in str(caught.value) and str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "error"),
+    [
+        ("z.md", b"\xff\xfe", "z.md: is no UTF-8"),
+        ("z.md", b"<!-- result: bad -->\n", "z.md:1: "),
+        ("z.md", None, "z.md: cannot be read"),
+        ("results/mine.json", b'{"tables": {"u": {}}}', "mine.json: u is not as"),
+        ("results/mine.json", b'{"tables": {}, "published": 5}', "mine.json: published is not as"),
+        ("results/mine.json", b"[" * 100_000, "mine.json: is not JSON"),
+    ],
+)
+def test_all_is_read_before_any_page_is_written(tmp_path, name, contents, error):
+    folder, pages = result(tmp_path / "results", "mine", {"t": TABLE}), tmp_path / "pages"
+    (pages / "results").mkdir(parents=True)
+    (pages / "a.md").write_text(SHOWN.format("mine", "t"))
+    (pages / name).mkdir() if contents is None else (pages / name).write_bytes(contents)
+    with pytest.raises(InputError) as caught:
+        main(["refresh", str(folder), "--pages", str(pages)])
+    assert error in str(caught.value) and "\n" not in str(caught.value)
+    assert (pages / "a.md").read_text() == SHOWN.format("mine", "t")
+
+
+def test_cells_do_not_end_early(tmp_path):
+    table = {"columns": ["a|b"], "rows": [["x|y"], ["m\nn"]]}
+    folder, pages = result(tmp_path / "results", "mine", {"t": table}), tmp_path / "pages"
+    pages.mkdir()
+    (pages / "a.md").write_text(SHOWN.format("mine", "t"))
+    assert main(["refresh", str(folder), "--pages", str(pages)]) == 0
+    assert "| a\\|b |\n|---|\n| x\\|y |\n| m n |\n" in (pages / "a.md").read_text()

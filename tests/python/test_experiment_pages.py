@@ -3,6 +3,7 @@
 
 import ast
 import re
+import threading
 from pathlib import Path
 
 import pandas
@@ -24,7 +25,7 @@ from fabricvp.experiments.pcie_congestion import plots as congestion_plots
 from fabricvp.experiments.registry import EXPERIMENTS, find
 from fabricvp.experiments.what_if import plots as what_if_plots
 from fabricvp.experiments.what_if.points import DESIGNS
-from fabricvp.experiments.writing import Cost, write
+from fabricvp.experiments.writing import Cost, prepare_folder, put, write
 from matplotlib.colors import to_hex
 
 
@@ -223,3 +224,24 @@ def test_orders_are_no_forms():
     drawn = congestion_plots.schedules({"2d, in steps": orders, "3d, in steps": orders}, (40_000, 254_000))
     assert [len(axes.get_lines()) for axes in drawn.axes] == [1, 0]
     assert drawn.axes[0].get_lines()[0].get_ydata() == pytest.approx([0.944, 0.944])
+
+
+def test_several_may_write_to_a_folder_at_once(tmp_path):
+    """None of them fails, and nothing but whole files is left."""
+    wrong = []
+
+    def work(number):
+        try:
+            for _ in range(300):
+                prepare_folder(str(tmp_path))
+                put(tmp_path / "x", b"%d" % number * 1000)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == [] and [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x").read_bytes() in [b"%d" % number * 1000 for number in range(3)]

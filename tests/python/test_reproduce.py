@@ -14,7 +14,9 @@ import pytest
 from browser import needs_browser, opened
 from fabricvp.errors import InputError
 from fabricvp.experiments import registry
-from fabricvp.reproduce.plan import experiments_of, refuse_to_lose, systems_named
+from fabricvp.reproduce.command import main
+from fabricvp.reproduce.outcomes import read_outcomes
+from fabricvp.reproduce.plan import experiments_of, finished, refuse_to_lose, systems_named
 from fabricvp.reproduce.report import _bars
 
 #: Two systems of experiments that take no time, in place of those of the package.
@@ -286,6 +288,45 @@ def test_a_result_that_cannot_be_read_is_named(trials, tmp_path):
         (tmp_path / "found/good/result.json").write_text(text)
         assert trials("first", "--report", "found").returncode == 0
         assert "found/good/result.json: is not" in (tmp_path / "found/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"rows": [5]}, {"rows": [{"figure": "x"}]}, {"rows": None}, {"cost": {}}, {"cost": 5}, {"options": [5]}),
+        *({"plots": [5]}, {"plots": ["a"]}, {"command": "fabricvp 'x"}, {"checks": [5]}, {"cost": {"core_s": "x"}}),
+        {"rows": [{"figure": "latency", "unit": "us", "measured": "x", "published": 1, "source": "s"}]},
+    ],
+)
+def test_results_of_wrong_shape_have_a_line_of_the_page(tmp_path, wrong):
+    parts = {"verdict": [], "plots": [], "options": {}, "rows": [], "checks": [], "tables": {}, "machines": []}
+    texts = {"experiment": "rdma", "version": "1", "title": "t", "question": "q", "command": "fabricvp experiment rdma"}
+    texts |= {"config_sha256": "0", "simulator_sha256": "0", "code_sha256": "0"}
+    folder = tmp_path / "rdma"
+    folder.mkdir()
+    whole = texts | parts | {"cost": {"wall_s": 1, "core_s": 1}}
+    for contents in (whole, whole | wrong):
+        (folder / "result.json").write_text(json.dumps(contents))
+        assert main(["gpurdma", "--report", str(tmp_path)]) == 0
+        is_wrong = "is not the result of" in (tmp_path / "report.html").read_text()
+        assert is_wrong == (contents is not whole)
+    assert finished(folder, "rdma", False) is None
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        {"quick": True, "systems": ["nope"], "experiments": {}},
+        {"quick": True, "systems": [["x"]], "experiments": {}},
+        {"quick": True, "systems": [], "experiments": {"rdma": {"status": "a", "error": 5, "wall_s": 1, "core_s": 1}}},
+        "[" * 100_000,
+    ],
+)
+def test_outcomes_of_wrong_shape_are_none(tmp_path, contents):
+    (tmp_path / "reproduce.json").write_text(contents if isinstance(contents, str) else json.dumps(contents))
+    known = read_outcomes(tmp_path)
+    assert known is None or known.systems == ()
+    assert main(["gpurdma", "--report", str(tmp_path)]) == 0
 
 
 def test_every_experiment_is_of_one_system_and_states_its_budget():

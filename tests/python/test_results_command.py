@@ -155,6 +155,57 @@ def test_compare_finds_the_points_of_any_parameters():
     assert len(compare(of("nm", (1, 2, 5.0)), of("mn", (2, 1, 6.0)), ["*"])) == 1
 
 
+def test_columns_and_parameters_may_have_any_names():
+    def of(parameters, values):
+        about = {"outcome": "ok", "error": "", "ended": "", "wall_s": 1.0, "branched": False, "log": ""}
+        return pandas.DataFrame([{**parameters, **about, **values}])
+
+    names = ("p", "seeds", "column", "before", "after", "change", "mean", "low", "high")
+    parameters = {name: place for place, name in enumerate(names)}
+    (found,) = compare(of(parameters, {"v": 1.0}), of(parameters, {"v": 2.0}), ["*"]).to_dict("records")
+    assert (found["before"], found["after"], found["change"], found["seeds"], found["column"]) == (1, 2, 1, 1, "v")
+    assert found["parameter.before"] == 3 and found["parameter.p"] == 0 and found["mean"] == 6
+    (found,) = summarise(of(parameters, {"v": 2.0})).to_dict("records")
+    assert (found["mean"], found["seeds"], found["column"]) == (2, 1, "v") and math.isnan(found["low"])
+    assert found["parameter.mean"] == 6 and found["parameter.low"] == 7 and found["p"] == 0
+    both = compare(of({}, {"pos": 1.0, "pos_x": 3.0}), of({}, {"pos": 2.0, "pos_y": 1.0}), ["*"])
+    assert [*both["column"]] == ["pos"] and [*both["change"]] == [1.0]
+    both = compare(of({"n": 1}, {"pos": 1.0}), of({"n": 1}, {"pos": 2.0, "pos_x": 1.0}), ["*"])
+    assert [*both["change"]] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"), [(-10, -5, 0.5), (-5, -10, -1), (-1, 1, 2), (4, 5, 0.25), (0, -1, -math.inf)]
+)
+def test_what_becomes_more_changes_by_more_than_0(before, after, change):
+    found = compare(table({8: [float(before)]}), table({8: [float(after)]}), ["*"])
+    assert [*found["change"]] == [pytest.approx(change)]
+
+
+def test_tables_that_are_none(tmp_path, capsys):
+    from fabricvp.cli import main
+
+    table({8: [1.0]}).to_parquet(tmp_path / "points.parquet")
+    whole = (tmp_path / "points.parquet").read_bytes()
+    table({8: [1.0]}).drop(columns="log").to_parquet(tmp_path / "points.parquet")
+    assert main(["results", "diff", str(tmp_path), str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("the table is none of a sweep: it has no column 'log'\n")
+    for place in range(4, len(whole), max(1, len(whole) // 300)):
+        (tmp_path / "points.parquet").write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        assert main(["results", "diff", str(tmp_path), str(tmp_path)]) in (0, 2), place
+        assert capsys.readouterr().err.count("\n") <= 1
+
+
+def test_parameters_are_printed_without_control_characters(tmp_path, capsys):
+    from fabricvp.cli import main
+
+    for name, value in (("before", 1.0), ("after", 2.0)):
+        (tmp_path / name).mkdir()
+        table({8: [value]}).assign(size="\x1b[31m").to_parquet(tmp_path / name / "points.parquet")
+    assert main(["results", "diff", str(tmp_path / "before"), str(tmp_path / "after")]) == 0
+    assert capsys.readouterr().out.startswith("size=\\x1b[31m  time: 1 -> 2 (+100.00%, one seed)\n")
+
+
 def test_summaries_have_the_intervals_of_student():
     frame = table({8: [1.0, 2.0, 3.0], 16: [4.0, 4.0, 4.0]})
     found = summarise(frame, "time").set_index("size")

@@ -226,6 +226,12 @@ def constrained(expression, value="1" + "0" * 400):
         (constrained("n % 3", "'%'"), "s.yaml:4: constraint 'n % 3': * and % take numbers, not str"),
         (constrained("n * 9999999999999", "abc"), "s.yaml:4: constraint 'n * 9999999999999': * and % take numbers"),
         (constrained("`a\\nb` > 1"), "s.yaml:4: constraint '`a\\x0ab` > 1': no parameter 'a\\x0ab'"),
+        (constrained("__quoted_5 > 1"), "s.yaml:4: constraint '__quoted_5 > 1': no parameter '__quoted_5'"),
+        ("config: gpu\napp: spmv\ninitrd: x.img", "s.yaml:3: initrd: there is no file "),
+        (
+            "function: a.py:f\ngrid:\n" + "".join(f"  {n}: [{', '.join(map(str, range(3000)))}]\n" for n in "abc"),
+            "s.yaml:2: grid: 27,000,000,000 points, more than 1,000,000",
+        ),
         (constrained("`a\\x01b` > 1"), "s.yaml:4: constraint '`a\\x01b` > 1': no parameter 'a\\x01b'"),
     ],
 )
@@ -347,6 +353,18 @@ def test_what_matters(command, tmp_path):
     [
         ("budget: 5", "budget: 0", "study.yaml:5: search: budget 0 and batch 2: 1 or more"),
         ("budget: 5", "budget: many", "study.yaml:8: search.budget: must be a whole number"),
+        (
+            "budget: 5",
+            "budget: 1000000000000",
+            "study.yaml:5: search: budget 1000000000000 and batch 2: at most 1000000",
+        ),
+        ("from: 64", "from: -1e400", "study.yaml:5: search: size: a range ends at 2^63 - 1 at most"),
+        ("to: 512", f"to: {10**400}", "study.yaml:5: search: size: a range ends at 2^63 - 1 at most"),
+        (
+            "objective: kernels:",
+            "objective: kernel:",
+            "study.yaml:7: search.objective: no column 'kernel:time_s' (kept",
+        ),
         ("  objective: kernels:time_s\n", "", "study.yaml:5: search: needs objective"),
         ("from: 64, ", "", "study.yaml:6: search.space.size: a range needs from"),
         ("from: 64", "from: few", "study.yaml:6: search.space.size: 'few' is not a number: give a list of values"),
@@ -360,5 +378,66 @@ def test_what_matters(command, tmp_path):
 def test_wrong_searches_name_their_line(tmp_path, monkeypatch, old, new, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(SEARCH.replace(old, new, 1))
-    with pytest.raises(fabricvp.InputError, match=re.escape(message)):
+    with pytest.raises(fabricvp.InputError, match=re.escape(message)) as caught:
         read_study("study.yaml")
+    assert str(caught.value).count("study.yaml") == 1
+
+
+def test_files_lie_beside_the_study(tmp_path, monkeypatch):
+    """Wherever the command runs, whatever key or parameter names them."""
+    (tmp_path / "of_study").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    file = tmp_path / "of_study/m.mtx"
+    file.write_bytes(b"1")
+    study = tmp_path / "of_study/study.yaml"
+    study.write_text("config: gpu\napp: spmv\ninitrd: m.mtx\n")
+    assert read_study(study).common.app["initrd"] == str(file)
+    study.write_text("config: gpu\napp: spmv\ngrid: {initrd: [m.mtx]}\n")
+    assert read_study(study).points == [{"initrd": str(file)}]
+    study.write_text("config: bare\nset: {node.images.firmware: m.mtx, node.images.append: m.mtx}\ntime: 1 us\n")
+    assert read_study(study).common.overrides == {"node.images.firmware": str(file), "node.images.append": "m.mtx"}
+    study.write_text("config: bare\nset: {node: {images: {kernel: m.mtx}}}\ntime: 1 us\n")
+    assert read_study(study).common.overrides == {"node.images.kernel": str(file)}
+    study.write_text("config: bare\ngrid: {node.images.firmware: [m.mtx, 'firmware:hello.elf']}\ntime: 1 us\n")
+    assert [point["node.images.firmware"] for point in read_study(study).points] == [str(file), "firmware:hello.elf"]
+
+
+def test_functions_of_a_file_share_its_classes(tmp_path, command):
+    """What warms the machine up may give what the function looks for."""
+    text = "class Ready:\n    pass\n\ndef warm(platform):\n    return Ready()\n\n"
+    (tmp_path / "fn.py").write_text(text + "def use(ready, n):\n    return isinstance(ready, Ready)\n")
+    (tmp_path / "s.yaml").write_text("config: bare\nfunction: fn.py:use\nwarm_up: fn.py:warm\ngrid: {n: [1, 2]}\n")
+    done = command("sweep", "s.yaml", "--out", "found")
+    assert done.returncode == 0, done.stdout
+    assert [*pandas.read_parquet(tmp_path / "found/points.parquet")["value"]] == [True, True]
+
+
+def test_a_scheduler_that_is_not_there_removes_nothing(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("distributed")
+    from fabricvp.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+    (tmp_path / "of_m.py").write_text("def double(n):\n    return 2 * n\n")
+    (tmp_path / "s.yaml").write_text("function: of_m.py:double\ngrid: {n: [1]}\n")
+    assert main(["sweep", "s.yaml", "--out", "found", "--jobs", "1"]) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "found").iterdir() if path.is_file()}
+    capsys.readouterr()
+    assert main(["sweep", "s.yaml", "--out", "found", "--scheduler", "abc"]) == 2
+    assert "scheduler: 'abc' does not" in capsys.readouterr().err
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "found").iterdir() if path.is_file()}
+
+
+def test_values_that_no_file_holds_end_no_sweep(tmp_path, command):
+    text = "def f(n):\n    if n == 1:\n        raise ValueError('a\\udcffb')\n"
+    text += "    return [{'v': 'x\\udcff'}, None, {'v': 10**5000}, {'k\\udcff': 1}][n]\n"
+    (tmp_path / "fn.py").write_text(text)
+    (tmp_path / "s.yaml").write_text("function: fn.py:f\ngrid: {n: [0, 1, 2, 3]}\n")
+    for _ in range(2):  # from the result cache, too
+        done = command("sweep", "s.yaml", "--out", "found", "--csv")
+        assert done.returncode == 1 and "4 points, 2 ok; written to" in done.stdout, done.stderr
+        frame = pandas.read_parquet(tmp_path / "found/points.parquet")
+        assert [*frame["outcome"]] == ["ok", "failed", "failed", "ok"]
+        assert frame["v"][0] == "x\\udcff" and frame["error"][1] == "ValueError: a\\udcffb"
+        assert frame["error"][2] == "v: is a whole number of more than 4,096 bits" and frame["k\\udcff"][3] == 1

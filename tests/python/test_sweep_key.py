@@ -3,16 +3,25 @@
 
 import builtins
 import os
+import pickle
 import shutil
 import time
+import types
+from dataclasses import dataclass
 from pathlib import Path
 
 import fabricvp
 import pytest
+from fabricvp.experiments.result_cache import ResultCache as ExperimentCache
+from fabricvp.experiments.result_cache import _key
 from fabricvp.sweeps import key
-from fabricvp.sweeps.api import check_points
+from fabricvp.sweeps.api import check_points, run_points
+from fabricvp.sweeps.code_hash import function_hash
 from fabricvp.sweeps.key import key_of
-from fabricvp.sweeps.task import Task
+from fabricvp.sweeps.process import Limits, pack
+from fabricvp.sweeps.progress import Progress
+from fabricvp.sweeps.store import ResultCache
+from fabricvp.sweeps.task import PointOutcome, Record, Task
 
 DEVICE = """\
 import fabricvp
@@ -189,3 +198,137 @@ def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", refused)
     with pytest.raises(fabricvp.InputError, match=r"firmware.bin: cannot be read \(Permission denied\)$"):
         key_of(Task(config="bare", program=str(image)))
+
+
+def of_script(text, name):
+    """A function of a script, which no module has."""
+    names = {"__name__": "__main__", "__package__": None}
+    exec(compile(text, "script.py", "exec"), names)
+    return types.FunctionType(names[name].__code__, names, name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pkg_{n}.helper\ndef f(n): return pkg_{n}.helper.g(n)",
+        "def f(n):\n    from pkg_{n} import helper\n    return helper.g(n)",
+        "def f(n):\n    import pkg_{n}.helper as h\n    return h.g(n)",
+        "import pkg_{n}.helper as h\ndef f(n): return h.g(n)",
+        "from functools import lru_cache\nfrom pkg_{n}.helper import g\nh = lru_cache(g)\ndef f(n): return h(n)",
+    ],
+)
+@pytest.mark.parametrize("has_init", [True, False])
+def test_modules_of_a_package_count(tmp_path, monkeypatch, text, has_init):
+    """However a function of a script reaches them."""
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"{abs(hash((text, has_init)))}"
+    helper = tmp_path / f"pkg_{name}/helper.py"
+    helper.parent.mkdir()
+    if has_init:
+        (helper.parent / "__init__.py").write_text("")
+    found = []
+    for factor in (1, 2, 2):
+        helper.write_text(f"def g(n): return {factor} * n\n")
+        key.begin_sweep()
+        found.append(function_hash(of_script(text.format(n=name), "f")))
+    assert found[0] != found[1] == found[2]
+
+
+class Changes:
+    """An executor in the place of one during which files change."""
+
+    def __init__(self, change):
+        self._change = change
+
+    def run(self, tasks, limits, on_result, on_alive):
+        for place in range(len(tasks)):
+            on_result(place, Record(PointOutcome.OK))
+            self._change()
+
+
+@pytest.mark.parametrize("what", ["source", "image", "machine"])
+def test_what_changes_during_a_sweep_is_not_kept(tmp_path, monkeypatch, what):
+    """Its key tells the code and files from before the first point; later points run with those from then on."""
+    monkeypatch.syspath_prepend(tmp_path)
+    files = {"source": tmp_path / f"measuring_{what}.py", "image": tmp_path / "a.elf", "machine": tmp_path / "m.yaml"}
+    files["source"].write_text("def f(platform): return 1\n")
+    files["image"].write_bytes(b"1")
+    files["machine"].write_text("node: {images: {firmware: a.elf}}\n")
+    function = __import__(f"measuring_{what}").f
+    cache = ResultCache(tmp_path / "cache")
+
+    def measure(change=lambda: None):
+        key.begin_sweep()
+        common = Task(config=str(files["machine"]), function=function)
+        points = [{"simulation.seed": seed} for seed in (1, 2, 3)]
+        run_points(
+            common, points, limits=Limits(), executor=Changes(change), result_cache=cache, progress=Progress(False)
+        )
+        return len(cache.files())
+
+    def change():
+        with files[what].open("a") as file:
+            file.write("# more\n")
+
+    with pytest.warns(UserWarning, match=f"{files[what].name} changed while the sweep ran: its results") as warned:
+        assert measure(change) == 1
+    assert len(warned) == 1
+    assert measure() == (3 if what == "machine" else 4)  # a comment makes no other machine
+
+
+@dataclass(frozen=True)
+class OnMachine:
+    machine: str
+
+
+def on_machine(point):
+    return point
+
+
+def test_files_of_machines_count_in_points_of_experiments(tmp_path):
+    """Images, also of a base, and what plug-ins import."""
+    (tmp_path / "base.yaml").write_text(MACHINE.format(kind="in_experiment"))
+    (tmp_path / "m.yaml").write_text("base: base.yaml\nnode: {images: {firmware: fw.elf}}\n")
+    (tmp_path / "device.py").write_text(DEVICE.format(kind="in_experiment", value=1))
+    point = OnMachine(str(tmp_path / "m.yaml"))
+    found = []
+    for image, imported in ((b"1", "A = 1"), (b"2", "A = 1"), (b"2", "A = 2"), (b"2", "A = 2")):
+        (tmp_path / "fw.elf").write_bytes(image)
+        (tmp_path / "values_of_in_experiment.py").write_text(imported)
+        key.begin_sweep()
+        found.append(_key(on_machine, point))
+    assert len({*found}) == 3 and found[2] == found[3]
+
+
+def test_what_changes_during_an_experiment_is_not_kept(tmp_path):
+    (tmp_path / "m.yaml").write_text("node: {host: {harts: 2}}\n")
+    point = OnMachine(str(tmp_path / "m.yaml"))
+    cache = ExperimentCache(tmp_path / "cache")
+    assert cache.find(on_machine, point) is None
+    (tmp_path / "m.yaml").write_text("node: {host: {harts: 4}}\n")
+    with pytest.warns(UserWarning, match="m.yaml changed while"):
+        cache.put(on_machine, point, 1, [], 1.0)
+    again = ExperimentCache(tmp_path / "cache")
+    assert again.find(on_machine, point) is None
+    again.put(on_machine, point, 1, [], 1.0)
+    assert again.find(on_machine, point) == (1, [], 1.0)
+
+
+@pytest.mark.parametrize("name", ["a: b.elf", 'a"b.elf', "a, b.elf", "it's.elf", "[x]", "é\tb"])
+def test_images_of_any_name_count_with_their_contents(tmp_path, name):
+    machine = tmp_path / "m.yaml"
+    quoted = name.replace('"', '\\"')
+    machine.write_text(f'node: {{images: {{firmware: "{quoted}"}}}}\n')
+    keys = []
+    for contents in (b"1", b"2"):
+        (tmp_path / name).write_bytes(contents)
+        keys.append(new_key(Task(config=str(machine))))
+    assert keys[0] != keys[1]
+
+
+def test_functions_with_a_cache_reach_other_processes():
+    """They have no module there; their cache begins empty."""
+    text = "import functools\n@functools.lru_cache(maxsize=7)\ndef g(n): return 2 * n\ndef f(n): return g(n), g"
+    task = pickle.loads(pickle.loads(pack(Task(function=of_script(text, "f"))))[2])
+    value, cached = task.function(3)
+    assert value == 6 and cached.cache_parameters()["maxsize"] == 7

@@ -7,6 +7,7 @@ import warnings
 import pandas
 import pytest
 from fabricvp.sweeps import report
+from fabricvp.sweeps.columns import frame_of
 from fabricvp.sweeps.report import SHOWN, _plots, write_table
 from fabricvp.sweeps.study import PlotRequest, Study
 from fabricvp.sweeps.task import PointOutcome, Record, Task
@@ -102,3 +103,15 @@ def test_a_page_names_files_that_there_are(tmp_path, monkeypatch, finished):
     )
     assert named <= {path.name for path in tmp_path.iterdir()}
     assert ("all are in points.parquet." in text and "all are in result.json." in text) == finished
+
+
+@pytest.mark.parametrize("large", [2**53 + 1, -(2**63), 2**63 - 1, 2**70 + 1])
+def test_large_whole_numbers_are_exact_where_a_point_lacks_the_column(large, tmp_path):
+    records = [Record(PointOutcome.OK, values=values) for values in ({"v": large, "few": 3}, {}, {"v": None})]
+    frame = frame_of([{"n": 1}, {"n": 2}, {"n": 3}], records, [])
+    assert frame["v"][0] == large and frame["v"].isna().tolist() == [False, True, True]
+    assert frame["few"].dtype == float
+    write_table(tmp_path, frame, csv=True)
+    assert int(pandas.read_parquet(tmp_path / "points.parquet")["v"][0]) == large
+    report.write_page(tmp_path, Study("s", "t", "q", Task(), [{"n": 1}], list), frame, records, "c", 1.0, True)
+    assert str(large) in (tmp_path / "points.csv").read_text() and f"{large:,}" in (tmp_path / "index.html").read_text()

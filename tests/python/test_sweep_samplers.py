@@ -2,12 +2,15 @@
 """Searches for the best point and samples for what matters, on functions that are solved by hand."""
 
 import math
+import re
+from types import SimpleNamespace
 
 import fabricvp
 import pytest
 from fabricvp.sweeps import Range, Search, Sensitivity
 from fabricvp.sweeps.columns import frame_of
 from fabricvp.sweeps.samplers import value_at
+from fabricvp.sweeps.study_sampler import outcome_of
 from fabricvp.sweeps.task import PointOutcome, Record
 
 
@@ -136,6 +139,21 @@ def test_levels_are_measured_once():
     assert value_at(Range(1, 100, log=True), 0.5) == 10 and value_at(Range(0.0, 4.0), 0.5) == 2.0
 
 
+def test_values_may_be_missing():
+    """A point with one costs what every other costs."""
+    here = Here()
+    sampler = Search({"a": [1, None, 2], "b": [1, 2, 3]}, "value", 4)
+    frame = fabricvp.sweep(function=lambda a, b: b, sampler=sampler, executor=here, progress=False)
+    assert len(frame) == 4 and frame["a"].isna().any()
+
+
+@pytest.mark.parametrize("method", ["morris", "sobol"])
+def test_what_changes_nothing_does_not_matter(method):
+    sampler = SimpleNamespace(sampler=Sensitivity({"a": [1, 2], "b": [1, 2]}, method=method, samples=2), column="value")
+    frame = fabricvp.sweep(function=lambda a, b: 3.0, sampler=sampler.sampler, executor=Here(), progress=False)
+    assert outcome_of(sampler, frame)[0] == "No parameter changes value."
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -159,6 +177,10 @@ def test_levels_are_measured_once():
             ),
             "the column 'value' has more than numbers",
         ),
+        (lambda: Search({"a": Range(0.0, math.inf)}, "value", 5), "a: a range ends at"),
+        (lambda: Sensitivity({"a": Range(1, 10**400, log=True)}), "a: a range ends at"),
+        (lambda: Sensitivity({"a": [1, 2]}, samples=1 << 40), "samples: 1099511627776 need 2199023255552 points, more"),
+        (lambda: Sensitivity({"a": [1, 2]}, method="sobol", samples=1 << 40), "samples: 1099511627776 need"),
         (lambda: Search({"a": [1]}, "v", 1, seed=-3), "seed: -3 is no whole number"),
         (lambda: Sensitivity({"a": [1, 2]}, seed=1 << 32), "seed: 4294967296 is no whole number"),
     ],
@@ -166,3 +188,29 @@ def test_levels_are_measured_once():
 def test_wrong_samplers_are_input_errors(make, message):
     with pytest.raises(fabricvp.InputError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"config": "bare", "function": None, "time": "x"}, "time: 'x' is not a time"),
+        ({"config": "bare", "function": None, "time": [1]}, "time: a time is text such as"),
+        ({"config": 5}, "config: 5 is no text"),
+        ({"text": 5}, "text: 5 is no text"),
+        ({"result_cache": 5}, "result_cache: 5 is no text"),
+        ({"overrides": 5}, "overrides: is no mapping"),
+        ({"statistics": 5}, "statistics: 5 is no list of patterns"),
+        ({"jobs": "4"}, "jobs: 4 is not a number of 1 … 1024"),
+        ({"jobs": 2.5}, "jobs: 2.5 is not a number of 1 … 1024"),
+        ({"memory_limit": True}, "memory_limit: bytes, above 0"),
+        ({"grid": [1]}, "grid: is no mapping"),
+        ({"grid": {"a": [10**5000]}}, "a: has a whole number of more than 4,096 bits"),
+        ({"points": [1]}, "points: 1 is no mapping"),
+        ({"constraints": [5]}, "constraints: 5 is neither an expression nor a function"),
+    ],
+)
+def test_arguments_of_wrong_kinds_are_input_errors(given, message, tmp_path, monkeypatch):
+    """Before any point runs."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(fabricvp.InputError, match=re.escape(message)):
+        fabricvp.sweep(**{"function": lambda a=0: a, "progress": False} | given)

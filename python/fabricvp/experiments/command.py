@@ -66,6 +66,7 @@ def main(given: list[str]) -> int:
         elsewhere=options.scheduler is not None,
     )
     use_palette()
+    _ = experiment.code_hash  # of the code that runs: it may change before the result names it
     begin, core_begin = time.monotonic(), core_seconds()
     try:
         experiment.run(run)

@@ -35,7 +35,12 @@ class PageTable:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
+    return "|" + "".join(f" {_escaped(cell)} |" if cell else " |" for cell in cells)
+
+
+def _escaped(cell: str) -> str:
+    """A cell in which nothing ends it."""
+    return " ".join(re.sub(r"(?<!\\)\|", r"\|", cell).splitlines())
 
 
 def significant(digits: int) -> Callable[[float], str]:

@@ -4,7 +4,8 @@ them.
 
 The folder is one of `fabricvp sweep` (../sweeps/store.py), so `fabricvp results` lists it. A point is known by what it
 is measured with: the function's module with all that it imports, the simulator, firmware, shipped machines, the point
-itself, and the files that it names. Whatever of these is another one makes it another point."""
+itself, and the files that it names, with images and plug-ins of machines among them. Whatever of these is another one
+makes it another point."""
 
 from __future__ import annotations
 
@@ -17,9 +18,11 @@ from typing import Any
 
 from ..errors import InputError
 from ..sweeps import store
-from ..sweeps.code_hash import PACKAGE, function_hash, simulator_hash
+from ..sweeps.code_hash import PACKAGE, function_hash, imports_hash, simulator_hash
 from ..sweeps.encoding import decode, encode
+from ..sweeps.key import begin_sweep, machine_hash
 from ..sweeps.process import Limits
+from ..sweeps.read_files import ReadFiles, read_bytes
 from ..sweeps.task import PointOutcome, Record
 from .machines import Machine
 
@@ -29,11 +32,14 @@ class ResultCache:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._store = store.ResultCache(folder)
+        begin_sweep()
+        self._read = ReadFiles()
 
     def find(self, function: Callable[[Any], Any], point: Any) -> tuple[Any, list[Machine], float] | None:
         """What the point gave, the machines that it simulated, and the core seconds that it took; None if it is not
         there, or cannot be read."""
         stored = self._store.find(_key(function, point))
+        self._read = ReadFiles()
         if stored is None:
             return None
         packages = {PACKAGE, function.__module__.partition(".")[0]}
@@ -46,8 +52,11 @@ class ResultCache:
     def put(
         self, function: Callable[[Any], Any], point: Any, value: Any, machines: list[Machine], core_s: float
     ) -> None:
-        """Writes it at once; readers see all of it or nothing. Raises `InputError` if it cannot be written, or if the
-        value is of a class that no file can hold (see ../sweeps/encoding.py)."""
+        """Writes it at once; readers see all of it or nothing. It is not kept, with a warning, if a file that a key was
+        made of has changed since it was looked for. Raises `InputError` if it cannot be written, or if the value is of
+        a class that no file can hold (see ../sweeps/encoding.py)."""
+        if not self._read.are_the_same():
+            return
         try:
             values = {"value": encode(value), "machines": encode(machines), "core_s": core_s}
         except TypeError as error:
@@ -59,7 +68,11 @@ class ResultCache:
 def _key(function: Callable[[Any], Any], point: Any) -> str:
     digest = hashlib.sha256(f"{simulator_hash()} {function_hash(function)} {point!r}".encode())
     for path in _files(point):
-        digest.update(path.read_bytes())
+        digest.update(read_bytes(path))
+        if path.suffix == ".yaml":
+            digest.update(machine_hash(str(path)).encode())
+        elif path.suffix == ".py":
+            digest.update(imports_hash(path).encode())
     return digest.hexdigest()[:32]
 
 

@@ -10,6 +10,8 @@ import io
 import json
 import math
 import os
+import tempfile
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,9 +38,7 @@ def prepare_folder(folder: str) -> Path:
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".writable"
-        probe.touch()
-        probe.unlink()
+        tempfile.TemporaryFile(dir=path).close()
     except OSError as error:
         raise InputError(f"{folder}: cannot be written to ({error.strerror})") from None
     return path
@@ -140,9 +140,13 @@ def drawn(plot: Plot, kind: str) -> bytes:
 
 def put(path: Path, contents: bytes) -> None:
     """Readers see the old or the whole new contents."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(contents)
-    os.replace(part, path)
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")  # others may write the same file
+    try:
+        part.write_bytes(contents)
+        os.replace(part, path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def _rows_as_csv(report: Report) -> bytes:
@@ -178,7 +182,9 @@ def _is_numeric(value: object) -> bool:
 
 
 def _plain(value: object) -> object:
-    """Of numpy's scalars, Python's."""
+    """Of numpy's scalars, Python's; None for what columns of whole numbers lack."""
+    if type(value).__name__ == "NAType":  # of pandas: it cannot be compared, not even with itself
+        return None
     return value.item() if hasattr(value, "item") else value
 
 

@@ -9,6 +9,7 @@ import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..experiments.registry import SYSTEMS
 from ..experiments.writing import put
 from .process import last_line
 
@@ -43,9 +44,18 @@ def read_outcomes(folder: Path) -> Outcomes | None:
     try:
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
         experiments = {str(name): Outcome(**each) for name, each in found["experiments"].items()}
-        return Outcomes(bool(found["quick"]), tuple(found["systems"]), experiments)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        if not all(map(_is_outcome, experiments.values())):
+            return None
+        systems = tuple(name for name in SYSTEMS if name in found["systems"])  # those of this version
+        return Outcomes(bool(found["quick"]), systems, experiments)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _is_outcome(outcome: Outcome) -> bool:
+    seconds = (outcome.wall_s, outcome.core_s)
+    is_number = all(isinstance(value, (int, float)) for value in seconds)
+    return isinstance(outcome.status, int) and isinstance(outcome.error, str) and is_number
 
 
 def error_of(status: int, log: Path, broken: list[str]) -> str:

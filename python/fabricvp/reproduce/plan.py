@@ -60,7 +60,8 @@ def finished(folder: Path, name: str, quick: bool) -> dict[str, Any] | None:
     except InputError:
         return None
     same = result["experiment"] == name and without_places(str(result.get("command"))) == command_of(name, quick)
-    return result if same and is_current(name, result) else None
+    is_whole = {*(result.get("cost") or ())} == {"wall_s", "core_s"}
+    return result if same and is_whole and is_current(name, result) else None
 
 
 def refuse_to_lose(folder: Path, names: Sequence[str]) -> None:

@@ -138,11 +138,22 @@ def _section(folder: Path, system: str, name: str, outcomes: Outcomes) -> Sectio
     try:
         result = _read(folder / name, name)
         lines = lines_of(SYSTEMS[system].title, name, read(folder / name).get(name))
-    except InputError as error:
+        section = _shown(folder, system, name, outcomes, result, lines)
+    except (InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if not isinstance(error, InputError):
+            error = _wrong(folder / name, name)
         there = (folder / name / "result.json").exists()
         state = _state(outcome) or (str(error) if there else "has not run")
         return Section(name, experiment.title, experiment.question, state, command, budget)
-    state = _state(outcome) or ("" if is_current(name, result) else "the result is of another version")
+    return section
+
+
+def _shown(
+    folder: Path, system: str, name: str, outcomes: Outcomes, result: dict[str, Any], lines: list[dict[str, Any]]
+) -> Section:
+    """Of an experiment that has a result."""
+    older = "" if is_current(name, result) else "the result is of another version"
+    state = _state(outcomes.experiments.get(name)) or older
     quick = bool(result["options"].get("quick"))
     shown = {line["figure"] for line in lines}
     return Section(
@@ -150,7 +161,7 @@ def _section(folder: Path, system: str, name: str, outcomes: Outcomes) -> Sectio
         result["title"],
         result["question"],
         state,
-        command,
+        command_of(name, outcomes.quick),
         duration(EXPERIMENTS[name].budget.core_s(quick)),
         result,
         origin_of(result, folder / name),
@@ -164,10 +175,45 @@ def _section(folder: Path, system: str, name: str, outcomes: Outcomes) -> Sectio
 def _read(folder: Path, name: str) -> dict[str, Any]:
     """Raises `InputError` if there is no result of this form."""
     result = read_result(folder)
-    needed = ("title", "question", "cost", "verdict", "plots", "options", "rows", "checks")
-    if result["experiment"] != name or any(key not in result for key in needed):
-        raise InputError(f"{folder / 'result.json'}: is not the result of `fabricvp experiment {name}` of this version")
+    needed = (
+        "version",
+        "title",
+        "question",
+        "cost",
+        "verdict",
+        "plots",
+        "options",
+        "rows",
+        "checks",
+        "command",
+        "machines",
+    )
+    hashes = ("config_sha256", "simulator_sha256", "code_sha256")
+    if (
+        result["experiment"] != name
+        or any(result.get(key) is None for key in (*needed, *hashes))
+        or not _is_whole(result)
+    ):
+        raise _wrong(folder, name)
     return result
+
+
+def _wrong(folder: Path, name: str) -> InputError:
+    return InputError(f"{folder / 'result.json'}: is not the result of `fabricvp experiment {name}` of this version")
+
+
+def _is_whole(result: dict[str, Any]) -> bool:
+    """Whether parts that the page shows have all that it shows of them."""
+
+    def have(parts: Any, *names: str) -> bool:
+        return isinstance(parts, list) and all(isinstance(each, dict) and {*names} <= {*each} for each in parts)
+
+    return (
+        have(result["rows"], "figure", "unit", "measured", "published", "source")
+        and have(result["checks"], "name", "ok", "detail")
+        and have(result["plots"], "name", "caption")
+        and {"wall_s", "core_s"} <= {*result["cost"]}
+    )
 
 
 def _state(outcome: Outcome | None) -> str:

@@ -14,14 +14,15 @@ from ..gpu import PerNode, parse_app_requests
 from ..overrides import flatten
 from ..plugins import Plugins, resolve_plugins
 from ..remote import require_main_guard
-from ..units import Time, seconds
+from ..units import Time, seconds, to_picoseconds
 from .columns import ABOUT, DEFAULT_STATISTICS, frame_of
 from .dask_executor import Dask
 from .executors import Executor, Processes
 from .key import begin_sweep, check_configuration, key_of
-from .points import ConstraintLike, Point, expand_points, name_of
+from .points import MAX_BITS, ConstraintLike, Point, expand_points, name_of
 from .process import Limits
 from .progress import Progress
+from .read_files import ReadFiles
 from .samplers import Sampler
 from .store import ResultCache, says_enough
 from .task import PointOutcome, Record, Task, task_of
@@ -117,6 +118,13 @@ def sweep(
     Raises `InputError` for bad input, invalid values of any point among it, before anything runs; `KeyboardInterrupt`
     when interrupted, which ends all points that run."""
     require_main_guard("sweep()")
+    for name, value in (("config", config), ("text", text), ("program", program), ("result_cache", result_cache)):
+        if value is not None and not isinstance(value, (str, os.PathLike)):
+            raise InputError(f"{name}: {value!r} is no text")
+    if overrides is not None and not isinstance(overrides, Mapping):
+        raise InputError("overrides: is no mapping of parameters to values")
+    if not isinstance(statistics, Iterable):
+        raise InputError(f"statistics: {statistics!r} is no list of patterns")
     begin_sweep()
     app_arguments = {
         "app": app,
@@ -175,6 +183,7 @@ def run_points(
     they end. Raises `InputError` before any runs if one is invalid."""
     tasks = check_points(common, points)
     keys = [key_of(task) for task in tasks] if result_cache is not None else []
+    read = ReadFiles()
     records: dict[int, Record] = {}
     for index, key in enumerate(keys):
         assert result_cache is not None  # there are keys
@@ -187,8 +196,8 @@ def run_points(
     with progress.stage(study, [1.0] * len(left), [name_of(points[index]) for index in left]) as stage:
 
         def on_result(place: int, record: Record) -> None:
-            index = left[place]
-            if result_cache is not None and not record.killed_from_outside:
+            index, record = left[place], _writable(record)
+            if result_cache is not None and not record.killed_from_outside and read.are_the_same():
                 result_cache.put(keys[index], study, points[index], limits, record)
             records[index] = _as_row(points[index], record)
             on_record(index, records[index])
@@ -196,6 +205,24 @@ def run_points(
 
         executor.run([tasks[index] for index in left], limits, on_result, stage.alive)
     return [records[index] for index in range(len(tasks))]
+
+
+def _writable(record: Record) -> Record:
+    """The record with texts that a file can hold, or that the point has failed: no file has its number."""
+    large = [name for name, value in record.values.items() if isinstance(value, int) and value.bit_length() > MAX_BITS]
+    if large:
+        error = f"{_of_characters(large[0])}: is a whole number of more than {MAX_BITS:,} bits"
+        return dataclasses.replace(record, outcome=PointOutcome.FAILED, error=error, values={})
+    values = {
+        _of_characters(name): _of_characters(value) if isinstance(value, str) else value
+        for name, value in record.values.items()
+    }
+    return dataclasses.replace(record, error=_of_characters(record.error), values=values)
+
+
+def _of_characters(text: str) -> str:
+    """A text without halves of surrogate pairs, as Python has bytes that are not UTF-8."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _as_row(point: Point, record: Record) -> Record:
@@ -226,6 +253,11 @@ def check_points(common: Task, points: Sequence[Point]) -> list[Task]:
             _check_alone(task)
         if task.function is not None and task.time is not None:
             raise InputError("time: the function drives the machine, and says how long it runs")
+        if task.time is not None:
+            try:
+                to_picoseconds(task.time)
+            except TypeError as error:
+                raise InputError(f"time: {error}") from None
         parse_app_requests(task.app.get("app"), **{name: v for name, v in task.app.items() if name != "app"})
         try:
             check_configuration(task)
@@ -249,7 +281,7 @@ def limits_of(time_limit: float | None, memory_limit: str | int | None) -> Limit
     memory = _fabricvp.parse_bytes(memory_limit) if isinstance(memory_limit, str) else memory_limit
     if time_s is not None and time_s <= 0:
         raise InputError("time_limit: seconds of wall time, above 0")
-    if memory is not None and memory < 1:
+    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int) or memory < 1):
         raise InputError("memory_limit: bytes, above 0")
     return Limits(time_s, memory)
 
@@ -262,7 +294,7 @@ def executor_of(
         return executor
     if executor not in EXECUTORS:
         raise InputError(f"executor: '{executor}' is not known; there are {' and '.join(EXECUTORS)}")
-    if jobs is not None and (isinstance(jobs, bool) or not 1 <= jobs <= 1024):
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or not 1 <= jobs <= 1024):
         raise InputError(f"jobs: {jobs} is not a number of 1 … 1024")
     if executor == "dask":
         return Dask(scheduler, jobs or len(os.sched_getaffinity(0)), branch)

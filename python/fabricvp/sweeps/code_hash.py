@@ -17,7 +17,8 @@ import pickle
 import site
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import resolve_name
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -25,6 +26,7 @@ from typing import Any
 import cloudpickle
 
 from ..errors import InputError
+from .read_files import clear_files, read_bytes
 
 PACKAGE = __name__.partition(".")[0]
 #: Modules that machines in child processes run, which no import statement names.
@@ -32,6 +34,8 @@ _IN_CHILDREN = (f"{PACKAGE}._child",)
 #: Modules of this package whose code changes no result: they draw, print, or arrange points.
 _NOT_MEASURING = tuple(f"{PACKAGE}.{name}." for name in ("drawing", "overview", "plot", "progress", "sweeps"))
 
+#: What `functools.cache` makes of a function.
+CachedFunction = type(functools.cache(lambda: None))
 #: What a class has that its code does not tell, or that other members repeat.
 _NOT_OF_A_CLASS = ("__dict__", "__weakref__", "__module__", "__doc__", "_abc_impl")
 
@@ -43,10 +47,10 @@ def simulator_hash() -> str:
 
     digest = hashlib.sha256()
     for file in (_fabricvp.__file__, _fabricvp.library_file()):
-        digest.update(Path(file).read_bytes())
+        digest.update(read_bytes(Path(file)))
     for folder, pattern in ((_fabricvp.firmware_folder(), "*.elf"), (_fabricvp.config_folder(), "*.yaml")):
         for path in sorted(Path(folder).glob(pattern)):
-            digest.update(path.name.encode() + path.read_bytes())
+            digest.update(path.name.encode() + read_bytes(path))
     return digest.hexdigest()
 
 
@@ -64,7 +68,7 @@ def modules_hash(*names: str) -> str:
         file = _source_file(name)
         if file is None:
             continue
-        found[name] = file.read_bytes()
+        found[name] = read_bytes(file)
         waiting += _imports(name, found[name], file.name == "__init__.py")
     digest = hashlib.sha256()
     for name in sorted(found):
@@ -74,7 +78,7 @@ def modules_hash(*names: str) -> str:
 
 def imports_hash(file: Path) -> str:
     """A hash over the modules that a Python file outside of all packages imports. Raises `OSError`."""
-    return modules_hash(*sorted({*_imports("", file.read_bytes(), False)}))
+    return modules_hash(*sorted({*_imports("", read_bytes(file), False)}))
 
 
 def function_hash(function: Callable[..., Any] | None) -> str:
@@ -95,6 +99,7 @@ def clear_hashes() -> None:
     """Reads code and simulator again: they may have changed since an earlier sweep of this process."""
     modules_hash.cache_clear()
     simulator_hash.cache_clear()
+    clear_files()
 
 
 def _source_file(name: str) -> Path | None:
@@ -102,7 +107,7 @@ def _source_file(name: str) -> Path | None:
     module = sys.modules.get(name)
     try:
         spec = module.__spec__ if module is not None else importlib.util.find_spec(name)
-    except (ImportError, ValueError, AttributeError):
+    except Exception:  # whatever a package around it raises
         return None
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         return None
@@ -143,6 +148,23 @@ def _with_parents(name: str) -> Iterator[str]:
     yield from (".".join(parts[: n + 1]) for n in range(len(parts)))
 
 
+def _imported(function: FunctionType, module: str, level: int, names: Iterable[str]) -> list[str]:
+    """Modules that an import statement in a function may mean, and the packages around them."""
+    try:
+        base = resolve_name("." * level + module, function.__globals__.get("__package__"))
+    except ImportError:  # as the statement will tell
+        return []
+    return [*_with_parents(base), *(f"{base}.{name}" for name in names)]
+
+
+def _submodules(module: ModuleType) -> list[str]:
+    """Modules of a package that have been imported, and may be reached through it, if their sources count."""
+    begin = f"{module.__name__}."
+    if begin.startswith(f"{PACKAGE}.") or not hasattr(module, "__path__"):
+        return []
+    return sorted(name for name in [*sys.modules] if name.startswith(begin) and _source_file(name) is not None)
+
+
 class _Hashes:
     """Hashes of values that measuring code names, the same in every process: functions, classes and modules count with
     their code, sets by their members, everything else as it is pickled."""
@@ -164,16 +186,18 @@ class _Hashes:
         """None for what is no function, class, module or set."""
         if isinstance(value, (set, frozenset)):
             return _combined(type(value).__name__, sorted(self.of(each) for each in value))
-        if not isinstance(value, (FunctionType, type, ModuleType)):
+        if not isinstance(value, (FunctionType, type, ModuleType, CachedFunction)):
             return None
         if id(value) not in self._found:
             self._found[id(value)] = (value, value.__name__.encode())  # for itself, as in a recursive function
             self._found[id(value)] = (value, self._defined(value))
         return self._found[id(value)][1]
 
-    def _defined(self, value: FunctionType | type | ModuleType) -> bytes:
+    def _defined(self, value: Any) -> bytes:
+        if isinstance(value, CachedFunction):
+            return self.of(value.__wrapped__)
         if isinstance(value, ModuleType):
-            return _combined("module", modules_hash(value.__name__))
+            return _combined("module", modules_hash(value.__name__, *_submodules(value)))
         if _has_module(value):
             return _combined("of a module", modules_hash(value.__module__), value.__qualname__)
         if isinstance(value, type):
@@ -190,11 +214,13 @@ class _Hashes:
     def _compiled(self, function: FunctionType, code: CodeType) -> list[Any]:
         constants = [self._compiled(function, c) if isinstance(c, CodeType) else self.of(c) for c in code.co_consts]
         parts: list[Any] = [code.co_code, code.co_exceptiontable, constants, code.co_names]
-        for instruction in dis.get_instructions(code):
+        instructions = [each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG"]
+        for place, instruction in enumerate(instructions):
             if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") and instruction.argval in function.__globals__:
                 parts.append(self.of(function.__globals__[instruction.argval]))
             elif instruction.opname == "IMPORT_NAME":
-                parts.append(modules_hash(*_with_parents(str(instruction.argval))))
+                level, names = (each.argval for each in instructions[place - 2 : place])
+                parts.append(modules_hash(*_imported(function, str(instruction.argval), level, names or ())))
         return parts
 
     def _pickled(self, value: Any, fast: bool) -> bytes:

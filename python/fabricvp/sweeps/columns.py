@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Statistics that a table has unless others are asked for: simulated time, and that of each region.
 DEFAULT_STATISTICS = ("sim.time_s", "*:time_s")
+#: Beyond this, floating point does not hold each whole number: columns where points lack a value have another type.
+_EXACT = 1 << 53
 #: What a table says about each point beside what was measured.
 ABOUT = ("outcome", "error", "ended", "wall_s", "branched", "log")
 
@@ -68,7 +70,18 @@ def frame_of(
         if measured and pattern not in DEFAULT_STATISTICS and not any(chosen(r, [pattern]) for r in measured):
             warnings.warn(f"no statistic matches '{pattern}': {_why(measured[0], pattern)}", stacklevel=3)
     names |= dict.fromkeys(ABOUT) | dict.fromkeys(name for row in rows for name in row)
-    return pandas.DataFrame(rows, columns=list(names))
+    frame = pandas.DataFrame(rows, columns=list(names))
+    for name in [name for name, kind in frame.dtypes.items() if kind.kind == "f"]:
+        values = [row.get(name) for row in rows]
+        known = [value for value in values if value is not None]
+        if any(abs(value) > _EXACT for value in known) and all(_is_whole(value) for value in known):
+            fits = all(-(1 << 63) <= value < 1 << 63 for value in known)
+            frame[name] = pandas.Series(values, dtype="Int64" if fits else object)
+    return frame
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def chosen(record: Record, patterns: Sequence[str]) -> dict[str, float]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..arguments import ArgumentParser, add_executor, add_jobs, add_result_cache
 from ..errors import InputError
+from ..printable import printable
 from .api import check_points, executor_of, run_points
+from .dask_executor import Dask
 from .key import key_of
 from .points import Point, name_of
 from .progress import Progress
@@ -82,6 +84,11 @@ def _run(study: Study, options: argparse.Namespace, command: str) -> int:
             show(table())
             last = time.monotonic()
 
+    # What may still be wrong, before results of an earlier sweep go.
+    if isinstance(executor, Dask):
+        executor.check()
+    for task in check_points(study.common, study.points[:1]):
+        key_of(task)
     remove_earlier(folder, study)
     show(table())
     while batch := _next_points(study, table()):
@@ -102,7 +109,7 @@ def _run(study: Study, options: argparse.Namespace, command: str) -> int:
     show(frame, finished=True)
     bad = [index for index in sorted(arrived) if arrived[index].outcome != PointOutcome.OK]
     for index in bad[:10]:
-        print(f"{arrived[index].outcome}: {name_of(points[index])}: {arrived[index].error}")
+        print(printable(f"{arrived[index].outcome}: {name_of(points[index])}: {arrived[index].error}"))
     if study.sampler is not None:
         print(outcome_of(study.sampler, frame)[0])
     print(f"{len(points)} points, {len(points) - len(bad)} ok; written to {folder / 'index.html'}")

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from .columns import ABOUT, measured_columns
 from .points import SEED
-from .summary import parameters_of
+from .summary import apart, parameters_of
 
 if TYPE_CHECKING:
     import pandas
+
+
+_COLUMNS = ("column", "before", "after", "change", "seeds", "p")
 
 
 def read_sweep(folder: str) -> pandas.DataFrame:
@@ -27,7 +30,7 @@ def read_sweep(folder: str) -> pandas.DataFrame:
     file = Path(folder) / "points.parquet"
     try:
         return pandas.read_parquet(file)
-    except (OSError, pyarrow.ArrowException) as error:
+    except (OSError, pyarrow.ArrowException, ValueError, KeyError, TypeError, MemoryError) as error:
         reason = str(error).partition("\n")[0] if file.exists() else "there is no such file"
         raise InputError(f"{file}: is not the table of `fabricvp sweep` ({reason})") from None
 
@@ -35,7 +38,8 @@ def read_sweep(folder: str) -> pandas.DataFrame:
 def compare(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequence[str]) -> pandas.DataFrame:
     """A row for each column that a pattern matches at each point that both sweeps have measured: ``before`` and
     ``after`` are means over the seeds that both have, ``change`` is relative, and ``p`` is that of a paired t-test over
-    the seeds (nan with fewer than two; a change that is the same for all seeds has p = 0).
+    the seeds (nan with fewer than two; a change that is the same for all seeds has p = 0). A parameter with the name of
+    one of these columns, or ``column`` or ``seeds``, is called ``parameter.NAME``.
 
     Raises `InputError` if the sweeps have no point in common, or no column matches."""
     import pandas
@@ -46,23 +50,34 @@ def compare(before: pandas.DataFrame, after: pandas.DataFrame, patterns: Sequenc
             f"the sweeps differ in their parameters: {', '.join(parameters)}, and {', '.join(parameters_of(after))}"
         )
     before, after = _with_like_keys(before, after, parameters)
-    both = _ok(before).merge(_ok(after), on=parameters or None, how="inner" if parameters else "cross")
+    # By numbers: a name with something added could be that of another column.
+    number = {name: place for place, name in enumerate(after) if name not in parameters}
+    number |= {name: place + len(number) for place, name in enumerate(before) if name not in (*parameters, *number)}
+    ok_after = _ok(after).rename(columns={name: -1 - place for name, place in number.items()})
+    both = _ok(before).rename(columns=number)
+    both = both.merge(ok_after, on=parameters or None, how="inner" if parameters else "cross")
     if both.empty:
         raise InputError("no point has been measured by both")
     columns = _columns(before, after, patterns)
     groups = [name for name in parameters if name != SEED]
     rows = []
     for key, group in both.groupby(groups, sort=False, dropna=False) if groups else [((), both)]:
-        point = dict(zip(groups, key))
+        point = {apart(name, _COLUMNS): value for name, value in zip(groups, key)}
         for column in columns:
-            pairs = group[[f"{column}_x", f"{column}_y"]].dropna()
+            pairs = group[[number[column], -1 - number[column]]].dropna()
             if len(pairs):
-                a, b = pairs[f"{column}_x"].tolist(), pairs[f"{column}_y"].tolist()
+                a, b = pairs[number[column]].tolist(), pairs[-1 - number[column]].tolist()
                 mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
-                change = 0.0 if mean_a == mean_b else mean_b / mean_a - 1 if mean_a else math.inf
-                rows.append({**point, "column": column, "before": mean_a, "after": mean_b, "change": change})
-                rows[-1] |= {"seeds": len(pairs), "p": paired_p(a, b)}
+                values = (column, mean_a, mean_b, _change(mean_a, mean_b), len(pairs), paired_p(a, b))
+                rows.append({**point, **dict(zip(_COLUMNS, values))})
     return pandas.DataFrame(rows)
+
+
+def _change(before: float, after: float) -> float:
+    """Relative, and above 0 for what has become more, also where both are below 0."""
+    if before == after:
+        return 0.0
+    return math.copysign(after / before - 1, after - before) if before else math.copysign(math.inf, after)
 
 
 def _with_like_keys(
@@ -116,7 +131,7 @@ def paired_p(before: Sequence[float], after: Sequence[float]) -> float:
 
 
 def _ok(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Points that are ok, without what says so; measured columns get a suffix even where the other sweep lacks them."""
+    """Points that are ok, without what says so; with the columns that were measured."""
     return frame[frame["outcome"] == "ok"].drop(columns=[name for name in ABOUT if name in frame])
 
 

@@ -61,6 +61,9 @@ class Constraint:
 
     def __init__(self, text: str) -> None:
         self._quoted = list[str]()
+        self._prefix = "__quoted_"
+        while self._prefix in text:
+            self._prefix = f"_{self._prefix}"
         self._shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
         try:
             with warnings.catch_warnings():
@@ -82,7 +85,7 @@ class Constraint:
 
     def _placeholder(self, found: re.Match[str]) -> str:
         self._quoted.append(found[1])
-        return f"__quoted_{len(self._quoted) - 1}"
+        return f"{self._prefix}{len(self._quoted) - 1}"
 
     def _error(self, text: str) -> InputError:
         return InputError(printable(f"constraint '{self._shown}': {text}"))
@@ -130,8 +133,8 @@ class Constraint:
             node = node.value
         if not isinstance(node, ast.Name):
             raise self._error("a parameter's name stands in back quotes if it is no path")
-        quoted = re.fullmatch(r"__quoted_(\d+)", node.id)
-        parts.append(self._quoted[int(quoted[1])] if quoted else node.id)
+        is_quoted = node.id.startswith(self._prefix)
+        parts.append(self._quoted[int(node.id.removeprefix(self._prefix))] if is_quoted else node.id)
         return ".".join(reversed(parts))
 
     def _parameter(self, name: str, point: Mapping[str, Any]) -> Any:

@@ -78,6 +78,21 @@ class Dask:
                 if futures:
                     _cancel(client, sweep, [*futures.values()])
 
+    def check(self) -> None:
+        """Raises `InputError` if dask is not installed, or there is no scheduler."""
+        if self._scheduler is None:
+            self._library()
+            return
+        with self._client():
+            pass
+
+    @staticmethod
+    def _library() -> Any:
+        try:
+            return _distributed()
+        except ImportError as error:
+            raise InputError(f"executor: dask needs 'pip install fabricvp[sweeps]' ({error})") from None
+
     def _check(self, client: Any) -> None:
         if client.status == "closed":  # it has tried to connect again for a while
             where = f"'{self._scheduler}'" if self._scheduler else "that of the local cluster"
@@ -85,10 +100,7 @@ class Dask:
 
     @contextlib.contextmanager
     def _client(self) -> Iterator[Any]:
-        try:
-            distributed = _distributed()
-        except ImportError as error:
-            raise InputError(f"executor: dask needs 'pip install fabricvp[sweeps]' ({error})") from None
+        distributed = self._library()
         if self._scheduler is None:
             with (
                 distributed.LocalCluster(

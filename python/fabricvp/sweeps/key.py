@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..overrides import flatten
 from ..plugins import load_plugins
 from .code_hash import PACKAGE, clear_hashes, function_hash, imports_hash, modules_hash, simulator_hash
+from .read_files import note_file
 from .task import Task
 
 #: Goes up when results with the same key mean something else.
@@ -60,6 +61,17 @@ def begin_sweep() -> None:
     _hash_at.cache_clear()
 
 
+def machine_hash(file: str) -> str:
+    """A hash over the resolved configuration of a machine's file, with the contents of images, and over its plug-ins
+    with what they import; empty for a file that is no machine's."""
+    task = Task(config=file)
+    try:
+        parts = [_configuration(task), *map(_plugin, _plugins_of_machine(task))]
+    except InputError:
+        return ""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
 def check_configuration(task: Task) -> None:
     """Raises `InputError` for a configuration, or overrides of one, that cannot be read."""
     load_plugins(task.plugins)  # kinds that the configuration names
@@ -85,6 +97,7 @@ def _read(config: str | None, text: str | None) -> tuple[str, str]:
         return text, "text"
     assert config is not None
     path = resolve_config(config)
+    note_file(path)
     try:
         return Path(path).read_text(encoding="utf-8"), path
     except OSError as error:
@@ -99,16 +112,34 @@ def _configuration(task: Task) -> str:
 
     @functools.cache
     def by_contents(value: str) -> str:
-        if value.startswith("["):
-            return f"[{', '.join(map(by_contents, value[1:-1].split(', ')))}]"
-        name = value.strip('"')
+        parsed = _parsed(value)
+        if isinstance(parsed, list):
+            parts = [of_name(name, name) for name in parsed]
+            return f"[{', '.join(parts)}]" if parts != parsed else value
+        return of_name(parsed, value)
+
+    def of_name(name: str, otherwise: str) -> str:
         file = _image_file(os.path.join(folder, name)) if name else None
         if file is not None:
             return f"{file.name} {_hash_of(file)}"
-        return f"{name.rpartition(_MADE)[2]} is not there" if _MADE in name else value
+        return f"{name.rpartition(_MADE)[2]} is not there" if _MADE in name else otherwise
 
-    lines = (line.rpartition(": ") for line in _resolved(task).splitlines())
+    lines = (line.partition(": ") for line in _resolved(task).splitlines())
     return "\n".join(f"{name}{colon}{by_contents(value)}" for name, colon, value in lines)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(value: str) -> str | list[str]:
+    """A value of the resolved configuration: a text without its quotes, or a list of texts."""
+    if not value.startswith(('"', "[")):
+        return value
+    try:
+        found = yaml.load(value, Loader=yaml.BaseLoader)
+    except yaml.YAMLError:  # characters that its parser does not take
+        return value.strip('"')
+    if isinstance(found, list):
+        return found if all(isinstance(each, str) for each in found) else value
+    return str(found)
 
 
 def _plugins_of_machine(task: Task) -> tuple[str, ...]:
@@ -118,8 +149,10 @@ def _plugins_of_machine(task: Task) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _plugins_named(config: str | None, text: str | None) -> tuple[str, ...]:
-    files = _named_by_text(text) if text is not None else _fabricvp.config_files(resolve_config(str(config)))[1:]
-    return tuple(file for file in files if not file.endswith((".yaml", ".yml")))  # bases are in the resolved one
+    files = _named_by_text(text) if text is not None else _fabricvp.config_files(resolve_config(str(config)))
+    for file in files:
+        note_file(file)
+    return tuple(file for file in files[text is None :] if not file.endswith((".yaml", ".yml")))  # bases are resolved
 
 
 def _named_by_text(text: str) -> list[str]:
@@ -160,6 +193,7 @@ def _image_file(name: str | os.PathLike[str]) -> Path | None:
 
 def _hash_of(path: Path) -> str:
     """Over what a file holds. Raises `InputError` for one that cannot be read."""
+    note_file(path)
     try:
         about = path.stat()
         if time.time() - about.st_mtime < _FRESH_S:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,10 @@ ConstraintLike = str | Callable[[Point], bool]
 #: The parameter that repetitions differ in.
 SEED = "simulation.seed"
 MAX_REPETITIONS = 1_000_000
+#: Of a whole number: Python makes no text of one with 4,300 digits.
+MAX_BITS = 4096
+#: Of a sweep, before constraints: each takes memory.
+MAX_POINTS = 1_000_000
 
 
 def expand_points(
@@ -31,6 +36,8 @@ def expand_points(
 
     Raises `InputError` for a parameter without values, one that is in both, a point that is there twice, a constraint
     that names no parameter, and if no point is left, unless ``may_be_empty``."""
+    if grid is not None and not isinstance(grid, Mapping):
+        raise InputError("grid: is no mapping of parameters to lists of values")
     lists = {name: _values(name, values) for name, values in (grid or {}).items()}
     base = _given(points)
     seeds = _seeds(repeat)
@@ -38,6 +45,9 @@ def expand_points(
         if SEED in lists:
             raise InputError(f"{SEED}: is a parameter of the grid and of repetitions, too")
         lists[SEED] = seeds
+    count = len(base) * math.prod(map(len, lists.values()))
+    if count > MAX_POINTS:
+        raise InputError(f"grid: {count:,} points, more than {MAX_POINTS:,}")
     found: list[Point] = []
     for given in base:
         both = [name for name in lists if name in given]
@@ -47,6 +57,8 @@ def expand_points(
             found.append({**given, **dict(zip(lists, combination))})
     for constraint in constraints:
         test = Constraint(constraint) if isinstance(constraint, str) else constraint
+        if not callable(test):
+            raise InputError(f"constraints: {test!r} is neither an expression nor a function")
         found = [point for point in found if test(point)]
     if not found and not may_be_empty:
         raise InputError("no point is left: the constraints reject all")
@@ -59,6 +71,10 @@ def _given(points: Iterable[Mapping[str, Any]] | None) -> list[Point]:
         return [{}]
     if hasattr(points, "to_dict"):  # a data frame
         points = points.to_dict("records")
+    points = [*points]
+    wrong = next((point for point in points if not isinstance(point, Mapping)), None)
+    if wrong is not None:
+        raise InputError(f"points: {wrong!r} is no mapping of parameters to values")
     given = [{name: _values(name, [value])[0] for name, value in point.items()} for point in points]
     if not given:
         raise InputError("points: there are none")
@@ -70,7 +86,9 @@ def _values(name: str, values: Any) -> list[Any]:
         raise InputError(f"{name!r}: the name of a parameter is text")
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise InputError(f"{name}: a list of values, such as [{values!r}]")
-    plain = [value.item() if hasattr(value, "item") else value for value in values]
+    plain = [value.item() if getattr(value, "size", 0) == 1 and hasattr(value, "item") else value for value in values]
+    if any(isinstance(value, int) and value.bit_length() > MAX_BITS for value in plain):
+        raise InputError(f"{name}: has a whole number of more than {MAX_BITS:,} bits")
     if not plain:
         raise InputError(f"{name}: there are no values")
     return plain

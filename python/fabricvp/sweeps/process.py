@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import functools
+import io
 import os
 import pickle
 import select
@@ -16,14 +18,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 import cloudpickle
 
-from .code_hash import cannot_be_sent
+from .code_hash import CachedFunction, cannot_be_sent
 from .task import PointOutcome, Record, Task
 
 #: Bytes of what a point's process wrote that are kept.
@@ -57,9 +59,26 @@ def pack(task: Task) -> bytes:
     """A task with what a process on any machine needs to know of this one. Raises `InputError` for a function or an
     argument that cannot be pickled."""
     try:
-        return pickle.dumps((sys.path, sys.argv, cloudpickle.dumps(task)))
+        file = io.BytesIO()
+        _Pickler(file).dump(task)
+        return pickle.dumps((sys.path, sys.argv, file.getvalue()))
     except (TypeError, AttributeError, RecursionError, pickle.PicklingError) as error:
         raise cannot_be_sent(error) from None
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it has no types
+    """Takes functions of a script with a cache, too, which other processes do not find by name."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """As that of `pickle.Pickler`."""
+        if isinstance(value, CachedFunction) and value.__module__ == "__main__":
+            return _cached, (value.__wrapped__, value.cache_parameters())
+        return super().reducer_override(value)
+
+
+def _cached(function: Callable[..., Any], parameters: dict[str, Any]) -> Callable[..., Any]:
+    cached: Callable[..., Any] = functools.lru_cache(**parameters)(function)
+    return cached
 
 
 def unpack(descriptor: int) -> Task:
@@ -75,7 +94,7 @@ def unpack(descriptor: int) -> Task:
 
 def start(module: str, *arguments: int, log: IO[bytes]) -> subprocess.Popen[bytes]:
     """Runs a module of this package in a session of its own, with descriptors as arguments and this process as the last
-    one. All that it starts has its session."""
+    one. What it starts has its session, unless it begins another."""
     return subprocess.Popen(
         [sys.executable, "-m", f"{__package__}.{module}", *map(str, arguments), str(os.getpid())],
         stdin=subprocess.DEVNULL,
@@ -103,8 +122,8 @@ def end_with(parent: int) -> bool:
 
 
 def run_packed(packed: bytes, limits: Limits, cancelled: Flag | None = None) -> Record:
-    """Measures a task in a new process (and those that it starts), which are gone when this returns. Raises `Cancelled`
-    soon after ``cancelled`` is set."""
+    """Measures a task in a new process, which is gone when this returns, as are those that it has started, unless they
+    have begun sessions of their own. Raises `Cancelled` soon after ``cancelled`` is set."""
     with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as log:
         request.write(packed)
         request.flush()
@@ -224,7 +243,7 @@ def _memory(leader: int, enough: int) -> int:
 
 
 def end_session(leader: int) -> None:
-    """Ends what a point has left running."""
+    """Ends what a point has left running in its session."""
     while remaining := list(_session(leader)):
         for each in remaining:
             with contextlib.suppress(ProcessLookupError):

@@ -111,10 +111,9 @@ def _diff(given: list[str]) -> int:
         if options.all or (row["change"] and not row["p"] >= 0.05):
             shown += 1
             point = {name: value for name, value in list(row.items())[: list(row).index("column")]}
-            print(
-                f"{name_of(point)}  {row['column']}: {row['before']:.6g} -> {row['after']:.6g}"
-                f" ({row['change']:+.2%}, {_chance(row['p'], row['seeds'])})"
-            )
+            change = f"{row['change']:+.2%}, {_chance(row['p'], row['seeds'])}"
+            figures = f"{row['column']}: {row['before']:.6g} -> {row['after']:.6g} ({change})"
+            print(printable(f"{name_of(point)}  {figures}"))
     for count, folder in zip(ok_alone(before, after), (options.before, options.after)):
         if count:
             print(f"{count} {'point is' if count == 1 else 'points are'} ok in {folder} alone")

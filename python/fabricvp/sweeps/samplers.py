@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import InputError
 from .columns import numbers_of
-from .points import SEED, Point
+from .points import MAX_POINTS, SEED, Point
 
 if TYPE_CHECKING:
     import pandas
@@ -31,6 +31,8 @@ class Range:
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 
+#: Of the ends of a range: a parameter has 64 bits.
+_LARGEST = (1 << 63) - 1
 #: Values that each parameter may have: a list, or a range of numbers.
 Space = Mapping[str, Sequence[Any] | Range]
 
@@ -60,6 +62,8 @@ class Search:
         check_space(space)
         if budget < 1 or batch < 1:
             raise InputError(f"budget {budget} and batch {batch}: 1 or more")
+        if max(budget, batch) > MAX_POINTS:
+            raise InputError(f"budget {budget} and batch {batch}: at most {MAX_POINTS}")
         _check_seed(seed)
         self._optuna = _library("optuna")
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
@@ -126,6 +130,9 @@ class Sensitivity:
             raise InputError(f"method: '{method}' is not known; there are morris and sobol")
         if samples < 2 or (method == "sobol" and samples & (samples - 1)):
             raise InputError(f"samples: {samples} is not 2 or more, for sobol a power of two")
+        count = samples * (len(space) + (1 if method == "morris" else 2))
+        if count > MAX_POINTS:
+            raise InputError(f"samples: {samples} need {count} points, more than {MAX_POINTS}")
         _check_seed(seed)
         self._space, self._method = dict(space), method
         self._problem = {"num_vars": len(space), "names": list(space), "bounds": [[0.0, 1.0]] * len(space)}
@@ -170,7 +177,8 @@ class Sensitivity:
             columns |= {"interval": 1.96 * means.std(axis=1, ddof=1), "spread": effects.std(axis=1, ddof=1)}
         else:
             analyse = _library("SALib.analyze.sobol").analyze
-            found = analyse(self._problem, numpy.array(values), calc_second_order=False, seed=1)
+            with numpy.errstate(invalid="ignore"):  # values that are all the same have no variance
+                found = analyse(self._problem, numpy.array(values), calc_second_order=False, seed=1)
             columns = {"effect": found["ST"], "interval": found["ST_conf"], "first": found["S1"]}
         return pandas.DataFrame({"parameter": list(self._space), **{n: list(v) for n, v in columns.items()}})
 
@@ -245,7 +253,9 @@ def _rows_of(frame: pandas.DataFrame, point: Point) -> pandas.DataFrame:
     if any(name not in frame for name in point):
         return frame.iloc[:0]
     for name, value in point.items():
-        if isinstance(value, (bool, int, float, str)):
+        if value is None:
+            frame = frame[frame[name].isna()]
+        elif isinstance(value, (bool, int, float, str)):
             frame = frame[frame[name] == value]
         else:  # such as a list, which pandas would compare with the column
             frame = frame[[bool(each == value) for each in frame[name]]]
@@ -260,6 +270,8 @@ def check_space(space: Space) -> None:
         if name == SEED:
             raise InputError(f"{SEED}: is for repeat")
         if isinstance(values, Range):
+            if not all(-_LARGEST <= end <= _LARGEST for end in (values.low, values.high)):
+                raise InputError(f"{name}: a range ends at 2^63 - 1 at most")
             if not values.low < values.high or (values.log and values.low <= 0):
                 raise InputError(f"{name}: {values} has no numbers")
         elif isinstance(values, str) or not len(values):

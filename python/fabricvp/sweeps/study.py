@@ -6,10 +6,13 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ..errors import InputError
@@ -32,6 +35,8 @@ _KEYS = (
     *("grid", "points", *SAMPLERS, "constraints", "repeat", "keep", "plots", "limits"),
 )
 _PLOT_KEYS = ("name", "x", "y", "by", "kind", "log", "caption")
+#: Parameters of a machine that are files.
+_IMAGE = re.compile(r"\.(images\.(firmware|kernel|initrd)|image)$")
 #: Characters.
 _MAX_PLOT_NAME = 100
 
@@ -74,20 +79,24 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         if item.value is None:
             item.fail("has no value")
     folder = Path(path).resolve().parent
+    loaded: dict[Path, ModuleType] = {}
     common = Task(
         config=_config(keys.get("config"), folder),
-        app={name: keys[name].plain() for name in ("app", *APP_ARGUMENTS) if name in keys},
+        app={name: _value(name, keys[name], folder) for name in ("app", *APP_ARGUMENTS) if name in keys},
         program=_file(keys.get("program"), folder),
         append=keys["append"].text() if "append" in keys else "",
-        overrides=_overrides(keys.get("set")),
+        overrides=_overrides(keys.get("set"), folder),
         plugins=[_file(item, folder) for item in keys["plugins"].items()] if "plugins" in keys else (),
         time=_time(keys.get("time")),
-        function=_function(keys.get("function"), folder),
-        warm_up=_function(keys.get("warm_up"), folder),
+        function=_function(keys.get("function"), folder, loaded),
+        warm_up=_function(keys.get("warm_up"), folder, loaded),
     )
     sampler = _sampler(keys, folder)
     points, expand = _points(keys, folder, top, sampler)
     _check(common, sampler.probes if sampler else points, keys, top)
+    statistics = tuple(item.text() for item in keys["keep"].items()) if "keep" in keys else DEFAULT_STATISTICS
+    if sampler is not None:
+        _check_column(sampler, keys, common, statistics)
     name = Path(path).name.removesuffix(".yaml")
     return Study(
         name,
@@ -97,7 +106,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         [] if sampler else points,
         expand,
         sampler,
-        tuple(item.text() for item in keys["keep"].items()) if "keep" in keys else DEFAULT_STATISTICS,
+        statistics,
         _plots(keys["plots"].items(), sampler.probes if sampler else points) if "plots" in keys else [],
         _limits(keys.get("limits")),
     )
@@ -120,14 +129,21 @@ def _file(item: Item | None, folder: Path) -> str:
     return os.fspath(path)
 
 
-def _overrides(item: Item | None) -> dict[str, str]:
+def _overrides(item: Item | None, folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, each in item.mapping().items() if item is not None else ():
         try:
             found |= flatten({name: each.plain()}, {})
         except InputError as error:
             raise InputError(f"{each.where}: set.{error}") from None
-    return found
+    return {name: _image(name, value, folder) for name, value in found.items()}
+
+
+def _image(name: str, value: Any, folder: Path) -> Any:
+    """A parameter's value; that of an image is the file beside the study, if there is one."""
+    if isinstance(value, str) and value and _IMAGE.search(name.replace("__", ".")) and os.path.isfile(folder / value):
+        return os.fspath(folder / value)
+    return value
 
 
 def _time(item: Item | None) -> str | None:
@@ -141,14 +157,23 @@ def _converted(item: Item, convert: Callable[[str], Any]) -> Any:
         item.fail(str(error))
 
 
-def _function(item: Item | None, folder: Path) -> Callable[..., Any] | None:
-    """FILE.py:NAME."""
+def _function(item: Item | None, folder: Path, loaded: dict[Path, ModuleType]) -> Callable[..., Any] | None:
+    """FILE.py:NAME. Each file is loaded once, so that what it defines is the same for all its functions."""
     if item is None:
         return None
     file, _, name = item.text().rpartition(":")
-    path = folder / file
+    path = Path(os.path.normpath(folder / file))
     if not file or not os.path.isfile(path):
         item.fail(f"'{item.value}' is not FILE.py:NAME of a file beside the study")
+    if path not in loaded:
+        loaded[path] = _load(item, path)
+    function = getattr(loaded[path], name, None)
+    if not inspect.isfunction(function):
+        item.fail(f"there is no function '{name}' in {path}")
+    return function
+
+
+def _load(item: Item, path: Path) -> ModuleType:
     module_name = path.stem
     loaded = getattr(sys.modules.get(module_name), "__file__", None if module_name in sys.modules else os.fspath(path))
     if not module_name.isidentifier() or module_name in sys.stdlib_module_names or loaded != os.fspath(path):
@@ -161,10 +186,7 @@ def _function(item: Item | None, folder: Path) -> Callable[..., Any] | None:
         spec.loader.exec_module(module)
     except Exception as error:
         item.fail(f"{path}: {type(error).__name__}: {error}".partition("\n")[0])
-    function = getattr(module, name, None)
-    if not inspect.isfunction(function):
-        item.fail(f"there is no function '{name}' in {path}")
-    return function
+    return module
 
 
 def _sampler(keys: dict[str, Item], folder: Path) -> StudySampler | None:
@@ -175,6 +197,17 @@ def _sampler(keys: dict[str, Item], folder: Path) -> StudySampler | None:
         if other in keys:
             keys[other].fail(f"there is {kind}, which chooses the points")
     return StudySampler(keys[kind], kind, lambda name, item: _value(name, item, folder))
+
+
+def _check_column(sampler: StudySampler, keys: dict[str, Item], common: Task, statistics: Sequence[str]) -> None:
+    """What a sampler looks at is a column; those of a function are known once a point has run."""
+    found = ("wall_s", *sampler.space, *statistics)
+    if common.function is None and not any(
+        sampler.column == name or fnmatchcase(sampler.column, name) for name in found
+    ):
+        item = next(keys[kind] for kind in SAMPLERS if kind in keys).mapping()
+        column = item.get("objective") or item["of"]
+        column.fail(f"no column '{sampler.column}' (kept are: {', '.join(statistics)})")
 
 
 def _points(
@@ -214,8 +247,8 @@ def _value(name: str, item: Item, folder: Path) -> Any:
     if name == "config":
         return _config(item, folder)
     if name in ("program", "initrd") and item.value:
-        return _file(item, folder)
-    return item.plain()
+        return [_file(each, folder) for each in item.value] if isinstance(item.value, list) else _file(item, folder)
+    return _image(name, item.plain(), folder)
 
 
 def _constraint(item: Item) -> Callable[[Point], bool]:

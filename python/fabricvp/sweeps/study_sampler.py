@@ -35,13 +35,14 @@ class StudySampler:
         self.column = keys[needed[1]].text()
         self.maximise = keys["maximise"].truth() if "maximise" in keys else False
         options = {name: keys[name].whole() for name in ("batch", "seed", "samples") if name in keys}
+        budget = keys["budget"].whole() if "budget" in keys else 0
+        method = keys["method"].choice(("morris", "sobol")) if "method" in keys else "morris"
         self.sampler: Sampler
         try:
             if kind == "search":
-                self.budget = keys["budget"].whole()
-                self.sampler = Search(self.space, self.column, self.budget, maximise=self.maximise, **options)
+                self.budget = budget
+                self.sampler = Search(self.space, self.column, budget, maximise=self.maximise, **options)
             else:
-                method = keys["method"].choice(("morris", "sobol")) if "method" in keys else "morris"
                 self.sampler = Sensitivity(self.space, method=method, **options)
                 self.budget = len(self.sampler.points)
         except InputError as error:
@@ -72,6 +73,8 @@ def outcome_of(sampler: StudySampler, frame: pandas.DataFrame) -> tuple[str, pan
         if isinstance(sampler.sampler, Sensitivity):
             table = sampler.sampler.analyse(frame, sampler.column)
             table = table.sort_values("effect", ascending=False, kind="stable", ignore_index=True)
+            if not (table["effect"] > 0).any():
+                return f"No parameter changes {sampler.column}.", table
             return f"{table['parameter'][0]} matters most for {sampler.column}.", table
         shown = frame[frame["outcome"] == "ok"] if len(frame) else frame
         if shown.empty:
