@@ -131,7 +131,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "compnet-jacobi": Registered(
         "fabricvp.experiments.compnet_jacobi",
         "Jacobi's method over two nodes, with the network performed by every backend",
-        Budget(95, 25),
+        Budget(310, 35),
     ),
     "compnet-locking": Registered(
         "fabricvp.experiments.compnet_locking",
@@ -151,12 +151,12 @@ EXPERIMENTS: dict[str, Registered] = {
     "compnet-training": Registered(
         "fabricvp.experiments.compnet_training",
         "training of six workloads, projected from measured all-reduces of their tensors",
-        Budget(55, 50),
+        Budget(250, 60),
     ),
     "compnet-scaling": Registered(
         "fabricvp.experiments.compnet_scaling",
         "how many harts of the command processor a GPU needs, by its work-groups that communicate",
-        Budget(45, 20),
+        Budget(130, 30),
     ),
     "gpurdma-placement": Registered(
         "fabricvp.experiments.gpurdma.placement",
@@ -179,12 +179,12 @@ EXPERIMENTS: dict[str, Registered] = {
     "gpurdma-what-if": Registered(
         "fabricvp.experiments.gpurdma.what_if",
         "RDMA by kernels: where queues should live, by PCIe tree and generation",
-        Budget(40, 40),
+        Budget(120, 40),
     ),
     "gpurdma-modern": Registered(
         "fabricvp.experiments.gpurdma.modern",
         "RDMA by kernels on a GPU like an H200 and an adapter like a ConnectX-7",
-        Budget(80, 40),
+        Budget(160, 40),
     ),
     "gpu-workloads": Registered(
         "fabricvp.experiments.gpu_workloads",
