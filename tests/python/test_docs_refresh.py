@@ -237,7 +237,7 @@ def test_results_that_are_none(pages, tmp_path, contents, error):
     assert error in str(caught.value) and "\n" not in str(caught.value)
 
 
-TABLE = {"columns": ["a"], "rows": [[1]]}
+ONE_CELL = {"columns": ["a"], "rows": [[1]]}
 SHOWN = "<!-- result: {} {} -->\nold\n<!-- end -->\n"
 SIZES = {"columns": ["driver_us", "backend", "size", "iteration_us", "iteration_uJ"], "rows": []}
 
@@ -256,7 +256,7 @@ SIZES = {"columns": ["driver_us", "backend", "size", "iteration_us", "iteration_
         ({"options": [5]}, "is not the result of"),
         ({"experiment": "../../evil"}, "is not the result of"),
         ({"tables": {"t": 5}}, "tables are not as this version writes them"),
-        ({"experiment": "gpurdma-matvec", "tables": {"spread": TABLE}}, "tables are not as"),
+        ({"experiment": "gpurdma-matvec", "tables": {"spread": ONE_CELL}}, "tables are not as"),
         ({"experiment": "compnet-jacobi", "tables": {"sizes": SIZES}}, "tables are not as"),
         ("[" * 100_000, "is not JSON"),
         (b"\xff", "is no UTF-8"),
@@ -265,7 +265,7 @@ SIZES = {"columns": ["driver_us", "backend", "size", "iteration_us", "iteration_
 def test_results_of_wrong_shape(tmp_path, contents, error):
     folder, pages = result(tmp_path / "results"), tmp_path / "pages"
     pages.mkdir()
-    whole = {"experiment": "mine", "tables": {"t": TABLE}}
+    whole = {"experiment": "mine", "tables": {"t": ONE_CELL}}
     if isinstance(contents, dict):
         contents = json.dumps(whole | contents)
     (folder / "result.json").write_bytes(contents if isinstance(contents, bytes) else contents.encode())
@@ -287,7 +287,7 @@ def test_results_of_wrong_shape(tmp_path, contents, error):
     ],
 )
 def test_all_is_read_before_any_page_is_written(tmp_path, name, contents, error):
-    folder, pages = result(tmp_path / "results", "mine", {"t": TABLE}), tmp_path / "pages"
+    folder, pages = result(tmp_path / "results", "mine", {"t": ONE_CELL}), tmp_path / "pages"
     (pages / "results").mkdir(parents=True)
     (pages / "a.md").write_text(SHOWN.format("mine", "t"))
     (pages / name).mkdir() if contents is None else (pages / name).write_bytes(contents)
