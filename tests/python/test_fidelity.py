@@ -225,7 +225,8 @@ def test_pages_keep_what_they_need(tmp_path):
         (None, "no such folder"),
         ("{", "is not JSON"),
         ('{"experiment": "rdma"}', "not the result of"),
-        ('{"experiment": "rdma", "tables": {}, "rows": [1]}', "rows are not as"),
+        ('{"experiment": "rdma", "tables": {}, "rows": [1]}', "not the result of"),
+        ('{"experiment": "rdma", "tables": {}, "rows": [{"figure": "a"}]}', "rows are not as"),
     ],
 )
 def test_bad_input(tmp_path, content, says):
