@@ -289,7 +289,7 @@ def experiment(tmp_path):
     """Runs an experiment in its quick form by the installed launcher, into the folder `found`; all its checks, as many
     as given, have to hold."""
 
-    def run(name, *arguments, checks: int | None = None, timeout: float = 580) -> ExperimentRun:
+    def run(name, *arguments, checks: int | None = None, timeout: float = 1780) -> ExperimentRun:
         done = subprocess.run(
             [LAUNCHER, "experiment", name, "--quick", *arguments, "--out", "found"],
             capture_output=True,

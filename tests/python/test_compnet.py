@@ -30,7 +30,7 @@ def grid_of(folder, runs=3):
 BACKENDS_OF_THE_BUS = ("GHN", "ComP-Net", "GPU-native")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_latency(experiment, refreshed, tmp_path):
     rows = experiment("compnet-latency", checks=3).measured
     tables, left = refreshed("compnet-latency")
@@ -121,7 +121,7 @@ def test_energy_of_threads_that_poll():
     assert energy("GPU-native", 1, found) is None
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_locking(experiment, refreshed, tmp_path):
     rows = experiment("compnet-locking", checks=3).measured
     tables, left = refreshed("compnet-locking")
@@ -140,7 +140,7 @@ def test_locking(experiment, refreshed, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_jacobi(experiment, refreshed, tmp_path):
     rows = experiment("compnet-jacobi", checks=4).measured
     tables, left = refreshed("compnet-jacobi")
@@ -161,7 +161,7 @@ def test_jacobi(experiment, refreshed, tmp_path):
     assert (tmp_path / "found" / "sizes.png").stat().st_size > 0
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_reduction(experiment, refreshed, tmp_path):
     rows = experiment("compnet-reduction", checks=4).measured
     tables, left = refreshed("compnet-reduction")
@@ -235,7 +235,7 @@ def test_projection_of_training():
     }
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_training(experiment, tmp_path):
     result = experiment("compnet-training", checks=3)
     spread = grid_of(tmp_path)
@@ -247,7 +247,7 @@ def test_training(experiment, tmp_path):
         assert 1 < gain < bound
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_scaling(experiment, refreshed, tmp_path):
     rows = experiment("compnet-scaling", checks=3).measured
     tables, left = refreshed("compnet-scaling")

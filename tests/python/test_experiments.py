@@ -204,9 +204,9 @@ def test_help_lists_the_experiments(command):
     assert "--graphs" in shown and " of a core, with --quick " in shown
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1800)
 def test_pcie_congestion(experiment, tmp_path):
-    ran = experiment("pcie-congestion", "--graphs", "12", timeout=380)
+    ran = experiment("pcie-congestion", "--graphs", "12")
     assert ran.result["machines"] and ran.result["options"]["graphs"] == 12 and ran.result["seed"] == 1
     rows = ran.measured
     # 128 bytes in 152 and 64 in 88 at 15.75 GB/s, and the sizes' ratio: what the tree is made of, found again.
@@ -229,10 +229,10 @@ def test_pcie_congestion(experiment, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_netcrafter(experiment, tmp_path):
     rows = experiment(
-        "netcrafter", "--only", "gups", "--points", "sector-cache", "trimming", "sequencing", "all", timeout=280
+        "netcrafter", "--only", "gups", "--points", "sector-cache", "trimming", "sequencing", "all"
     ).measured
     # gups wants a word of each line that it reads; how many it reads depends on its form.
     assert rows["trimming: flits saved by trimming, mean"] > 0
@@ -248,9 +248,9 @@ def test_netcrafter(experiment, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_netcrafter_against_load(experiment, tmp_path):
-    rows = experiment("netcrafter-load", "--only", "transpose", "--points", "trimming", checks=3, timeout=280).measured
+    rows = experiment("netcrafter-load", "--only", "transpose", "--points", "trimming", checks=3).measured
     load = pandas.read_csv(tmp_path / "found" / "load.csv").set_index("size")
     assert list(load.index) == [128, 256] and set(load["reach"]) == {512}
     assert rows["512 entries, slow-down, mean"] == pytest.approx(load.loc[256, "ideal"])
@@ -262,9 +262,9 @@ def test_netcrafter_against_load(experiment, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_netcrafter_of_training(experiment, tmp_path):
-    experiment("netcrafter-training", checks=3, timeout=280)
+    experiment("netcrafter-training", checks=3)
     ways = pandas.read_csv(tmp_path / "found" / "training.csv").set_index("way")
     assert list(ways.index) == ["one network", "split products", "copies", "copies, split products"]
     assert set(ways["network"]) == {"lenet"} and set(ways["batch"]) == {4}
@@ -273,9 +273,9 @@ def test_netcrafter_of_training(experiment, tmp_path):
     assert ways.loc["split products", "kernel_time_ms"] < 0.7 * ways.loc["one network", "kernel_time_ms"]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_netcrafter_sensitivity(experiment, tmp_path):
-    rows = experiment("netcrafter-sensitivity", "--only", "rates", "queues", checks=5, timeout=280).rows
+    rows = experiment("netcrafter-sensitivity", "--only", "rates", "queues", checks=5).rows
     # Where all links are alike none waits for the one between clusters, so there is less to gain.
     assert rows["NetCrafter gains more at 8 : 1 than where all links are alike"]["measured"] == 1
     assert rows["selective pooling repairs it"]["missing"] == "its points were not run"
@@ -291,9 +291,9 @@ def test_netcrafter_sensitivity(experiment, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_netcrafter_that_predicts_reuse(experiment, tmp_path):
-    experiment("netcrafter-sensitivity", "--only", "predictor", checks=5, timeout=280)
+    experiment("netcrafter-sensitivity", "--only", "predictor", checks=5)
     found = pandas.read_csv(tmp_path / "found" / "predictor.csv").set_index(["workload", "setting", "point"])
     # Lanes of spmv come back for other sectors, so its lines are kept whole; those of gups hardly do.
     spmv, gups = (found.loc[w, "history of 2", "trimming"] for w in ("spmv", "gups"))
@@ -304,7 +304,7 @@ def test_netcrafter_that_predicts_reuse(experiment, tmp_path):
     assert found.loc["spmv", "published rule", "trimming"][["trimmed", "kept_whole"]].isna().all()
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_rdma(experiment, tmp_path):
     rows = experiment("rdma", checks=5).rows
     write = rows["latency, write, 2 B"]
@@ -328,9 +328,9 @@ def test_rdma(experiment, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(1800)
 def test_scale(experiment, tmp_path):
-    experiment("scale", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "gups", checks=2, timeout=180)
+    experiment("scale", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "gups", checks=2)
     table = pandas.read_csv(tmp_path / "found" / "scale.csv").set_index(["pattern", "devices"]).sort_index()
     assert set(table.index) == {(p, n) for p in ("uniform", "neighbour", "gups") for n in (4, 16)}
     assert (table["packet_hops"].drop(index="gups") > 100_000).all()
@@ -339,9 +339,9 @@ def test_scale(experiment, tmp_path):
     assert (tmp_path / "found" / "cost.png").stat().st_size > 0
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(1800)
 def test_replay(experiment, tmp_path):
-    experiment("replay", "--only", "transpose", "pagerank", checks=4, timeout=180)
+    experiment("replay", "--only", "transpose", "pagerank", checks=4)
     table = pandas.read_csv(tmp_path / "found" / "replay.csv").set_index("workload")
     assert list(table.index) == ["transpose", "pagerank"]
     assert (table["error_%"].abs() < 10).all() and (table["error_where_recorded_%"].abs() < 10).all()

@@ -54,7 +54,7 @@ def test_the_numbering_of_a_mesh_decides_what_crosses():
     assert sent[4194304] > 2 * sent[64]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_lanes(experiment, tmp_path):
     ran = experiment("lanes", "--only", "pagerank", "gather", "--no-sweeps")
     assert {"sent = delivered + reported as failed", "results are right", "a second run is the same"} < {
@@ -102,9 +102,9 @@ def test_lanes(experiment, tmp_path):
     assert page.index("class=verdict") < page.index("<figure>") < page.index("<table>")
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 def test_what_if(experiment, tmp_path):
-    rows = experiment("what-if", "--only", "transpose", "--ratios", "8", "--policy", "predictive", timeout=280).measured
+    rows = experiment("what-if", "--only", "transpose", "--ratios", "8", "--policy", "predictive").measured
     line = pandas.read_csv(tmp_path / "found" / "gains.csv").iloc[0]
     assert rows["8:1, both: speed-up, mean"] == pytest.approx(line["both"], abs=1e-4)
     assert line["both/better"] == pytest.approx(line["both"] / max(line["NetCrafter"], line["lanes"]), abs=1e-3)

@@ -86,7 +86,7 @@ def test_a_stock_application_with_a_service(command, tmp_path):
     assert done.returncode == 0 and "spmv       ok" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_from_an_installation(tmp_path):
     """The files that a wheel holds: the Python sources, and what CMake installs for Python."""
     site = tmp_path / "site"
