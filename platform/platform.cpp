@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/spans.h"
+#include "base/trace_format.h"
 #include "platform/apps.h"
 #include "platform/common/files.h"
 #include "platform/common/input_error.h"
@@ -400,7 +401,7 @@ void platform::start_trace(const trace::options& what, trace_file form) {
     const int rank = m->partition ? static_cast<int>(m->communicator->rank()) : -1;
     auto own = what;
     if (m->partition)  // parts become one file
-        own.max_bytes = std::max(trace_recording::smallest_file, what.max_bytes / m->communicator->count());
+        own.max_bytes = std::max(trace::smallest_file, what.max_bytes / m->communicator->count());
     m->recording = std::make_unique<trace_recording>(own, form, rank);
 }
 

@@ -67,11 +67,7 @@ trace_file parse_trace_file(const std::string& text) {
 }
 
 trace_recording::trace_recording(trace::options what, trace_file form, int rank)
-    : m_form(form),
-      m_path(what.path.empty() ? temporary_path(m_temporary) : what.path),
-      m_from(what.from),
-      m_to(what.to),
-      m_of_region(!what.region.empty()) {
+    : m_form(form), m_path(what.path.empty() ? temporary_path(m_temporary) : what.path) {
     trace::stop();
     try {
         what.path = m_path;
@@ -84,7 +80,7 @@ trace_recording::trace_recording(trace::options what, trace_file form, int rank)
             const auto dot = s->path().rfind('.');
             if (!value || dot == std::string::npos) continue;
             if (const auto* owner = sc_core::sc_find_object(s->path().substr(0, dot).c_str()))
-                m_tracks.push_back({owner, value, s->path().substr(dot + 1), value->total(), value->total(), 0});
+                m_tracks.push_back({owner, value, s->path().substr(dot + 1), value->total(), 0});
         }
     } catch (const std::exception& e) {
         if (m_temporary >= 0) unlink(m_path.c_str()), close(m_temporary);
@@ -94,14 +90,13 @@ trace_recording::trace_recording(trace::options what, trace_file form, int rank)
 
 void trace_recording::sample(ticks now) {
     if (!m_running) return;
-    const bool in_window = now >= m_from && now < m_to;
+    const bool recorded = trace::records(now);
     for (auto& t : m_tracks) {
         const auto total = t.value->total();
         const auto growth = total - t.seen;
         t.seen = total;
-        // Of a region the trace itself knows when it is open: whatever has grown once is told again and again.
-        if (growth == t.shown && (!m_of_region || total == t.first)) continue;
-        if (in_window) t.shown = growth;
+        if (growth == t.shown) continue;
+        if (recorded) t.shown = growth;  // else a steady growth would be no change where the window begins
         trace::counter(*t.owner, t.name, now, static_cast<double>(growth));
     }
 }

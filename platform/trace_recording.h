@@ -16,8 +16,6 @@ namespace fabricvp {
 /// however that ends.
 class trace_recording {
 public:
-    static constexpr std::uint64_t smallest_file = 4096;  ///< bytes that trace::options::max_bytes is at least
-
     /// \param is_known whether blocks of that name, or pattern, would be in this process
     /// \throws input_error for a part of a filter that no block of the machine has
     static void check_names(const std::string& filter, const std::function<bool(const std::string&)>& is_known);
@@ -47,7 +45,6 @@ private:
         const sc_core::sc_object* owner;
         const counter* value;
         std::string name;
-        std::uint64_t first;  ///< value at the start
         std::uint64_t seen;   ///< value at the last sample
         std::uint64_t shown;  ///< growth that the trace shows now
     };
@@ -55,8 +52,6 @@ private:
     trace_file m_form;
     int m_temporary = -1;  ///< open file without a name
     std::string m_path;
-    ticks m_from, m_to;  ///< window
-    bool m_of_region;
     std::vector<track> m_tracks;
     bool m_running = false;
     trace::summary m_summary;

@@ -26,7 +26,6 @@ namespace fabricvp::trace {
 
 namespace {
 
-constexpr std::uint64_t smallest_file = 4096;
 constexpr std::uint64_t tail_bytes = 512;       // kept free for the marker event and the format's tail
 constexpr std::size_t batch_bytes = 256 << 10;  // of events that go to the file together
 
@@ -57,6 +56,8 @@ public:
         complete();
         std::fclose(m_file);
     }
+
+    bool inside(ticks at) const { return at >= m_options.from && at < m_options.to; }
 
     /// The window is where any node has the region open. What lasts longer is cut at its ends.
     void region_begins(const sc_core::sc_object& marker, std::string_view label, ticks at) {
@@ -147,8 +148,6 @@ private:
             if (std::find(l.recent.begin(), l.recent.end(), std::pair{s.begin, s.end}) != l.recent.end()) return &l;
         return nullptr;
     }
-
-    bool inside(ticks at) const { return at >= m_options.from && at < m_options.to; }
 
     bool admit(const sc_core::sc_object& object, bool in_window) {
         auto at = m_tracks.find(&object);
@@ -270,6 +269,8 @@ void region_begins(const sc_core::sc_object& marker, std::string_view label, tic
 void region_ends(const sc_core::sc_object& marker, ticks at) {
     if (current) current->region_ends(marker, at);
 }
+
+bool records(ticks at) { return current && current->inside(at); }
 
 void start(const options& o) { start(o, json_format()); }
 

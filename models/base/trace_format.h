@@ -42,5 +42,8 @@ std::unique_ptr<format> perfetto_format(int rank = -1);
 
 /// Starts recording in a format; trace::start() records JSON. Raises as that.
 void start(const options& o, std::unique_ptr<format> as);
+constexpr std::uint64_t smallest_file = 4096;  ///< bytes that options::max_bytes is at least
+/// Whether what happens at that time is recorded: a trace is, and its window, or its region, is open then.
+bool records(ticks at);
 
 }  // namespace fabricvp::trace

@@ -169,7 +169,7 @@ class Gpu:
     def resident_groups(self, items: int, lanes: int = 64, lds: int = 0) -> int:
         """Work-groups of so many work-items, with wavefronts of 32 or 64 ``lanes`` and ``lds`` bytes of local data
         share each, that the GPU holds at a time. Registers may allow fewer. Raises `ValueError` for other lanes, for
-        no work-items, and for fewer than no bytes."""
+        no work-items, and for a negative number of bytes."""
         if items < 1 or lanes not in (32, 64) or lds < 0:
             raise ValueError(f"items={items}, lanes={lanes}, lds={lds}: must be from 1 on, 32 or 64, and from 0 on")
         return _fabricvp.gpu_resident_groups(self._core, self._node, self.index, items, lanes, lds)

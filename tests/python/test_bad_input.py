@@ -2,6 +2,7 @@
 """What callers get wrong is an `InputError` of one line, and the machine is not harmed. Configurations, overrides,
 images and options are in tests/system (bad_input_test.py, bad_machines_test.py)."""
 
+import os
 import re
 
 import fabricvp
@@ -54,6 +55,38 @@ def test_binaries_that_do_not_fit(machine, tmp_path):
     for address in (0x8100_0000 - 4095, 0, 2**64 - 100):
         with pytest.raises(fabricvp.InputError):
             platform.load_binary(image, address)
+
+
+def test_a_recording_that_was_not_begun(machine):
+    with pytest.raises(fabricvp.InputError, match="nothing is being recorded"):
+        machine().finish_recording()
+
+
+def test_symbols_of_what_is_no_elf_file(machine, tmp_path):
+    (tmp_path / "text").write_text("no program")
+    for file, says in (
+        (tmp_path / "text", "is no ELF file"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "none", "no such file"),
+    ):
+        with pytest.raises(fabricvp.InputError, match=says):
+            machine().add_symbols(file)
+
+
+def test_a_folder_may_be_given_in_bytes(run_script):
+    run_script(
+        """
+        import os, fabricvp
+        with fabricvp.Platform.from_config("hello") as platform:
+            platform.run()
+            platform.write_results(b"out")
+        assert os.path.exists("out/machine.svg")
+        """
+    )
+
+
+def test_words_of_a_script_that_are_no_utf_8(run_script):
+    run_script('import fabricvp; fabricvp.Platform.from_config("hello").close()', os.fsdecode(b"\xff"))
 
 
 def test_ports_that_are_taken(machine):

@@ -27,6 +27,13 @@ def test_exit_statuses(command, assemble):
     assert command("run", "no_such_machine").returncode == 2
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_outputs_that_cannot_have_all_characters(encoding, command, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    done = command("run", "linux_gpu", "--program", "x", "--help")
+    assert done.returncode == 0 and "?" in done.stdout, done.stderr
+
+
 UNIT = "node.gpus.0.compute_unit"
 
 

@@ -142,6 +142,12 @@ def test_a_size_limit_ends_it_with_a_mark(tmp_path):
     assert marks == ["trace ends here: size limit of 65536 bytes"]
 
 
+def test_ranks_share_the_size_limit(tmp_path):
+    run_options = ["compnet_pair", "--app", "allreduce", "--size", "4096", "--trace-size", "64KiB", "--ranks", "2"]
+    text, _ = run(tmp_path, *run_options)
+    assert 32 << 10 < text.stat().st_size <= 64 << 10
+
+
 def test_from_python(tmp_path):
     with fabricvp.spawn("gpu", app="vectoradd", size=1024) as platform:
         with pytest.raises(fabricvp.InputError, match="'binary' is not known; there are json and protobuf"):

@@ -182,6 +182,10 @@ def test_the_heap(gpu):
     exhausted, fresh = numpy.zeros(3, "i4"), gpu.program(CUDA, language="cuda", heap=64 << 10)
     fresh["exhaust"](1, 1, exhausted)
     assert exhausted.tolist() == [64, 1, 1]
+    with pytest.raises(ValueError, match="heap=-1: must be from 0 bytes on"):
+        gpu.program(CUDA, language="cuda", heap=-1)
+    with pytest.raises(InputError, match=r"grid .* × block .*: at most 2\^32 - 1 work-items in a dimension"):
+        fresh["exhaust"]([1 << 31], [4], exhausted)
     program = gpu.program(CUDA, language="hip")
     program["exhaust"](1, 1, exhausted)
     assert exhausted.tolist() == [8 << 10, 1, 1]
