@@ -75,13 +75,15 @@ std::unique_ptr<platform> platform::from_params(const machine_params& params, co
     const char* const checked = std::getenv("FABRICVP_CHECK_STATISTICS");  // TESTING.md
     check_statistics(checked && *checked);
     std::unique_ptr<platform> made(new platform);
+    const auto rejected = [&](const std::string& why) {  // some name file and line already
+        return input_error(why.rfind(name + ":", 0) == 0 ? why : fmt::format("{}: {}", name, why));
+    };
     try {
         made->m = std::make_unique<implementation>(params, "", communicator);
-    } catch (const std::invalid_argument& e) {  // some name file and line already
-        const std::string why = e.what();
-        throw input_error(why.rfind(name + ":", 0) == 0 ? why : fmt::format("{}: {}", name, why));
-    } catch (const std::runtime_error& e) {  // the host has no room for it
-        throw input_error(fmt::format("{}: {}", name, e.what()));
+    } catch (const std::invalid_argument& e) {
+        throw rejected(e.what());
+    } catch (const std::runtime_error& e) {  // faults that cannot be planned, or the host has no room
+        throw rejected(e.what());
     }
     g_built = true;
     return made;

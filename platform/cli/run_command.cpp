@@ -180,6 +180,7 @@ options::options_description run_options() {
 
 int run(const options::variables_map& given) {
     if (const auto status = run_ranks(given)) return *status;
+    check_output_files(given);
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
     std::vector<kernel_output> outputs;

@@ -193,6 +193,7 @@ std::optional<int> run_ranks(const options::variables_map& given) {
         if (wanted.value_or(1) > 1 || by_mpirun) {
             if (by_mpirun || how == transport::mpi) ranks::check_mpi();
             check_with_ranks(given);
+            check_output_files(given);
         }
     } catch (const input_error&) {
         if (here && here->rank != 0) return status::ok;  // rank 0 says it

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from .guest_results import ResultLine, result_lines
     from .launch import Launch, Locality, PendingLaunch
     from .linux_machine import Linux, LinuxResult, boot_linux, linux
-    from .pcie_devices import Bar, DmaRead, PcieDevice
+    from .pcie_declarations import Bar
+    from .pcie_devices import DmaRead, PcieDevice
     from .platform import Platform
     from .program import Program
     from .progress import show_progress
@@ -54,7 +55,8 @@ _NAMES = {
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
     "linux_machine": ("Linux", "LinuxResult", "boot_linux", "linux"),
     "launch": ("Launch", "Locality", "PendingLaunch"),
-    "pcie_devices": ("Bar", "DmaRead", "PcieDevice"),
+    "pcie_declarations": ("Bar",),
+    "pcie_devices": ("DmaRead", "PcieDevice"),
     "compiler.values": ("local",),
     "platform": ("Platform",),
     "program": ("Program",),

@@ -94,6 +94,15 @@ def add_result_cache(parser: ArgumentParser) -> None:
     )
 
 
+def add_node(parser: argparse.ArgumentParser) -> None:
+    """Adds `--node`: what is measured of a machine of several nodes."""
+    parser.add_argument(
+        "--node",
+        metavar="NODE",
+        help="which node of a machine is measured, such as node1 (default: the only one that can be)",
+    )
+
+
 def _jobs(text: str) -> int:
     if not is_whole(text) or not 1 <= int(text) <= 1024:
         raise InputError(f"'{text}' is not a number of 1 … 1024")

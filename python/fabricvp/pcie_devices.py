@@ -24,26 +24,10 @@ from typing import Any, ClassVar
 from . import _fabricvp
 from .devices import Timer
 from .errors import InputError
+from .pcie_declarations import Bar, read_declarations
 from .units import Time, to_picoseconds
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
-#: Keys and blocks that every endpoint has.
-_TAKEN = frozenset(
-    "name below kind arbitration_weight link dma read_latency resizable_from completion_boundary ready_after_reset"
-    " outbox service unsupported_requests configuration_retries poisoned surprise_removal insertion not_ready".split()
-)
 _MAX_DMA_BYTES = 16 << 20
-_MSIX_BYTES = 4096  # of the table with its pending bits
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A memory BAR of ``size`` bytes or text ("4 KiB"), a power of two. A ``wide`` one has 64 bits, and takes the next
-    BAR's place."""
-
-    size: int | str
-    wide: bool = False
-    prefetchable: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,101 +150,21 @@ class PcieDevice:
 
 def register(cls: type[PcieDevice]) -> None:
     """Makes a class known to configurations. Raises `InputError` where it declares what cannot be."""
-
-    def reject(why: str) -> None:
-        raise InputError(f"{cls.__module__}.{cls.__qualname__}: {why}")
-
     if not isinstance(cls, type) or not issubclass(cls, PcieDevice):
         raise TypeError(f"{cls!r} is no subclass of fabricvp.PcieDevice")
-    if not isinstance(cls.kind, str) or not _NAME.fullmatch(cls.kind):
-        reject(f"kind = {cls.kind!r}: give small letters, digits and _, a letter first")
-    identity = []
-    for key, bits in (
-        ("vendor", 16),
-        ("device", 16),
-        ("class_code", 24),
-        ("revision", 8),
-        ("subsystem_vendor", 16),
-        ("subsystem", 16),
-    ):
-        value = getattr(cls, key)
-        if not isinstance(value, int) or not 0 <= value < 1 << bits:
-            reject(f"{key} = {value!r}: a number of {bits} bits")
-        identity.append(value)
-    bars, used = _bars_of(cls, reject)
-    msix_bar = 0
-    if not isinstance(cls.vectors, int) or not 0 <= cls.vectors <= 64:
-        reject(f"vectors = {cls.vectors!r}: 0 to 64")
-    if cls.vectors:
-        free = [number for number in range(6) if number not in used]
-        if not free:
-            reject("bars: MSI-X needs one, and all are taken")
-        msix_bar = free[-1]
-        bars.append((msix_bar, _MSIX_BYTES, False, False))
+    declared = read_declarations(cls, PcieDevice)
     _fabricvp.add_endpoint_class(
         cls.kind,
         (cls.__doc__ or "a device in Python").strip().splitlines()[0],
-        identity,
-        bars,
-        cls.vectors,
-        msix_bar,
+        declared.identity,
+        declared.bars,
+        declared.vectors,
+        declared.msix_bar,
         0,
-        _parameters_of(cls, reject),
-        _statistics_of(cls, reject),
+        declared.parameters,
+        declared.statistics,
         lambda core, name, values: _make(cls, core, name, values),
     )
-
-
-def _bars_of(
-    cls: type[PcieDevice], reject: Callable[[str], None]
-) -> tuple[list[tuple[int, int, bool, bool]], set[int]]:
-    bars: list[tuple[int, int, bool, bool]] = []
-    used: set[int] = set()
-    for number, given in dict(cls.bars).items():
-        bar = given if isinstance(given, Bar) else Bar(given)
-        try:
-            size = _fabricvp.parse_bytes(bar.size) if isinstance(bar.size, str) else int(bar.size)
-        except (TypeError, ValueError) as why:
-            reject(f"bars: {number}: {why}")
-        places = {number, number + 1} if bar.wide else {number}
-        if not isinstance(number, int) or not places <= set(range(6)) or places & used:
-            reject(f"bars: {number}: 0 to 5, each once; one of 64 bits takes the next one, too")
-        if size < 16 or size & (size - 1) or size > (1 << 40 if bar.wide else 1 << 31):
-            reject(f"bars: {number}: {size} bytes: a power of two from 16 to {'1 TiB' if bar.wide else '2 GiB'}")
-        used |= places
-        bars.append((number, size, bar.wide, bar.prefetchable))
-    return bars, used
-
-
-def _parameters_of(cls: type[PcieDevice], reject: Callable[[str], None]) -> list[tuple[str, Any, str]]:
-    parameters = []
-    for key, declared in dict(cls.parameters).items():
-        default, help_text = declared if isinstance(declared, tuple) else (declared, "")
-        _check_key("parameters", key, reject)
-        if hasattr(PcieDevice, key):
-            reject(f"parameters: {key!r} is an attribute of every device")
-        if isinstance(default, int) and not 0 <= default < 1 << 64:
-            reject(f"parameters: {key}: {default} is not within 0 … 2^64 - 1")
-        if not isinstance(default, (bool, int, float, str)):
-            reject(f"parameters: {key}: a number, a truth value or text, not {type(default).__name__}")
-        parameters.append((key, default, help_text))
-    return parameters
-
-
-def _statistics_of(cls: type[PcieDevice], reject: Callable[[str], None]) -> list[tuple[str, str, str]]:
-    statistics = []
-    for key, declared in dict(cls.statistics).items():
-        help_text, unit = declared if isinstance(declared, tuple) else (declared, "1")
-        _check_key("statistics", key, reject)
-        statistics.append((key, unit, help_text))
-    return statistics
-
-
-def _check_key(what: str, key: str, reject: Callable[[str], None]) -> None:
-    if not isinstance(key, str) or not _NAME.fullmatch(key):
-        reject(f"{what}: {key!r} is no name: give small letters, digits and _, a letter first")
-    if key in _TAKEN:
-        reject(f"{what}: every endpoint has {key!r} already")
 
 
 def _make(cls: type[PcieDevice], core: _fabricvp.Endpoint, name: str, values: dict[str, Any]) -> PcieDevice:

@@ -463,6 +463,20 @@ def test_a_machine_of_several_nodes_is_not_guessed_at(command, tmp_path):
         "experiment", "pcie-congestion", "--quick", "--out", "found", "--machine", "cs_storm", "--node", "node1"
     )
     assert done.returncode == 2 and "--node node1: cs_storm has node0 alone" in done.stderr
+    assert not (tmp_path / "found").exists()  # nothing was measured
+
+
+def test_an_experiment_on_machines_of_its_own_takes_no_node(command, tmp_path):
+    done = command("experiment", "compnet-latency", "--quick", "--node", "node1", "--out", "found")
+    assert done.returncode == 2 and "unrecognized arguments: --node node1" in done.stderr, done.stderr
+    assert not (tmp_path / "found").exists()
+
+
+def test_bad_input_leaves_what_was_there(command, tmp_path):
+    (tmp_path / "found").mkdir()
+    wrong = ("--machine", "cs_storm", "--node", "node1")
+    done = command("experiment", "pcie-congestion", "--out", "found", "--result-cache", "a/b", *wrong)
+    assert done.returncode == 2 and [path.name for path in tmp_path.iterdir()] == ["found"], done.stderr
 
 
 @pytest.mark.timeout(200)

@@ -152,7 +152,7 @@ def test_faults_of_a_configuration(machine):
     ],
 )
 def test_bad_faults_of_a_configuration(item, message):
-    with pytest.raises(fabricvp.InputError, match=message):
+    with pytest.raises(fabricvp.InputError, match=f"^{message}"):
         fabricvp.spawn(text=f"{TREE}faults:\n  - {item}\n")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from pathlib import Path
 
 from ..arguments import ArgumentParser, add_executor, add_jobs, add_result_cache
 from ..errors import InputError
@@ -16,7 +17,7 @@ from . import registry
 from .frame import Report, Run
 from .points import PointFailed, core_seconds
 from .result_cache import ResultCache
-from .writing import Cost, number, prepare_folder, write
+from .writing import Cost, number, removed_on_bad_input, write
 
 #: Options on which results do not depend.
 _NOT_OF_THE_RESULT = ("name", "out", "jobs", "executor", "scheduler", "result_cache")
@@ -44,32 +45,29 @@ def main(given: list[str]) -> int:
     add_jobs(parser, "processes")
     add_executor(parser)
     add_result_cache(parser)
-    parser.add_argument(
-        "--node",
-        metavar="NODE",
-        help="which node of a machine is measured, such as node1 (default: the only one that can be)",
-    )
     if experiment:
         experiment.add_options(parser)
     options = parser.parse_args(given)
     if experiment is None:
         raise InputError("the name of the experiment comes first (see fabricvp experiment --help)")
     executor = executor_of("dask" if options.scheduler else options.executor, options.jobs, options.scheduler)
-    folder = prepare_folder(options.out)
-    run = Run(
-        options.quick,
-        options.jobs,
-        options,
-        Progress(),
-        result_cache=ResultCache(options.result_cache or folder / "result_cache"),
-        executor=executor,
-        elsewhere=options.scheduler is not None,
-    )
     use_palette()
     _ = experiment.code_hash  # of the code that runs: it may change before the result names it
     begin, core_begin = time.monotonic(), core_seconds()
+    folder = Path(options.out)
+    cache_folder = Path(options.result_cache or folder / "result_cache")
     try:
-        experiment.run(run)
+        with removed_on_bad_input(folder, cache_folder):
+            run = Run(
+                options.quick,
+                options.jobs,
+                options,
+                Progress(),
+                result_cache=ResultCache(cache_folder),
+                executor=executor,
+                elsewhere=options.scheduler is not None,
+            )
+            experiment.run(run)
     except PointFailed as error:
         print(f"fabricvp experiment: {error}", file=sys.stderr)
         return 1

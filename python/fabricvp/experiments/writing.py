@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import csv
 import dataclasses
 import io
@@ -12,7 +13,7 @@ import math
 import os
 import tempfile
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,27 @@ def prepare_folder(folder: str) -> Path:
     except OSError as error:
         raise InputError(f"{folder}: cannot be written to ({error.strerror})") from None
     return path
+
+
+@contextlib.contextmanager
+def removed_on_bad_input(*folders: Path) -> Iterator[None]:
+    """Makes folders as `prepare_folder()`, and removes those that it made, and that nothing has been put into, where
+    what follows raises `InputError`. Raises `InputError`."""
+    made = list(dict.fromkeys(path for folder in folders for path in _missing(folder)))
+    try:
+        for folder in folders:
+            prepare_folder(str(folder))
+        yield
+    except InputError:
+        for path in sorted(made, key=lambda path: len(path.parts), reverse=True):
+            with contextlib.suppress(OSError):  # it holds something, or was not made
+                path.rmdir()
+        raise
+
+
+def _missing(folder: Path) -> list[Path]:
+    """The folder and those around it, as far as they are not there."""
+    return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
 def write(

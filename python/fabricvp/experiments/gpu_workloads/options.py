@@ -6,16 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...arguments import add_node
+
 if TYPE_CHECKING:
     import argparse
 
 
 def add_machines(parser: argparse.ArgumentParser, machine: str) -> None:
-    """`--machine` and `--ideal`: ``machine``, and the one named after it, unless others are given."""
+    """`--machine` and `--ideal`: ``machine``, and the one named after it, unless others are given; and `--node`."""
     parser.add_argument(
         "--machine", default=machine, help="configuration with a slow link between clusters (default: %(default)s)"
     )
     parser.add_argument("--ideal", default=f"{machine}_ideal", help="the same without (default: %(default)s)")
+    add_node(parser)
 
 
 def add_only(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:

@@ -14,11 +14,12 @@ MACHINE = "cs_storm"
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    from ...arguments import number
+    from ...arguments import add_node, number
 
     parser.add_argument(
         "--machine", default=MACHINE, help="configuration with the tree, of 8 copy engines (default: %(default)s)"
     )
+    add_node(parser)
     parser.add_argument(
         "--graphs",
         type=lambda text: int(number(text, "graphs", 1, 22_259)),
