@@ -99,8 +99,8 @@ static long long star_or_number(const char** at, struct record* r) {
 /* Reads what stands behind '%'. \returns what is behind it */
 static const char* read_conversion(const char* at, struct record* r, struct conversion* c) {
     *c = (struct conversion){.width = -1, .precision = -1, .bits = 32};
-    for (unsigned i = 0; *at && strchr("-+ #0", *at); ++at)
-        if (i + 2 < sizeof c->flags) c->flags[i++] = *at;
+    for (unsigned i = 0; *at && strchr("-+ #0'", *at); ++at)
+        if (i + 2 < sizeof c->flags && *at != '\'') c->flags[i++] = *at; /* groups of digits: C's locale has none */
     if (*at == '*' || (*at >= '0' && *at <= '9')) c->width = star_or_number(&at, r);
     if (*at == '.') {
         ++at;
@@ -159,9 +159,11 @@ static void print_record(struct record* r, const char* text, FILE* file) {
             continue;
         }
         const char* const behind = read_conversion(text + 1, r, &c);
-        const unsigned count = c.kind && strchr("diouxXeEfFgGaAcsp", c.kind) ? next_argument(r, whole, number) : 0;
-        if (!count) fwrite(text, 1, (size_t)(behind - text), file);
-        for (unsigned i = 0; i < count; ++i) {
+        const bool known = c.kind && strchr("diouxXeEfFgGaAcsp", c.kind);
+        const unsigned count =
+            known || ((c.kind | 32) >= 'a' && (c.kind | 32) <= 'z') ? next_argument(r, whole, number) : 0;
+        if (!count || !known) fwrite(text, 1, (size_t)(behind - text), file);
+        for (unsigned i = 0; known && i < count; ++i) {
             if (i) fputc(',', file);
             const int length = show(shown, &c, r->program, whole[i], number[i]);
             fwrite(shown, 1, (size_t)(length < MAX_TEXT ? length : MAX_TEXT - 1), file);

@@ -60,7 +60,7 @@ options::options_description kernel_options() {
         "grid", options::value<std::string>()->value_name("N[xM[xK]]"),
         "work-items (default: 1); with --program FILE.hip or .cu blocks")(
         "group", options::value<std::string>()->value_name("N[xM[xK]]"),
-        "work-items of a work-group (default: 256), or threads of a block")(
+        "work-items of a work-group, or threads of a block (default: 256, 16x16 or 8x8x4)")(
         "lds", options::value<std::string>()->value_name("SIZE"),
         "dynamic local data share of a work-group, e.g. 1KiB")(
         "arg", options::value<arguments>()->value_name("KIND:VALUE"),

@@ -552,7 +552,7 @@ def policies_of(placement: str, dispatch: str, all_gpus: bool) -> tuple[int, int
 
 
 def default_group(items: tuple[int, int, int]) -> tuple[int, int, int]:
-    """256 work-items: in a row, or 16 by 16."""
+    """256 work-items: in a row, 16 by 16, or 8 by 8 by 4."""
     if items[1:] == (1, 1):
         return min(256, items[0]), 1, 1
     if items[2] == 1:

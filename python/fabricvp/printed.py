@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Callable, Iterator
@@ -12,10 +13,15 @@ from .compiler.block import MAX_RECORD, OUTPUT_BYTES, Block
 from .compiler.elf import Elf
 
 _SPEC = re.compile(
-    rb"%(?P<flags>[-+ #0]*)(?P<width>\d+|\*)?(?:\.(?P<precision>\d*|\*))?(?:v(?P<vector>2|3|4|8|16))?"
-    rb"(?P<length>hh|hl|h|ll|l|j|z|t|L)?(?P<kind>[diouxXeEfFgGaAcsp%])"
+    rb"%(?P<flags>[-+ #0']*)(?P<width>\d+|\*)?(?:\.(?P<precision>\d*|\*))?(?:v(?P<vector>2|3|4|8|16))?"
+    rb"(?P<length>hh|hl|h|ll|l|j|z|t|L)?(?P<kind>[a-zA-Z%])"
 )
+_KINDS = b"diouxXeEfFgGaAcsp"
 _HEAD = 24
+#: Columns and digits that a conversion can ask for, as in programs for harts (firmware/runtime/output.c).
+_MAX_COLUMNS = 512
+#: Bytes of a launch's text, and of one string in it: a short record can ask for much of both.
+_MAX_TEXT, _MAX_STRING = 16 << 20, 64 << 10
 MARK = "\x02"  # begins the text of assert()
 
 
@@ -25,6 +31,7 @@ class Printed:
     def __init__(self, elf: Elf, block: Block) -> None:
         self._elf, self._block = elf, block
         self.unknown: list[str] = []  # calls that were given strings from elsewhere
+        self._cut = 0  # calls whose text was too much for a launch
 
     def take(
         self, read: Callable[[int, int], bytes], write: Callable[[int, bytes], None]
@@ -47,10 +54,12 @@ class Printed:
             f"fabricvp: {place}: printf(): %s takes strings of the program, and this one is none"
             for place in self.unknown
         ]
-        return lines + [f"fabricvp: the buffer of printf() is full: {lost} calls are missing"] * (lost > 0)
+        lines += [f"fabricvp: the buffer of printf() is full: {lost} calls are missing"] * (lost > 0)
+        room = f"a launch prints {_MAX_TEXT >> 20} MiB at most"
+        return lines + [f"fabricvp: {room}: {self._cut} calls are missing"] * (self._cut > 0)
 
     def _texts(self, data: bytes) -> Iterator[str]:
-        at = 0
+        at, room = 0, _MAX_TEXT
         while at + _HEAD <= len(data):
             size, text, types = struct.unpack_from("<QQQ", data, at)
             if size % 8 or not _HEAD <= size <= MAX_RECORD or at + size > len(data):
@@ -59,7 +68,12 @@ class Printed:
             if kinds is None:
                 return
             types, _, place = kinds.decode("utf-8", "replace").partition("@")
-            yield self._formatted(self._string(text), types, data[at + _HEAD : at + size], place)
+            shown = self._formatted(self._string(text), types, data[at + _HEAD : at + size], place) if room else ""
+            room = room - len(shown) if len(shown) <= room else 0
+            if room:
+                yield shown
+            else:
+                self._cut += 1
             at += size
 
     def _string(self, address: int) -> bytes | None:
@@ -79,11 +93,11 @@ class Printed:
             if found["kind"] == b"%":
                 return b"%"
             width, precision = (
-                str(next(values, (0,))[0]) if part == b"*" else None if part is None else part.decode()
+                None if part is None else _bounded(str(next(values, (0,))[0]) if part == b"*" else part.decode())
                 for part in (found["width"], found["precision"])
             )
             given = next(values, None)
-            if given is None:
+            if given is None or found["kind"] not in _KINDS:
                 return found[0]
             if found["kind"] == b"s" and self._string(int(given[0])) is None and place not in self.unknown:
                 self.unknown.append(place)
@@ -93,13 +107,14 @@ class Printed:
         return _SPEC.sub(spec, text).decode("utf-8", "backslashreplace")
 
     def _shown(self, found: re.Match[bytes], width: str | None, precision: str | None, value: Any) -> str:
-        flags, kind, length = found["flags"].decode(), found["kind"].decode(), (found["length"] or b"").decode()
+        flags, kind, length = ((found[part] or b"").decode() for part in ("flags", "kind", "length"))
+        flags = flags.replace("'", "")  # groups digits, and C's locale has no groups
         if width and width.startswith("-"):
             flags, width = flags + "-", width[1:]
         end = "" if precision is None or precision.startswith("-") else f".{precision or 0}"
         if kind == "s":
             string = self._string(int(value))
-            value = "(not a literal)" if string is None else string.decode("utf-8", "surrogateescape")
+            value = "(not a literal)" if string is None else string[:_MAX_STRING].decode("utf-8", "surrogateescape")
             return str(f"%{flags}{width or ''}{end}s" % value)
         if kind == "p":
             return f"%{flags}{width or ''}s" % f"{int(value) & (1 << 64) - 1:#x}"
@@ -109,11 +124,38 @@ class Printed:
             return _whole(flags, width, end, kind, int(value), _BITS.get(length, 32))
         number = float(value)
         if kind in "aA":
-            text = re.sub(r"\.?0+p", "p", number.hex())
-            return f"%{flags.replace('0', '')}{width or ''}s" % (text.upper() if kind == "A" else text)
+            text = _hexadecimal(flags, int(width or 0), int(end[1:]) if end else None, number)
+            return text.upper() if kind == "A" else text
         if number != number or number in (float("inf"), float("-inf")):
             flags = flags.replace("0", "")
         return f"%{flags}{width or ''}{end}{kind}" % number
+
+
+def _bounded(number: str) -> str:
+    """A width or precision, which may have any number of digits."""
+    sign, digits = number[: number.startswith("-")], number.lstrip("-0")
+    return sign + str(min(int(digits[:4] or 0), _MAX_COLUMNS))
+
+
+def _hexadecimal(flags: str, width: int, precision: int | None, number: float) -> str:
+    sign = "-" if math.copysign(1, number) < 0 else "+" if "+" in flags else " " if " " in flags else ""
+    text, zeros = "", "0" in flags and "-" not in flags
+    if math.isfinite(number):
+        digits, exponent = abs(number).hex()[2:].split("p")
+        whole, digits = digits.split(".")
+        digits = digits.ljust(13, "0")  # zero has one
+        if precision is None:
+            digits = digits.rstrip("0")
+        elif precision < 13:
+            rounded = round(int(whole + digits, 16) / (1 << 4 * (13 - precision)))  # exact; halves go to even
+            whole, digits = f"{rounded >> 4 * precision:x}", f"{rounded:x}".zfill(precision)[-precision or 99 :]
+        text = f"{whole}{'.' if digits or '#' in flags else ''}{digits.ljust(precision or 0, '0')}p{exponent}"
+        if zeros:
+            text = text.rjust(width - len(sign) - 2, "0")
+        text = f"{sign}0x{text}"
+    else:
+        text = "nan" if number != number else f"{sign}inf"
+    return text.ljust(width) if "-" in flags else text.rjust(width)
 
 
 _BITS = {"hh": 8, "h": 16, "hl": 32, "": 32, "l": 64, "ll": 64, "j": 64, "z": 64, "t": 64}

@@ -63,11 +63,11 @@ def assert_all_right(done, checks):
 @pytest.mark.parametrize(
     "language, machine, checks, says",
     [
-        ("hip", "gpu", 86, "1 GPUs"),
-        ("hip", "netcrafter_quad", 90, "reaches the memory of GPU 1"),
-        ("hip", "two_apart.yaml", 89, "does not reach the memory of GPU 1"),
-        ("hip", "apu", 86, "1 GPUs"),
-        ("hip", "small.yaml", 86, "49152 bytes of shared memory"),
+        ("hip", "gpu", 90, "1 GPUs"),
+        ("hip", "netcrafter_quad", 94, "reaches the memory of GPU 1"),
+        ("hip", "two_apart.yaml", 93, "does not reach the memory of GPU 1"),
+        ("hip", "apu", 90, "1 GPUs"),
+        ("hip", "small.yaml", 90, "49152 bytes of shared memory"),
         ("opencl", "small.yaml", 65, "49152 bytes of local memory, 1048576 of L2"),
         ("opencl", "gpu", 65, "1 GPUs"),
         ("opencl", "netcrafter_quad", 66, "4 GPUs"),

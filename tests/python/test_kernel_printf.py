@@ -101,6 +101,36 @@ def test_printf_of_cuda_returns_the_number_of_arguments(gpu, capsys):
     assert capsys.readouterr().out == f"a {1 << 40}   2.5\n" and x[0] == 3
 
 
+MORE = r"""
+kernel void formats(int wide) {
+    printf("%*d|%-*d|%.*f\n", wide, 1, -wide, 2, wide, 1.0);
+    printf("%99999999999999999999d|%.99999999999999999999d\n", 3, 4);
+    printf("%.3a %.0a %12.1A|%+a|%-10a|%012a\n", 1.1, 1.5, 0.03, 1.0, 1.0, 1.0);
+    printf("%b %n %'d|%d\n", 7, wide, 5, 6);
+}
+"""
+
+
+@pytest.mark.timeout(100)
+def test_unusual_conversions(gpu, capsys):
+    gpu.program(MORE)["formats"](1, 1, 50_000_000)
+    wide, wider, numbers, others = capsys.readouterr().out.splitlines()
+    assert wide == f"{1:512}|{2:<512}|1.{0:0512}" and wider == f"{3:512}|{4:0512}"
+    assert numbers == "0x1.19ap+0 0x2p+0     0X1.FP-6|+0x1p+0|0x1p+0    |0x0000001p+0"
+    assert others == "%b %n 5|6"
+
+
+@pytest.mark.timeout(100)
+def test_the_text_of_a_launch_is_bounded(gpu, capsys):
+    source = 'kernel void f(int wide) { for (int i = 0; i < 2000; ++i) printf("%v16d\\n", (int16)i); }'
+    gpu.program(source.replace("%v16", "%512v16"))["f"](2, 2, 0)
+    captured = capsys.readouterr()
+    assert len(captured.out) <= 16 << 20 and all(len(line) == 16 * 513 - 1 for line in captured.out.splitlines())
+    written = captured.out.count("\n")
+    assert written == (16 << 20) // (16 * 513)
+    assert captured.err == f"fabricvp: a launch prints 16 MiB at most: {4000 - written} calls are missing\n"
+
+
 STRINGS = r"""
 constant char named[] = "a named one";
 constant char* constant names[3] = {"zero", "one", "two"};

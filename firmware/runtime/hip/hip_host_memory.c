@@ -97,10 +97,10 @@ hipError_t hipHostMalloc(void** memory, size_t bytes, unsigned int flags) {
 }
 
 hipError_t hipHostFree(void* memory) {
+    if (!memory) return hipSuccess;
     struct mapping* m = find(memory, 0);
-    if (compute_find((uintptr_t)memory, 0) || (m && (m->managed || m->at != (uintptr_t)memory)))
-        return hip_result(hipErrorInvalidValue);
-    if (m) unmap(m);
+    if (!m || m->managed || m->at != (uintptr_t)memory) return hip_result(hipErrorInvalidValue);
+    unmap(m);
     dma_free(memory);
     return hipSuccess;
 }

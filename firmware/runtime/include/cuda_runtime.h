@@ -23,6 +23,7 @@ typedef hipFuncAttributes cudaFuncAttributes;
 typedef hipFuncCache_t cudaFuncCache;
 typedef hipHostFn_t cudaHostFn_t;
 typedef hipStreamCallback_t cudaStreamCallback_t;
+#define CUDART_CB
 #define cudaDeviceProp hipDeviceProp_t /* stands behind `struct`, too */
 
 #define cudaMemcpyHostToHost hipMemcpyHostToHost

@@ -70,12 +70,12 @@ class Elf:
         return found
 
     def functions(self) -> dict[int, str]:
-        """Names of functions, by address."""
+        """Names of functions that have code, by address."""
         found = {}
         for table in (s for s in self.sections if s.kind == _SYMTAB):
             strings = self.sections[table.link].offset
             for at in range(table.offset, table.offset + table.size, 24):
-                name, info, _, section, value = struct.unpack_from("<IBBHQ", self.data, at)
-                if info & 15 == 2 and section:
+                name, info, _, section, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
+                if info & 15 == 2 and section and size:
                     found[value] = self._string(strings + name)
         return found

@@ -17,6 +17,7 @@ from .toolchain import pointer_to
 _SPACES = {"1": "global", "2": "constant", "3": "local"}
 _LDS, _LDS_BYTES, _SHORT_NAME = 0x20000000, 0x10000, 31
 _IMMEDIATE = 2048  # offsets below fit a load
+_MAX_ARGUMENTS = 4096  # GPU_LARGE_KERNARG_BYTES (drivers/gpu/gpu.h)
 _DEBUG = 100_000_000  # numbers of metadata that no module has
 #: Images, samplers and so on, as clang 14 and clang 19 have them.
 _OPAQUE = re.compile(r'%opencl\.(\w+?)(?:_[rw]o|_rw|_wo)?_t\b|target\("spirv\.(\w+)"')
@@ -136,12 +137,15 @@ def _kernel(module: Module, function: Function, name: str, declared: list[tuple[
     if needs_block(module):
         block = -(-at // 8) * 8
         at = block + 8
+    at = -(-at // 8) * 8
+    if at > _MAX_ARGUMENTS:
+        raise InputError(f"kernel '{name}' has {at} bytes of arguments, and a launch has room for {_MAX_ARGUMENTS}")
     return Kernel(
         name,
         function.name,
         symbol_of(name),
         parameters,
-        -(-at // 8) * 8,
+        at,
         required_group=[int(n) for n in module.strings(required)] if required else [],
         block=block,
     )

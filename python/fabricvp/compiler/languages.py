@@ -85,6 +85,7 @@ def command(
         *("-cc1", "-triple", "spirv64", "-aux-triple", "x86_64-pc-linux-gnu", "-fcuda-is-device", "-x", "hip"),
         *([] if any(flag.startswith("-std=") for flag in flags) else ["-std=c++17"]),
         *("-fgnuc-version=4.2.1", "-fhip-new-launch-api", "-fdeclspec", "-main-file-name", name),
+        *("-fno-finite-loops", toolchain.lenient_arguments()),  # endless loops of C++ could end in any way
         *("-internal-isystem", str(gpu / "hip" / "include")),  # some wrap the system's
         *_system_headers(),
         *("-internal-isystem", str(gpu.parent)),

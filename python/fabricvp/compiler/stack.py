@@ -57,8 +57,7 @@ class StackDepths:
 
     def __init__(self, elf: Elf, own: Collection[str] = (), recursion: int = 0) -> None:
         text = elf.section(".text")
-        assert text is not None
-        self._base, code = text.address, elf.contents(text)
+        self._base, code = (text.address, elf.contents(text)) if text else (0, b"")
         self._words = struct.unpack(f"<{len(code) // 4}I", code[: len(code) // 4 * 4])
         self._names = elf.functions()
         self._own, self._recursion = own, recursion
@@ -66,13 +65,20 @@ class StackDepths:
         self._reached: dict[int, frozenset[int]] = {}
 
     def of(self, name: str) -> int:
-        """Bytes, a multiple of 16. Raises `InputError` for recursion without a depth and for calls through pointers."""
-        address = next(address for address, other in self._names.items() if other == name)
-        return -(-self._depth(address) // 16) * 16
+        """Bytes, a multiple of 16. Raises `InputError` for recursion without a depth, for calls through pointers, and
+        for functions without code."""
+        return -(-self._depth(self._address(name)) // 16) * 16
+
+    def _address(self, name: str) -> int:
+        address = next((address for address, other in self._names.items() if other == name), None)
+        if address is None or not self._base <= address < self._base + 4 * len(self._words):
+            kernel = name.removesuffix(".kernel")
+            raise InputError(f"kernel '{kernel}' has no code: all that it does is undefined, so clang leaves it out")
+        return address
 
     def reach(self, name: str) -> set[str]:
         """The names of a function and of all that it calls."""
-        waiting, seen = [next(address for address, other in self._names.items() if other == name)], set()
+        waiting, seen = [self._address(name)], set[int]()
         while waiting:
             start = waiting.pop()
             if start not in seen:

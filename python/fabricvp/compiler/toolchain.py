@@ -80,6 +80,12 @@ def pointer_to(type_: str) -> str:
     return f"{type_}*" if _major(version()) < 15 else "ptr"
 
 
+def lenient_arguments() -> str:
+    """The front end's option by which arguments may have no value: lanes hand such ones to `__shfl_sync()`, where one
+    lane alone has a value to give. Clang would take it that these lanes never come there."""
+    return "-disable-noundef-analysis" if _major(version()) < 15 else "-no-enable-noundef-analysis"
+
+
 def combine_pass() -> str:
     """The pass that combines instructions. Since LLVM 18 it ends `opt` if one round was not enough, unless told not
     to."""

@@ -406,7 +406,11 @@ static void host_side(void) {
     HIP(launch(function("scale"), 1, 64, NULL, mapped));
     HIP(hipDeviceSynchronize());
     check("and pinned memory that is mapped", pinned[63] == 42);
+    expect("memory of the host is freed where it begins", hipHostFree(pinned + 1), hipErrorInvalidValue);
     HIP(hipHostFree(pinned));
+    expect("once", hipHostFree(pinned), hipErrorInvalidValue);
+    expect("if it is pinned", hipHostFree(&two), hipErrorInvalidValue);
+    expect("or nothing", hipHostFree(NULL), hipSuccess);
 
     HIP(hipStreamCreate(&s));
     HIP(hipMemcpyAsync(back, x, sizeof back, hipMemcpyDeviceToHost, s));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Half precision of CUDA and HIP. Lanes have no unit for it: each operation computes with float or double, and rounds
- * once, to nearest. */
+ * once, to nearest. Host code has conversions, arithmetic and comparisons, too. */
 #ifndef FABRICVP_GPU_CUDA_FP16_H
 #define FABRICVP_GPU_CUDA_FP16_H
 
-#define HALF_FUNCTION FABRICVP_DEVICE
+#define HALF_FUNCTION FABRICVP_BOTH
 #include "../../half.h"
 
 struct __half_raw {
@@ -18,10 +18,10 @@ struct __half {
     unsigned short bits;
 
     __half() = default;
-    __device__ constexpr __half(__half_raw raw) : bits(raw.x) {}
-#define FABRICVP_HALF_OF(T)                                              \
-    __device__ __half(T x) : bits(half_from((double)x, HALF_TO_EVEN)) {} \
-    __device__ __half& operator=(T x) { return bits = half_from((double)x, HALF_TO_EVEN), *this; }
+    __host__ __device__ constexpr __half(__half_raw raw) : bits(raw.x) {}
+#define FABRICVP_HALF_OF(T)                                                       \
+    __host__ __device__ __half(T x) : bits(half_from((double)x, HALF_TO_EVEN)) {} \
+    __host__ __device__ __half& operator=(T x) { return bits = half_from((double)x, HALF_TO_EVEN), *this; }
     FABRICVP_HALF_OF(float)
     FABRICVP_HALF_OF(double)
     FABRICVP_HALF_OF(int)
@@ -33,8 +33,8 @@ struct __half {
     FABRICVP_HALF_OF(unsigned long)
     FABRICVP_HALF_OF(long long)
     FABRICVP_HALF_OF(unsigned long long)
-    __device__ operator float() const { return half_to_float(bits); }
-    __device__ operator __half_raw() const { return {bits}; }
+    __host__ __device__ operator float() const { return half_to_float(bits); }
+    __host__ __device__ operator __half_raw() const { return {bits}; }
 };
 typedef __half half;
 
@@ -42,19 +42,19 @@ struct __attribute__((aligned(4))) __half2 {
     __half x, y;
 
     __half2() = default;
-    __device__ __half2(__half x_, __half y_) : x(x_), y(y_) {}
+    __host__ __device__ __half2(__half x_, __half y_) : x(x_), y(y_) {}
 };
 typedef __half2 half2;
 
 /* Conversions; whole numbers by type and by their name in those of functions. */
 #define FABRICVP_HALF_INTEGERS(F) \
     F(int, int) F(unsigned, uint) F(short, short) F(unsigned short, ushort) F(long long, ll) F(unsigned long long, ull)
-FABRICVP_DEVICE __half __ushort_as_half(unsigned short bits) { return __half_raw{bits}; }
-FABRICVP_DEVICE __half __short_as_half(short bits) { return __half_raw{(unsigned short)bits}; }
-FABRICVP_DEVICE unsigned short __half_as_ushort(__half x) { return x.bits; }
-FABRICVP_DEVICE short __half_as_short(__half x) { return (short)x.bits; }
+FABRICVP_BOTH __half __ushort_as_half(unsigned short bits) { return __half_raw{bits}; }
+FABRICVP_BOTH __half __short_as_half(short bits) { return __half_raw{(unsigned short)bits}; }
+FABRICVP_BOTH unsigned short __half_as_ushort(__half x) { return x.bits; }
+FABRICVP_BOTH short __half_as_short(__half x) { return (short)x.bits; }
 #define FABRICVP_TO_HALF(T, name, suffix, mode) \
-    FABRICVP_DEVICE __half __##name##2half##suffix(T x) { return __half_raw{half_from((double)x, mode)}; }
+    FABRICVP_BOTH __half __##name##2half##suffix(T x) { return __half_raw{half_from((double)x, mode)}; }
 #define FABRICVP_TO_HALFS(T, name)               \
     FABRICVP_TO_HALF(T, name, _rn, HALF_TO_EVEN) \
     FABRICVP_TO_HALF(T, name, _rz, HALF_TO_ZERO) \
@@ -64,10 +64,10 @@ FABRICVP_TO_HALFS(float, float)
 FABRICVP_HALF_INTEGERS(FABRICVP_TO_HALFS)
 FABRICVP_TO_HALF(float, float, , HALF_TO_EVEN)
 FABRICVP_TO_HALF(double, double, , HALF_TO_EVEN)
-FABRICVP_DEVICE float __half2float(__half x) { return x; }
+FABRICVP_BOTH float __half2float(__half x) { return x; }
 /* To whole numbers: NaN is 0, and what lies beyond the type its nearest value. */
 #define FABRICVP_FROM_HALF(T, name, suffix, rounded)                                              \
-    FABRICVP_DEVICE T __half2##name##suffix(__half from) {                                        \
+    FABRICVP_BOTH T __half2##name##suffix(__half from) {                                          \
         const float x = from, y = rounded(x);                                                     \
         const T least = (T)-1 < (T)0 ? (T)((T)1 << (8 * sizeof(T) - 1)) : 0;                      \
         if (x != x) return 0;                                                                     \
@@ -82,82 +82,88 @@ FABRICVP_DEVICE float __half2float(__half x) { return x; }
 FABRICVP_HALF_INTEGERS(FABRICVP_FROM_HALFS)
 
 /* Pairs. */
-FABRICVP_DEVICE __half2 make_half2(__half x, __half y) { return {x, y}; }
-FABRICVP_DEVICE __half2 __halves2half2(__half x, __half y) { return {x, y}; }
-FABRICVP_DEVICE __half2 __half2half2(__half x) { return {x, x}; }
-FABRICVP_DEVICE __half2 __float2half2_rn(float x) { return {x, x}; }
-FABRICVP_DEVICE __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
-FABRICVP_DEVICE __half2 __float22half2_rn(float2 x) { return {x.x, x.y}; }
-FABRICVP_DEVICE float2 __half22float2(__half2 x) { return {x.x, x.y}; }
-FABRICVP_DEVICE __half __low2half(__half2 x) { return x.x; }
-FABRICVP_DEVICE __half __high2half(__half2 x) { return x.y; }
-FABRICVP_DEVICE float __low2float(__half2 x) { return x.x; }
-FABRICVP_DEVICE float __high2float(__half2 x) { return x.y; }
-FABRICVP_DEVICE __half2 __low2half2(__half2 x) { return {x.x, x.x}; }
-FABRICVP_DEVICE __half2 __high2half2(__half2 x) { return {x.y, x.y}; }
-FABRICVP_DEVICE __half2 __lows2half2(__half2 x, __half2 y) { return {x.x, y.x}; }
-FABRICVP_DEVICE __half2 __highs2half2(__half2 x, __half2 y) { return {x.y, y.y}; }
-FABRICVP_DEVICE __half2 __lowhigh2highlow(__half2 x) { return {x.y, x.x}; }
+FABRICVP_BOTH __half2 make_half2(__half x, __half y) { return {x, y}; }
+FABRICVP_BOTH __half2 __halves2half2(__half x, __half y) { return {x, y}; }
+FABRICVP_BOTH __half2 __half2half2(__half x) { return {x, x}; }
+FABRICVP_BOTH __half2 __float2half2_rn(float x) { return {x, x}; }
+FABRICVP_BOTH __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
+FABRICVP_BOTH __half2 __float22half2_rn(float2 x) { return {x.x, x.y}; }
+FABRICVP_BOTH float2 __half22float2(__half2 x) { return {x.x, x.y}; }
+FABRICVP_BOTH __half __low2half(__half2 x) { return x.x; }
+FABRICVP_BOTH __half __high2half(__half2 x) { return x.y; }
+FABRICVP_BOTH float __low2float(__half2 x) { return x.x; }
+FABRICVP_BOTH float __high2float(__half2 x) { return x.y; }
+FABRICVP_BOTH __half2 __low2half2(__half2 x) { return {x.x, x.x}; }
+FABRICVP_BOTH __half2 __high2half2(__half2 x) { return {x.y, x.y}; }
+FABRICVP_BOTH __half2 __lows2half2(__half2 x, __half2 y) { return {x.x, y.x}; }
+FABRICVP_BOTH __half2 __highs2half2(__half2 x, __half2 y) { return {x.y, y.y}; }
+FABRICVP_BOTH __half2 __lowhigh2highlow(__half2 x) { return {x.y, x.x}; }
 
 /* Arithmetic. A float has more than twice a half's bits, so that sums, products, quotients and roots are rounded right
  * although they are rounded twice. */
-#define FABRICVP_HALF_BINARY(name, operation)                                                                         \
-    FABRICVP_DEVICE __half __h##name(__half x, __half y) { return (float)x operation(float) y; }                      \
-    FABRICVP_DEVICE __half2 __h##name##2(__half2 x, __half2 y) { return {__h##name(x.x, y.x), __h##name(x.y, y.y)}; } \
-    FABRICVP_DEVICE __half operator operation(__half x, __half y) { return __h##name(x, y); }                         \
-    FABRICVP_DEVICE __half2 operator operation(__half2 x, __half2 y) { return __h##name##2(x, y); }                   \
-    FABRICVP_DEVICE __half& operator operation##=(__half& x, __half y) { return x = __h##name(x, y); }                \
-    FABRICVP_DEVICE __half2& operator operation##=(__half2& x, __half2 y) { return x = __h##name##2(x, y); }
+#define FABRICVP_HALF_BINARY(name, operation)                                                                       \
+    FABRICVP_BOTH __half __h##name(__half x, __half y) { return (float)x operation(float) y; }                      \
+    FABRICVP_BOTH __half2 __h##name##2(__half2 x, __half2 y) { return {__h##name(x.x, y.x), __h##name(x.y, y.y)}; } \
+    FABRICVP_BOTH __half operator operation(__half x, __half y) { return __h##name(x, y); }                         \
+    FABRICVP_BOTH __half2 operator operation(__half2 x, __half2 y) { return __h##name##2(x, y); }                   \
+    FABRICVP_BOTH __half& operator operation##=(__half& x, __half y) { return x = __h##name(x, y); }                \
+    FABRICVP_BOTH __half2& operator operation##=(__half2& x, __half2 y) { return x = __h##name##2(x, y); }
 FABRICVP_HALF_BINARY(add, +)
 FABRICVP_HALF_BINARY(sub, -)
 FABRICVP_HALF_BINARY(mul, *)
 FABRICVP_HALF_BINARY(div, /)
-FABRICVP_DEVICE __half2 __h2div(__half2 x, __half2 y) { return __hdiv2(x, y); }
-FABRICVP_DEVICE __half __hneg(__half x) { return __half_raw{(unsigned short)(x.bits ^ 0x8000)}; }
-FABRICVP_DEVICE __half __habs(__half x) { return __half_raw{(unsigned short)(x.bits & 0x7fff)}; }
-FABRICVP_DEVICE __half2 __hneg2(__half2 x) { return {__hneg(x.x), __hneg(x.y)}; }
-FABRICVP_DEVICE __half2 __habs2(__half2 x) { return {__habs(x.x), __habs(x.y)}; }
-FABRICVP_DEVICE __half operator-(__half x) { return __hneg(x); }
-FABRICVP_DEVICE __half2 operator-(__half2 x) { return __hneg2(x); }
+FABRICVP_BOTH __half2 __h2div(__half2 x, __half2 y) { return __hdiv2(x, y); }
+FABRICVP_BOTH __half __hneg(__half x) { return __half_raw{(unsigned short)(x.bits ^ 0x8000)}; }
+FABRICVP_BOTH __half __habs(__half x) { return __half_raw{(unsigned short)(x.bits & 0x7fff)}; }
+FABRICVP_BOTH __half2 __hneg2(__half2 x) { return {__hneg(x.x), __hneg(x.y)}; }
+FABRICVP_BOTH __half2 __habs2(__half2 x) { return {__habs(x.x), __habs(x.y)}; }
+FABRICVP_BOTH __half operator-(__half x) { return __hneg(x); }
+FABRICVP_BOTH __half2 operator-(__half2 x) { return __hneg2(x); }
 /* The product is exact in double. So is the sum where its last bits decide between two halfs: a product and a half that
  * are more than 53 bits apart round to the larger one, which is then a half, or beyond all of them. */
-FABRICVP_DEVICE __half __hfma(__half x, __half y, __half z) {
+FABRICVP_BOTH __half __hfma(__half x, __half y, __half z) {
     return __half_raw{half_from((double)(float)x * (double)(float)y + (double)(float)z, HALF_TO_EVEN)};
 }
-FABRICVP_DEVICE __half2 __hfma2(__half2 x, __half2 y, __half2 z) {
+FABRICVP_BOTH __half2 __hfma2(__half2 x, __half2 y, __half2 z) {
     return {__hfma(x.x, y.x, z.x), __hfma(x.y, y.y, z.y)};
 }
 /* Within 0 and 1; NaN becomes 0. */
-FABRICVP_DEVICE __half fabricvp_saturate(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
-FABRICVP_DEVICE __half __hadd_sat(__half x, __half y) { return fabricvp_saturate(__hadd(x, y)); }
-FABRICVP_DEVICE __half __hsub_sat(__half x, __half y) { return fabricvp_saturate(__hsub(x, y)); }
-FABRICVP_DEVICE __half __hmul_sat(__half x, __half y) { return fabricvp_saturate(__hmul(x, y)); }
-FABRICVP_DEVICE __half __hfma_sat(__half x, __half y, __half z) { return fabricvp_saturate(__hfma(x, y, z)); }
+FABRICVP_BOTH __half fabricvp_saturate(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
+FABRICVP_BOTH __half __hadd_sat(__half x, __half y) { return fabricvp_saturate(__hadd(x, y)); }
+FABRICVP_BOTH __half __hsub_sat(__half x, __half y) { return fabricvp_saturate(__hsub(x, y)); }
+FABRICVP_BOTH __half __hmul_sat(__half x, __half y) { return fabricvp_saturate(__hmul(x, y)); }
+FABRICVP_BOTH __half __hfma_sat(__half x, __half y, __half z) { return fabricvp_saturate(__hfma(x, y, z)); }
 
-/* Comparisons; those with u hold for NaN, too. */
-#define FABRICVP_HALF_COMPARISON(name, operation)                                                                   \
-    FABRICVP_DEVICE bool __h##name(__half x, __half y) { return (float)x operation(float) y; }                      \
-    FABRICVP_DEVICE bool __h##name##u(__half x, __half y) {                                                         \
-        return __builtin_isunordered((float)x, (float)y) || (float)x operation(float) y;                            \
-    }                                                                                                               \
-    FABRICVP_DEVICE bool __hb##name##2(__half2 x, __half2 y) { return __h##name(x.x, y.x) && __h##name(x.y, y.y); } \
-    FABRICVP_DEVICE __half2 __h##name##2(__half2 x, __half2 y) {                                                    \
-        return {(float)__h##name(x.x, y.x), (float)__h##name(x.y, y.y)};                                            \
-    }                                                                                                               \
-    FABRICVP_DEVICE bool operator operation(__half x, __half y) { return __h##name(x, y); }                         \
-    FABRICVP_DEVICE bool operator operation(__half2 x, __half2 y) { return __hb##name##2(x, y); }
-FABRICVP_HALF_COMPARISON(eq, ==)
-FABRICVP_HALF_COMPARISON(ne, !=)
-FABRICVP_HALF_COMPARISON(lt, <)
-FABRICVP_HALF_COMPARISON(le, <=)
-FABRICVP_HALF_COMPARISON(gt, >)
-FABRICVP_HALF_COMPARISON(ge, >=)
-FABRICVP_DEVICE bool __hisnan(__half x) { return (x.bits & 0x7fff) > 0x7c00; }
-FABRICVP_DEVICE int __hisinf(__half x) { return (x.bits & 0x7fff) == 0x7c00 ? (x.bits & 0x8000 ? -1 : 1) : 0; }
-FABRICVP_DEVICE __half __hmax(__half x, __half y) { return __builtin_fmaxf(x, y); }
-FABRICVP_DEVICE __half __hmin(__half x, __half y) { return __builtin_fminf(x, y); }
-FABRICVP_DEVICE __half2 __hmax2(__half2 x, __half2 y) { return {__hmax(x.x, y.x), __hmax(x.y, y.y)}; }
-FABRICVP_DEVICE __half2 __hmin2(__half2 x, __half2 y) { return {__hmin(x.x, y.x), __hmin(x.y, y.y)}; }
+/* Comparisons, which do not hold for NaN; those with u do. */
+#define FABRICVP_HALF_PAIRS(name)                                                                                 \
+    FABRICVP_BOTH bool __hb##name##2(__half2 x, __half2 y) { return __h##name(x.x, y.x) && __h##name(x.y, y.y); } \
+    FABRICVP_BOTH __half2 __h##name##2(__half2 x, __half2 y) {                                                    \
+        return {(float)__h##name(x.x, y.x), (float)__h##name(x.y, y.y)};                                          \
+    }
+#define FABRICVP_HALF_COMPARISON(name, operation, expression, operators)                       \
+    FABRICVP_BOTH bool __h##name(__half from, __half other) {                                  \
+        const float x = from, y = other;                                                       \
+        return expression;                                                                     \
+    }                                                                                          \
+    FABRICVP_BOTH bool __h##name##u(__half x, __half y) {                                      \
+        return __builtin_isunordered((float)x, (float)y) || (float)x operation(float) y;       \
+    }                                                                                          \
+    FABRICVP_HALF_PAIRS(name)                                                                  \
+    FABRICVP_HALF_PAIRS(name##u)                                                               \
+    FABRICVP_BOTH bool operator operation(__half x, __half y) { return __h##operators(x, y); } \
+    FABRICVP_BOTH bool operator operation(__half2 x, __half2 y) { return __hb##operators##2(x, y); }
+FABRICVP_HALF_COMPARISON(eq, ==, x == y, eq)
+FABRICVP_HALF_COMPARISON(ne, !=, x<y || x> y, neu)
+FABRICVP_HALF_COMPARISON(lt, <, x < y, lt)
+FABRICVP_HALF_COMPARISON(le, <=, x <= y, le)
+FABRICVP_HALF_COMPARISON(gt, >, x > y, gt)
+FABRICVP_HALF_COMPARISON(ge, >=, x >= y, ge)
+FABRICVP_BOTH bool __hisnan(__half x) { return (x.bits & 0x7fff) > 0x7c00; }
+FABRICVP_BOTH int __hisinf(__half x) { return (x.bits & 0x7fff) == 0x7c00 ? (x.bits & 0x8000 ? -1 : 1) : 0; }
+FABRICVP_BOTH __half __hmax(__half x, __half y) { return __builtin_fmaxf(x, y); }
+FABRICVP_BOTH __half __hmin(__half x, __half y) { return __builtin_fminf(x, y); }
+FABRICVP_BOTH __half2 __hmax2(__half2 x, __half2 y) { return {__hmax(x.x, y.x), __hmax(x.y, y.y)}; }
+FABRICVP_BOTH __half2 __hmin2(__half2 x, __half2 y) { return {__hmin(x.x, y.x), __hmin(x.y, y.y)}; }
 
 /* Mathematics: float's functions, rounded. */
 #define FABRICVP_HALF_MATH(name, expression)      \
