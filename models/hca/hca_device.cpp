@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint8_t vendor_specific = 0x09;
 constexpr std::size_t before_capabilities = 0x20;
+/// Packets of groups that may wait for a queue pair; further ones are lost, since no sender waits for any receiver.
+constexpr std::size_t max_multicast_waiting = 1024;
 
 /// Whether partition keys let a packet in: the same partition, and one of both a full member.
 bool pkeys_match(std::uint16_t a, std::uint16_t b) { return ((a ^ b) & 0x7fff) == 0 && (a | b) & 0x8000; }
@@ -112,6 +114,7 @@ void hca_device::update_port_info() {
     port.lid = network.link.lid();
     port.lmc = network.link.lmc();
     if (const auto lid = network.link.manager_lid()) port.sm_lid = lid;
+    if (network.link.configured()) network::show_shared(port, network.link);
     if (!network.enabled()) {
         port.state = static_cast<unsigned>(network::port_state::down);
         port.physical_state = HCA_PORT_POLLING;
@@ -170,7 +173,8 @@ void hca_device::receive_multicast(const network::packet_ptr& p) {
     if (!good) ++dropped;
     for (const auto number : members) {
         auto* q = queue_pairs.find(number);
-        if (!q || q->attributes.type != HCA_QP_UD || !pkey_matches(management.port, q->attributes.pkey_index, *p)) {
+        if (!q || q->attributes.type != HCA_QP_UD || !pkey_matches(management.port, q->attributes.pkey_index, *p) ||
+            q->responder.received_packets.size() >= max_multicast_waiting) {
             ++dropped;
             continue;
         }

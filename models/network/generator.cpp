@@ -35,14 +35,17 @@ generator::generator(const sc_core::sc_module_name& name, const generator_params
       link("link", p.port, static_cast<port_owner&>(*this)),
       m_random(block_seed(*this, p.seed)) {}
 
+std::vector<unsigned> generator::targets_of(link::traffic_pattern pattern, const std::vector<unsigned>& participants,
+                                            unsigned self) {
+    if (pattern != link::traffic_pattern::hot_spot) return link::partners(pattern, participants, self);
+    if (participants.front() == self) return {};
+    return {participants.front()};
+}
+
 void generator::set_peers(const std::vector<unsigned>& participants, unsigned self, std::vector<std::uint16_t> lids) {
     m_lids = std::move(lids);
     m_self = self;
-    m_targets = link::partners(params.pattern, participants, self);
-    if (params.pattern == link::traffic_pattern::hot_spot) {
-        m_targets.clear();
-        if (participants.front() != self) m_targets.push_back(participants.front());
-    }
+    m_targets = targets_of(params.pattern, participants, self);
     m_next_psn.assign(m_lids.size() * 16, 0);
     m_expected_psn.assign(m_lids.size() * 16, 0);
     m_payload = allocate_slice(params.payload.bytes);
@@ -71,7 +74,8 @@ packet_ptr generator::next() {
     p->bth.psn = psn;
     psn = (psn + 1) & psn_mask;
     p->deth = {qkey_of_generators, m_self};
-    p->immediate = static_cast<std::uint32_t>(now());  // for the latency, which is less than 2^32 ps
+    p->immediate = static_cast<std::uint32_t>(now());
+    p->reth.address = now();  // for the latency: the whole time, in a header that a datagram does not carry
     p->payload = m_payload;
     return p;
 }
@@ -114,7 +118,7 @@ void generator::packet_arrived(port& at, const packet_ptr& p) {
         return;
     }
     ++received;
-    latency.add(static_cast<std::uint32_t>(now()) - p->immediate);
+    latency.add(now() - p->reth.address);
     auto& expected = m_expected_psn[from * 16 + p->lrh.sl];
     const auto ahead = (p->bth.psn - expected) & psn_mask;
     if (ahead > psn_mask / 2) {

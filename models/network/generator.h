@@ -46,6 +46,9 @@ public:
 
     generator(const sc_core::sc_module_name& name, const generator_params& params);
 
+    /// Which of those that take part, itself among them, one sends to.
+    static std::vector<unsigned> targets_of(link::traffic_pattern pattern, const std::vector<unsigned>& participants,
+                                            unsigned self);
     /// Numbers of all that take part, itself among them, and LIDs by number.
     void set_peers(const std::vector<unsigned>& participants, unsigned self, std::vector<std::uint16_t> lids);
     /// Sends its packets; called by the network when it is complete, and after a reset.

@@ -89,6 +89,11 @@ void show_link(port_attributes& a, const port& p) {
     a.high_limit = p.arbiter.limit();
 }
 
+void show_shared(port_attributes& a, const port& p) {
+    a.mtu_active = mtu_code(p.mtu());
+    a.lanes_operational = lanes_code(p.data_lanes());
+}
+
 void write_node_info(std::uint8_t* d, const node_attributes& n, std::size_t pkeys, unsigned local_port) {
     std::memset(d, 0, HCA_MAD_DATA_SIZE);
     hca_set(d, HCA_NODE_BASE_VERSION, 1);

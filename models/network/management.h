@@ -49,11 +49,14 @@ std::uint64_t switch_guid(unsigned number);
 inline constexpr unsigned switch_device = 0xb924;  ///< of all switches: as an InfiniScale III says
 
 unsigned mtu_code(std::uint64_t bytes);
+constexpr std::uint64_t mtu_bytes(unsigned code) { return std::uint64_t{128} << code; }
 unsigned lanes_code(std::uint64_t data_lanes);
 
 /// What a port can, as PortInfo numbers it.
 void set_capability_fields(port_attributes& a, const port_params& p);
-/// The same of its link, as it is now.
+/// What both ends of its link can, where no subnet manager has to settle it: MTU and virtual lanes.
+void show_shared(port_attributes& a, const port& p);
+/// State, speed and width of its link, as they are now.
 void show_link(port_attributes& a, const port& p);
 
 void write_node_info(std::uint8_t* data, const node_attributes& n, std::size_t pkeys, unsigned local_port);

@@ -93,7 +93,7 @@ enum class corruption : std::uint8_t {
 struct packet_transit {
     std::uint16_t wire_bytes = 0;  ///< LRH to VCRC, and the symbols around it
     std::uint16_t blocks = 0;      ///< credits that it takes, of 64 bytes
-    std::uint8_t hops = 0;         ///< links crossed
+    std::uint8_t hops = 0;         ///< links crossed, 255 or more are 255
     std::uint8_t route = 0;        ///< in the switch it is in: the port by which it leaves
     corruption corrupted = corruption::none;
     bool bad_end = false;  ///< a port has seen that its VCRC is wrong, and passed it on, marked, before it knew

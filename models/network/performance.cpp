@@ -57,8 +57,9 @@ performance_agent::values performance_agent::totals(unsigned number) const {
     v[relay_errors] = c.relay_errors;
     v[transmit_discards] = c.transmit_discards;
     v[management_drops] = c.management_drops;
-    v[data_sent] = p.bytes_sent.total() / 4;
-    v[data_received] = c.bytes_received / 4;
+    constexpr std::uint64_t vcrc_bytes = 2;  // which the Specification leaves out
+    v[data_sent] = (p.bytes_sent.total() - vcrc_bytes * p.packets_sent.total()) / 4;
+    v[data_received] = c.octets_received / 4;
     v[packets_sent] = p.packets_sent.total();
     v[packets_received] = p.packets_received.total();
     return v;

@@ -189,7 +189,7 @@ void port::send_from(unsigned lane) {
     constexpr std::uint64_t head_bytes = 8;  // the local route header
     const auto transmission = transmitter.send(now(), tail_ready, p->wire_bytes, head_bytes);
     ++packets_sent;
-    ++p->hops;
+    if (p->hops != 0xff) ++p->hops;
     bytes_sent += p->wire_bytes - 2u;
     payload_sent += p->payload.length;
     p->head = transmission.head_arrival + m_cable.propagation;
@@ -216,7 +216,7 @@ void port::deliver(const packet_ptr& p) {
     if (!p) return process_signals();
     if (!m_up) return drop(*p, drop_reason::link_down);
     p->link_epoch = m_epoch;
-    errors.bytes_received += p->wire_bytes - 2u;
+    errors.octets_received += p->wire_bytes - 4u;
     if (p->corrupted == corruption::link) count_corrupted(*p);
     const bool is_management = p->lrh.vl == management_lane;
     if (is_management && ++m_management > params.management_packets) {

@@ -76,7 +76,7 @@ struct port_errors {
     std::uint64_t relay_errors = 0;            ///< packets for which a switch has no way on
     std::uint64_t transmit_discards = 0;       ///< packets that were to be sent and were not
     std::uint64_t management_drops = 0;        ///< on virtual lane 15, for lack of buffers
-    std::uint64_t bytes_received = 0;
+    std::uint64_t octets_received = 0;         ///< from LRH to ICRC
 };
 
 class port;
@@ -192,6 +192,7 @@ public:
     /// A configuration stands in for a subnet manager: the port has this LID, and is active whenever its link is up.
     /// \param manager_lid where subnet administration answers; 0: nowhere
     void configure(std::uint16_t lid, std::uint8_t lmc = 0, std::uint16_t manager_lid = 0);
+    bool configured() const { return m_configured; }
     std::uint16_t manager_lid() const { return m_manager_lid; }
     /// Null unless this port, in the place of a switch, answers for subnet administration.
     subnet_administration* administration = nullptr;

@@ -2,7 +2,9 @@
 #include "network/subnet.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -193,6 +195,7 @@ subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, cons
     if (params.subnet_manager == manager_kind::configuration) {
         administer(guids);
         configure();
+        check_payloads();
     }
     m_running = true;
 }
@@ -356,6 +359,26 @@ void subnet::check_routes(const link::topology& t, const link::routing_table& ta
         for (std::size_t to = 0; to < ends(); ++to)
             if (from != to && linked[from] && linked[to] && table[from][to] == link::no_link)
                 reject({}, fmt::format("there is no way from {} to {}", m_ends[from].name, m_ends[to].name));
+}
+
+/// What a generator sends has to fit into the packets of all links that it goes by.
+void subnet::check_payloads() const {
+    auto least = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& s : params.switches) least = std::min(least, s.port.mtu);
+    for (const auto& g : params.generators) least = std::min(least, g.port.mtu);
+    std::vector<unsigned> all(params.generators.size());
+    std::iota(all.begin(), all.end(), 0u);
+    for (const auto self : all) {
+        const auto& g = params.generators[self];
+        if (g.payload.bytes <= least) continue;
+        for (const auto target : generator::targets_of(g.pattern, all, self)) {
+            const auto way = path_between(m_adapters.size() + self, m_adapters.size() + target);
+            if (const auto mtu = way ? mtu_bytes(way->mtu) : g.payload.bytes; g.payload.bytes > mtu)
+                reject(g.origin, fmt::format("the generator '{}' sends payloads of {} bytes, and links on its way to "
+                                             "'{}' have an MTU of {} (allowed payload: 8 … {})",
+                                             g.name, g.payload.bytes, params.generators[target].name, mtu, mtu));
+        }
+    }
 }
 
 /// Routing knows it when the message has crossed the shortest cable, in whatever simulation.

@@ -165,6 +165,7 @@ private:
     std::optional<subnet_administration::path> path_between(std::size_t from, std::size_t to) const;
     void route(bool first);
     void check_routes(const link::topology& t, const link::routing_table& table) const;
+    void check_payloads() const;
     bool here(const std::string& name) const { return !m_cut.here || m_cut.here(name); }
     void join(std::uint32_t here, port& at, std::uint32_t there, const std::string& name, const port_params& params,
               const link_params& cable);

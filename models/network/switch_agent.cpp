@@ -235,8 +235,7 @@ port_attributes& switch_agent::of_port(unsigned number) {
         auto& a = m_ports.back();
         set_capability_fields(a, p.params);
         a.pkeys = {0xffff};  // nothing is filtered here
-        a.mtu_active = mtu_code(p.mtu());
-        a.lanes_operational = lanes_code(p.data_lanes());
+        show_shared(a, p);
     }
     return m_ports[number - 1];
 }

@@ -24,6 +24,9 @@ namespace {
 constexpr unsigned firmware_major = 1, firmware_minor = 2, firmware_subminor = 940;
 constexpr std::uint64_t auxiliary_pages = 16;
 constexpr std::uint32_t max_multicast_bytes = HCA_MGM_SIZE;
+constexpr unsigned log_multicast_groups = 13;
+/// What Linux asks for by its module parameters, whatever the limits are.
+constexpr std::uint64_t linux_log_qps = 16, linux_log_cqs = 16, linux_log_srqs = 16, linux_log_mpts = 17;
 }  // namespace
 
 const std::map<unsigned, command_set::command_descriptor>& command_set::commands() {
@@ -165,7 +168,7 @@ unsigned command_set::query_dev_lim(command& c) {
         {HCA_LIM_RECEIVE_ELEMENTS, 59},
         {HCA_LIM_RECEIVE_BYTES, 1008},
         {HCA_LIM_LOG_QPS_MCG, 6},
-        {HCA_LIM_LOG_MCGS, 13},
+        {HCA_LIM_LOG_MCGS, log_multicast_groups},
         {HCA_LIM_LOG_RESERVED_PDS, 4},
         {HCA_LIM_LOG_PDS, 15},
         {HCA_LIM_EEC_BYTES, 256},
@@ -232,7 +235,7 @@ unsigned command_set::run_fw(command&) {
 }
 
 unsigned command_set::set_icm_size(command& c) {
-    if (!m_running) return HCA_BAD_SYSTEM_STATE;
+    if (!m_running || m_initialised) return HCA_BAD_SYSTEM_STATE;
     if (c.in_param > std::uint64_t{1} << 40) return HCA_EXCEEDS_LIMIT;
     m_icm_bytes = c.in_param;
     c.out_param = auxiliary_pages;
@@ -251,6 +254,7 @@ unsigned command_set::map_icm(command& c) {
     if (const auto status = read_mappings(c, all)) return status;
     for (const auto& a : all)
         if (a.address > m_icm_bytes || a.pages * icm::page > m_icm_bytes - a.address) return HCA_BAD_PARAMETER;
+    if (!m.icm.has_room(all.size())) return HCA_EXCEEDS_LIMIT;
     for (const auto& a : all) m.icm.map(a.address, a.bus_address, a.pages);
     m.translation.drop_cached();
     return HCA_OK;
@@ -258,7 +262,7 @@ unsigned command_set::map_icm(command& c) {
 
 unsigned command_set::unmap_icm(command& c) {
     if (c.in_modifier > 1u << 20 || c.in_param % icm::page) return HCA_BAD_PARAMETER;
-    m.icm.unmap(c.in_param, c.in_modifier);
+    if (!m.icm.unmap(c.in_param, c.in_modifier)) return HCA_EXCEEDS_LIMIT;
     m.translation.drop_cached();
     return HCA_OK;
 }
@@ -271,10 +275,10 @@ unsigned command_set::init_hca(command& c) {
     const auto log_qps = hca_get(i, HCA_INIT_LOG_QPS), log_cqs = hca_get(i, HCA_INIT_LOG_CQS),
                log_srqs = hca_get(i, HCA_INIT_LOG_SRQS);
     const auto log_mpts = hca_get(i, HCA_INIT_LOG_MPTS), log_mcgs = hca_get(i, HCA_INIT_LOG_MCGS);
-    // Linux asks for what its module parameters say, whatever the limits are: only what no adapter could serve is
-    // refused.
-    if (uarc_log > 24 || uars_log > l.log_uars || hca_get(i, HCA_INIT_LOG_UAR_PAGE) || log_qps > 20 || log_cqs > 20 ||
-        log_srqs > 20 || log_mpts > 22 || log_mcgs > 20)
+    if (uarc_log > 24 || uars_log > l.log_uars || hca_get(i, HCA_INIT_LOG_UAR_PAGE) ||
+        log_qps > std::max(l.log_qps, linux_log_qps) || log_cqs > std::max(l.log_cqs, linux_log_cqs) ||
+        log_srqs > std::max(l.log_srqs, linux_log_srqs) || log_mpts > std::max(l.log_mpts, linux_log_mpts) ||
+        log_mcgs > log_multicast_groups)
         return HCA_EXCEEDS_LIMIT;
     m.translation.configure(log_mpts);
     m.completion_queues.configure(log_cqs);

@@ -5,7 +5,7 @@ namespace fabricvp::hca {
 
 void limit_params::describe(parameter_visitor& v) {
     v.field("log_qps", log_qps, between{5, 20}, "log2 of the queue pairs that there may be");
-    v.field("log_cqs", log_cqs, between{5, 20}, "log2 of the completion queues");
+    v.field("log_cqs", log_cqs, between{8, 20}, "log2 of the completion queues, of which 128 are reserved");
     v.field("log_srqs", log_srqs, between{7, 16}, "log2 of the shared receive queues");
     v.field("log_mpts", log_mpts, between{8, 22}, "log2 of the regions (memory protection table)");
     v.field("log_mtt_segments", log_mtt_segments, between{10, 24}, "log2 of the segments of eight translation entries");

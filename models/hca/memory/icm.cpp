@@ -12,10 +12,12 @@ void icm::map(std::uint64_t address, std::uint64_t bus_address, std::uint64_t pa
     m_pages += pages;
 }
 
-void icm::unmap(std::uint64_t address, std::uint64_t pages) {
+bool icm::unmap(std::uint64_t address, std::uint64_t pages) {
     const auto first = address / page, end = first + pages;
     auto at = m_runs.upper_bound(first);
     if (at != m_runs.begin()) --at;
+    const bool splits = at != m_runs.end() && at->first < first && at->first + at->second.pages > end;
+    if (splits && m_runs.size() >= max_runs) return false;
     while (at != m_runs.end() && at->first < end) {
         const auto begin = at->first;
         const auto r = at->second;
@@ -28,6 +30,7 @@ void icm::unmap(std::uint64_t address, std::uint64_t pages) {
         if (begin < first) insert_run(begin, {first - begin, r.bus_address});
         if (begin + r.pages > end) insert_run(end, {begin + r.pages - end, r.bus_address + (end - begin) * page});
     }
+    return true;
 }
 
 void icm::insert_run(std::uint64_t first, const run& r) {

@@ -21,10 +21,14 @@ public:
 
     explicit icm(const sc_core::sc_module_name& name) : model(name) {}
 
+    /// Runs of pages that may be mapped: software that maps and unmaps single pages makes more of them.
+    static constexpr std::size_t max_runs = std::size_t{1} << 18;
+    /// Whether so many mappings more are taken, wherever they lie.
+    bool has_room(std::size_t mappings) const { return m_runs.size() + 2 * mappings <= max_runs; }
     /// Pages from a page-aligned ICM address on; what was there before is replaced.
     void map(std::uint64_t address, std::uint64_t bus_address, std::uint64_t pages);
-    /// Pages that are not mapped are no mistake.
-    void unmap(std::uint64_t address, std::uint64_t pages);
+    /// Pages that are not mapped are no mistake. \returns false, and does nothing, if that made too many runs
+    bool unmap(std::uint64_t address, std::uint64_t pages);
     /// Where a byte of it stands.
     std::optional<std::uint64_t> bus_address(std::uint64_t address) const;
     std::uint64_t pages() const { return m_pages; }

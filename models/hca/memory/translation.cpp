@@ -4,16 +4,33 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/invalid_parameter.h"
+
 namespace fabricvp::hca {
 
+namespace {
+
+invalid_parameter check_parameters(const translation_params& p) {
+    if (p.mtt_lines % p.mtt_ways == 0) return {};
+    return {"mtt_lines", fmt::format("mtt_lines of {} is not a multiple of mtt_ways, {}", p.mtt_lines, p.mtt_ways)};
+}
+
+}  // namespace
+
 void translation_params::describe(parameter_visitor& v) {
-    v.field("mtt_lines", mtt_lines, between{8, 1 << 20}, "lines of eight translation entries that the HCA caches");
+    v.field("mtt_lines", mtt_lines, between{8, 1 << 20},
+            "lines of eight translation entries that the HCA caches; a multiple of mtt_ways");
     v.field("mtt_ways", mtt_ways, between{1, 64}, "ways of that cache");
+    reject(v, check_parameters(*this));
 }
 
 translation::translation(const sc_core::sc_module_name& name, const translation_params& p, bus_access& bus,
                          const icm& icm)
-    : model(name), params(p), m_bus(bus), m_icm(icm), m_lines(p.mtt_lines / p.mtt_ways * p.mtt_ways) {}
+    : model(name), params(p), m_bus(bus), m_icm(icm), m_lines(p.mtt_lines) {
+    reject("translation", check_parameters(p));
+}
 
 void translation::configure(unsigned log_entries) {
     m_log_entries = log_entries;

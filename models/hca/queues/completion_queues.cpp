@@ -74,6 +74,7 @@ unsigned completion_queues::remove(std::uint32_t number, std::uint8_t* context) 
         hca_set(context, HCA_CQC_PRODUCER, q->producer);
     }
     if (q->resize) q->resize->finished(HCA_BAD_OBJECT_STATE);
+    dropped += q->waiting.size();
     m_queues.erase(number & ((1u << m_log_entries) - 1));
     return HCA_OK;
 }
@@ -172,13 +173,19 @@ void completion_queues::write_next(queue& q) {
     const auto slot = q.start + HCA_CQE_SIZE * std::uint64_t{q.producer & ((1u << q.log_size) - 1)};
     m_translation.translate({q.lkey, q.domain, slot, HCA_CQE_SIZE, local_write, true},
                             [this, number, serial, e](violation v, const bus_ranges& where) {
-                                if (auto* current = find(number, serial)) write(*current, e, v, where);
+                                if (auto* current = find(number, serial))
+                                    write(*current, e, v, where);
+                                else
+                                    ++dropped;
                             });
 }
 
 void completion_queues::write(queue& q, const completion_queue_entry& e, violation v, const bus_ranges& where) {
     q.writing = false;
-    if (v != violation::none || where.size() != 1) return fail(q, HCA_CQ_ACCESS);
+    if (v != violation::none || where.size() != 1) {
+        ++dropped;
+        return fail(q, HCA_CQ_ACCESS);
+    }
     auto bytes = allocate_slice(HCA_CQE_SIZE);
     std::memcpy(bytes.data(), e.bytes.data(), HCA_CQE_SIZE);  // with the owner bit 0: software's
     if (span_recorder::on() && !e.spans.empty()) {
@@ -205,8 +212,10 @@ void completion_queues::write(queue& q, const completion_queue_entry& e, violati
 }
 
 void completion_queues::fail(queue& q, unsigned syndrome) {
-    count_warning(overruns, *this, "completion queue {:#x} {}", q.number,
-                  syndrome == HCA_CQ_OVERRUN ? "is full" : "cannot be written");
+    if (syndrome == HCA_CQ_OVERRUN)
+        count_warning(overruns, *this, "completion queue {:#x} is full", q.number);
+    else
+        count_warning(write_failures, *this, "completion queue {:#x} cannot be written", q.number);
     q.status = syndrome == HCA_CQ_OVERRUN ? HCA_STATUS_OVERFLOW : HCA_STATUS_WRITE_FAILED;
     q.writing = false;
     dropped += q.waiting.size();

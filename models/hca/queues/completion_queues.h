@@ -49,7 +49,8 @@ public:
 
     counter cqes{*this, "cqes", "1", "completions written"};
     counter overruns{*this, "overruns", "1", "completion queues that had no room"};
-    counter dropped{*this, "dropped", "1", "completions whose queue does not exist or has failed"};
+    counter write_failures{*this, "write_failures", "1", "completion queues whose buffer could not be written"};
+    counter dropped{*this, "dropped", "1", "completions whose queue does not exist, has failed or was destroyed"};
     counter armed{*this, "armed", "1", "times that software asked for an event"};
 
     completion_queues(const sc_core::sc_module_name& name, const wiring& w);

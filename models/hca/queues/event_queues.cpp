@@ -117,6 +117,8 @@ void event_queues::write_next(unsigned number) {
                             [this, number, e, serial = q.serial](violation v, const bus_ranges& where) {
                                 if (auto& current = m_queues[number]; current.valid && current.serial == serial)
                                     write(number, e, v, where);
+                                else
+                                    ++dropped;
                             });
 }
 

@@ -158,6 +158,7 @@ struct send_wqe {
     bool signalled = false, solicited = false, fence = false;
     bool started = false;  ///< it has packet sequence numbers
     bool acked = false;
+    bool asked = false;         ///< its last packet asks for an acknowledgement
     bool permissive = false;    ///< special queue pairs: the source LID stays as it is
     std::uint8_t syndrome = 0;  ///< enum hca_syndrome once it has failed
     std::uint32_t immediate = 0, rkey = 0;
@@ -205,6 +206,7 @@ struct send_state {
     packet_queue requests;
     std::uint32_t next_psn = 0;       // of the next entry that is started
     std::uint32_t since_request = 0;  // packets since an acknowledgement was asked for
+    bool asks_again = false;          // the last packet of a message goes out once more to ask for one
     unsigned responses_awaited = 0;   // reads and atomics in flight
     unsigned retries_left = 0, rnr_retries_left = 0;
     ticks deadline = never;  // for an acknowledgement

@@ -2,6 +2,7 @@
 #include "hca/transport/network_port.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hca/transport/requester.h"
 #include "hca/transport/responder.h"
@@ -45,7 +46,12 @@ void network_port::enable(bool on) {
 
 bool network_port::try_send(const network::packet_ptr& p) {
     const bool managing = network::is_subnet_management(*p);
-    if (is_own_lid(p->lrh.dlid)) {
+    const bool own = is_own_lid(p->lrh.dlid);
+    if (own && m_looped >= max_looped) {
+        m_wanting_loopback |= 1u << link.lane_of(*p);
+        return false;
+    }
+    if (own) {
         ++packets_sent;
         loop_back(p);
         return true;
@@ -56,7 +62,7 @@ bool network_port::try_send(const network::packet_ptr& p) {
     }
     if (!link.has_room(link.lane_of(*p))) return false;
     ++packets_sent;
-    if (network::is_multicast(p->lrh.dlid)) {
+    if (network::is_multicast(p->lrh.dlid)) {  // released as soon as it has arrived
         const auto copy = network::copy_packet(*p);
         copy->spans.follow(p->spans);
         loop_back(copy);
@@ -68,6 +74,8 @@ bool network_port::try_send(const network::packet_ptr& p) {
 
 void network_port::loop_back(const network::packet_ptr& p) {
     ++loopback_packets;
+    ++m_looped;
+    p->link_epoch = loopback_epoch;
     p->measure();
     p->pass(transmit_queue_span, span_kind::queueing, now());
     m_loopback.push_back({now() + params.loopback_latency, p});
@@ -149,7 +157,6 @@ void network_port::deliver() {
         const auto p = m_loopback.front().packet;
         m_loopback.pop_front();
         ++packets_received;
-        p->link_epoch = loopback_epoch;
         p->pass(loopback_span, span_kind::service, now());
         m_arrivals.push_back({now() + params.receive_latency, p});
     }
@@ -166,7 +173,14 @@ void network_port::deliver() {
 }
 
 void network_port::release(network::packet& p) {
-    if (p.link_epoch != loopback_epoch) link.release(p, now());
+    if (p.link_epoch != loopback_epoch) return link.release(p, now());
+    if (m_looped) --m_looped;
+    if (m_wanting_loopback && !m_loopback_room.scheduled()) schedule(m_loopback_room, now());
+}
+
+void network_port::loopback_has_room() {
+    for (auto lanes = std::exchange(m_wanting_loopback, 0); lanes; lanes &= lanes - 1)
+        space_available(link, static_cast<unsigned>(__builtin_ctz(lanes)));
 }
 
 void network_port::reset() {
@@ -175,8 +189,11 @@ void network_port::reset() {
     for (auto& a : m_arrivals) release(*a.packet);
     m_arrivals.clear();
     m_loopback.clear();
+    m_looped = 0;
+    m_wanting_loopback = 0;
     m_enabled = false;
     cancel(m_deliver);
+    cancel(m_loopback_room);
     model::reset();
     if (m_absent_peer) m_absent_peer->hold_down();
 }

@@ -53,7 +53,7 @@ public:
     void send(const network::packet_ptr& p);
     void release(network::packet& p);
     /// A packet that is in no buffer of the link, so that its release frees none.
-    static void detach_from_link(network::packet& p) { p.link_epoch = loopback_epoch; }
+    static void detach_from_link(network::packet& p) { p.link_epoch = network::no_epoch; }
     /// Whether a LID is this port's.
     bool is_own_lid(std::uint16_t lid) const;
     /// Software has begun or ended to use the port.
@@ -70,10 +70,13 @@ private:
     bool try_send(const network::packet_ptr& p);
     void loop_back(const network::packet_ptr& p);
     void deliver();
+    void loopback_has_room();
     void sent(queue_pair& q, direction d, const network::packet& p);
 
     /// Marks packets that have turned round: they are in no buffer of the link.
-    static constexpr std::uint32_t loopback_epoch = ~std::uint32_t{0};
+    static constexpr std::uint32_t loopback_epoch = network::no_epoch - 1;
+    /// Packets that have turned round and are not released; further ones wait, as they do for a link's credits.
+    static constexpr std::size_t max_looped = 1024;
 
     adapter& m_adapter;
     queue_pairs& m_qps;
@@ -92,8 +95,11 @@ private:
     };
     std::deque<arrival> m_arrivals;
     std::deque<arrival> m_loopback;
+    std::size_t m_looped = 0;              // packets that have turned round and are not released
+    std::uint32_t m_wanting_loopback = 0;  // lanes that wait for room among them
     bool m_enabled = false;
     calendar_event m_deliver{method<&network_port::deliver>, this};
+    calendar_event m_loopback_room{method<&network_port::loopback_has_room>, this};
 };
 
 }  // namespace fabricvp::hca

@@ -15,13 +15,13 @@ namespace fabricvp::hca {
 using network::operation;
 
 void requester_params::describe(parameter_visitor& v) {
-    v.field("latency", latency, between{0, 1e8}, "from a packet's payload being there to the packet's leaving");
+    v.field("latency", latency, between{0, 1e8}, "from work for an idle queue pair until its first packet is begun");
     v.field("packet_interval", packet_interval, between{0, 1e8}, "time between two packets that the requester begins");
     v.field("prepared", prepared, between{1, 1024}, "packets of a queue pair whose payload may be under way");
     v.field("payload_reads", payload_reads, between{1, 4096},
             "packets of all queue pairs whose payload may be under way");
     v.field("ack_every", ack_every, between{1, 256},
-            "packets after which an acknowledgement is asked for at the latest");
+            "packets after which an acknowledgement is asked for at the latest; never more than send_queues.window");
 }
 
 requester::requester(const sc_core::sc_module_name& name, const requester_params& p, const wiring& w)
@@ -99,6 +99,7 @@ void requester::kick(queue_pair& q) {
         if (q.attributes.state == HCA_QP_ERR) watch_receive_queue(q);
         return;
     }
+    acknowledge_before_failed(q);
     complete_front(q);
     schedule_queue_pair(q);
 }
@@ -117,6 +118,7 @@ void requester::issue() {
         transmit(*q);
         q = m_qps.find(next);
         if (q) q->send.scheduled = false;
+        if (q) acknowledge_before_failed(*q);
         if (q && can_transmit(*q)) {
             q->send.scheduled = true;
             m_ready.push_back(next);
@@ -176,9 +178,13 @@ void requester::transmit(queue_pair& q) {
     if (q.attributes.type == HCA_QP_UD || q.attributes.type == HCA_QP_MLX) return transmit_datagram(q, e);
     if (!e.started) start(q, e);
     if (e.opcode == HCA_OP_NOP) {  // a sequence number for nothing would be missed by the other side
+        // Nothing comes back for this one, so what is before it has to bring it to its end.
+        const bool asks =
+            e.signalled || ends_requests(s, s.transmit) || s.draining || s.wqes.size() >= m_sqs.params.window;
         e.acked = true;
         s.next_psn = e.first_psn;
         ++s.transmit;
+        if (asks) request_acknowledge(q);
         return complete_front(q);
     }
     auto p = make_request(q, e);
@@ -186,17 +192,23 @@ void requester::transmit(queue_pair& q) {
     p->spans.follow(e.spans);
     p->pass(scheduling_span, span_kind::queueing, now());
     const bool last = e.has_response() || e.sent + 1 == e.packets;
-    const bool final = last && s.transmit + 1 == s.wqes.size() && static_cast<std::uint16_t>(e.index + 1) == s.posted;
+    const bool final = last && (s.asks_again || ends_requests(s, s.transmit));
     ++s.since_request;
-    p->bth.ack_request =
-        !e.has_response() && ((last && (e.signalled || final || s.draining)) || s.since_request >= params.ack_every);
-    if (p->bth.ack_request || e.has_response()) s.since_request = 0;
+    p->bth.ack_request = !e.has_response() && ((last && (e.signalled || final || s.draining)) ||
+                                               s.since_request >= std::min(params.ack_every, m_sqs.params.window));
+    if (p->bth.ack_request || e.has_response()) {
+        s.since_request = 0;
+        s.asks_again = false;
+    }
     const auto from = std::uint64_t{e.sent} * q.attributes.mtu;
     const auto bytes =
         e.has_response() ? 0u : static_cast<std::uint32_t>(std::min<std::uint64_t>(q.attributes.mtu, e.length - from));
     ++e.sent;
     if (e.has_response()) ++s.responses_awaited;
-    if (last) ++s.transmit;
+    if (last) {
+        e.asked = p->bth.ack_request;
+        ++s.transmit;
+    }
     fill(q, e, p, from, bytes);
 }
 
@@ -236,7 +248,9 @@ void requester::fail_at(queue_pair& q, std::uint16_t index, unsigned syndrome) {
         mark_unsent(s, i);
         break;
     }
+    acknowledge_before_failed(q);
     complete_front(q);
+    schedule_queue_pair(q);
 }
 
 /// Sending goes on, if it does, with an entry that has been sent before.
@@ -244,7 +258,10 @@ void requester::mark_unsent(send_state& s, std::size_t from) {
     for (std::size_t i = from; i < s.wqes.size(); ++i) {
         auto& e = s.wqes[i];
         if (e.has_response() && e.sent && !e.acked) --s.responses_awaited;
-        if (!e.acked) e.sent = 0;
+        if (!e.acked) {
+            e.sent = 0;
+            e.asked = false;
+        }
     }
     s.transmit = std::min(s.transmit, from);
 }
@@ -297,6 +314,28 @@ void requester::drain(queue_pair& q) {
         m_eqs.post(event_queue_entry(HCA_EVENT_SQ_DRAINED).set(HCA_EQE_NUMBER, q.attributes.number));
 }
 
+/// Whether nothing is sent behind an entry that would ask for an acknowledgement: nothing is posted, or what is next
+/// cannot be sent.
+bool requester::ends_requests(const send_state& s, std::size_t index) {
+    for (auto i = index + 1; i < s.wqes.size(); ++i)
+        if (!s.wqes[i].acked) return s.wqes[i].syndrome != 0;
+    return static_cast<std::uint16_t>(s.wqes.back().index + 1) == s.posted;
+}
+
+/// An entry that cannot be sent is told of once all before it have come to their end.
+void requester::acknowledge_before_failed(queue_pair& q) {
+    auto& s = q.send;
+    auto next = s.transmit;
+    while (next < s.wqes.size() && s.wqes[next].acked) ++next;
+    if (q.attributes.type != HCA_QP_RC || next >= s.wqes.size() || !s.wqes[next].syndrome) return;
+    while (next > 0 && s.wqes[next - 1].acked) --next;
+    if (next == 0) return;
+    auto& e = s.wqes[next - 1];
+    if (e.has_response() || std::exchange(e.asked, true)) return;
+    if (s.since_request == 0) s.since_request = 1;  // what asked has failed and does not leave
+    request_acknowledge(q);
+}
+
 /// What has been sent last asks for an acknowledgement, if it has not: nothing follows that would.
 void requester::request_acknowledge(queue_pair& q) {
     auto& s = q.send;
@@ -308,10 +347,11 @@ void requester::request_acknowledge(queue_pair& q) {
     }
     for (auto i = s.wqes.size(); i-- > 0;) {
         auto& e = s.wqes[i];
-        if (!e.started || e.acked) continue;
-        if (e.sent == e.requests()) {  // its last packet goes out once more
+        if (!e.started || e.acked || e.syndrome) continue;
+        if (e.sent == e.requests() && !e.has_response()) {  // its last packet goes out once more
             --e.sent;
             s.transmit = i;
+            s.asks_again = true;
         }
         return;
     }

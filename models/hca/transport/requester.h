@@ -56,7 +56,9 @@ public:
     span_stage response_span{*this, "response"};    ///< behind other responses
     span_stage placement_span{*this, "placement"};  ///< of a response in memory
 
-    histogram latency{*this, "latency", "ps", "of acknowledged messages"};
+    histogram latency{
+        *this, "latency", "ps",
+        "of messages, from their first packet until they are acknowledged or, where nothing is, have left"};
 
     fault_kind<fault_duration_arguments> stuck{
         *this,
@@ -115,6 +117,8 @@ private:
     void complete(queue_pair& q, const send_wqe& e, unsigned syndrome);
     void drain(queue_pair& q);
     void request_acknowledge(queue_pair& q);
+    void acknowledge_before_failed(queue_pair& q);
+    static bool ends_requests(const send_state& s, std::size_t index);
     void complete_with_error(queue_pair& q, unsigned syndrome);
     void stop_sends(queue_pair& q);
     void flush_send_queue(queue_pair& q);

@@ -40,7 +40,8 @@ public:
     counter acknowledgements{*this, "acknowledgements", "1", "acknowledgements sent"};
     counter responses{*this, "responses", "1", "packets of read and atomic responses sent"};
     counter atomics{*this, "atomics", "1", "atomics performed"};
-    counter dropped{*this, "dropped", "1", "packets dropped: wrong queue pair, type, state, key or order"};
+    counter dropped{*this, "dropped", "1",
+                    "packets dropped: wrong queue pair, type, state, key or order, or no entry posted for them"};
 
     responder(const sc_core::sc_module_name& name, const responder_params& params, const wiring& w);
 

@@ -42,4 +42,18 @@ TEST_CASE("pages of context memory") {
     CHECK(contexts.pages() == many - 1);
     CHECK(contexts.bus_address((many - 1) * icm::page + 7) == (many - 1) * icm::page + 7);
     CHECK_FALSE(contexts.bus_address(many / 2 * icm::page));
+
+    // Single pages cannot fill the simulator's memory.
+    contexts.reset();
+    std::uint64_t runs = 0;
+    for (; contexts.has_room(1); ++runs) contexts.map(2 * runs * icm::page, 0, 1);
+    CHECK(runs == icm::max_runs - 1);
+    contexts.map(2 * runs * icm::page, 0, 5);
+    CHECK_FALSE(contexts.unmap((2 * runs + 2) * icm::page, 1));  // makes two of one
+    CHECK(contexts.pages() == runs + 5);
+    CHECK(contexts.unmap((2 * runs + 2) * icm::page, 3));
+    CHECK(contexts.unmap(0, 1));
+    CHECK(contexts.pages() == runs + 1);
+    CHECK_FALSE(contexts.has_room(2));
+    CHECK(contexts.has_room(0));
 }

@@ -50,4 +50,15 @@ TEST_CASE("a completion queue is resized with completions in it") {
     CHECK(host.adapters[0]->completion_queues.overruns.total() == 0);
     complete(5);
     CHECK(host.adapters[0]->completion_queues.overruns.total() == 1);
+
+    // --- a queue whose buffer is gone: each completion that is lost counts ---
+    const auto& lost = host.adapters[1]->completion_queues;
+    REQUIRE(b.command(HCA_HW2SW_MPT, cq_b->memory.key >> 8, 1) == HCA_OK);
+    w.list = {{0, rb.key, 4}};
+    w.rkey = ra.key;
+    for (unsigned i = 0; i < 3; ++i) qb->post(w);
+    b.run(50'000'000);
+    CHECK(lost.dropped.total() == 3);
+    CHECK(lost.write_failures.total() == 1);
+    CHECK(lost.overruns.total() == 0);
 }

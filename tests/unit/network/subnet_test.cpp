@@ -154,6 +154,13 @@ struct machines {
             "it needs subnet_manager: configuration");
         reject(
             "loose", [](auto& d) { d.add_generator("loose", ""); }, "no link goes to the generator 'loose'");
+        reject(
+            "long",
+            [](auto& d) {
+                d.generators[1].payload = {4096};
+                d.switches[2].port.mtu = 2048;
+            },
+            "the generator 'g1' sends payloads of 4096 bytes, and links on its way to");
         const auto looped = Catch::Contains("packets can wait for each other in a ring: routing: up_down has none");
         CHECK_THROWS_WITH(subnet("loop", ring(routing_kind::min_hop)), looped);
         CHECK_NOTHROW(subnet("square", square(false)));
@@ -286,6 +293,20 @@ TEST_CASE("what arrives at one time is handed over in the order of the links' na
         CHECK(t.c.received[0].psn == 1);
         CHECK(t.c.received[1].psn == 2);
     }
+}
+
+TEST_CASE("a packet is counted as sent where it begins, however many links it has crossed") {
+    auto& t = all().ordered;
+    const auto offered = t.a.link.packets_offered.total();
+    const auto p = make_datagram(t.net.lid_of("c"), 100, 3);
+    p->measure();
+    p->hops = 255;  // a forwarding loop has led it here
+    t.c.received.clear();
+    t.a.send(p);
+    run_all();
+    REQUIRE(t.c.received.size() == 1);
+    CHECK(t.c.received[0].packet->hops == 255);
+    CHECK(t.a.link.packets_offered.total() == offered);
 }
 
 TEST_CASE("destinations share the ways that are as short") {

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acknowledge_check.h"
+
+TEST_CASE("requests that nothing follows") { fabricvp::hca::test::check_requests_that_nothing_follows(256); }
