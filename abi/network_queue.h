@@ -23,7 +23,7 @@ enum network_operation {
     NETWORK_ADD = 4,         /* data[0] to 8 bytes of the peer's memory; what stood there comes to local */
     NETWORK_COMPARE_SWAP = 5 /* where data[1] stands there, data[0] takes its place; what stood there comes to local */
 };
-enum { NETWORK_MAX_INLINE = 8 };
+enum { NETWORK_MAX_INLINE = 8, NETWORK_MAX_BYTES = 0x7fffffff };
 
 /* Of an entry. An error is NETWORK_FAILED | enum hca_syndrome, or NETWORK_FAILED alone if the request made no sense. */
 enum network_status { NETWORK_DONE = 0, NETWORK_PENDING = 1, NETWORK_FAILED = 0x100 };

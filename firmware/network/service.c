@@ -111,7 +111,7 @@ static unsigned opcode_of(unsigned operation) {
 
 static bool is_valid(const struct network_service* t, unsigned operation, unsigned peer, uint32_t bytes) {
     if (operation < NETWORK_PUT || operation > NETWORK_COMPARE_SWAP || peer >= t->peers ||
-        !t->send_queues[peer].qp.number || !bytes)
+        !t->send_queues[peer].qp.number || !bytes || bytes > NETWORK_MAX_BYTES)
         return false;
     return operation != NETWORK_PUT_DATA || bytes <= NETWORK_MAX_INLINE;
 }

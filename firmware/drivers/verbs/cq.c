@@ -126,6 +126,37 @@ static void decode(struct verbs_device* d, const uint8_t* e, struct verbs_comple
     c->source_lid = (uint16_t)hca_get(e, HCA_CQE_SOURCE_LID);
 }
 
+/* The others move up to where the next completion will be written. */
+void verbs_drop_completions(struct verbs_cq* cq, const struct verbs_qp* qp) {
+    uint32_t end = cq->consumer;
+    while (end - cq->consumer < 1u << cq->log_size &&
+           hca_cqe_software_owned(entry_of(cq->buffer.memory.at, end, cq->log_size)[HCA_CQE_LAST]))
+        ++end;
+    __asm__ volatile("fence r, r" ::: "memory");
+    uint32_t begin = end;
+    for (uint32_t i = end; i != cq->consumer;) {
+        const volatile uint64_t* from = entry_of(cq->buffer.memory.at, --i, cq->log_size);
+        uint64_t words[HCA_CQE_WORDS];
+        for (unsigned w = 0; w < HCA_CQE_WORDS; ++w) words[w] = from[w];
+        const uint8_t* e = (const uint8_t*)words;
+        if (hca_get(e, HCA_CQE_QPN) != qp->number) {
+            volatile uint64_t* to = entry_of(cq->buffer.memory.at, --begin, cq->log_size);
+            for (unsigned w = 0; begin != i && w < HCA_CQE_WORDS; ++w) to[w] = words[w];
+            continue;
+        }
+        const unsigned opcode = hca_get(e, HCA_CQE_OPCODE);
+        const bool is_send =
+            opcode == HCA_CQE_ERROR_SEND || (opcode != HCA_CQE_ERROR_RECEIVE && hca_get(e, HCA_CQE_IS_SEND));
+        if (!is_send && qp->shape.srq)
+            verbs_free_srq_entry(qp->shape.srq, (uint16_t)(hca_get(e, HCA_CQE_WQE) >> qp->shape.srq->ring.log_stride));
+    }
+    if (begin == cq->consumer) return;
+    for (; cq->consumer != begin; ++cq->consumer)
+        entry_of(cq->buffer.memory.at, cq->consumer, cq->log_size)[HCA_CQE_LAST] = HCA_CQE_HARDWARE_OWNED;
+    verbs_order();
+    *(volatile uint32_t*)verbs_record(cq->uar, cq->consumer_record) = hca_swap32(cq->consumer);
+}
+
 unsigned verbs_poll(struct verbs_cq* cq, struct verbs_completion* to, unsigned max) {
     unsigned found = 0;
     for (; found < max; ++found) {

@@ -6,7 +6,7 @@
 
 enum { COMPLETIONS, OTHERS, LOG_EVENTS = 10, EQE_WORDS = HCA_EQE_SIZE / 8, EQE_LAST = EQE_WORDS - 1 };
 /* Everything but completions and the ends of commands, which are polled. */
-enum { ENABLED_EVENTS = 0x1f43fe };
+enum { ENABLED_EVENTS = 0x1fc3fe };
 
 static void write_word(uintptr_t at, uint32_t value) { mmio_write32(at, hca_swap32(value)); }
 

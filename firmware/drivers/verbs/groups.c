@@ -19,32 +19,69 @@ static bool is_free(const uint8_t* e) {
     return true;
 }
 
-/* The group's entry, or the last one of its chain. \returns VERBS_NONE if the adapter does not answer */
+static bool has_members(const uint8_t* e) {
+    for (unsigned i = 0; i < HCA_MGM_QPS; ++i)
+        if (hca_get32(e + HCA_MGM_QP + 4 * i) & VALID) return true;
+    return false;
+}
+
+/* The group's entry; or the first of its chain without members, which may become it; or the last one of its chain.
+ * \returns VERBS_NONE if a command of the adapter fails */
 static uint32_t find(struct verbs_device* d, const uint8_t* gid, uint8_t* e) {
     uint64_t head;
+    uint32_t empty = VERBS_NONE;
     memcpy(d->in, gid, 16);
     if (verbs_command_immediate(d, HCA_MGID_HASH, 0, (uintptr_t)d->in, &head)) return VERBS_NONE;
     for (uint32_t index = (uint32_t)head;;) {
         if (!read_entry(d, index, e)) return VERBS_NONE;
         const uint32_t next = hca_get(e, HCA_MGM_NEXT);
-        if (!memcmp(e + HCA_MGM_GID, gid, 16) || !next) return index;
+        if (!memcmp(e + HCA_MGM_GID, gid, 16)) return index;
+        if (empty == VERBS_NONE && !has_members(e)) empty = index;
+        if (!next) {
+            if (empty == VERBS_NONE || empty == index) return index;
+            return read_entry(d, empty, e) ? empty : VERBS_NONE;
+        }
         index = next;
     }
 }
 
-/* An entry behind the end of a chain that begins with another group. */
+/* Takes an entry without members out of another chain. */
+static uint32_t reclaim(struct verbs_device* d) {
+    uint8_t before[HCA_MGM_SIZE], e[HCA_MGM_SIZE];
+    for (uint32_t head = 0; head < HEADS; ++head) {
+        uint32_t last = head;
+        if (!read_entry(d, head, before)) return VERBS_NONE;
+        for (uint32_t index; (index = hca_get(before, HCA_MGM_NEXT)) != 0; last = index) {
+            if (!read_entry(d, index, e)) return VERBS_NONE;
+            if (!has_members(e)) {
+                hca_set(before, HCA_MGM_NEXT, hca_get(e, HCA_MGM_NEXT));
+                return write_entry(d, last, before) ? index : VERBS_NONE;
+            }
+            memcpy(before, e, sizeof before);
+        }
+    }
+    return VERBS_NONE;
+}
+
+/* An entry that no chain has; one without members where all are in use. */
+static uint32_t take_entry(struct verbs_device* d, uint8_t* e) {
+    for (uint32_t index = HEADS; index < ENTRIES; ++index) {
+        if (!read_entry(d, index, e)) return VERBS_NONE;
+        if (is_free(e)) return index;
+    }
+    return reclaim(d);
+}
+
+/* An entry behind the end of a chain whose groups all have members. */
 static uint32_t append(struct verbs_device* d, uint32_t last, uint8_t* e, const uint8_t* gid) {
     uint8_t end[HCA_MGM_SIZE];
     memcpy(end, e, sizeof end);
-    for (uint32_t index = HEADS; index < ENTRIES; ++index) {
-        if (!read_entry(d, index, e)) return VERBS_NONE;
-        if (!is_free(e)) continue;
-        memset(e, 0, HCA_MGM_SIZE);
-        memcpy(e + HCA_MGM_GID, gid, 16);
-        hca_set(end, HCA_MGM_NEXT, index);
-        return write_entry(d, index, e) && write_entry(d, last, end) ? index : VERBS_NONE;
-    }
-    return VERBS_NONE;
+    const uint32_t index = take_entry(d, e);
+    if (index == VERBS_NONE) return VERBS_NONE;
+    memset(e, 0, HCA_MGM_SIZE);
+    memcpy(e + HCA_MGM_GID, gid, 16);
+    hca_set(end, HCA_MGM_NEXT, index);
+    return write_entry(d, index, e) && write_entry(d, last, end) ? index : VERBS_NONE;
 }
 
 bool verbs_attach(struct verbs_qp* qp, const uint8_t* gid) {
@@ -52,7 +89,7 @@ bool verbs_attach(struct verbs_qp* qp, const uint8_t* gid) {
     uint8_t e[HCA_MGM_SIZE];
     uint32_t index = find(d, gid, e);
     if (index == VERBS_NONE) return false;
-    if (is_free(e))
+    if (!has_members(e))
         memcpy(e + HCA_MGM_GID, gid, 16);
     else if (memcmp(e + HCA_MGM_GID, gid, 16))
         index = append(d, index, e, gid);
@@ -68,7 +105,7 @@ bool verbs_attach(struct verbs_qp* qp, const uint8_t* gid) {
     return write_entry(d, index, e);
 }
 
-/* An entry without members stays in its chain for the next group. */
+/* An entry without members stays in its chain, for the next group that needs one. */
 bool verbs_detach(struct verbs_qp* qp, const uint8_t* gid) {
     uint8_t e[HCA_MGM_SIZE];
     const uint32_t index = find(qp->device, gid, e);

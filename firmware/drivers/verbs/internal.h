@@ -53,13 +53,15 @@ void verbs_stop_events(struct verbs_device* device);
 
 /* log2 of the bytes between two entries that have so many */
 enum { VERBS_MAX_LOG_STRIDE = 10 };
-static inline unsigned verbs_log_stride(unsigned bytes) {
+static inline unsigned verbs_log_stride(uint64_t bytes) {
     unsigned n = 6;
-    while (1u << n < bytes) ++n;
+    while (n <= VERBS_MAX_LOG_STRIDE && 1u << n < bytes) ++n;
     return n;
 }
 /* Writes the list of a receive into an entry. \returns false if it is too long */
 bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verbs_receive_request* request);
+/* Completions of a queue pair that is in RESET go, and entries of its shared receive queue come back. */
+void verbs_drop_completions(struct verbs_cq* cq, const struct verbs_qp* qp);
 /* An entry of a shared receive queue has come back. */
 void verbs_free_srq_entry(struct verbs_srq* srq, uint16_t entry);
 

@@ -5,12 +5,16 @@
 
 enum { MAX_PER_DOORBELL = 255, WORD = 8, SEGMENT_WORDS = HCA_SEGMENT / WORD };
 
+/* The length's highest bit says that data stand in the entry. */
+static inline bool is_too_long(const struct verbs_sge* e) { return e->bytes >> 31; }
+
 /* Next segment, list, its end. */
 bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verbs_receive_request* request) {
     volatile uint64_t* w = (volatile uint64_t*)entry + HCA_WORD_SEGMENTS;
     const volatile uint64_t* end = (volatile uint64_t*)(entry + ((uintptr_t)1 << log_stride));
     if (request->elements > ((1u << log_stride) / HCA_SEGMENT) - 1) return false;
     for (unsigned i = 0; i < request->elements; ++i, w += SEGMENT_WORDS) {
+        if (is_too_long(&request->list[i])) return false;
         w[0] = hca_data(request->list[i].bytes, request->list[i].key);
         w[1] = hca_swap64(request->list[i].address);
     }
@@ -24,6 +28,7 @@ bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verb
 unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive_request* requests, unsigned count) {
     struct verbs_work_queue* r = &qp->receive_queue;
     unsigned posted = 0;
+    if (!r->log_size) return 0;
     for (; posted < count && (uint16_t)(r->head - r->tail) < 1u << r->log_size; ++posted, ++r->head) {
         if (!verbs_write_receive(r->at + verbs_wqe_offset(r, r->head), r->log_stride, &requests[posted])) break;
         r->id[r->head & ((1u << r->log_size) - 1)] = requests[posted].id;
@@ -39,11 +44,11 @@ unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive_requ
 static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint64_t* end,
                                        const struct verbs_send_request* s) {
     volatile uint64_t* at = w;
-    uint32_t bytes = 0;
+    uint64_t bytes = 0;
     unsigned filled = 4; /* bytes of `word` */
     for (unsigned i = 0; i < s->elements; ++i) bytes += s->list[i].bytes;
-    if ((bytes + 4 + HCA_SEGMENT - 1) / HCA_SEGMENT * SEGMENT_WORDS > (unsigned)(end - at)) return NULL;
-    uint64_t word = hca_inline(bytes);
+    if ((bytes + 4 + HCA_SEGMENT - 1) / HCA_SEGMENT * SEGMENT_WORDS > (uint64_t)(end - at)) return NULL;
+    uint64_t word = hca_inline((uint32_t)bytes);
     for (unsigned i = 0; i < s->elements; ++i) {
         const uint8_t* from = (const uint8_t*)(uintptr_t)s->list[i].address;
         uint32_t left = s->list[i].bytes;
@@ -68,9 +73,10 @@ static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint
 static unsigned write_raw(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send_request* s) {
     volatile uint64_t* const first = (volatile uint64_t*)entry;
     volatile uint64_t* w = first + HCA_WORD_SEGMENTS;
-    if (s->flags & VERBS_INLINE || HCA_SEGMENT * (2 + s->elements) > 1u << qp->send_queue.log_stride) return 0;
+    if (s->flags & VERBS_INLINE || HCA_SEGMENT * (2 + s->elements) > qp->send_queue.send_bytes) return 0;
     first[HCA_WORD_FLAGS] = hca_raw_flags(qp->shape.special == VERBS_SMI, s->to.lid, s->to.service_level);
     for (unsigned i = 0; i < s->elements; ++i, w += SEGMENT_WORDS) {
+        if (is_too_long(&s->list[i])) return 0;
         w[0] = hca_data(s->list[i].bytes, s->list[i].key);
         w[1] = hca_swap64(s->list[i].address);
     }
@@ -89,7 +95,7 @@ static uint64_t gid_word(const uint8_t* gid) {
 static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send_request* s) {
     volatile uint64_t* const first = (volatile uint64_t*)entry;
     volatile uint64_t* w = first + HCA_WORD_SEGMENTS;
-    const volatile uint64_t* end = first + (1u << qp->send_queue.log_stride) / WORD;
+    const volatile uint64_t* end = first + qp->send_queue.send_bytes / WORD;
     const bool is_atomic = s->opcode == HCA_OP_COMPARE_SWAP || s->opcode == HCA_OP_FETCH_ADD;
     const bool is_send = s->opcode == HCA_OP_SEND || s->opcode == HCA_OP_SEND_IMMEDIATE;
     if (qp->shape.type == HCA_QP_MLX) return write_raw(qp, entry, s);
@@ -97,8 +103,7 @@ static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const st
                            : is_atomic                 ? 2 * HCA_SEGMENT
                            : is_send                   ? 0
                                                        : HCA_SEGMENT;
-    if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) >
-        1u << qp->send_queue.log_stride)
+    if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) > qp->send_queue.send_bytes)
         return 0;
     first[HCA_WORD_FLAGS] =
         hca_flags(s->flags & VERBS_SIGNALLED ? 1 : 0, s->flags & VERBS_SOLICITED ? 1 : 0, s->immediate);
@@ -126,6 +131,7 @@ static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const st
         if (!w) return 0;
     } else {
         for (unsigned i = 0; i < s->elements; ++i, w += SEGMENT_WORDS) {
+            if (is_too_long(&s->list[i])) return 0;
             w[0] = hca_data(s->list[i].bytes, s->list[i].key);
             w[1] = hca_swap64(s->list[i].address);
         }

@@ -3,19 +3,22 @@
 #include "lib/heap.h"
 
 enum { PORT = 1, MAX_LOG_ENTRIES = 14, LOG_MESSAGE = 31, LOG_DATAGRAM = 11, MAX_IN_FLIGHT = 9, ACK_FREQUENCY = 10 };
+/* An entry's size has six bits, in 16 bytes. */
+enum { MAX_SEND_BYTES = 63 * HCA_SEGMENT };
 
 /* Atomics have a segment more than writes, and no data inline. */
-static unsigned send_stride(const struct verbs_qp_shape* s) {
+static uint64_t send_bytes(const struct verbs_qp_shape* s) {
     const unsigned address = s->type == HCA_QP_UD ? HCA_UD_SIZE : HCA_SEGMENT;
-    const unsigned atomic = s->type == HCA_QP_RC ? HCA_SEGMENT : 0, list = HCA_SEGMENT * s->max_send_sge,
-                   inlined = s->inline_bytes ? s->inline_bytes + 4 : 0;
-    const unsigned data = s->type == HCA_QP_MLX ? list + HCA_SEGMENT
+    const uint64_t atomic = s->type == HCA_QP_RC ? HCA_SEGMENT : 0, list = UINT64_C(1) * HCA_SEGMENT * s->max_send_sge,
+                   inlined = s->inline_bytes ? UINT64_C(4) + s->inline_bytes : 0;
+    const uint64_t data = s->type == HCA_QP_MLX ? list + HCA_SEGMENT
                           : list > inlined      ? list
                                                 : inlined; /* the ICRC's place */
-    return verbs_log_stride(HCA_SEGMENT + address + (data > atomic + HCA_SEGMENT ? data : atomic + HCA_SEGMENT));
+    return HCA_SEGMENT + address + (data > atomic + HCA_SEGMENT ? data : atomic + HCA_SEGMENT);
 }
+static unsigned send_stride(const struct verbs_qp_shape* s) { return verbs_log_stride(send_bytes(s)); }
 static unsigned receive_stride(const struct verbs_qp_shape* s) {
-    return verbs_log_stride(HCA_SEGMENT * (1 + s->max_receive_sge));
+    return verbs_log_stride(HCA_SEGMENT * (UINT64_C(1) + s->max_receive_sge));
 }
 
 static uint64_t ring_bytes(unsigned log_size, unsigned log_stride) {
@@ -36,6 +39,8 @@ static bool make_rings(struct verbs_qp* qp) {
         .at = qp->buffer.memory.at, .log_size = log_rq_size, .log_stride = receive_stride(s), .record = VERBS_NONE};
     qp->send_queue = (struct verbs_work_queue){
         .at = qp->buffer.memory.at, .log_size = s->log_sq_size, .log_stride = send_stride(s), .record = VERBS_NONE};
+    qp->send_queue.send_bytes =
+        qp->send_queue.log_stride == VERBS_MAX_LOG_STRIDE ? MAX_SEND_BYTES : 1u << qp->send_queue.log_stride;
     qp->send_queue.start = (uint32_t)(verbs_qp_bytes(s) - ring_bytes(s->log_sq_size, qp->send_queue.log_stride));
     qp->send_queue.record = verbs_allocate_record(qp->uar, &qp->send_queue.record_at);
     qp->receive_queue.record = verbs_allocate_record(qp->uar, &qp->receive_queue.record_at);
@@ -66,7 +71,7 @@ bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struc
     struct verbs_device* d = pd->device;
     *qp = (struct verbs_qp){.pd = pd, .device = d, .uar = place && place->uar ? place->uar : &d->uar, .shape = *shape};
     if (!shape->send_cq || !shape->receive_cq || !shape->log_sq_size || shape->log_sq_size > MAX_LOG_ENTRIES ||
-        shape->log_rq_size > MAX_LOG_ENTRIES || send_stride(shape) > VERBS_MAX_LOG_STRIDE ||
+        shape->log_rq_size > MAX_LOG_ENTRIES || send_bytes(shape) > MAX_SEND_BYTES ||
         receive_stride(shape) > VERBS_MAX_LOG_STRIDE)
         return false;
     if (!verbs_make_buffer(&qp->buffer, pd, verbs_qp_bytes(shape), VERBS_LOCAL_READ, place ? place->memory : NULL))
@@ -169,6 +174,14 @@ static void to_rts(const struct verbs_qp_attributes* a, uint8_t* m) {
     hca_set(c, HCA_QPC_FLIGHT_LIMIT, MAX_IN_FLIGHT);
 }
 
+/* What was posted counts no more, and its completions would be taken for those of later requests. Queues that others
+ * post to and poll, lanes say, are left alone. */
+static void drop_completions(struct verbs_qp* qp) {
+    const struct verbs_work_queue *s = &qp->send_queue, *r = &qp->receive_queue;
+    if (s->head != s->tail) verbs_drop_completions(qp->shape.send_cq, qp);
+    if (r->head != r->tail || qp->shape.srq) verbs_drop_completions(qp->shape.receive_cq, qp);
+}
+
 bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_qp_attributes* a) {
     uint8_t m[HCA_QP_MAILBOX] = {0};
     unsigned opcode, modifier = 0, bytes = sizeof m;
@@ -189,6 +202,7 @@ bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_
     }
     if (verbs_command(qp->device, opcode, number, modifier, m, bytes, NULL, 0) != HCA_OK) return false;
     qp->state = to;
+    if (to == HCA_QP_RESET) drop_completions(qp);
     return true;
 }
 

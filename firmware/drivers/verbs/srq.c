@@ -22,8 +22,8 @@ bool verbs_create_srq(struct verbs_srq* s, const struct verbs_pd* pd, unsigned l
     struct verbs_device* d = pd->device;
     uint8_t c[HCA_SRQC_SIZE] = {0};
     *s = (struct verbs_srq){.device = d, .uar = place && place->uar ? place->uar : &d->uar};
-    s->ring =
-        (struct verbs_work_queue){.log_size = log_size, .log_stride = verbs_log_stride(HCA_SEGMENT * (1 + elements))};
+    s->ring = (struct verbs_work_queue){.log_size = log_size,
+                                        .log_stride = verbs_log_stride(HCA_SEGMENT * (UINT64_C(1) + elements))};
     if (log_size < 1 || log_size > 14 || s->ring.log_stride > VERBS_MAX_LOG_STRIDE) return false;
     const uint32_t entries = 1u << log_size;
     if (!verbs_make_buffer(&s->buffer, pd, (uint64_t)entries << s->ring.log_stride, VERBS_LOCAL_READ,

@@ -209,6 +209,7 @@ struct verbs_work_queue {
     unsigned log_size, log_stride; /* entries; log_size 0: none */
     uint16_t head, tail;           /* posted, completed: counters */
     uint32_t record;
+    uint32_t send_bytes; /* of sends: of an entry, that one may fill */
     volatile uint64_t* record_at;
 };
 static inline uint32_t verbs_wqe_offset(const struct verbs_work_queue* r, uint32_t counter) {
@@ -217,7 +218,7 @@ static inline uint32_t verbs_wqe_offset(const struct verbs_work_queue* r, uint32
 
 struct verbs_sge {
     uint64_t address;
-    uint32_t key, bytes;
+    uint32_t key, bytes; /* below 2 GiB */
 };
 /* A destination of datagrams. */
 struct verbs_address {
@@ -283,8 +284,10 @@ struct verbs_qp {
 };
 /* Bytes of its buffer. */
 uint64_t verbs_qp_bytes(const struct verbs_qp_shape* shape);
+/* \returns false, too, where a send could be longer than the 1008 bytes of which the adapter can be told */
 bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struct verbs_qp_shape* shape,
                      const struct verbs_object_memory* place);
+/* Completions of it that were not polled are gone, as they are when it enters RESET. */
 void verbs_destroy_qp(struct verbs_qp* qp);
 
 struct verbs_qp_attributes {
@@ -306,7 +309,8 @@ bool verbs_connect(struct verbs_qp* qp, const struct verbs_qp_attributes* attrib
 /* Its context as the adapter has it, HCA_QPC_SIZE bytes. */
 bool verbs_query_qp(struct verbs_qp* qp, uint8_t* context);
 
-/* As many as there is room for; one doorbell for up to 255 of them. \returns how many; fewer too if one is malformed */
+/* As many as there is room for; one doorbell for up to 255 of them. \returns how many; fewer too if one is malformed,
+ * and none without a receive queue of its own */
 unsigned verbs_post_send(struct verbs_qp* qp, const struct verbs_send_request* requests, unsigned count);
 unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive_request* requests, unsigned count);
 static inline unsigned verbs_send_space(const struct verbs_qp* qp) {

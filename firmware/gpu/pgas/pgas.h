@@ -88,15 +88,15 @@ RDMA_INLINE void pgas_ring_doorbell(struct pgas_link* l, unsigned count, unsigne
     l->posted += count;
 }
 
-/* One request. \returns false if the link has failed */
+/* One request. \returns false if the link has failed, or the request is for 2 GiB or more */
 RDMA_INLINE bool pgas_post(struct pgas_link* l, const struct rdma_work_request* w) {
-    if (!pgas_reserve_wqes(l, 1)) return false;
+    if (w->bytes >> 31 || !pgas_reserve_wqes(l, 1)) return false;
     pgas_ring_doorbell(l, 1, w->opcode, pgas_write_wqe(l, l->posted, w));
     return true;
 }
 
-/* Writes `bytes` (not 0) from offset `from` of the own segment to offset `to` of the other one's. \returns false if the
- * link has failed */
+/* Writes `bytes` (not 0, below 2 GiB) from offset `from` of the own segment to offset `to` of the other one's. \returns
+ * false if the link has failed */
 RDMA_APART bool pgas_write(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes) {
     const struct rdma_work_request w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
     return pgas_post(l, &w);
@@ -118,7 +118,7 @@ RDMA_APART bool pgas_notify(struct pgas_link* l, unsigned slot, uint64_t value) 
 /* Both, with one doorbell and one completion. */
 RDMA_APART bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes, unsigned slot,
                                   uint64_t value) {
-    if (!pgas_reserve_wqes(l, 2)) return false;
+    if (bytes >> 31 || !pgas_reserve_wqes(l, 2)) return false;
     struct rdma_work_request w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
     w.signalled = false;
     const unsigned size = pgas_write_wqe(l, l->posted, &w);

@@ -19,7 +19,7 @@ struct rdma_work_request {
     uint32_t immediate;
     uint64_t remote; /* of writes, reads, atomics */
     uint32_t rkey;
-    uint64_t local; /* bytes 0: no data segment */
+    uint64_t local; /* bytes 0: no data segment; 2 GiB and more cannot be said */
     uint32_t lkey, bytes;
     uint64_t swap_add, compare; /* of atomics */
 };
@@ -39,7 +39,7 @@ RDMA_INLINE void rdma_link_wqe(const struct rdma_qp* q, uint32_t counter, unsign
         hca_next_segment(q->start + rdma_wqe_offset(q, counter), opcode, fence, size);
 }
 
-/* All of entry `counter` but its link. \returns its size in 16 bytes */
+/* All of entry `counter` but its link, of a request below 2 GiB. \returns its size in 16 bytes */
 RDMA_INLINE unsigned rdma_write_wqe(const struct rdma_qp* q, uint32_t counter, const struct rdma_work_request* w) {
     volatile uint64_t* const first = rdma_wqe(q, counter);
     volatile uint64_t* at = first + HCA_WORD_SEGMENTS;
@@ -102,14 +102,16 @@ RDMA_INLINE void rdma_ring_doorbell(const struct rdma_qp* q, uint32_t counter, u
     rdma_store_doorbell(q, counter, count, opcode, fence, size);
 }
 
-/* One request and its doorbell. */
-RDMA_INLINE void rdma_post(const struct rdma_qp* q, uint32_t counter, const struct rdma_work_request* w) {
+/* One request and its doorbell. \returns false if it has too many bytes, and nothing is posted */
+RDMA_INLINE bool rdma_post(const struct rdma_qp* q, uint32_t counter, const struct rdma_work_request* w) {
+    if (w->bytes >> 31) return false;
     const unsigned size = rdma_write_wqe(q, counter, w);
     rdma_link_wqe(q, counter, w->opcode, w->fence, size);
     rdma_ring_doorbell(q, counter, 1, w->opcode, w->fence, size);
+    return true;
 }
 
-/* A receive with one element; \param counter of receives that were posted before. Those of a burst share
+/* A receive with one element, below 2 GiB; \param counter of receives that were posted before. Those of a burst share
  * rdma_update_receive_record(). */
 RDMA_INLINE void rdma_write_receive_wqe(const struct rdma_qp* q, uint32_t counter, uint64_t local, uint32_t lkey,
                                         uint32_t bytes) {
