@@ -10,7 +10,7 @@ enum { GPU_MAX_LINKS = 64 }; /* that registers reach, from the switch's first on
 /* clang-format off */
 #define GPU_LINK_REGISTERS(R)                                                                                          \
     R(GPU_LINKS, 0x400, 4, 1, 0)              /* how many */                                                           \
-    R(GPU_LINK_PENDING, 0x408, 8, 1, 0) /* bit n: link n carries something; its state changes once it is empty */ \
+    R(GPU_LINK_PENDING, 0x408, 8, 1, 0) /* bit n: what was written waits until link n is empty */ \
     R(GPU_LINK_NETCRAFTER, 0x500, 4, 64, 4) /* by link: GPU_LINK_PRESENT, gpu_link_* of its transmitter */ \
     R(GPU_LINK_LANES, 0x600, 4, 64, 4)        /* by link: GPU_LINK_PRESENT and enum gpu_link_policy of its lanes */
 /* clang-format on */

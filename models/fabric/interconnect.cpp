@@ -113,7 +113,7 @@ link_plan plan_links(const interconnect_params& p, const std::map<std::string, s
         const auto* sends = stages.of(link, forward);
         ports.push_back({name, forward ? l.forward_params() : l.reverse_params(), crosses,
                          sends ? &sends->settings() : nullptr, stages.ingress(link, !forward),
-                         sends ? sends->origin : ""});
+                         sends ? sends->origin : "", sends ? sends->path : ""});
         return link_plan::end{at, static_cast<unsigned>(ports.size() - 1)};
     };
     const auto cluster = [&](std::size_t v) { return p.switches[v - terminals].cluster; };
@@ -414,9 +414,7 @@ std::uint64_t interconnect::packet_hops() const {
 double interconnect::padded_share() const {
     packet_counts::sums s;
     for (const auto* p : m_crossing) s += p->sent.wire();
-    return s.flits ? static_cast<double>(s.padded[1] + s.padded[2] + s.padded[3] + s.padded[4]) /
-                         static_cast<double>(s.flits)
-                   : 0;
+    return s.flits ? static_cast<double>(s.quarter_padded) / static_cast<double>(s.flits) : 0;
 }
 
 double interconnect::page_table_share() const {

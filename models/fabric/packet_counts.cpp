@@ -35,6 +35,7 @@ void packet_counts::sums::operator+=(const sums& o) {
     bytes += o.bytes;
     flits += o.flits;
     padding += o.padding;
+    quarter_padded += o.quarter_padded;
     for (std::size_t i = 0; i < padded.size(); ++i) padded[i] += o.padded[i];
 }
 
@@ -43,6 +44,7 @@ void packet_counts::sums::operator-=(const sums& o) {
     bytes -= o.bytes;
     flits -= o.flits;
     padding -= o.padding;
+    quarter_padded -= o.quarter_padded;
     for (std::size_t i = 0; i < padded.size(); ++i) padded[i] -= o.padded[i];
 }
 
@@ -65,6 +67,7 @@ packet_counts::sums packet_counts::of_packets(std::uint64_t n, std::uint64_t byt
     sums s{n, n * bytes, n * flits, n * padding, {}};
     s.padded[0] = n * (flits - 1);
     s.padded[quarters] += n;
+    s.quarter_padded = 4 * padding >= m_flit ? n : 0;
     return s;
 }
 

@@ -18,6 +18,7 @@ public:
     struct sums {
         std::uint64_t packets = 0, bytes = 0, flits = 0, padding = 0;
         std::array<std::uint64_t, 5> padded{};  ///< flits: without padding, up to 1/4, 2/4, 3/4, more
+        std::uint64_t quarter_padded = 0;       ///< flits with 1/4 or more
         void operator+=(const sums& o);
         void operator-=(const sums& o);
     };

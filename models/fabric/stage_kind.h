@@ -52,6 +52,9 @@ public:
     /// What is wrong with it among packets of that format, in words that begin with one of its keys; else empty.
     virtual std::string problem(const packet_format&) const { return {}; }
 
+    /// What is wrong with that format for it, in words that begin with a key of `packet`; else empty.
+    virtual std::string format_problem(const packet_format&) const { return {}; }
+
     /// Either may be null: then that end has none.
     virtual std::unique_ptr<egress_stage> make_egress(const char* /*name*/, const stage_place&) const {
         return nullptr;
@@ -112,7 +115,7 @@ struct port_node {
     link_params link;
     bool crosses_clusters = false;
     const stage_settings *egress = nullptr, *ingress = nullptr;  ///< null: none
-    std::string origin = {};                                     ///< where that of the egress is written
+    std::string origin = {}, path = {};                          ///< where that of the egress is written, and its keys
 };
 
 }  // namespace fabricvp::fabric

@@ -59,6 +59,9 @@ void stage_plan::check() const {
                                             u.settings().required_link()));
         if (const auto why = u.settings().problem(m_params.packet); !why.empty())
             reject_at(u.origin, fmt::format("fabric: {}.{}", u.path, why));
+        if (const auto why = u.settings().format_problem(m_params.packet); !why.empty())
+            reject_at(m_params.where.of("packet"),
+                      fmt::format("fabric: packet.{} for {} of kind {}", why, u.path, u.stage.kind()));
         if (u.at_device && m_params.device.queues_by_destination)
             reject_at(u.origin,
                       fmt::format("fabric: {}: with device.queues_by_destination, packets of a device wait in "

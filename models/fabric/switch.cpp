@@ -51,6 +51,7 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
         w.out->transmitter.mirror_rate(&w.rate);
         m_egress.push_back(std::move(stage));
         m_stage_origins.push_back(n.origin);
+        m_stage_paths.push_back(n.path);
         if (n.ingress) m_ports.back()->ingress = n.ingress->make_ingress((n.name + "_ingress").c_str(), place);
     }
 }
@@ -67,7 +68,7 @@ void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster
 void fabric_switch::check_stages() const {
     for (unsigned i = 0; i < ports(); ++i)
         if (const auto why = m_egress[i]->shortage(); !why.empty())
-            reject_at(m_stage_origins[i], fmt::format("fabric: {}.stage.{}", basename(), why));
+            reject_at(m_stage_origins[i], fmt::format("fabric: {}.{}", m_stage_paths[i], why));
 }
 
 ticks fabric_switch::packet_announced(port& at, packet& p) {

@@ -138,8 +138,8 @@ private:
     span_stage m_tail_span{*this, "tail"}, m_pipeline_span{*this, "pipeline"}, m_blocked_span{*this, "blocked"};
     std::vector<std::unique_ptr<port>> m_ports;
     std::vector<std::unique_ptr<egress_stage>> m_egress;
-    std::vector<way> m_ways;                   // by port
-    std::vector<std::string> m_stage_origins;  // by port
+    std::vector<way> m_ways;                                  // by port
+    std::vector<std::string> m_stage_origins, m_stage_paths;  // by port
     std::vector<ingress> m_ingress;
     std::vector<std::uint8_t> m_blocked_channels;  // by input: bit c, packets of channel c wait
     std::vector<std::uint8_t> m_routes;            // by terminal

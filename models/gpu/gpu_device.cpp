@@ -61,10 +61,10 @@ void gpu_device::memory_read(std::uint64_t cookie) {
 }
 
 bool gpu_device::bar_atomic(const pcie::bar_hit& at, pcie::tlp& t, std::uint8_t* old_value) {
-    if (at.bar != GPU_BAR_MEMORY || !core.memory.memory.bytes.contains(at.offset, t.bytes)) return false;
+    if (at.bar != GPU_BAR_MEMORY || !core.memory.memory.bytes.contains(at.offset, t.target_bytes())) return false;
     using operation = atomic_extension::operation;
     const bool compares = t.kind == pcie::tlp_kind::compare_swap;
-    const auto size = compares ? t.bytes / 2 : t.bytes;
+    const auto size = t.target_bytes();
     std::uint64_t compare = 0, operand = 0;
     if (compares) std::memcpy(&compare, t.data.data(), size);
     std::memcpy(&operand, t.data.data() + (compares ? size : 0), size);

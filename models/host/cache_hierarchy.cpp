@@ -17,8 +17,8 @@ invalid_parameter check_parameters(const cache_hierarchy_params& p) {
     const std::pair<const char*, const cache_shape*> levels[] = {{"l1", &p.l1}, {"l2", &p.l2}, {"l3", &p.l3}};
     for (const auto& [key, shape] : levels)
         if (const auto set = shape->ways * p.line; shape->size % set)
-            return {key,
-                    fmt::format("{}: size of {} bytes is not a multiple of ways x line = {}", key, shape->size, set)};
+            return {key, fmt::format("host.caches.{}: size of {} bytes is not a multiple of ways x line = {}", key,
+                                     shape->size, set)};
     return {};
 }
 

@@ -125,16 +125,26 @@ void pcie_window::finish(bus_payload& payload, const buffer_slice& data, pcie::r
 }
 
 unsigned pcie_window::debug_access(bus_payload& payload) {
-    if (!payload.is_read()) return payload.get_data_length();
-    std::memset(payload.get_data_ptr(), 0xff, payload.get_data_length());
-    if (m_root && m_space == space::configuration && payload.get_data_length() <= 4) {
+    const auto length = payload.get_data_length();
+    if (m_root && m_space == space::memory) return 0;  // functions are reached by TLPs alone, which take time
+    auto* data = payload.get_data_ptr();
+    if (payload.is_read()) std::memset(data, 0xff, length);
+    if (!m_root || m_space != space::configuration) return length;
+    for (unsigned done = 0; done < length;) {
+        const auto at = payload.get_address() + done;
+        const auto lane = static_cast<unsigned>(at & 3), bytes = std::min(4 - lane, length - done);
         std::uint32_t word = ~std::uint32_t{0};
-        m_root->debug_configuration(payload.get_address() & ~std::uint64_t{3}, &word);
-        const auto lane = payload.get_address() & 3;
-        std::memcpy(payload.get_data_ptr(), reinterpret_cast<std::uint8_t*>(&word) + lane,
-                    std::min<std::size_t>(payload.get_data_length(), 4 - lane));
+        auto* part = reinterpret_cast<std::uint8_t*>(&word) + lane;
+        if (payload.is_read()) {
+            m_root->debug_configuration(at - lane, &word);
+            std::memcpy(data + done, part, bytes);
+        } else {
+            std::memcpy(part, data + done, bytes);
+            m_root->debug_configure(at - lane, word, static_cast<std::uint8_t>(((1u << bytes) - 1) << lane));
+        }
+        done += bytes;
     }
-    return payload.get_data_length();
+    return length;
 }
 
 void pcie_window::reset() {

@@ -56,10 +56,8 @@ public:
     /// Takes credits away for good, those that are in use as soon as they come back.
     void drop(std::uint64_t amount, ticks now) {
         collect(now);
-        const auto all = positive(own_balance());
-        const auto at_once = std::min(amount, all);
-        const auto later = std::min(amount - at_once, m_initial);
-        m_balance += static_cast<std::int64_t>(all - at_once) - static_cast<std::int64_t>(later) - own_balance();
+        const auto before = own_balance(), lost = static_cast<std::int64_t>(std::min(amount, 2 * m_initial));
+        m_balance += std::max(before - lost, -static_cast<std::int64_t>(m_initial)) - before;
     }
     /// From now on, until release(), no amount is covered, and none will be, whatever comes back. Resets do not end it.
     void withhold() {

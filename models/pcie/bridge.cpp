@@ -30,7 +30,7 @@ bridge::bridge(std::uint16_t vendor, std::uint16_t device, const express_setting
         space.declare(0x3d, 1, 1);  // INTA
     }
     m_aer = add_aer(space, m_root);
-    m_acs = m_down ? add_acs(space) : 0;
+    m_acs = m_down && !m_root ? add_acs(space) : 0;
 
     space.on_write(0x3e, 2, [this] { update_hold(); });
     space.on_write(0x04, 2, [this] { update_interrupt(); });

@@ -49,8 +49,9 @@ std::size_t add_express(configuration_space& c, const express_settings& s) {
                                (down ? 1u << 20 /* data link active reporting */ | 1u << 19 /* surprise down */ : 0) |
                                s.port_number << 24;
     c.declare(at + link_capabilities, 4, link | 1u << 22 /* ASPM optionality compliance */);
-    c.declare(at + link_control, 2, 0,
-              down ? 0x0ffb : 0x03cb);  // bit 5, which trains the link again, is cleared by the bridge
+    // Bit 5, which trains the link again, is cleared by the bridge. Bit 3, the read completion boundary, is a root
+    // port's own; what software writes to it at an endpoint is a note.
+    c.declare(at + link_control, 2, root && s.completion_boundary == 128 ? 1u << 3 : 0, down ? 0x0ff3 : 0x03cb);
     c.declare(at + link_status, 2, speed_code(s.generation) | s.width << 4 | 1u << 12 | (down ? 1u << 13 : 0), 0,
               down ? 0xc000 : 0);
     if (down) {
@@ -65,9 +66,9 @@ std::size_t add_express(configuration_space& c, const express_settings& s) {
         c.declare(at + root_status, 4, 0, 0, 0x00010000);
     }
     c.declare(at + device_capabilities_2, 4,
-              0x0f /* completion time-out ranges A to D */ | 1u << 4 | (s.ari_forwarding ? 1u << 5 : 0) |
-                  (s.atomic_routing ? 1u << 6 : 0) | (s.atomic_completer ? 3u << 7 : 0));
-    c.declare(at + device_control_2, 2, 0, 0x00ff & ~(s.ari_forwarding ? 0u : 0x20u));
+              (s.ari_forwarding ? 1u << 5 : 0) | (s.atomic_routing ? 1u << 6 : 0) | (s.atomic_completer ? 3u << 7 : 0));
+    // Time-outs are parameters of the machine: software can neither choose nor disable them.
+    c.declare(at + device_control_2, 2, 0, s.ari_forwarding ? 0x00e0 : 0x00c0);
     c.declare(at + link_capabilities_2, 4, ((1u << s.generation) - 1) << 1);
     c.declare(at + link_control_2, 2, s.generation, 0x000f);
     return at;
@@ -102,10 +103,8 @@ std::size_t add_serial_number(configuration_space& c, std::uint64_t eui64) {
 
 std::size_t add_acs(configuration_space& c) {
     const auto at = c.add_extended_capability(acs_id, 1, 8);
-    // Source validation, translation blocking, request redirect, completion redirect, upstream forwarding, direct
-    // translated.
-    c.declare(at + 4, 2, 0x005f);
-    c.declare(at + 6, 2, 0, 0x005f);
+    c.declare(at + 4, 2, 0x0004);  // request redirect alone
+    c.declare(at + 6, 2, 0, 0x0004);
     return at;
 }
 

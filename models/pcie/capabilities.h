@@ -68,9 +68,10 @@ inline constexpr std::uint32_t receiver_error = 1u << 0, bad_tlp = 1u << 6, bad_
 
 struct express_settings {
     port_type type = port_type::endpoint;
-    unsigned generation = 3;     ///< 1 to 6
-    unsigned width = 16;         ///< lanes
-    unsigned max_payload = 256;  ///< largest supported, 128 to 4096 bytes
+    unsigned generation = 3;            ///< 1 to 6
+    unsigned width = 16;                ///< lanes
+    unsigned max_payload = 256;         ///< largest supported, 128 to 4096 bytes
+    unsigned completion_boundary = 64;  ///< of a root port, 64 or 128 bytes
     unsigned port_number = 0;
     bool function_level_reset = false;
     bool atomic_completer = false;
@@ -90,7 +91,7 @@ std::size_t add_express(configuration_space& c, const express_settings& s);
 /// `root` adds the registers of a root port.
 std::size_t add_aer(configuration_space& c, bool root);
 std::size_t add_serial_number(configuration_space& c, std::uint64_t eui64);
-/// Access control services of a switch's downstream port or a root port.
+/// Access control services of a switch's downstream port: request redirect.
 std::size_t add_acs(configuration_space& c);
 std::size_t add_ari(configuration_space& c, unsigned next_function);
 /// One resizable BAR. \param sizes bit n set: 2^n MiB is supported; \param current log2 of its size in MiB

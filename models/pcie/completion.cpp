@@ -32,7 +32,7 @@ void make_read_completions(const tlp& request, std::uint16_t completer, const bu
                            const std::function<void(const tlp_ptr&)>& send) {
     for (std::uint32_t at = 0; at < request.bytes;) {
         const auto address = request.address + at;
-        auto bytes = std::min<std::uint64_t>(request.bytes - at, max_payload);
+        auto bytes = std::min<std::uint64_t>(request.bytes - at, payload_room(address, max_payload));
         if (bytes < request.bytes - at) bytes -= (address + bytes) % boundary;
         auto c = make_data_completion(request, completer, data.part(at, bytes));
         c->byte_count = static_cast<std::uint16_t>((request.bytes - at) & 0xfff);

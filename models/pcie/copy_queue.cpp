@@ -61,7 +61,8 @@ void copy_queue::write_segment(copy_job& j) {
     if (j.local_destination) {
         m_memory.write(to, data.data(), bytes);
     } else {
-        bytes = std::min<std::uint64_t>({bytes, m_dma.max_payload, 4096 - to % 4096});  // no request crosses 4 KiB
+        // No request crosses 4 KiB.
+        bytes = std::min<std::uint64_t>({bytes, payload_room(to, m_dma.max_payload), 4096 - to % 4096});
         m_dma.write(to, data.part(0, bytes));
     }
     m_written += bytes;

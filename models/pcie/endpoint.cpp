@@ -24,7 +24,7 @@ void endpoint_params::describe(parameter_visitor& v) {
             "first size of the large memory BAR, which software may resize up to all of the memory; a power of two "
             "from 1 MiB on; 0: fixed");
     v.field("completion_boundary", completion_boundary, between{64, 128},
-            "completions end on multiples of these bytes");
+            "completions end on multiples of these bytes: 64 or 128");
     v.field("ready_after_reset", ready_after_reset, between{0, 1e12},
             "time after a reset in which configuration requests are answered with Configuration Request Retry Status");
 }
@@ -40,7 +40,7 @@ endpoint::endpoint(const sc_core::sc_module_name& name, const endpoint_params& p
       config(identity),
       dma("dma", p.dma, [this](const tlp_ptr& t) { transmit(t); }),
       m_ready_at(p.ready_after_reset) {
-    dma.on_timeout = [this](std::uint64_t) { config.errors.uncorrectable(aer::completion_timeout); };
+    dma.on_timeout = [this](tlp_kind, std::uint64_t) { config.errors.uncorrectable(aer::completion_timeout); };
     config.errors.on_message = [this](message_code code) {
         auto t = make_tlp();
         t->kind = tlp_kind::message;
@@ -263,7 +263,16 @@ void endpoint::clear_function_state() {
 
 void endpoint::begin_function_reset() {
     log(log_level::info, *this, "function-level reset");
+    // What belongs to the link and its hierarchy stays (PCI Express Base Specification, 6.6.2).
+    const auto at = config.space.find_capability(express_id);
+    const auto payload = config.space.get(at + express::device_control, 2) & 0x00e0;
+    const auto link_settings = config.space.get(at + express::link_control, 2),
+               target_speed = config.space.get(at + express::link_control_2, 2);
     clear_function_state();
+    const auto reset_to = config.space.get(at + express::device_control, 2) & ~std::uint64_t{0x00e0};
+    config.space.set(at + express::device_control, 2, reset_to | payload);
+    config.space.set(at + express::link_control, 2, link_settings);
+    config.space.set(at + express::link_control_2, 2, target_speed);
     set_intx(false);
     apply_control();
     function_reset();
@@ -287,7 +296,7 @@ void endpoint::link_changed(port&, link_event what) {
 }
 
 void endpoint::memory_request(const tlp_ptr& t) {
-    const auto hit = config.decode(t->address, t->bytes);
+    const auto hit = config.decode(t->address, t->target_bytes());
     const bool posted = t->flow() == flow_class::posted;
     if (t->poisoned) {
         ++poisoned;
@@ -295,7 +304,7 @@ void endpoint::memory_request(const tlp_ptr& t) {
         return;
     }
     if (!hit) {
-        count_warning(unsupported, *this, "no BAR claims {:#x} + {}", t->address, t->bytes);
+        count_warning(unsupported, *this, "no BAR claims {:#x} + {}", t->address, t->target_bytes());
         reject(t, aer::unsupported_request, completion_status::unsupported_request);
         return;
     }
@@ -311,7 +320,7 @@ void endpoint::memory_request(const tlp_ptr& t) {
         read_bar(*hit, data.data(), t->bytes);
         finish_read(t, data);
     } else {
-        auto old = allocate_slice(t->kind == tlp_kind::compare_swap ? t->bytes / 2 : t->bytes);
+        auto old = allocate_slice(t->target_bytes());
         if (bar_atomic(*hit, *t, old.data())) {
             send_completion(make_data_completion(*t, dma.id, old), when);
         } else {

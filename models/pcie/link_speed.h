@@ -27,6 +27,12 @@ constexpr std::uint64_t framing_bytes(unsigned generation) { return generation <
 /// A data link layer packet (acknowledgement, credit update) with its framing. Flits carry them in their own bytes.
 constexpr std::uint64_t dllp_bytes(unsigned generation) { return generation <= 5 ? 8 : 0; }
 
+/// Whether a link can have so many lanes.
+constexpr bool is_width(std::uint64_t lanes) {
+    return lanes == 12 || (lanes >= 1 && lanes <= 32 && (lanes & (lanes - 1)) == 0);
+}
+inline constexpr const char* width_list = "1, 2, 4, 8, 12, 16, 32";
+
 /// Value of the link-speed fields of the PCI Express capability.
 constexpr unsigned speed_code(unsigned generation) { return generation; }
 

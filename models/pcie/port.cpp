@@ -30,23 +30,37 @@ link::channel_params channel_of(const port_params& p) {
 
 void port_params::describe(parameter_visitor& v) {
     v.field("generation", generation, between{1, 6}, "PCI Express generation of the link");
-    v.field("width", width, between{1, 32}, "lanes each way");
+    v.field("width", width, between{1, 32}, "lanes each way: 1, 2, 4, 8, 12, 16 or 32");
     v.field("max_payload", max_payload, between{128, 4096}, "largest payload of a TLP that is supported, in bytes");
     v.field("propagation", propagation, between{0, 1e6}, "time of flight on the wire");
     v.field("processing", processing, between{0, 1e7}, "from the arrival of a TLP's head until the device acts on it");
     v.field("posted_headers", posted_headers, between{1, 128}, "posted TLPs that the receiver can hold");
     v.field("non_posted_headers", non_posted_headers, between{1, 128}, "non-posted TLPs that the receiver can hold");
     v.field("completion_headers", completion_headers, between{1, 128}, "completions that the receiver can hold");
-    v.field("posted_buffer", posted_buffer, between{4096.0 / 32, 32752}, "receiver's buffer for posted data");
-    v.field("non_posted_buffer", non_posted_buffer, between{16, 32752}, "receiver's buffer for non-posted data");
+    v.field("posted_buffer", posted_buffer, between{4096.0 / 32, 32752},
+            "receiver's buffer for posted data, in units of 16 B; the link's largest payload fits it");
+    v.field("non_posted_buffer", non_posted_buffer, between{16, 32752},
+            "receiver's buffer for non-posted data, in units of 16 B");
     v.field("completion_buffer", completion_buffer, between{4096.0 / 32, 32752},
-            "receiver's buffer for completion data");
+            "receiver's buffer for completion data, in units of 16 B; the link's largest payload fits it");
     v.field("credit_latency", credit_latency, between{0, 1e7}, "from freeing a buffer to the partner's knowing of it");
     v.field("tlps_per_acknowledgement", tlps_per_acknowledgement, between{1, 64}, "TLPs that one ACK stands for");
     v.field("tlps_per_credit_update", tlps_per_credit_update, between{1, 64}, "TLPs that one UpdateFC stands for");
     v.field("bit_error_rate", bit_error_rate, between{0, 1e-3}, "chance that a bit arrives wrong");
     v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
     v.field("seed", seed, "seed of the error process; 0: follows from simulation.seed and the block's path");
+}
+
+std::string shortage(const port_params& here, const port_params& other_end) {
+    const auto needed = std::max(here.max_payload, other_end.max_payload);
+    for (const auto& [key, buffer] :
+         {std::pair{"posted_buffer", here.posted_buffer}, std::pair{"completion_buffer", here.completion_buffer}})
+        if (buffer.bytes / 16 * 16 < needed)
+            return fmt::format(
+                "{} is {} B: a payload of {} B, the larger max_payload of the link's two ends, needs "
+                "that much, in units of 16 B",
+                key, buffer.bytes, needed);
+    return {};
 }
 
 std::string port_traits::describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {

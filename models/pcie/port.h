@@ -33,6 +33,10 @@ struct port_params {
     void describe(parameter_visitor& v);
 };
 
+/// Why the buffers of a port are too small for what comes over its link, in words that begin with one of its keys; else
+/// empty.
+std::string shortage(const port_params& here, const port_params& other_end);
+
 class port;
 
 /// What becomes of a link: it is down; it trains; it is up with all credits; it is up as before, but with another width

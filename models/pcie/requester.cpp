@@ -25,10 +25,6 @@ void set_byte_enables(tlp& t) {
     }
 }
 
-bool is_configuration(tlp_kind kind) {
-    return kind == tlp_kind::configuration_read || kind == tlp_kind::configuration_write;
-}
-
 const char* name_of(tlp_kind kind) {
     switch (kind) {
         case tlp_kind::memory_read: return "read";
@@ -179,7 +175,8 @@ void requester::issue_next() {
 void requester::write(std::uint64_t address, const buffer_slice& from, bool poisoned) {
     for (std::size_t at = 0; at < from.length;) {
         const auto here = address + at;
-        const auto bytes = std::min<std::uint64_t>({from.length - at, max_payload, boundary - here % boundary});
+        const auto bytes =
+            std::min<std::uint64_t>({from.length - at, payload_room(here, max_payload), boundary - here % boundary});
         const auto t = make_tlp();
         t->poisoned = poisoned;
         post(here, from.part(at, bytes), t);
@@ -292,7 +289,7 @@ void requester::check_deadlines() {
                 free_tag(t);
             } else {
                 count_warning(timeouts, *this, "no completion for tag {}", t);
-                if (on_timeout) on_timeout(m_tags[t].address);
+                if (on_timeout) on_timeout(m_tags[t].kind, m_tags[t].address);
                 finish_tag(t, request_status::timeout, true);
             }
         }

@@ -35,7 +35,8 @@ class requester final : public model {
 public:
     const requester_params params;
 
-    counter reads{*this, "reads", "1", "read requests (TLPs)"};
+    counter reads{*this, "reads", "1",
+                  "requests that await a completion: reads, atomics and those of configuration (TLPs)"};
     counter writes{*this, "writes", "1", "posted writes (TLPs)"};
     counter timeouts{*this, "timeouts", "1", "requests without completion in time"};
     counter late{*this, "late_completions", "1", "completions of requests that were given up"};
@@ -51,8 +52,8 @@ public:
     /// \param send takes TLPs to the port, in order
     requester(const sc_core::sc_module_name& name, const requester_params& params, transmit send);
 
-    /// Called for each request that times out, with its address (for error reporting).
-    std::function<void(std::uint64_t address)> on_timeout;
+    /// Called for each request that times out, with its TLP's address (for error reporting).
+    std::function<void(tlp_kind kind, std::uint64_t address)> on_timeout;
 
     /// Set by the function's configuration: requester ID, and the limits that software chose (bytes).
     std::uint16_t id = 0;

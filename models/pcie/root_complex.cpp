@@ -46,7 +46,7 @@ void root_complex_params::describe(parameter_visitor& v) {
     v.field("peer_to_peer_payload", peer_to_peer_payload, between{16, 4096},
             "largest payload of a write from one root port to another");
     v.field("completion_boundary", completion_boundary, between{64, 128},
-            "completions end on multiples of these bytes");
+            "completions end on multiples of these bytes: 64 or 128");
     v.field(
         "read_latency", read_latency, between{0, 1e9},
         "time from a device's read or AtomicOp at a root port until it is performed on the host's bus; after earlier "
@@ -71,8 +71,9 @@ root_complex::root_complex(const sc_core::sc_module_name& name, const root_compl
       host_requests("host_requests", p.host_requests, [this](const tlp_ptr& t) { inject(t); }),
       m_last_write(p.root_ports),
       m_intx_counts(4 * 32) {
-    host_requests.on_timeout = [this](std::uint64_t address) {
-        const auto egress = route_by_address(address, ports());
+    host_requests.on_timeout = [this](tlp_kind kind, std::uint64_t address) {
+        const auto egress =
+            is_configuration(kind) ? route_by_bus(address >> 24 & 0xff) : route_by_address(address, ports());
         if (egress != here) bridges[egress]->errors.uncorrectable(aer::completion_timeout);
     };
     memory.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
@@ -83,6 +84,7 @@ root_complex::root_complex(const sc_core::sc_module_name& name, const root_compl
         s.generation = static_cast<unsigned>(p.root_port.generation);
         s.width = static_cast<unsigned>(p.root_port.width);
         s.max_payload = static_cast<unsigned>(p.root_port.max_payload);
+        s.completion_boundary = static_cast<unsigned>(p.completion_boundary);
         s.port_number = i;
         s.slot_number = i;
         s.atomic_routing = s.ari_forwarding = true;
@@ -132,7 +134,7 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
     }
     ++peer_to_peer;
     const auto limit = static_cast<std::uint32_t>(params.peer_to_peer_payload);
-    if (t->kind != tlp_kind::memory_write || t->bytes <= limit) {
+    if (t->kind != tlp_kind::memory_write || t->payload_bytes() <= limit) {
         enqueue(t, ingress, egress, t);
         return;
     }
@@ -476,11 +478,12 @@ unsigned root_complex::debug_configuration(std::uint64_t ecam_offset, void* to) 
     return done;
 }
 
-unsigned root_complex::debug_configure(std::uint64_t ecam_offset, std::uint32_t value) {
+unsigned root_complex::debug_configure(std::uint64_t ecam_offset, std::uint32_t value, std::uint8_t enabled) {
     auto t = make_tlp();
     t->kind = tlp_kind::configuration_write;
     t->address = (ecam_offset >> 12) << 16 | (ecam_offset & 0xffc);
     t->data = allocate_slice(4);
+    t->first_be = enabled;
     std::memcpy(t->data.data(), &value, 4);
     return debug_configuration(*t);
 }

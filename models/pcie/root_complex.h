@@ -77,8 +77,9 @@ public:
     void host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished);
     /// Reads the double word of a register without time or side effects. \returns bytes done: 4, or 0 without one
     unsigned debug_configuration(std::uint64_t ecam_offset, void* to);
-    /// Writes it without time, with all the effects that a hart's write has. \returns bytes done
-    unsigned debug_configure(std::uint64_t ecam_offset, std::uint32_t value);
+    /// Writes it without time, with all the effects that a hart's write has. \param enabled bit n: byte n \returns as
+    /// before
+    unsigned debug_configure(std::uint64_t ecam_offset, std::uint32_t value, std::uint8_t enabled = 0xf);
 
     void reset() override;
 

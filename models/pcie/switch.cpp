@@ -61,15 +61,19 @@ unsigned pcie_switch::route_by_bus(unsigned bus) const {
 }
 
 unsigned pcie_switch::route_by_address(std::uint64_t address, unsigned ingress) const {
-    const bool redirected =
-        ingress >= 1 && ingress <= downstream.size() && downstream[ingress - 1]->redirects_requests();
+    const bool from_below = ingress >= 1 && ingress <= downstream.size();
+    const bool redirected = from_below && downstream[ingress - 1]->redirects_requests();
+    // Memory Space Enable and the windows of the port above rule what comes down, Bus Master Enable of a port below
+    // what comes up from it.
+    if (from_below ? !downstream[ingress - 1]->bus_master() : ingress == 0 && !upstream.has_address(address))
+        return here;
     if (!redirected)
         for (unsigned i = 0; i < downstream.size(); ++i)
             if (1 + i != ingress && downstream[i]->has_address(address)) return 1 + i;
-    if (ingress == 0 || ingress > downstream.size()) return here;
+    if (!from_below) return here;
     // What lies in the switch's own window but behind no port must not go up: it would come back.
     if (!redirected && upstream.has_address(address)) return here;
-    return upstream.bus_master() && downstream[ingress - 1]->bus_master() ? 0 : here;
+    return upstream.bus_master() ? 0 : here;
 }
 
 unsigned pcie_switch::route(const tlp& t, unsigned ingress) {

@@ -28,6 +28,13 @@ enum class tlp_kind : std::uint8_t {
     completion_with_data
 };
 
+inline bool is_configuration(tlp_kind kind) {
+    return kind == tlp_kind::configuration_read || kind == tlp_kind::configuration_write;
+}
+
+/// Bytes from `address` on that fit a payload of `limit` bytes, which begins on a double word.
+inline std::uint64_t payload_room(std::uint64_t address, std::uint64_t limit) { return limit - (address & 3); }
+
 /// The three flow-control classes, each with header and data credits.
 enum class flow_class : std::uint8_t { posted, non_posted, completion };
 inline constexpr unsigned flow_classes = 3;
@@ -125,8 +132,11 @@ struct tlp : pooled<tlp>, tlp_fields {
     }
     /// Payload as it goes over the wire: whole double words, those that hold enabled bytes.
     std::uint32_t payload_bytes() const {
-        return carries_data() ? (bytes + (static_cast<std::uint32_t>(address) & 3) + 3) & ~3u : 0;
+        const auto first = is_completion() ? lower_address : static_cast<std::uint32_t>(address);
+        return carries_data() ? (bytes + (first & 3) + 3) & ~3u : 0;
     }
+    /// Bytes of the memory that it is about; a CAS carries two operands.
+    std::uint32_t target_bytes() const { return kind == tlp_kind::compare_swap ? bytes / 2 : bytes; }
     /// Data credits it takes, 16 bytes each.
     std::uint32_t data_credits() const { return (payload_bytes() + 15) / 16; }
 

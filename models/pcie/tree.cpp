@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/described_blocks.h"
+#include "pcie/link_speed.h"
 
 namespace fabricvp::pcie {
 
@@ -26,6 +27,39 @@ std::uint64_t children_of(const tree_params& p, const std::string& where) {
 
 void check_power_of_two(std::uint64_t value, const std::string& what, const std::string& origin) {
     if (value == 0 || value & (value - 1)) reject(origin, fmt::format("{} is {}: give a power of two", what, value));
+}
+
+void check_port(const port_params& p, const std::string& what, const std::string& origin) {
+    check_power_of_two(p.max_payload, what + ".max_payload", origin);
+    if (!is_width(p.width)) reject(origin, fmt::format("{}.width is {}: give one of {}", what, p.width, width_list));
+}
+
+void check_endpoint(const endpoint_params& e, const std::string& name, const parameter_origin& where) {
+    check_port(e.link, name + ".link", where.of("link"));
+    check_power_of_two(e.completion_boundary, name + ".completion_boundary", where.of("completion_boundary"));
+}
+
+/// Both ends of each link can hold what the other one sends.
+void check_buffers(const tree_params& p) {
+    const auto check = [](const port_params& here, const port_params& other_end, const std::string& what,
+                          const std::string& origin) {
+        if (const auto why = shortage(here, other_end); !why.empty()) reject(origin, what + '.' + why);
+    };
+    const auto check_link = [&](const std::string& below, const port_params& port, const std::string& what,
+                                const std::string& origin) {
+        const auto above =
+            std::find_if(p.switches.begin(), p.switches.end(), [&](const auto& s) { return s.name == below; });
+        const bool at_root = above == p.switches.end();
+        const auto& parent = at_root ? p.root.root_port : above->downstream_port;
+        check(parent, port, at_root ? "root.root_port" : below + ".downstream_port",
+              at_root ? p.where.of("root") : above->where.of("downstream_port"));
+        check(port, parent, what, origin);
+    };
+    for (const auto& s : p.switches)
+        check_link(s.below, s.upstream_port, s.name + ".upstream_port", s.where.of("upstream_port"));
+    for (const auto& e : p.endpoints)
+        check_link(e.below, e.device.settings().endpoint().link, e.name + ".link", e.where.of("link"));
+    for (const auto& s : p.slots) check_link(s.below, s.device.link, s.name + ".link", s.where.of("link"));
 }
 
 /// The root complex with as many ports as the description plugs into it, once the description has been checked.
@@ -50,10 +84,8 @@ root_complex_params checked_root(const tree_params& p) {
     for (const auto& s : p.switches) {
         check(s, "switch");
         names.insert(s.name);
-        check_power_of_two(s.upstream_port.max_payload, s.name + ".upstream_port.max_payload",
-                           s.where.of("upstream_port"));
-        check_power_of_two(s.downstream_port.max_payload, s.name + ".downstream_port.max_payload",
-                           s.where.of("downstream_port"));
+        check_port(s.upstream_port, s.name + ".upstream_port", s.where.of("upstream_port"));
+        check_port(s.downstream_port, s.name + ".downstream_port", s.where.of("downstream_port"));
         const auto ports = children_of(p, s.name);
         if (ports < 1 || ports > 31)
             reject(s.where.own(), fmt::format("switch '{}' has {} ports in use: 1 … 31", s.name, ports));
@@ -61,8 +93,7 @@ root_complex_params checked_root(const tree_params& p) {
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
         check(e, "endpoint");
-        check_power_of_two(e.device.settings().endpoint().link.max_payload, e.name + ".link.max_payload",
-                           e.where.of("link"));
+        check_endpoint(e.device.settings().endpoint(), e.name, e.where);
         if (!endpoints.insert(e.name).second)
             reject(e.where.of("name"), fmt::format("the name '{}' is taken twice", e.name));
     }
@@ -70,9 +101,12 @@ root_complex_params checked_root(const tree_params& p) {
         check(s, "device");
         if (!endpoints.insert(s.name).second)
             reject(s.where.own(), fmt::format("the name '{}' is taken twice", s.name));
+        check_endpoint(s.device, s.name, s.where);
     }
-    check_power_of_two(p.root.root_port.max_payload, "root.root_port.max_payload", p.where.of("root"));
+    check_port(p.root.root_port, "root.root_port", p.where.of("root"));
+    check_power_of_two(p.root.completion_boundary, "root.completion_boundary", p.where.of("root"));
     check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload", p.where.of("root"));
+    check_buffers(p);
     auto root = p.root;
     root.root_ports = children_of(p, "root");
     if (root.root_ports > 31) reject(p.where.own(), "more than 31 links below the root complex");
@@ -98,7 +132,7 @@ void tree_params::switch_node::describe(parameter_visitor& v) {
 }
 
 void tree_params::endpoint_node::describe(parameter_visitor& v) {
-    where.note(v, {"name", "below", "link"});
+    where.note(v, {"name", "below", "link", "completion_boundary"});
     v.field("name", name, "name of the endpoint");
     v.field("below", below, "root, or a switch");
     v.field("arbitration_weight", arbitration_weight, between{1, 1024}, arbitration_weight_help);

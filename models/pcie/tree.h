@@ -38,6 +38,7 @@ struct tree_params {
     struct slot_node {
         std::string name, below = "root";
         parameter_origin where;
+        endpoint_params device{};
     };
 
     root_complex_params root;

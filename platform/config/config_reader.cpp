@@ -26,13 +26,14 @@ const char* const every_item = "*";
 
 /// True for overrides of items of a list: of single ones ("--set node.devices.0.base=…") or of all ("--set
 /// node.gpus.*.…").
+bool names_item(const std::string& key) {
+    return key == every_item || (!key.empty() && key.size() < 6 &&
+                                 std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; }));
+}
+
 bool names_items(const config_tree& tree) {
     return tree.kind == shape::mapping && !tree.entries.empty() &&
-           std::all_of(tree.entries.begin(), tree.entries.end(), [](const auto& e) {
-               return e.key == every_item ||
-                      (!e.key.empty() && e.key.size() < 6 &&
-                       std::all_of(e.key.begin(), e.key.end(), [](char c) { return c >= '0' && c <= '9'; }));
-           });
+           std::all_of(tree.entries.begin(), tree.entries.end(), [](const auto& e) { return names_item(e.key); });
 }
 
 }  // namespace
@@ -214,10 +215,15 @@ std::size_t config_reader::enter_list(const char* name, const char*, std::size_t
     list.list = true;
     for (const auto& l : found) {
         if (names_items(*l.tree)) {
-            for (const auto& e : l.tree->entries)
-                if (e.key != every_item && std::stoul(e.key) >= size)
+            for (const auto& e : l.tree->entries) {
+                if (e.key == every_item) continue;
+                const auto index = std::stoul(e.key);
+                if (std::to_string(index) != e.key)
+                    throw input_error(fmt::format("{}: {} has no item {}: write {}", e.origin, l.path, e.key, index));
+                if (index >= size)
                     throw input_error(
                         fmt::format("{}: {} has {} items, there is no item {}", e.origin, l.path, size, e.key));
+            }
             if (size == 0)
                 m_without_effect[l.tree->origin] =
                     fmt::format("{}: {} has no items, so this has no effect", l.tree->origin, l.path);
@@ -226,6 +232,10 @@ std::size_t config_reader::enter_list(const char* name, const char*, std::size_t
             list.layers.push_back(l);
             continue;
         }
+        for (const auto& e : l.tree->entries)
+            if (e.key.find_first_of("-0123456789") == 0 && !names_item(e.key))
+                throw input_error(fmt::format("{}: {} has no item {}: items are numbered from 0 on, {} is all of them",
+                                              e.origin, l.path, e.key, every_item));
         require(l, shape::sequence, "a list");
         size = l.tree->items.size();
         list.layers.assign({l});  // a whole list replaces what lower layers say

@@ -40,7 +40,7 @@ void register_device_kinds() {
 }
 
 void gpu_node_params::describe(parameter_visitor& v) {
-    where.note(v, {"below"});
+    where.note(v, {"below", "link", "completion_boundary"});
     v.field("name", name, "name of the GPU: its path in statistics; gpu0, gpu1, … unless given");
     v.field(
         "below", below,
@@ -55,7 +55,7 @@ void gpu_node_params::describe(parameter_visitor& v) {
 }
 
 void hca_node_params::describe(parameter_visitor& v) {
-    where.note(v, {"below"});
+    where.note(v, {"below", "link", "completion_boundary"});
     v.field("name", name, "name of the adapter: its path in statistics; hca0, hca1, … unless given");
     v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree");
     hca::hca_params::describe(v);
@@ -78,8 +78,8 @@ void device_params::complete() {
 std::vector<pcie::tree_params::slot_node> device_params::slots() const {
     std::vector<pcie::tree_params::slot_node> all;
     for (const auto& g : gpus)
-        if (!g.is_apu()) all.push_back({g.name, g.below, g.where});
-    for (const auto& h : hcas) all.push_back({h.name, h.below, h.where});
+        if (!g.is_apu()) all.push_back({g.name, g.below, g.where, g});
+    for (const auto& h : hcas) all.push_back({h.name, h.below, h.where, h});
     return all;
 }
 

@@ -112,6 +112,25 @@ def test_what_no_bar_claims_reads_as_ones(storm):
     assert "ffffffff" in storm.nodes[0].console.command("md.l 41000000 1", PROMPT)  # between gpu0's two BARs
 
 
+def test_python_reads_and_writes_configuration_space_and_reaches_no_bar():
+    with fabricvp.spawn("gpu") as platform:
+        memory = platform.nodes[0].memory
+        port = 0x30000000 + (1 << 15)
+        words = [memory.read(port + at, 4) for at in range(0, 64, 4)]
+        assert words[0] == bytes.fromhex("b0fa5210")
+        assert memory.read(port, 64) == b"".join(words)
+        assert memory.read(port + 3, 8) == memory.read(port, 16)[3:11]
+        memory.write(port + 0x18, bytes([0, 1, 2, 3]))
+        memory.write(port + 0x19, bytes([7, 8]))
+        assert memory.read(port + 0x18, 4)[:3] == bytes([0, 7, 8])
+        memory.write(port + 2, bytes(3) + b"\x06")  # the ID is read-only, Command takes its second byte
+        assert memory.read(port, 8)[:4] == words[0]
+        assert memory.read(0x30000000 + (9 << 20), 16) == b"\xff" * 16
+        for access in (lambda: memory.read(0x40000000, 8), lambda: memory.write(0x40000000, b"12345678")):
+            with pytest.raises(fabricvp.AddressError):
+                access()
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
@@ -119,6 +138,7 @@ def test_what_no_bar_claims_reads_as_ones(storm):
         ({"node.pcie.switches.0.name": "board0"}, "board0"),
         ({"node.pcie.endpoints.3.memory": "100 MiB"}, "gpu3: memory.*power of two"),
         ({"node.pcie.root.root_port.max_payload": "200"}, "max_payload.*power of two"),
+        ({"node.pcie.gpu0.link.posted_buffer": "128 B"}, "gpu0.link.posted_buffer is 128 B: a payload of 256 B"),
     ],
 )
 def test_a_disconnected_tree_is_rejected(change, message):

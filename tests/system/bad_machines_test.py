@@ -4,6 +4,7 @@
 import command
 from command import CommandTest
 
+PAYLOAD = "a payload of 256 B, the larger max_payload of the link's two ends, needs that much, in units of 16 B"
 GPU = "{below: switch0, compute_units: 1, memory: {capacity: 64 MiB}}"
 
 
@@ -76,6 +77,35 @@ PCIE_TREES = [
         "machine.yaml:6: pcie: e.link.max_payload is 384: give a power of two",
     ),
     (
+        ["endpoints:", "  - name: e", "    kind: virtio_blk", "    link: {width: 3}"],
+        "machine.yaml:6: pcie: e.link.width is 3: give one of 1, 2, 4, 8, 12, 16, 32",
+    ),
+    (
+        ["endpoints: [{name: e, kind: virtio_blk}]", "root: {root_port: {width: 7}}"],
+        "machine.yaml:4: pcie: root.root_port.width is 7: give one of 1, 2, 4, 8, 12, 16, 32",
+    ),
+    (
+        ["endpoints: [{name: e, kind: virtio_blk}]", "root: {completion_boundary: 100}"],
+        "machine.yaml:4: pcie: root.completion_boundary is 100: give a power of two",
+    ),
+    (
+        ["endpoints:", "  - name: e", "    kind: virtio_blk", "    completion_boundary: 65"],
+        "machine.yaml:6: pcie: e.completion_boundary is 65: give a power of two",
+    ),
+    (
+        ["endpoints: [{name: e, kind: virtio_blk}]", "root: {root_port: {posted_buffer: 128 B}}"],
+        f"machine.yaml:4: pcie: root.root_port.posted_buffer is 128 B: {PAYLOAD}",
+    ),
+    (
+        [
+            "switches:",
+            "  - name: a",
+            "    downstream_port: {completion_buffer: 255 B}",
+            "endpoints: [{name: e, kind: virtio_blk, below: a}]",
+        ],
+        f"machine.yaml:5: pcie: a.downstream_port.completion_buffer is 255 B: {PAYLOAD}",
+    ),
+    (
         ["endpoints:", "  - {name: d, kind: virtio_blk}", "  - {name: e, kind: virtio_blk, queue_size: 6}"],
         "machine.yaml:5: pcie: e: queue_size is 6: give a power of two",
     ),
@@ -104,7 +134,7 @@ VALUES = [
     ),
     (
         ["host:", "  memory_timing: caches", "  caches:", "    l2: {size: 2000 B, ways: 16}"],
-        "machine.yaml:5: l2: size of 2000 bytes is not a multiple of ways x line = 1024",
+        "machine.yaml:5: host.caches.l2: size of 2000 bytes is not a multiple of ways x line = 1024",
     ),
     (
         ["gpus:", "  - memory:", "      l2:", "        size: 100 KiB", "        ways: 16"],
@@ -141,6 +171,18 @@ VALUES = [
 ]
 
 DEVICES = [
+    (
+        ["gpus:", "  - compute_units: 1", "    link: {completion_buffer: 128 B}"],
+        f"machine.yaml:6: pcie: gpu0.link.completion_buffer is 128 B: {PAYLOAD}",
+    ),
+    (
+        ["hcas:", "  - {link: {width: 5}}"],
+        "machine.yaml:5: pcie: hca0.link.width is 5: give one of 1, 2, 4, 8, 12, 16, 32",
+    ),
+    (
+        ["gpus:", "  - compute_units: 1", "    completion_boundary: 96"],
+        "machine.yaml:6: pcie: gpu0.completion_boundary is 96: give a power of two",
+    ),
     (
         ["gpus:", "  - compute_units: 1", "    below: switch9"],
         (

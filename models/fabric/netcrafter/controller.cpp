@@ -73,11 +73,10 @@ packet_ptr controller::next(port& out) {
         return nullptr;
     }
     pooled_found += m_stitcher.pooled().found - before.found;
-    const auto time = m_stitcher.pooled().time - before.time;
-    pooled_time += time;
+    pooled_time += m_stitcher.pooled().time - before.time;
     change();
     count(*m_spare);
-    trace_waiting(*m_spare, time);
+    trace_waiting(*m_spare);
     const auto carrier = make_packet();
     const auto& head = *m_spare->parts[0].record;
     carrier->type = head.type;
@@ -136,8 +135,8 @@ void controller::set(std::uint32_t bits) {
 std::string controller::shortage() const {
     const auto& q = m_stitcher.queue;
     if (q.entries() >= q.min_entries(q.clusters())) return {};
-    return fmt::format("entries of {} flits: {} other clusters need {}, for a longest packet on each virtual channel",
-                       q.entries(), q.clusters(), q.min_entries(q.clusters()));
+    return fmt::format("entries of {} flits: {} other cluster{} {}, for a longest packet on each virtual channel",
+                       q.entries(), q.clusters(), q.clusters() == 1 ? " needs" : "s need", q.min_entries(q.clusters()));
 }
 
 void controller::change() {
@@ -169,12 +168,13 @@ void controller::count(const wire_unit& u) {
     }
 }
 
-/// Where the time of the packets in a unit went. \param pooled how long the first of them has waited for riders
-void controller::trace_waiting(wire_unit& u, ticks pooled) {
-    u.parts[0].record->pass(queue_span, span_kind::queueing, now() - pooled);
-    u.parts[0].record->pass(pooling_span, span_kind::queueing, now());
-    for (auto& part : u.parts)
-        if (part.record) part.record->pass(queue_span, span_kind::queueing, now());
+/// Where the time of the packets in a unit went.
+void controller::trace_waiting(wire_unit& u) {
+    for (auto& part : u.parts) {
+        if (!part.record) continue;
+        part.record->pass(queue_span, span_kind::queueing, now() - part.waited);
+        part.record->pass(pooling_span, span_kind::queueing, now());
+    }
 }
 
 void controller::reset() {

@@ -28,8 +28,8 @@ public:
     counter stitched_ends{*this, "stitched_ends", "1", "ends of packets that rode in padding"};
     counter trimmed{*this, "trimmed", "1", "read responses cut to one sector"};
     counter pooled{*this, "pooled", "1", "packets that waited for others to ride"};
-    counter pooled_found{*this, "pooled_found", "1", "of them: that left with others"};
-    counter pooled_time{*this, "pooled_time", "ps", "from when they first waited until they left"};
+    counter pooled_found{*this, "pooled_found", "1", "of them: that left with others, or whose ends did"};
+    counter pooled_time{*this, "pooled_time", "ps", "from when they first waited until they, or their ends, left"};
     counter prioritized{*this, "prioritized", "1", "packets that went before all others"};
     /// Flits that the link did not have to carry; without any of this there were `wire_flits` and the sum of these.
     counter saved_by_stitching{*this, "saved_flits.stitching", "1", "flits saved by whole packets that rode"};
@@ -79,7 +79,7 @@ private:
     bool trim(packet& p);
     void change();
     void count(const wire_unit& u);
-    void trace_waiting(wire_unit& u, ticks pooled);
+    void trace_waiting(wire_unit& u);
 
     const packet_format m_format;
     const ticks m_latency;

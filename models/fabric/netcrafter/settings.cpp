@@ -8,17 +8,18 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-std::string settings::problem(const packet_format& f) const {
+std::string settings::problem(const packet_format&) const {
     if (parts.pooling != pooling_mode::none && !parts.stitching)
         return "pooling waits for packets to stitch: it needs stitching";
-    if (f.header.bytes != header_bytes || f.address.bytes != address_bytes)
-        return fmt::format(
-            "kind has headers of {} B and addresses of {} B: packet.header and packet.address must be that",
-            header_bytes, address_bytes);
-    if (f.payload() % 4)
-        return fmt::format(
-            "kind cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}",
-            f.payload());
+    return {};
+}
+
+std::string settings::format_problem(const packet_format& f) const {
+    if (f.header.bytes != header_bytes)
+        return fmt::format("header is {} B: it must be {} B", f.header.bytes, header_bytes);
+    if (f.address.bytes != address_bytes)
+        return fmt::format("address is {} B: it must be {} B", f.address.bytes, address_bytes);
+    if (f.payload() % 4) return fmt::format("flit less packet.crc is {} B: it must be a multiple of 4 B", f.payload());
     return {};
 }
 

@@ -19,6 +19,7 @@ public:
     bool fits(const stage_place& at) const override { return at.crosses_clusters; }
     const char* required_link() const override { return "link to another cluster"; }
     std::string problem(const packet_format& f) const override;
+    std::string format_problem(const packet_format& f) const override;
     std::unique_ptr<egress_stage> make_egress(const char* name, const stage_place& at) const override;
     std::unique_ptr<ingress_stage> make_ingress(const char* name, const stage_place& at) const override;
     hold longest_hold(ticks cycle) const override;

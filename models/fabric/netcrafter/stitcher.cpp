@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fabricvp::fabric::netcrafter {
 
@@ -108,13 +109,19 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
         credits.take(c, needs);
     }
     m_stitched.clear();
-    if (found) stitch(cluster, free, c, credits, to);
-    if (head.pooled != never) {
-        m_pooled.found += found;
-        m_pooled.time += now - head.pooled;
-    }
-    write(to, head);
+    if (found) stitch(cluster, free, c, now, credits);
+    const auto waited = end_wait(head, found, now);
+    write(to, head, waited);
     return attempt::sent;
+}
+
+/// A packet leaves, or its end does. \returns how long it has waited for others to ride
+ticks stitcher::end_wait(cluster_queue::entry& e, bool in_company, ticks now) {
+    if (e.pooled == never) return 0;
+    const auto waited = now - std::exchange(e.pooled, never);
+    m_pooled.found += in_company;
+    m_pooled.time += waited;
+    return waited;
 }
 
 /// When the window of a queue's first packet began. Only the first of a queue ever waits, so when it began to is the
@@ -163,7 +170,7 @@ bool stitcher::pick(unsigned cluster, std::uint32_t among, bool end, const link_
     return false;
 }
 
-void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to) {
+void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, ticks now, link_credits& credits) {
     candidate found{};
     std::uint64_t ends = m_params.partial ? m_params.partial_candidates : 0;  // that may still ride
     while (free && m_stitched.size() < m_params.candidates && find(cluster, free, ends, credits, c, 0, found)) {
@@ -171,6 +178,7 @@ void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_c
         credits.take(s.channel, s.flits);
         if (!found.end) {
             m_stitched.push_back({queue.pop(cluster, found.queue), false});
+            m_stitched.back().waited = end_wait(m_stitched.back().entry, true, now);
             free -= s.last;
             continue;
         }
@@ -180,12 +188,13 @@ void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_c
         e.tail = static_cast<std::uint8_t>(s.last);
         e.id = identifiers.take();
         identifiers.hold(e.id);
-        m_stitched.push_back({e, true});
+        const auto waited = end_wait(e, true, now);
+        m_stitched.push_back({e, true, waited});
         free -= m_sub_header + s.last;
     }
 }
 
-void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
+void stitcher::write(wire_unit& to, cluster_queue::entry& head, ticks waited) {
     to.format = {static_cast<std::uint16_t>(m_payload), static_cast<std::uint8_t>(m_sub_header)};
     const auto behind = [&](std::size_t i) {
         return i == m_stitched.size() ? follower::padding : m_stitched[i].end ? follower::tail : follower::packet;
@@ -208,7 +217,7 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
         at += bytes;
         to.parts.push_back({std::move(head.packet),
                             head.tail ? wire_unit::part_kind::body : wire_unit::part_kind::whole, p.channel(), bytes,
-                            p.flits, id});
+                            p.flits, id, waited});
     }
     for (std::size_t i = 0; i < m_stitched.size(); ++i) {
         auto& r = m_stitched[i];
@@ -226,7 +235,7 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
             serialise(p, {type_of(p), behind(i + 1), p.destination, id}, at);
             at += p.bytes;
             to.parts.push_back({std::move(r.entry.packet), wire_unit::part_kind::whole, p.channel(),
-                                static_cast<std::uint8_t>(p.bytes), p.flits, id});
+                                static_cast<std::uint8_t>(p.bytes), p.flits, id, r.waited});
         }
     }
     to.used = static_cast<std::uint16_t>(at - to.bytes.data());

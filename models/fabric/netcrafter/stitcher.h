@@ -49,8 +49,8 @@ public:
     /// What pooling did, since construction.
     struct pooling_tally {
         std::uint64_t waited = 0;  ///< packets that waited for riders
-        std::uint64_t found = 0;   ///< of them: that left with one
-        ticks time = 0;            ///< from when they first waited until they left
+        std::uint64_t found = 0;   ///< of them: that left with others, or whose ends did
+        ticks time = 0;            ///< from when they first waited until then
     };
     const pooling_tally& pooled() const { return m_pooled; }
 
@@ -72,8 +72,9 @@ private:
               unsigned taken, candidate& found) const;
     bool pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c,
               unsigned taken, candidate& found) const;
-    void stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to);
-    void write(wire_unit& to, cluster_queue::entry& head);
+    void stitch(unsigned cluster, unsigned free, virtual_channel c, ticks now, link_credits& credits);
+    ticks end_wait(cluster_queue::entry& e, bool in_company, ticks now);
+    void write(wire_unit& to, cluster_queue::entry& head, ticks waited);
     bool has_priority(unsigned cluster, const packet& p);
 
     parameters m_params;
@@ -88,6 +89,7 @@ private:
     struct stitched_item {
         cluster_queue::entry entry;
         bool end;
+        ticks waited = 0;  // for others to ride
     };
     boost::container::static_vector<stitched_item, wire_unit::max_parts> m_stitched;
     ticks m_wake = never;

@@ -28,6 +28,7 @@ public:
         std::uint8_t bytes;       ///< without the sub-header
         std::uint16_t flits;
         std::uint16_t id;
+        ticks waited = 0;  ///< for others to ride
     };
 
     std::array<std::uint8_t, max_bytes> bytes;  ///< what flits carry, the last one padded with zeros

@@ -180,7 +180,8 @@ void system_port::write_next_line() {
 
 void system_port::write_next_part() {
     auto& t = m_writes.front();
-    const auto bytes = std::min<std::uint64_t>({t.data.length, m_dma.max_payload, 4096 - t.address % 4096});
+    const auto bytes = std::min<std::uint64_t>(
+        {t.data.length, pcie::payload_room(t.address, m_dma.max_payload), 4096 - t.address % 4096});
     m_dma.write(t.address, t.data.part(0, bytes));
     t.address += bytes;
     t.data.offset += bytes;

@@ -300,14 +300,15 @@ TEST_CASE("with window_from: arrival, pooling waits one window from the arrival,
     CHECK(link.sender.pooled().waited == 1);
     CHECK(link.sender.pooled().found == 0);
     CHECK(link.sender.pooled().time == 32);
-    // A rider comes, from the other channel; neither the head nor the rider waits any longer.
+    // A rider comes, from the other channel, whose turn is first; neither waits any longer. Both left with another.
     link.push(s.make(sample::line), 200);
     CHECK_FALSE(link.next(200));
     link.push(s.make(sample::page_table), 210);
     u = link.next(210);
     REQUIRE(u);
     CHECK(u->parts.size() == 2);
-    CHECK(link.sender.pooled().found == 1);
+    CHECK(link.sender.pooled().found == 2);
+    CHECK(link.sender.pooled().time == 42);
     // What the lanes let wait has waited already.
     link.push(s.make(sample::line), 300);
     CHECK(link.next(400));

@@ -125,13 +125,13 @@ struct machines {
         attempt(p, "cluster0.stage of kind netcrafter needs a link to another cluster");
         p = with(quad(), all_parts());
         netcrafter::use(p.switches[1].stage).entries = 9;
-        attempt(p, "cluster1.stage.entries of 9 flits: 1 other clusters need 10");
+        attempt(p, "cluster1.stage.entries of 9 flits: 1 other cluster needs 10");
         p = with(quad(), all_parts());
         netcrafter::use(p.switches[0].stage).stitching = false;
         attempt(p, "cluster0.stage.pooling waits for packets to stitch");
         p = with(quad(), all_parts());
         p.packet.header = {8};
-        attempt(p, "packet.header and packet.address must be that");
+        attempt(p, "packet.header is 8 B: it must be 4 B for cluster0.stage of kind netcrafter");
         p = with(quad(), all_parts());
         p.packet.flit = {18};
         attempt(p, "packet.flit less packet.crc is 18");

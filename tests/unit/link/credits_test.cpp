@@ -57,6 +57,22 @@ TEST_CASE("dropped credits are missing as soon as they come back") {
     CHECK(a.covered_at(9) == never);
 }
 
+TEST_CASE("losses of credits that are in use add up") {
+    credit_account a(40);
+    a.consume(30);
+    a.drop(16, 0);  // six of those in use
+    a.drop(10, 0);  // sixteen
+    a.replenish(30, 5);
+    CHECK(a.available(5) == 14);
+    a.reset();
+    a.consume(40);
+    a.drop(30, 0);
+    a.drop(30, 0);  // no more than there are
+    a.drop(~std::uint64_t{0}, 0);
+    a.replenish(40, 5);
+    CHECK(a.available(5) == 0);
+}
+
 TEST_CASE("withheld credits are there, and cover nothing until they are released") {
     credit_account a(8);
     a.consume(6);

@@ -187,6 +187,28 @@ TEST_CASE("a bridge forwards what its windows and bus numbers hold") {
     CHECK(b.has_address(0x4'ffff'ffff));
     CHECK_FALSE(b.has_address(0x5'0000'0000));
     CHECK_FALSE(b.redirects_requests());
-    b.space.write(b.space.find_extended_capability(acs_id) + 6, 2, 0x0004);
+    b.space.write(b.space.find_extended_capability(acs_id) + 6, 2, 0xffff);
     CHECK(b.redirects_requests());
+}
+
+TEST_CASE("capabilities offer what is modelled") {
+    express_settings s;
+    s.type = port_type::switch_downstream;
+    bridge down(0xfab0, 0x1051, s);
+    const auto acs = down.space.find_extended_capability(acs_id);
+    CHECK(down.space.read(acs + 4, 2) == 0x0004);  // request redirect
+    down.space.write(acs + 6, 2, 0xffff);
+    CHECK(down.space.read(acs + 6, 2) == 0x0004);
+    s.type = port_type::root_port;
+    for (const unsigned boundary : {64u, 128u}) {
+        s.completion_boundary = boundary;
+        bridge root(0xfab0, 0x1052, s);
+        CHECK(root.space.find_extended_capability(acs_id) == 0);
+        const auto at = root.space.find_capability(express_id);
+        CHECK((root.space.read(at + express::device_capabilities_2, 4) & 0x1f) == 0);  // completion time-outs
+        root.space.write(at + express::device_control_2, 2, 0x001f);
+        CHECK(root.space.read(at + express::device_control_2, 2) == 0);
+        root.space.write(at + express::link_control, 2, boundary == 64 ? 0x0008 : 0);
+        CHECK((root.space.read(at + express::link_control, 2) & 0x0008) == (boundary == 64 ? 0 : 0x0008));
+    }
 }

@@ -432,6 +432,13 @@ TEST_CASE("completions are lost and poisoned; tags of lost ones do not meet late
     b.inject(other.link.faults.retrain);
     b.recover();
     CHECK(read(data) == request_status::ok);
+
+    // Of a host's configuration request, the root port on its way tells.
+    const auto& port = machine.root.bridges[1]->space;
+    CHECK_FALSE(b.aer_of(port, aer::uncorrectable_status) & aer::completion_timeout);
+    b.inject(other.link.faults.drop);
+    CHECK(b.configure(b.at(4, 0), false, 0, 4, 150 * us).first == request_status::timeout);
+    CHECK(b.aer_of(port, aer::uncorrectable_status) & aer::completion_timeout);
 }
 
 TEST_CASE("a lost credit is named, and a link that goes down gets its credits back") {

@@ -302,4 +302,11 @@ TEST_CASE("a debugger reads and writes registers where they are, and nothing bes
         CHECK((value & 0xff) == 0x5a);
     }
     CHECK(b.root.debug_configure(std::uint64_t{9} << 20, 1) == 0);
+    // Bytes that are not enabled stay.
+    const auto windows = std::uint64_t{1} << 15 | 0x18;
+    std::uint32_t value = 0;
+    b.root.debug_configure(windows, 0x00030201);
+    b.root.debug_configure(windows, 0x00aabbcc, 0b0010);
+    CHECK(b.root.debug_configuration(windows, &value) == 4);
+    CHECK(value == 0x0003bb01);
 }

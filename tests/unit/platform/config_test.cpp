@@ -244,6 +244,14 @@ TEST_CASE("lists can be replaced, and single items overridden") {
     CHECK(all.items[0].number == 9);
     CHECK(read_sample({tree, make_override("words", "[x, y]")}).words == std::vector<std::string>{"x", "y"});
     CHECK_THROWS_WITH(read_sample({tree, make_override("items.2.number", "5")}), Contains("there is no item 2"));
+    CHECK_THROWS_WITH(read_sample({tree, make_override("items.01.number", "5")}),
+                      Contains("items has no item 01: write 1"));
+    CHECK_THROWS_WITH(read_sample({tree, parse_config("items: {00: {number: 5}}\n", "o.yaml")}),
+                      Contains("o.yaml:1: items has no item 00: write 0"));
+    for (const auto* index : {"-1", "1x", "123456"})
+        CHECK_THROWS_WITH(
+            read_sample({tree, make_override(std::string("items.") + index + ".number", "5")}),
+            Contains(std::string("items has no item ") + index + ": items are numbered from 0 on, * is all of them"));
     CHECK_THROWS_WITH(read_sample({parse_config("items: [{nmber: 1}]\n", "s.yaml")}),
                       Contains("s.yaml:1: unknown key 'nmber' in items.0, did you mean 'number'?"));
     CHECK_THROWS_WITH(read_sample({parse_config("words: [[a]]\n", "s.yaml")}),
