@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "platform/common/input_error.h"
 #include "platform/common/nearest.h"
 #include "platform/config/config_listing.h"
@@ -24,21 +25,28 @@ bool lies_in(const std::string& path, const std::string& outer) {
     return path.size() > outer.size() && path.compare(0, outer.size(), outer) == 0 && path[outer.size()] == '.';
 }
 
+/// \param prefix of a target that is written relative to its node ("node0."); messages do without it
 /// \param where stand before a message about the target and about the kind
-fault& find_fault(const std::string& target, const std::string& kind, const std::string& where_target,
-                  const std::string& where_kind) {
+fault& find_fault(const std::string& prefix, const std::string& target, const std::string& kind,
+                  const std::string& where_target, const std::string& where_kind) {
+    const auto whole = prefix + target;
+    const auto starts = [&](const std::string& path) { return path.compare(0, prefix.size(), prefix) == 0; };
+    const auto shown = [&](const std::string& path) { return starts(path) ? path.substr(prefix.size()) : path; };
     std::vector<fault*> inside;
     for (auto* f : all_faults()) {
-        if (f->target() == target && f->kind() == kind) return *f;
-        if (f->target() == target || lies_in(f->target(), target)) inside.push_back(f);
+        if (f->target() == whole && f->kind() == kind) return *f;
+        if (f->target() == whole || lies_in(f->target(), whole)) inside.push_back(f);
     }
     if (inside.empty()) {
         std::set<std::string> targets;
-        for (const auto* f : all_faults()) targets.insert(f->target());
-        if (targets.empty()) throw input_error(fmt::format("{}: nothing in this machine offers faults", where_target));
+        for (const auto* f : all_faults())
+            if (starts(f->target())) targets.insert(shown(f->target()));
+        if (targets.empty())
+            throw input_error(
+                fmt::format("{}: nothing in this {} offers faults", where_target, prefix.empty() ? "machine" : "node"));
         const std::vector<std::string> known(targets.begin(), targets.end());
         throw input_error(fmt::format(
-            "{}: no fault can happen to '{}'{} (allowed: {})", where_target, target, hint(target, known),
+            "{}: no fault can happen to '{}'{} (allowed: {})", where_target, target, hint(shown(target), known),
             known.size() > 12 ? "see `fabricvp describe CONFIG --faults`" : fmt::format("{}", fmt::join(known, ", "))));
     }
     std::vector<std::string> kinds, places;
@@ -47,7 +55,7 @@ fault& find_fault(const std::string& target, const std::string& kind, const std:
         if (std::find(kinds.begin(), kinds.end(), f->kind()) == kinds.end()) kinds.push_back(f->kind());
         if (f->kind() != kind) continue;
         found = f;
-        places.push_back(f->target());
+        places.push_back(shown(f->target()));
     }
     if (!found)
         throw input_error(fmt::format("{}: '{}' is no fault of {}{} (allowed: {})", where_kind, kind, target,
@@ -112,9 +120,27 @@ std::unique_ptr<fault_injection> order_of(fault& f, const std::vector<unparsed_v
                                           const std::string& path) {
     auto order = f.order();
     argument_reader reader(arguments, path);
-    order->describe(reader);
+    try {
+        order->describe(reader);
+    } catch (const std::invalid_argument& e) {  // "key: what is wrong": a value in range that means nothing
+        const std::string what = e.what();
+        const auto key = what.substr(0, what.find(':'));
+        const auto given =
+            std::find_if(arguments.begin(), arguments.end(), [&](const auto& a) { return a.key == key; });
+        if (given == arguments.end()) throw;
+        throw input_error(fmt::format("{}: {}.{}", given->origin, path, what));
+    }
     reader.finish();
     return order;
+}
+
+/// The node that a block is in; the first one for what lies between nodes.
+std::size_t node_of(const std::string& target, std::size_t nodes) {
+    for (std::size_t n = 0; n < nodes; ++n) {
+        const auto name = fmt::format("node{}", n);
+        if (target == name || lies_in(target, name)) return n;
+    }
+    return 0;
 }
 
 }  // namespace
@@ -122,7 +148,8 @@ std::unique_ptr<fault_injection> order_of(fault& f, const std::vector<unparsed_v
 void fault_plan::add_configured() {
     const auto& p = m_hardware.params;
     m_listening.assign(p.nodes.size(), false);
-    for (std::size_t i = 0; i < p.faults.size(); ++i) add(p.faults[i], fmt::format("faults.{}", i), 0, "");
+    for (std::size_t i = 0; i < p.faults.size(); ++i)
+        add(p.faults[i], fmt::format("faults.{}", i), node_of(p.faults[i].target, p.nodes.size()), "");
     for (std::size_t n = 0; n < p.nodes.size(); ++n)
         if (m_hardware.nodes[n])
             for (std::size_t i = 0; i < p.nodes[n].faults.size(); ++i)
@@ -135,11 +162,12 @@ void fault_plan::add(const fault_params& p, const std::string& path, std::size_t
             throw input_error(fmt::format("{}: {} needs a {}", p.origin, path, key));
     auto made = std::make_unique<planned>();
     if (!is_local || is_local(prefix + p.target)) {
-        auto& f = find_fault(prefix + p.target, p.kind, fmt::format("{}: {}.target", p.target_origin, path),
+        auto& f = find_fault(prefix, p.target, p.kind, fmt::format("{}: {}.target", p.target_origin, path),
                              fmt::format("{}: {}.kind", p.kind_origin, path));
         made->order = order_of(f, p.arguments, path);
     }
     made->mark = p.when;
+    made->path = path;
     made->node = node;
     made->after = prefix.empty() ? std::max(p.at.value, m_lookahead) : p.at.value;  // it may happen to another node
     made->number = m_planned.size();
@@ -173,6 +201,13 @@ void fault_plan::marked(std::size_t node, const std::string& label) {
     }
 }
 
+void fault_plan::tell_waiting() const {
+    for (const auto& p : m_planned)
+        if (p->waiting && m_hardware.nodes[p->node])
+            log_message(log_level::warning, p->path,
+                        fmt::format("it has not happened: node{} has set no mark {}", p->node, quoted(p->mark)));
+}
+
 void fault_plan::order(std::size_t number, ticks when) {
     auto& p = *m_planned.at(number);
     p.waiting = false;
@@ -181,7 +216,7 @@ void fault_plan::order(std::size_t number, ticks when) {
 
 void fault_plan::inject(const std::string& target, const std::string& kind, ticks at,
                         const std::vector<unparsed_value>& arguments) {
-    auto& f = find_fault(target, kind, "target", "kind");
+    auto& f = find_fault("", target, kind, "target", "kind");
     auto made = std::make_unique<planned>();
     made->order = order_of(f, arguments, fmt::format("{} {}", f.target(), kind));
     if (at < m_hardware.timeline.now())

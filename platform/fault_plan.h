@@ -33,11 +33,14 @@ public:
     /// \param at absolute simulated time \throws input_error
     void inject(const std::string& target, const std::string& kind, ticks at,
                 const std::vector<unparsed_value>& arguments);
+    /// Logs faults whose marks have not come.
+    void tell_waiting() const;
 
 private:
     struct planned {
         std::unique_ptr<fault_injection> order;
         std::string mark;  ///< happens `after` this label, if not empty
+        std::string path;  ///< where the configuration has it ("faults.0")
         std::size_t node = 0;
         ticks after = 0;
         std::size_t number = 0;  ///< among those of the whole machine

@@ -80,6 +80,7 @@ void platform::implementation::check_scopes() const {
 
 platform::implementation::~implementation() {
     if (onlooker) onlooker->close();
+    if (hardware->timeline.now()) planned_faults->tell_waiting();
     for (auto& a : contexts) a.gdb.reset();  // it knows the harts
 }
 

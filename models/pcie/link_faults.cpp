@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pcie/link_faults.h"
 
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "pcie/link_speed.h"
 #include "pcie/port.h"
 
 namespace fabricvp::pcie {
 
 void link_faults::training_arguments::describe(parameter_visitor& v) {
     v.field("lanes", lanes, between{0, static_cast<double>(max_lanes)}, "lanes each way; 0: as many as both ends have");
+    if (lanes && !is_width(lanes))
+        throw std::invalid_argument(fmt::format("lanes: {} is no width: give 0, {}", lanes, width_list));
     v.field("generation", generation, between{0, static_cast<double>(max_generation)},
             "generation; 0: the highest of both ends");
 }

@@ -49,7 +49,9 @@ void image_params::describe(parameter_visitor& v) {
 
 void fault_params::describe(parameter_visitor& v) {
     v.field("at", at, between{0, 1e18}, "simulated time at which it happens");
-    v.field("when", when, "label of a mark of the node's firmware; `at` then counts from the first such mark");
+    v.field("when", when,
+            "label of a mark of the firmware of the target's node, or of node0 if the target is in none; `at` then "
+            "counts from the first such mark");
     v.field("target", target, "hierarchical name of the block that it happens to; below a node, relative to the node");
     v.field("kind", kind, "kind of fault; `fabricvp describe CONFIG --faults` lists what each block offers");
     if (const auto where = v.origin_of(""); !where.empty()) {

@@ -92,6 +92,7 @@ def test_faults_happen_at_their_time_and_are_counted(machine):
             "several places for retrain: give one of node0.pcie.board.downstream_port0",
         ),
         ("node0.pcie.left", "retrain", {"lanes": 17}, r"lanes: 17 is out of range: give 0 … 16"),
+        ("node0.pcie.left", "retrain", {"lanes": 3}, r"lanes: 3 is no width: give 0, 1, 2, 4, 8, 12, 16, 32"),
         ("node0.pcie.left", "retrain", {"lane": 3}, "unknown key 'lane'.*did you mean 'lanes'"),
         ("node0.pcie.left", "link_down", {"lasting": 3}, "'3' needs a unit"),
         ("node0.pcie.left", "drop", {"flow": "both"}, "'both' is not one of posted, non_posted, completion"),
@@ -140,6 +141,10 @@ def test_faults_of_a_configuration(machine):
             r"text:8: faults\.0\.lanes: 17 is out of range: give 0 … 16",
         ),
         (
+            "{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: 7}",
+            r"text:8: faults\.0\.lanes: 7 is no width: give 0, 1, 2, 4, 8, 12, 16, 32",
+        ),
+        (
             "{at: 1 us, target: node0.pcie.left, kind: retrain, lane: 1}",
             r"text:8: unknown key 'lane' in faults\.0.*allowed: lanes, generation",
         ),
@@ -154,6 +159,46 @@ def test_faults_of_a_configuration(machine):
 def test_bad_faults_of_a_configuration(item, message):
     with pytest.raises(fabricvp.InputError, match=f"^{message}"):
         fabricvp.spawn(text=f"{TREE}faults:\n  - {item}\n")
+
+
+@pytest.mark.parametrize(
+    "item, message",
+    [
+        ("target: node0.pcie.left, kind: retrain", r"target: .* 'node0\.pcie\.left', did you mean 'pcie\.left'\?"),
+        (
+            "target: pcie.lift, kind: retrain",
+            r"target: .* to 'pcie\.lift', did you mean 'pcie\.left'\? \(allowed: host",
+        ),
+        ("target: pcie.left, kind: retrian", r"kind: 'retrian' is no fault of pcie\.left, did you mean 'retrain'\?"),
+        (
+            "target: pcie.board, kind: retrain",
+            r"target: pcie\.board has several .* one of pcie\.board\.downstream_port0,",
+        ),
+    ],
+)
+def test_messages_about_faults_of_a_node_name_what_lies_in_it(item, message):
+    with pytest.raises(fabricvp.InputError, match=rf"^text:9: node0\.faults\.0\.{message}"):
+        fabricvp.spawn(text=f"{TREE}nodes:\n  - faults:\n    - {{at: 1 us, {item}}}\n")
+
+
+def test_a_mark_is_that_of_the_node_of_the_target(machine, assemble):
+    text = TREE + "nodes: 2\nfaults:\n"
+    for node in (0, 1):
+        text += f"  - {{when: x, at: 2 us, target: node{node}.pcie.root.root_port0, kind: link_down}}\n"
+    platform = machine(text=text)
+    platform.nodes[0].load_images(firmware=assemble(IDLE))
+    platform.nodes[1].load_images(firmware=assemble(LOOKS))
+    platform.run("1 ms")
+    assert platform.statistics["node0.pcie.root.root_port0.link_downs"] == 0
+    assert platform.statistics["node1.pcie.root.root_port0.link_downs"] == 1
+
+
+def test_a_fault_whose_mark_never_comes_is_told(command, tmp_path):
+    (tmp_path / "waits.yaml").write_text("base: hello\nfaults: [{when: nowhere, target: node0, kind: power_off}]\n")
+    done = command("run", "waits.yaml", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "faults.0: it has not happened: node0 has set no mark 'nowhere'" in done.stderr
+    assert "has not happened" not in command("check", "waits.yaml").stderr
 
 
 def test_a_fault_waits_for_a_mark_of_the_firmware(machine):
