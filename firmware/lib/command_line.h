@@ -10,8 +10,8 @@
 const char* command_line_find(const char* line, const char* key);
 /* Value of `key=` for the application whose name is at `app`, NULL if absent. */
 const char* command_line_value(const char* app, const char* key);
-/* Refuses words `key=value` whose key is none of these, up to the next `app=`: a misspelt key would silently leave its
- * default in place. */
+/* Refuses words that are no `key=value` with one of these keys, up to the next `app=`: a misspelt key would silently
+ * leave its default in place. */
 void command_line_only(const char* line, const char* const* keys, unsigned count);
 /* A whole number up to the next blank; `otherwise` for NULL. \returns false if it is none, or does not fit */
 bool command_line_number(const char* text, uint64_t otherwise, uint64_t* value);

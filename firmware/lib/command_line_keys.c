@@ -23,8 +23,9 @@ void command_line_only(const char* line, const char* const* keys, unsigned count
         if (word != line && word[-1] != ' ') continue;
         size_t length = 0;
         while (word[length] && word[length] != ' ' && word[length] != '=') ++length;
-        if (word[length] != '=') continue;
-        if (length == 3 && strncmp(word, "app", 3) == 0) return;
-        if (!is_among(word, length, keys, count)) refuse(word, length, keys, count);
+        if (!length && word[length] != '=') continue; /* a blank */
+        const bool has_value = word[length] == '=';
+        if (has_value && length == 3 && strncmp(word, "app", 3) == 0) return;
+        if (!has_value || !is_among(word, length, keys, count)) refuse(word, length, keys, count);
     }
 }

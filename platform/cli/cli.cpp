@@ -78,6 +78,17 @@ void check_values(const options::options_description& known, const options::vari
     }
 }
 
+/// What is wrong with an argument that no option and no place takes.
+std::string surplus(const options::options_description& known, const std::string& word, const arguments& given,
+                    const command& c) {
+    const auto at = std::find(given.begin(), given.end(), word);
+    if (at != given.begin() && at != given.end())
+        for (const auto& option : known.options())
+            if (at[-1] == "--" + option->long_name() && !option->semantic()->max_tokens())
+                return fmt::format("{} takes no value: {} (see fabricvp {} --help)", at[-1], quoted(word), c.name);
+    return fmt::format("{}: unexpected argument: usage: fabricvp {} {}", quoted(word), c.name, c.usage);
+}
+
 int execute(const command& c, const arguments& rest) {
     auto described = c.describe();
     described.add_options()("help,h", "show this help");
@@ -88,6 +99,8 @@ int execute(const command& c, const arguments& rest) {
             all.add_options()(name, options::value<std::string>());
             positional.add(name, 1);
         }
+    all.add_options()("surplus", options::value<arguments>());
+    positional.add("surplus", -1);
     options::variables_map given;
     try {
         using style = options::command_line_style::style_t;
@@ -108,6 +121,7 @@ int execute(const command& c, const arguments& rest) {
     } catch (const options::error& e) {
         throw input_error(fmt::format("{} (see fabricvp {} --help)", e.what(), c.name));
     }
+    if (given.count("surplus")) throw input_error(surplus(all, given["surplus"].as<arguments>()[0], rest, c));
     if (given.count("help")) {
         std::fputs(help_of(c).c_str(), stdout);
         return status::ok;

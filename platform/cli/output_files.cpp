@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "platform/cli/run_parts.h"
+#include "platform/common/files.h"
 #include "platform/common/input_error.h"
+#include "platform/results/run_folder.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -15,7 +17,6 @@ namespace fs = std::filesystem;
 
 struct named_file {
     std::string option, path;
-    bool written;
 };
 
 /// All values of an option, without the node that they are for.
@@ -35,20 +36,30 @@ std::optional<std::string> behind(const std::string& prefix, const std::string& 
     return text.substr(prefix.size());
 }
 
-std::vector<named_file> named_files(const options::variables_map& given) {
+std::vector<named_file> read_files(const options::variables_map& given) {
     std::vector<named_file> files;
     for (const char* option :
          {"CONFIG", "script", "replay", "symbols", "plugin", "kernel-elf", "firmware", "kernel", "initrd"})
-        for (const auto& path : values_of(given, option)) files.push_back({option, path, false});
-    for (const char* option : {"capture", "record", "coverage", "junit", "profile"})
-        for (const auto& path : values_of(given, option))
-            if (path != "-") files.push_back({option, path, true});
+        for (const auto& path : values_of(given, option)) files.push_back({option, path});
+    return files;
+}
+
+std::vector<named_file> written_files(const options::variables_map& given) {
+    std::vector<named_file> files;
+    for (const char* option : {"capture", "record", "coverage", "junit"})
+        for (const auto& path : values_of(given, option)) files.push_back({option, path});
+    for (const auto& page : values_of(given, "profile")) {
+        if (page == "-") continue;  // into the folder of results
+        files.push_back({"profile", page});
+        const fs::path path(page);
+        if (path.extension() == ".html") files.push_back({"profile", fs::path(path).replace_extension(".folded")});
+    }
     for (const auto& where : values_of(given, "console"))
-        if (const auto path = behind("file:", where)) files.push_back({"console", *path, true});
+        if (const auto path = behind("file:", where)) files.push_back({"console", *path});
     for (const auto& member : values_of(given, "arg")) {
         static const std::regex output("^(?:inout|out:[^:]*):(.+)$");  // it may be what another member is read from
         std::smatch found;
-        if (std::regex_match(member, found, output)) files.push_back({"arg", found[1], true});
+        if (std::regex_match(member, found, output)) files.push_back({"arg", found[1]});
     }
     return files;
 }
@@ -65,17 +76,41 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 std::string shown(const named_file& file) { return fmt::format("--{} {}", file.option, file.path); }
 
+bool lies_in(const std::string& folder, const std::string& path) {
+    std::error_code error;
+    const auto parent = fs::weakly_canonical(fs::absolute(path, error), error).parent_path();
+    return parent == fs::weakly_canonical(fs::absolute(folder, error) / ".", error).parent_path() ||
+           parent == fs::weakly_canonical(fs::absolute(folder, error), error);
+}
+
 }  // namespace
 
-void check_output_files(const options::variables_map& given) {
-    const auto files = named_files(given);
-    for (std::size_t i = 0; i < files.size(); ++i)
-        for (std::size_t j = i + 1; j < files.size(); ++j) {
-            if (!files[j].written || !is_same_file(files[j].path, files[i].path)) continue;
-            throw input_error(files[i].written
-                                  ? fmt::format("{}: --{} writes that file, too", shown(files[j]), files[i].option)
-                                  : fmt::format("{}: the run reads that file", shown(files[j])));
-        }
+out_folder::out_folder(const options::variables_map& given) {
+    const auto outputs = written_files(given);
+    const auto inputs = read_files(given);
+    for (auto file = outputs.begin(); file != outputs.end(); ++file) {
+        for (const auto& input : inputs)
+            if (is_same_file(file->path, input.path))
+                throw input_error(fmt::format("{}: the run reads that file", shown(*file)));
+        for (auto other = outputs.begin(); other != file; ++other)
+            if (is_same_file(file->path, other->path))
+                throw input_error(fmt::format("{}: --{} writes that file, too", shown(*file), other->option));
+    }
+    if (!given.count("out")) return;
+    const auto out = text_option(given, "out");
+    for (const auto& file : outputs) {
+        if (!lies_in(out, file.path)) continue;
+        if (file.option != "profile" && run_folder::is_result(fs::path(file.path).filename().string()))
+            throw input_error(fmt::format("{}: --out writes that file, too", shown(file)));
+        if (fs::exists(out)) continue;
+        make_folder(out);
+        m_made = out;
+    }
+}
+
+out_folder::~out_folder() {
+    std::error_code ignored;
+    if (!m_made.empty()) fs::remove(m_made, ignored);  // unless there is something in it
 }
 
 }  // namespace fabricvp::cli

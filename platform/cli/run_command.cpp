@@ -180,7 +180,7 @@ options::options_description run_options() {
 
 int run(const options::variables_map& given) {
     if (const auto status = run_ranks(given)) return *status;
-    check_output_files(given);
+    const out_folder folder(given);
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
     std::vector<kernel_output> outputs;
@@ -261,10 +261,11 @@ void report_kernels(const statistics_snapshot& values) {
         fmt::print(stderr, "fabricvp: {:.0f} wavefront-instructions by {:.1f} lanes on average\n", wavefronts,
                    lanes / wavefronts);
     if (scratch > max_scratch * transactions)
-        fmt::print(stderr,
-                   "fabricvp: {:.0f} % of the lanes' memory transactions are for their stacks: `fabricvp cc --report` "
-                   "shows which kernels keep registers there\n",
-                   100 * scratch / transactions);
+        fmt::print(
+            stderr,
+            "fabricvp: {:.0f} % of the lanes' memory transactions are for their stacks (of a source in OpenCL C, HIP "
+            "or CUDA, `fabricvp cc --report` shows which kernels keep registers there)\n",
+            100 * scratch / transactions);
 }
 
 /// What planned ranks could gain.

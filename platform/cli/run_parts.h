@@ -15,8 +15,18 @@ namespace fabricvp::cli {
 /// \throws input_error
 std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::communicator* communicator,
                                   std::vector<kernel_output>& outputs);
-/// \throws input_error where a file of results would take another's place, or that of a file that the run reads
-void check_output_files(const options::variables_map& given);
+/// The folder of --out, made before files in it are looked at, and gone again where the run leaves nothing there.
+class out_folder {
+public:
+    /// \throws input_error where a file that is written would take another's place, or that of a file that is read
+    explicit out_folder(const options::variables_map& given);
+    ~out_folder();
+    out_folder(const out_folder&) = delete;
+    out_folder& operator=(const out_folder&) = delete;
+
+private:
+    std::string m_made;
+};
 /// A page about the run (--monitor), as long as what is returned lives; null: none is wanted. With ranks in rank 0,
 /// once all have made their monitor. \throws input_error
 std::shared_ptr<void> serve_page(platform& p, const options::variables_map& given);

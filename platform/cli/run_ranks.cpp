@@ -77,9 +77,11 @@ int execute_rank(const options::variables_map& given, ranks::process_communicato
     std::vector<kernel_output> outputs;
     ticks limit = never;
     std::string error;
+    std::optional<out_folder> folder;
     held_file junit, coverage;  // while the run lasts
     std::string profile_page;
     try {
+        if (first) folder.emplace(given);
         check_with_ranks(given);
         limit = time_limit(given);
         p = prepare(given, &communicator, outputs);
@@ -193,7 +195,6 @@ std::optional<int> run_ranks(const options::variables_map& given) {
         if (wanted.value_or(1) > 1 || by_mpirun) {
             if (by_mpirun || how == transport::mpi) ranks::check_mpi();
             check_with_ranks(given);
-            check_output_files(given);
         }
     } catch (const input_error&) {
         if (here && here->rank != 0) return status::ok;  // rank 0 says it

@@ -21,16 +21,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What platform::write_results() leaves, what Python draws of it, and what a run that was killed meanwhile leaves of
-/// it.
-bool is_result(const std::string& name) {
-    static const std::regex names(
-        R"((run\.json|stats\.(json|csv)|config\.resolved\.yaml|regions\.json|trace\.json|)"
-        R"(topology\.json|machine\.svg|fabric(\.node\d+)?\.svg|console\.node\d+\.(log|input))(\.\d+\.tmp)?)");
-    return std::regex_match(name, names);
+/// What a run that was killed meanwhile leaves of a result.
+bool is_unfinished(const std::string& name) {
+    static const std::regex temporary(R"((.*)\.\d+\.tmp)");
+    std::smatch found;
+    return std::regex_match(name, found, temporary) && run_folder::is_result(found[1]);
 }
 
 }  // namespace
+
+bool run_folder::is_result(const std::string& name) {
+    static const std::regex names(
+        R"(run\.json|stats\.(json|csv)|config\.resolved\.yaml|regions\.json|trace\.(json|pftrace)|)"
+        R"(profile\.(html|folded)|topology\.json|machine\.svg|fabric(\.node\d+)?\.svg|)"
+        R"(console\.node\d+\.(log|input)|initrd\.node\d+\.img)");
+    return std::regex_match(name, names);
+}
 
 run_folder::run_folder(const std::string& path) : m_path(path) {
     make_folder(path);
@@ -55,7 +61,8 @@ void run_folder::clear() const {
     std::vector<fs::path> old;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(m_path, error))
-        if (is_result(entry.path().filename().string())) old.push_back(entry.path());
+        if (const auto name = entry.path().filename().string(); is_result(name) || is_unfinished(name))
+            old.push_back(entry.path());
     for (const auto& file : old)
         if (!error) fs::remove(file, error);
     if (!error) return;

@@ -15,6 +15,9 @@ public:
     run_folder(const run_folder&) = delete;
     run_folder& operator=(const run_folder&) = delete;
 
+    /// Whether platform::write_results(), a profile without a name of its own, or Python's pictures leave such a file.
+    static bool is_result(const std::string& name);
+
     const std::string& path() const { return m_path; }
     /// True if `other` leads to the same folder.
     bool is(const std::string& other) const;

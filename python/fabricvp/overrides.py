@@ -18,6 +18,8 @@ def flatten(overrides: Mapping[str, Any] | None, keywords: Mapping[str, Any]) ->
     """
     if "ranks" in keywords:
         raise InputError("ranks: fabricvp.run_ranks() runs a machine as several processes; a platform is one")
+    if overrides is not None and not isinstance(overrides, Mapping):
+        raise InputError(f"overrides: a mapping of paths to values, not {type(overrides).__name__}")
     result: dict[str, str] = {}
     for name, value in keywords.items():
         _add(result, name.replace("__", "."), value)

@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     from .monitor.page_server import Monitor
 
 
+def _callable(function: Callable[[], Any]) -> Callable[[], Any]:
+    if not callable(function):
+        raise TypeError(f"a function that takes no arguments is needed, not {function!r}")
+    return function
+
+
 class Platform:
     """A machine with its nodes, consoles, memories and statistics.
 
@@ -311,6 +317,7 @@ class Platform:
         try:
             self._core.check_not_running()
             for condition in conditions:
+                self._check_node(getattr(condition, "node", 0))
                 armed.append(condition)
                 if condition.arm(self):  # true already
                     return RunResult(
@@ -323,6 +330,10 @@ class Platform:
                 condition.disarm(self)
         match = next((c.match for c in armed if c.match is not None), None)
         return RunResult(Outcome(outcome), status, detail, self.now, match, self._outcomes())
+
+    def _check_node(self, index: int) -> None:
+        if not -len(self.nodes) <= index < len(self.nodes):
+            raise IndexError(f"until: there is no node{index}: the machine has node0 to node{len(self.nodes) - 1}")
 
     def _outcomes(self) -> tuple[NodeOutcome, ...]:
         return tuple(node.outcome for node in self.nodes)
@@ -338,11 +349,11 @@ class Platform:
 
     def call_at(self, time: Time, function: Callable[[], Any]) -> Timer:
         """Calls a function at an absolute simulated time, once. It must not block; its exception ends `run()`."""
-        return Timer(self._core.call_at(to_picoseconds(time), function))
+        return Timer(self._core.call_at(to_picoseconds(time), _callable(function)))
 
     def call_in(self, delay: Time, function: Callable[[], Any]) -> Timer:
         """Calls a function after a simulated time, once. It must not block; its exception ends `run()`."""
-        return Timer(self._core.call_at(self._core.now() + to_picoseconds(delay), function))
+        return Timer(self._core.call_at(self._core.now() + to_picoseconds(delay), _callable(function)))
 
     # Faults --------------------------------------------------------------------------------------------------------
 

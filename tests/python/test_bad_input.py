@@ -28,6 +28,8 @@ def test_overrides_in_all_forms(tmp_path):
     }
     with pytest.raises(fabricvp.InputError, match="no value of a configuration"):
         flatten({"a": object()}, {})
+    with pytest.raises(fabricvp.InputError, match="overrides: a mapping of paths to values, not list"):
+        flatten(["a"], {})
 
 
 @pytest.mark.parametrize(("option", "value"), [("size", "4096"), ("size", 2.5), ("gpus", "1"), ("gpus", True)])

@@ -53,6 +53,8 @@ COMMON = "size, gpus, placement, dispatch, seed, limit, declared, places, schedu
     ("machine", "line", "says"),
     [
         (["hello"], "entires=4", "there is no option entires: this program takes none"),
+        (["hello"], "nonsense", "there is no option nonsense: this program takes none"),
+        (["gpu", "--firmware", "firmware:gpu_apps.elf"], "size app=spmv", "there is no option size, but app"),
         (["bare", "--firmware", "firmware:pcie_demo.elf"], "a=1", "there is no option a: this program takes none"),
         (["gpu", "--firmware", "firmware:gpu_apps.elf"], "size=64 app=spmv", "there is no option size, but app"),
         (

@@ -151,6 +151,10 @@ def test_bad_conditions(machine):
         Watchpoint(0, kind="sideways")
     with pytest.raises(fabricvp.InputError):
         platform.run("1 ms", until=Breakpoint("no_such_symbol"))
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="there is no node3: the machine has node0 to node0"):
         platform.run("1 ms", until=ConsoleText("x", node=3))
+    with pytest.raises(IndexError, match="there is no node7"):
+        platform.run("1 ms", until={"node7": "x"})
+    with pytest.raises(TypeError, match="a function that takes no arguments is needed, not 3"):
+        platform.call_in("1 us", 3)
     assert platform.run("10 ms").outcome == Outcome.POWER_OFF

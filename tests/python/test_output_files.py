@@ -12,7 +12,11 @@ import pytest
         (["--script", "s", "--junit", "f", "--coverage", "f"], "--junit f: --coverage writes that file, too"),
         (["--script", "s", "--junit", "f", "--coverage", "./f"], "--junit f: --coverage writes that file, too"),
         (["--coverage", "linked", "--console", "file:s"], "--console s: --coverage writes that file, too"),
-        (["--profile", "f", "--console", "node0=file:f"], "--console f: --profile writes that file, too"),
+        (["--profile", "f.html", "--console", "node0=file:f.html"], "--console f.html: --profile writes that file"),
+        (["--profile", "f.html", "--coverage", "f.folded"], "--profile f.folded: --coverage writes that file, too"),
+        (["--console", "node0=file:f", "--console", "node1=file:f"], "--console f: --console writes that file, too"),
+        (["--out", "o", "--coverage", "o/stats.json"], "--coverage o/stats.json: --out writes that file, too"),
+        (["--out", "o", "--coverage", "o/f", "--junit", "g"], "--junit needs --script"),
         (["--script", "s", "--junit", "s"], "--junit s: the run reads that file"),
         (["--symbols", "s", "--coverage", "s"], "--coverage s: the run reads that file"),
         (["--replay", "node0=s", "--console", "file:s"], "--console s: the run reads that file"),
@@ -47,3 +51,41 @@ def test_several_may_write_to_a_device(command, assemble, tmp_path):
     done = command("run", "bare", "--time", "1us", "--coverage", "/dev/null", "--console", "file:/dev/null")
     assert done.returncode in (0, 1), done.stderr
     assert "too" not in done.stderr
+
+
+def test_a_source_is_not_written_over(command, tmp_path):
+    (tmp_path / "fill.cl").write_text("kernel void fill(global int *a) { *a = 1; }\n")
+    for more in (["--arg", "out:4:fill.cl"], ["--arg", "zeros:4", "--coverage", "fill.cl"]):
+        done = command("run", "gpu", "--program", "fill.cl", *more)
+        assert done.returncode == 2 and "fill.cl: the run reads that file" in done.stderr, done.stderr
+    assert (tmp_path / "fill.cl").read_text().startswith("kernel")
+
+
+def test_files_may_lie_in_the_folder_of_results(command, tmp_path):
+    done = command("run", "bare", "--time", "1us", "--out", "o", "--coverage", "o/f", "--profile", "o/p.html")
+    assert done.returncode == 0, done.stderr
+    assert {"f", "p.html", "p.folded", "stats.json"} <= {path.name for path in (tmp_path / "o").iterdir()}
+
+
+def test_results_of_an_earlier_run_go(command, tmp_path):
+    for name in ("trace.pftrace", "profile.html", "profile.folded", "initrd.node0.img", "stats.csv.77.tmp", "mine"):
+        (tmp_path / "o").mkdir(exist_ok=True)
+        (tmp_path / "o" / name).write_text("old")
+    done = command("run", "bare", "--time", "1us", "--out", "o")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "o" / "mine").exists()
+    assert not [path for path in (tmp_path / "o").iterdir() if path.name != "mine" and path.read_bytes() == b"old"]
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["run", "bare", "extra"], "'extra': unexpected argument: usage: fabricvp run CONFIG"),
+        (["run", "bare", "--trace", "x.json"], "--trace takes no value: 'x.json' (see fabricvp run --help)"),
+        (["run", "bare", "--", "a", "b"], "'a': unexpected argument"),
+        (["list", "foo"], "'foo': unexpected argument"),
+    ],
+)
+def test_an_argument_too_many(arguments, says, command):
+    done = command(*arguments)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr

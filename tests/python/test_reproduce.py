@@ -276,6 +276,13 @@ def test_bad_input_is_one_line(command, arguments, says):
     assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_folder_without_results_gets_no_page(command, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = command("reproduce", "--report", "empty")
+    assert done.returncode == 2 and "empty: holds no results of experiments" in done.stderr, done.stderr
+    assert not list((tmp_path / "empty").iterdir())
+
+
 def test_help_has_an_example(command):
     done = command("reproduce", "--help")
     assert done.returncode == 0 and "example: fabricvp reproduce all --quick --out results" in done.stdout

@@ -156,6 +156,10 @@ class Apps(CommandTest):
             self.assertEqual(first[0].text, again[0].text)
             self.assertEqual(without_wall_time(statistics(first[1])), without_wall_time(statistics(again[1])))
 
+    def test_a_small_table(self):
+        """All of its updates are under way at once, and some of them meet."""
+        self.run_app("gpu", "gups", size=1024)
+
     def test_a_wrong_result(self):
         """What the GPU writes to the host is lost on the way; signals, which are AtomicOps, come."""
         broken = self.write("broken.yaml", (CONFIGS / "gpu.yaml").read_text() + LOSSES)

@@ -139,19 +139,33 @@ FABRICVP_ROUNDINGS(FABRICVP_NARROWED, "fcvt.s.d")
     FABRICVP_DEVICE T f##scope(T* at, U operand) { \
         return f(at, (T)operand);                  \
     }
-#define FABRICVP_SCOPED_ATOMICS(scope)                                                            \
-    FABRICVP_SCOPED_ATOMIC(atomicAdd, scope)                                                      \
-    FABRICVP_SCOPED_ATOMIC(atomicSub, scope)                                                      \
-    FABRICVP_SCOPED_ATOMIC(atomicExch, scope) FABRICVP_SCOPED_ATOMIC(atomicMin, scope)            \
-        FABRICVP_SCOPED_ATOMIC(atomicMax, scope) FABRICVP_SCOPED_ATOMIC(atomicAnd, scope)         \
-            FABRICVP_SCOPED_ATOMIC(atomicOr, scope) FABRICVP_SCOPED_ATOMIC(atomicXor, scope)      \
-                FABRICVP_SCOPED_ATOMIC(atomicInc, scope)                                          \
-                    FABRICVP_SCOPED_ATOMIC(atomicDec, scope) template <class T, class U, class V> \
-                    FABRICVP_DEVICE T atomicCAS##scope(T* at, U expected, V desired) {            \
-        return atomicCAS(at, (T)expected, (T)desired);                                            \
+FABRICVP_SCOPED_ATOMIC(atomicAdd, _block)
+FABRICVP_SCOPED_ATOMIC(atomicSub, _block)
+FABRICVP_SCOPED_ATOMIC(atomicExch, _block)
+FABRICVP_SCOPED_ATOMIC(atomicMin, _block)
+FABRICVP_SCOPED_ATOMIC(atomicMax, _block)
+FABRICVP_SCOPED_ATOMIC(atomicAnd, _block)
+FABRICVP_SCOPED_ATOMIC(atomicOr, _block)
+FABRICVP_SCOPED_ATOMIC(atomicXor, _block)
+FABRICVP_SCOPED_ATOMIC(atomicInc, _block)
+FABRICVP_SCOPED_ATOMIC(atomicDec, _block)
+FABRICVP_SCOPED_ATOMIC(atomicAdd, _system)
+FABRICVP_SCOPED_ATOMIC(atomicSub, _system)
+FABRICVP_SCOPED_ATOMIC(atomicExch, _system)
+FABRICVP_SCOPED_ATOMIC(atomicMin, _system)
+FABRICVP_SCOPED_ATOMIC(atomicMax, _system)
+FABRICVP_SCOPED_ATOMIC(atomicAnd, _system)
+FABRICVP_SCOPED_ATOMIC(atomicOr, _system)
+FABRICVP_SCOPED_ATOMIC(atomicXor, _system)
+FABRICVP_SCOPED_ATOMIC(atomicInc, _system)
+FABRICVP_SCOPED_ATOMIC(atomicDec, _system)
+#define FABRICVP_SCOPED_CAS(f)                          \
+    template <class T, class U, class V>                \
+    FABRICVP_DEVICE T f(T* at, U expected, V desired) { \
+        return atomicCAS(at, (T)expected, (T)desired);  \
     }
-FABRICVP_SCOPED_ATOMICS(_block)
-FABRICVP_SCOPED_ATOMICS(_system)
+FABRICVP_SCOPED_CAS(atomicCAS_block)
+FABRICVP_SCOPED_CAS(atomicCAS_system)
 /* A part of a word. */
 FABRICVP_DEVICE unsigned short atomicCAS(unsigned short* at, unsigned short expected, unsigned short desired) {
     unsigned* const word = (unsigned*)((unsigned long)at & ~3ul);

@@ -31,6 +31,8 @@ _ONCE = ("program", "kernel-name", "grid", "block", "heap", "lds", "wavefront", 
 _OWN = (*_ONCE, "group", "arg", "define", "include")
 _BUFFERS = ("zeros", "in", "file", "inout", "out")
 _NUMBERS = ("u32", "i32", "u64", "i64", "f32", "f64")
+_WRITTEN = re.compile(r"(?:inout:|out:[^:]*:)(.+)")
+_WHERE = re.compile(r"^(?:--[a-z-]+=)?(?:node\d+=)?(?:file:)?")
 _MAIN = re.compile(r"^\s*int\s+main\s*\(", re.MULTILINE)
 _INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -77,6 +79,7 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
         if len(given[name]) > 1:
             raise InputError(f"--{name} is given {len(given[name])} times")
     path = Path(given["program"][0])
+    _keep(path, given["arg"], others)
     try:
         source = path.read_text(errors="surrogateescape")
     except OSError as error:
@@ -111,6 +114,15 @@ def kernel_arguments(arguments: list[str]) -> Iterator[list[str]]:
             *(("--lds", f"{kernel.lds_bytes + lds} B") if kernel.lds_bytes + lds else ()),
             *(word for text in words + block for word in ("--arg", text)),
         ]
+
+
+def _keep(source: Path, members: list[str], others: list[str]) -> None:
+    """Raises `InputError` where a file that the run writes is the source: one of ``--arg``, or of another option."""
+    written = {word: found[1] for word in members if (found := _WRITTEN.fullmatch(word))}
+    written |= {word: _WHERE.sub("", word) for word in others}
+    for word, name in written.items():
+        if os.path.isfile(name) and source.is_file() and os.path.samefile(name, source):
+            raise InputError(f"{word}: the run reads that file")
 
 
 def _by_lasp(others: list[str]) -> bool:

@@ -27,7 +27,7 @@ def _line(f: Finding) -> str:
     if f.alike > 1:
         text += f" (busiest of {f.alike})"
     if f.critical_share < f.share:
-        text += f", {100 * f.critical_share:.0f} % without what is busy behind"
+        text += f", {100 * f.critical_share:.0f} % explained by no busier resource"
     if f.queue:
         text += f"; {f.queue}"
     if f.changes:

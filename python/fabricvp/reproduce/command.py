@@ -81,6 +81,8 @@ def _report(options: argparse.Namespace) -> int:
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder of results")
     known = read_outcomes(folder)
+    if known is None and not any((folder / name / "result.json").is_file() for name in EXPERIMENTS):
+        raise InputError(f"{folder}: holds no results of experiments (fabricvp reproduce SYSTEM --out DIR makes some)")
     systems = systems_named(options.systems or (known.systems if known else [ALL]))
     write_report(prepare_folder(options.report), systems, known or Outcomes(options.quick, systems))
     print(f"written to {folder / PAGE}")

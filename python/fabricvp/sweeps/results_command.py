@@ -193,7 +193,11 @@ def _cache(folder: str) -> ResultCache:
     inner = Path(folder) / "result_cache"
     if not Path(folder).is_dir():
         raise InputError(f"{folder}: there is no such folder")
-    return ResultCache(inner if inner.is_dir() else folder)
+    cache = ResultCache(inner if inner.is_dir() else folder)
+    of_others = not inner.is_dir() and any(path.is_file() for path in Path(folder).iterdir())
+    if of_others and not cache.files() and not cache.earlier():
+        raise InputError(f"{folder}: holds no points (sweeps and experiments keep theirs in DIR/result_cache of --out)")
+    return cache
 
 
 def _find(cache: ResultCache, key: str) -> Stored:
