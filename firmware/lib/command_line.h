@@ -10,6 +10,11 @@
 const char* command_line_find(const char* line, const char* key);
 /* Value of `key=` for the application whose name is at `app`, NULL if absent. */
 const char* command_line_value(const char* app, const char* key);
+/* What stands behind the word at `line`. */
+static inline const char* command_line_behind(const char* line) {
+    while (*line && *line != ' ') ++line;
+    return line;
+}
 /* Refuses words that are no `key=value` with one of these keys, up to the next `app=`: a misspelt key would silently
  * leave its default in place. */
 void command_line_only(const char* line, const char* const* keys, unsigned count);

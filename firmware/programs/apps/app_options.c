@@ -39,7 +39,7 @@ void app_check_keys(const char* line) {
     memcpy(keys, common, sizeof common);
     for (const struct option* o = options; o < options + OPTIONS; ++o)
         if (word_is(line, o->app)) keys[count++] = o->key;
-    command_line_only(line, keys, count);
+    command_line_only(command_line_behind(line), keys, count);
 }
 
 bool app_options_are_valid(const char* line) {

@@ -53,7 +53,7 @@ static void check_keys(const struct known_app* app, const char* line) {
     if (strcmp(app->name, #of) == 0) keys[count++] = #option_key;
     GPU_DISTRIBUTED_APP_OPTIONS(OPTION)
 #undef OPTION
-    command_line_only(line, keys, count);
+    command_line_only(command_line_behind(line), keys, count);
 }
 
 void distributed_begin(struct distributed* run, const char* label) {
