@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs commands that pages show, and puts the figures that they print today in the place of those that stand there.
 
-    scripts/docs/examples.py docs/howto/compnet.md            every `fabricvp run` and `replay` of the page
-    scripts/docs/examples.py docs/howto/guide.md two_nodes    those that contain a word
+    .venv/bin/python scripts/docs/examples.py docs/howto/compnet.md            each `fabricvp run` and `replay`
+    .venv/bin/python scripts/docs/examples.py docs/howto/guide.md two_nodes    those that contain a word
 
 Lines keep their places: one that a page shows takes the figures of the printed line with the same words whose figures
-are nearest. Wall
-time and MIPS stay, since they are another host's. Lines whose words nothing printed are named; their page needs a
-person. Exit status 1 if there are any."""
+are nearest. Wall time and MIPS stay, since they are another host's. Lines whose words nothing printed are named; their
+page needs a person. Exit status 1 if there are any. Tutorials, whose commands build on each other, have
+tests/python/tutorials.py."""
 
 import os
 import re
