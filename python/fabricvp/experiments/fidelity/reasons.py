@@ -20,6 +20,12 @@ _FULL_LINK = (
 )
 _REASONS: tuple[tuple[str, str, str], ...] = (
     ("netcrafter", r"(in|helps) spmv|no workload loses", _REUSE),
+    (
+        "netcrafter",
+        r"trimming gains the most in gups",
+        "42 % of the flits of gups are padded, so packets find others to share flits with: stitching with selective"
+        " pooling gains more than trimming",
+    ),
     ("netcrafter", r"plain pooling hurts", _FULL_LINK),
     ("netcrafter", r"ideal: speed-up", _RANDOM_READS),
     ("netcrafter", r"all: speed-up, largest", _RANDOM_READS),
