@@ -96,7 +96,7 @@ class BadInput(CommandTest):
         self.assert_rejected(good, "--time", "1", says="--time: ")
         self.assert_rejected(good, "--time", "soon", says="--time: ")
         self.assert_rejected(good, "--time", says="--time")
-        self.assert_rejected(good, good, says="too many")
+        self.assert_rejected(good, good, says="unexpected argument")
         self.assert_rejected(
             good, "--console", "printer", says="console 'printer': must be stdio, file:PATH, tcp:PORT or none"
         )
