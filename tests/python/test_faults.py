@@ -186,8 +186,8 @@ def test_a_mark_is_that_of_the_node_of_the_target(machine, assemble):
     for node in (0, 1):
         text += f"  - {{when: x, at: 2 us, target: node{node}.pcie.root.root_port0, kind: link_down}}\n"
     platform = machine(text=text)
-    platform.nodes[0].load_images(firmware=assemble(IDLE))
-    platform.nodes[1].load_images(firmware=assemble(LOOKS))
+    platform.load_images(0, firmware=assemble(IDLE))
+    platform.load_images(1, firmware=assemble(LOOKS))
     platform.run("1 ms")
     assert platform.statistics["node0.pcie.root.root_port0.link_downs"] == 0
     assert platform.statistics["node1.pcie.root.root_port0.link_downs"] == 1
@@ -195,7 +195,7 @@ def test_a_mark_is_that_of_the_node_of_the_target(machine, assemble):
 
 def test_a_fault_whose_mark_never_comes_is_told(command, tmp_path):
     (tmp_path / "waits.yaml").write_text("base: hello\nfaults: [{when: nowhere, target: node0, kind: power_off}]\n")
-    done = command("run", "waits.yaml", "--quiet")
+    done = command("run", "waits.yaml")
     assert done.returncode == 0, done.stderr
     assert "faults.0: it has not happened: node0 has set no mark 'nowhere'" in done.stderr
     assert "has not happened" not in command("check", "waits.yaml").stderr

@@ -18,7 +18,7 @@ from ..experiments.points import core_seconds
 from ..experiments.registry import EXPERIMENTS, SYSTEMS
 from ..experiments.writing import Cost, prepare_folder
 from ..sweeps.progress import Progress, duration
-from .outcomes import Outcome, Outcomes, error_of, read_outcomes
+from .outcomes import FILE, Outcome, Outcomes, error_of, read_outcomes
 from .plan import ALL, arguments_of, broken_checks, experiments_of, finished, refuse_to_lose, systems_named
 from .process import run_experiment
 from .report import PAGE, write_report
@@ -81,7 +81,8 @@ def _report(options: argparse.Namespace) -> int:
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder of results")
     known = read_outcomes(folder)
-    if known is None and not any((folder / name / "result.json").is_file() for name in EXPERIMENTS):
+    found = [folder / FILE, *(folder / name / "result.json" for name in EXPERIMENTS)]
+    if not any(path.is_file() for path in found):
         raise InputError(f"{folder}: holds no results of experiments (fabricvp reproduce SYSTEM --out DIR makes some)")
     systems = systems_named(options.systems or (known.systems if known else [ALL]))
     write_report(prepare_folder(options.report), systems, known or Outcomes(options.quick, systems))
