@@ -28,7 +28,7 @@ node:
 
 COMMON = ["Power Management version 3", "Express (v2)", "Advanced Error Reporting"]
 CAPABILITIES = {
-    ROOT_PORT: [*COMMON, "Express (v2) Root Port", "Access Control Services"],
+    ROOT_PORT: [*COMMON, "Express (v2) Root Port"],
     UPSTREAM: [*COMMON, "Express (v2) Upstream Port"],
     DOWNSTREAM: [*COMMON, "Express (v2) Downstream Port", "Access Control Services"],
     COPY_ENGINE: [
