@@ -228,7 +228,7 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
                  kind == "block") {
             auto b = buffer_argument(kind, value, text);
             for (const auto& other : r.buffers)
-                if (!b.file.empty() && other.file == b.file)
+                if (!b.file.empty() && !other.file.empty() && is_same_file(other.file, b.file))
                     throw input_error(fmt::format("--arg {}: another buffer goes into that file", quoted(text)));
             bytes.resize(8);
             align(r.arguments, 8);

@@ -102,6 +102,15 @@ void throw_unwritable(const std::string& path, int error) {
     throw input_error(fmt::format("{}: cannot write: {}", path, std::strerror(error)));
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+    std::error_code error;
+    const auto status = fs::status(a, error);
+    if (fs::exists(status)) return fs::is_regular_file(status) && fs::equivalent(a, b, error);
+    const auto first = fs::weakly_canonical(fs::absolute(a, error), error);
+    const auto second = fs::weakly_canonical(fs::absolute(b, error), error);
+    return !first.empty() && first == second;
+}
+
 held_file check_writable(const std::string& path) {
     std::error_code ignored;
     const auto status = fs::status(path, ignored);

@@ -23,6 +23,10 @@ void write_file(const std::string& path, const std::string& contents);
 void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files,
                  const std::map<std::string, std::string>& copies = {});
 
+/// Whether two paths lead to one file, which may not be there yet. Devices and FIFOs, which several can write to, are
+/// never the same.
+bool is_same_file(const std::string& a, const std::string& b);
+
 /// Holds a FIFO open while it is, lest its reader see an end.
 using held_file = std::shared_ptr<void>;
 /// Whether output can go there, without opening or creating it: not a folder, no FIFO without a reader, in a folder

@@ -71,4 +71,4 @@ def test_bad_input(buffer, says, elf, command, tmp_path):
 
 def test_two_buffers_for_one_file(elf, command):
     done = command(*SMALL, elf, *buffers("out:8B:a.bin", "out:8B:a.bin"))
-    assert done.returncode == 2 and "--arg a.bin: --arg writes that file, too" in done.stderr, done.stderr
+    assert done.returncode == 2 and "another buffer goes into that file" in done.stderr, done.stderr

@@ -41,16 +41,15 @@ def test_buffers_of_a_kernel_may_be_written_back_but_not_two_to_one_file(command
     (tmp_path / "fill.cl").write_text("kernel void fill(global int *a, global int *b) { *a = 1; *b = 2; }\n")
     (tmp_path / "data").write_bytes(bytes(4))
     run = ("run", "gpu", "--program", "fill.cl", "--arg")
-    done = command(*run, "out:4:data", "--arg", "inout:data")
-    assert done.returncode == 2 and "--arg data: --arg writes that file, too" in done.stderr, done.stderr
+    done = command(*run, "out:4 B:./data", "--arg", "inout:data")
+    assert done.returncode == 2 and "another buffer goes into that file" in done.stderr, done.stderr
     done = command(*run, "in:data", "--arg", "inout:data")
     assert done.returncode == 0 and (tmp_path / "data").read_bytes() == b"\2\0\0\0", done.stderr
 
 
-def test_several_may_write_to_a_device(command, assemble, tmp_path):
+def test_several_may_write_to_a_device(command):
     done = command("run", "bare", "--time", "1us", "--coverage", "/dev/null", "--console", "file:/dev/null")
-    assert done.returncode in (0, 1), done.stderr
-    assert "too" not in done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_source_is_not_written_over(command, tmp_path):

@@ -157,8 +157,10 @@ class Apps(CommandTest):
             self.assertEqual(without_wall_time(statistics(first[1])), without_wall_time(statistics(again[1])))
 
     def test_a_small_table(self):
-        """All of its updates are under way at once, and some of them meet."""
-        self.run_app("gpu", "gups", size=1024)
+        """Of fewer than 4,096 entries too many updates would meet: they are under way at once."""
+        result, _ = self.run_app("gpu", "gups", size=1024)
+        self.assertEqual(result.returncode, 0, result.text + result.errors)
+        self.assertRegex(result.text, "lost +[0-5] of 512 updates")
 
     def test_a_wrong_result(self):
         """What the GPU writes to the host is lost on the way; signals, which are AtomicOps, come."""

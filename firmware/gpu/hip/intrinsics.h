@@ -79,20 +79,16 @@ FABRICVP_ORDER_BY_NAME(unsigned long long, ull)
     }
 #define FABRICVP_ROUNDED_INVERSE(suffix, mode, name, T, divide) \
     FABRICVP_DEVICE T __##name##_##suffix(T x) { return divide##_##suffix((T)1, x); }
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, fadd, float, "fadd.s")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, fsub, float, "fsub.s")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, fmul, float, "fmul.s")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, fdiv, float, "fdiv.s")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED1, fsqrt, float, "fsqrt.s")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED3, fmaf, float, "fmadd.s")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED_INVERSE, frcp, float, __fdiv)
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, dadd, double, "fadd.d")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, dsub, double, "fsub.d")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, dmul, double, "fmul.d")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, ddiv, double, "fdiv.d")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED1, dsqrt, double, "fsqrt.d")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED3, fma, double, "fmadd.d")
-FABRICVP_ROUNDINGS(FABRICVP_ROUNDED_INVERSE, drcp, double, __ddiv)
+#define FABRICVP_ARITHMETIC(letter, T, format, fused)                       \
+    FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, letter##add, T, "fadd." format)   \
+    FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, letter##sub, T, "fsub." format)   \
+    FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, letter##mul, T, "fmul." format)   \
+    FABRICVP_ROUNDINGS(FABRICVP_ROUNDED2, letter##div, T, "fdiv." format)   \
+    FABRICVP_ROUNDINGS(FABRICVP_ROUNDED1, letter##sqrt, T, "fsqrt." format) \
+    FABRICVP_ROUNDINGS(FABRICVP_ROUNDED3, fused, T, "fmadd." format)        \
+    FABRICVP_ROUNDINGS(FABRICVP_ROUNDED_INVERSE, letter##rcp, T, __##letter##div)
+FABRICVP_ARITHMETIC(f, float, "s", fmaf)
+FABRICVP_ARITHMETIC(d, double, "d", fma)
 FABRICVP_DEVICE float __frsqrt_rn(float x) { return (float)(1 / __builtin_sqrt((double)x)); }
 
 /* Conversions. Numbers beyond the type become its nearest value. NaN is 0, or of what has 64 bits the upper bit alone,
@@ -139,26 +135,17 @@ FABRICVP_ROUNDINGS(FABRICVP_NARROWED, "fcvt.s.d")
     FABRICVP_DEVICE T f##scope(T* at, U operand) { \
         return f(at, (T)operand);                  \
     }
-FABRICVP_SCOPED_ATOMIC(atomicAdd, _block)
-FABRICVP_SCOPED_ATOMIC(atomicSub, _block)
-FABRICVP_SCOPED_ATOMIC(atomicExch, _block)
-FABRICVP_SCOPED_ATOMIC(atomicMin, _block)
-FABRICVP_SCOPED_ATOMIC(atomicMax, _block)
-FABRICVP_SCOPED_ATOMIC(atomicAnd, _block)
-FABRICVP_SCOPED_ATOMIC(atomicOr, _block)
-FABRICVP_SCOPED_ATOMIC(atomicXor, _block)
-FABRICVP_SCOPED_ATOMIC(atomicInc, _block)
-FABRICVP_SCOPED_ATOMIC(atomicDec, _block)
-FABRICVP_SCOPED_ATOMIC(atomicAdd, _system)
-FABRICVP_SCOPED_ATOMIC(atomicSub, _system)
-FABRICVP_SCOPED_ATOMIC(atomicExch, _system)
-FABRICVP_SCOPED_ATOMIC(atomicMin, _system)
-FABRICVP_SCOPED_ATOMIC(atomicMax, _system)
-FABRICVP_SCOPED_ATOMIC(atomicAnd, _system)
-FABRICVP_SCOPED_ATOMIC(atomicOr, _system)
-FABRICVP_SCOPED_ATOMIC(atomicXor, _system)
-FABRICVP_SCOPED_ATOMIC(atomicInc, _system)
-FABRICVP_SCOPED_ATOMIC(atomicDec, _system)
+#define FABRICVP_SCOPED_ATOMICS(f) FABRICVP_SCOPED_ATOMIC(f, _block) FABRICVP_SCOPED_ATOMIC(f, _system)
+FABRICVP_SCOPED_ATOMICS(atomicAdd)
+FABRICVP_SCOPED_ATOMICS(atomicSub)
+FABRICVP_SCOPED_ATOMICS(atomicExch)
+FABRICVP_SCOPED_ATOMICS(atomicMin)
+FABRICVP_SCOPED_ATOMICS(atomicMax)
+FABRICVP_SCOPED_ATOMICS(atomicAnd)
+FABRICVP_SCOPED_ATOMICS(atomicOr)
+FABRICVP_SCOPED_ATOMICS(atomicXor)
+FABRICVP_SCOPED_ATOMICS(atomicInc)
+FABRICVP_SCOPED_ATOMICS(atomicDec)
 #define FABRICVP_SCOPED_CAS(f)                          \
     template <class T, class U, class V>                \
     FABRICVP_DEVICE T f(T* at, U expected, V desired) { \

@@ -50,10 +50,8 @@ FABRICVP_OF_WHOLE(tan) FABRICVP_OF_WHOLE(tanh) FABRICVP_OF_WHOLE(tgamma) FABRICV
 FABRICVP_OF_MIXED(atan2) FABRICVP_OF_MIXED(copysign) FABRICVP_OF_MIXED(fdim) FABRICVP_OF_MIXED(fmax)
 FABRICVP_OF_MIXED(fmin) FABRICVP_OF_MIXED(fmod) FABRICVP_OF_MIXED(hypot) FABRICVP_OF_MIXED(pow)
 FABRICVP_OF_MIXED(remainder)
-    /* clang-format on */
-    FABRICVP_C long labs(long x) noexcept {
-    return x < 0 ? -x : x;
-}
+FABRICVP_C long labs(long x) noexcept { return x < 0 ? -x : x; }
+/* clang-format on */
 FABRICVP_C long long llabs(long long x) noexcept { return x < 0 ? -x : x; }
 FABRICVP_DEVICE long abs(long x) { return labs(x); }
 FABRICVP_DEVICE long long abs(long long x) { return llabs(x); }
