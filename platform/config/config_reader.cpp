@@ -24,13 +24,13 @@ void require(const config_reader::layer& l, shape wanted, const std::string& wha
 
 const char* const every_item = "*";
 
-/// True for overrides of items of a list: of single ones ("--set node.devices.0.base=…") or of all ("--set
-/// node.gpus.*.…").
 bool names_item(const std::string& key) {
     return key == every_item || (!key.empty() && key.size() < 6 &&
                                  std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; }));
 }
 
+/// True for overrides of items of a list: of single ones ("--set node.devices.0.base=…") or of all ("--set
+/// node.gpus.*.…").
 bool names_items(const config_tree& tree) {
     return tree.kind == shape::mapping && !tree.entries.empty() &&
            std::all_of(tree.entries.begin(), tree.entries.end(), [](const auto& e) { return names_item(e.key); });

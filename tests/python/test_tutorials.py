@@ -84,3 +84,14 @@ def test_a_page_with_other_output_fails_and_is_rewritten(tmp_path):
     renewed = tutorials.work_through(page, tmp_path, lambda *about: wrong.append(about))
     assert wrong == [("cat a.txt", ["other"], ["text"])]
     assert renewed == page.replace("other", "text")
+
+
+def test_a_line_gets_the_figures_of_the_nearest_line_with_its_words():
+    shown = ["…", "# rate bytes=4096 time_ps=100", "all ok", "fabricvp: 0.5 s simulated in 2.00 s, 7 MIPS", "0x12 wri…"]
+    printed = ["# rate bytes=2 time_ps=99", "# rate bytes=4096 time_ps=105", "x", "fabricvp: 0.6 s simulated in 9.00 s,"
+               " 1 MIPS", "0x34 writes"]  # fmt: skip
+    unknown = []
+    assert tutorials.refreshed(shown, printed, unknown) == [
+        "…", "# rate bytes=4096 time_ps=105", "all ok", "fabricvp: 0.6 s simulated in 2.00 s, 7 MIPS", "0x34 wri…"
+    ]  # fmt: skip
+    assert unknown == ["all ok"]
