@@ -249,6 +249,16 @@ def test_netcrafter(experiment, tmp_path):
 
 
 @pytest.mark.timeout(1800)
+def test_netcrafter_as_published(experiment, tmp_path):
+    rows = experiment("netcrafter-mgpusim", "--only", "gups", "--points", "ideal", "all").measured
+    assert rows["ideal: speed-up, largest"] > rows["all: speed-up, largest"] > 1
+    found = json.loads((tmp_path / "found" / "result.json").read_text())
+    machines = {each["name"] for each in found["machines"]}
+    assert {"netcrafter_quad_mgpusim", "netcrafter_quad_mgpusim_ideal"} <= machines
+    assert not machines & {"netcrafter_quad", "netcrafter_quad_ideal"}
+
+
+@pytest.mark.timeout(1800)
 def test_netcrafter_against_load(experiment, tmp_path):
     rows = experiment("netcrafter-load", "--only", "transpose", "--points", "trimming", checks=3).measured
     load = pandas.read_csv(tmp_path / "found" / "load.csv").set_index("size")

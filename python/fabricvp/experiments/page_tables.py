@@ -297,6 +297,7 @@ PAGE_TABLES: dict[str, dict[str, Callable[[Frames], PageTable]]] = {
     "locality": {"summary": locality.summary, "declared": locality.declared, "times": locality.times},
     "microbenchmarks": {**microbenchmarks.TABLES},
     "netcrafter": {"speed_ups": netcrafter.speed_ups},
+    "netcrafter-mgpusim": {"speed_ups": netcrafter.speed_ups},
     "netcrafter-load": {"load": netcrafter_load.load},
     "netcrafter-training": {"training": netcrafter_training.training},
     "netcrafter-sensitivity": {

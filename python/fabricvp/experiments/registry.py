@@ -70,6 +70,11 @@ EXPERIMENTS: dict[str, Registered] = {
         "NetCrafter's gains against what the slow link costs, at five sizes of each workload, as MGPUSim has the GPUs",
         Budget(13700, 45),
     ),
+    "netcrafter-mgpusim": Registered(
+        "fabricvp.experiments.netcrafter.mgpusim",
+        "the same as netcrafter, on GPUs as MGPUSim has them: the machine of the published figures",
+        Budget(1120, 65),
+    ),
     "netcrafter-training": Registered(
         "fabricvp.experiments.netcrafter_training",
         "NetCrafter's gains for networks, by how their training is spread over the GPUs",
@@ -201,7 +206,9 @@ EXPERIMENTS: dict[str, Registered] = {
 #: Systems by the name that commands take.
 SYSTEMS: dict[str, System] = {
     "netcrafter": System(
-        "NetCrafter (ISCA 2025)", ("netcrafter", "netcrafter-load", "netcrafter-sensitivity"), ("netcrafter-training",)
+        "NetCrafter (ISCA 2025)",
+        ("netcrafter", "netcrafter-mgpusim", "netcrafter-load", "netcrafter-sensitivity"),
+        ("netcrafter-training",),
     ),
     "lanes": System("Asymmetric links (MICRO 2017)", ("lanes",), ("what-if",)),
     "pcie-congestion": System("PCIe congestion model (SC 2016)", ("pcie-congestion",)),
