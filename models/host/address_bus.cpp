@@ -7,6 +7,19 @@
 
 namespace fabricvp::host {
 
+namespace {
+/// What came of an access, for people.
+const char* text_of(tlm::tlm_response_status status) {
+    switch (status) {
+        case tlm::TLM_ADDRESS_ERROR_RESPONSE: return "reaches nothing";
+        case tlm::TLM_COMMAND_ERROR_RESPONSE: return "is none that its target takes";
+        case tlm::TLM_BURST_ERROR_RESPONSE: return "has a size or an alignment that its target does not take";
+        case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE: return "has byte enables, which its target does not take";
+        default: return "failed";
+    }
+}
+}  // namespace
+
 void address_bus_params::describe(parameter_visitor& v) {
     v.field("latency", latency, between{0, 1e9},
             "time an access takes on the interconnect, request and response together");
@@ -157,9 +170,8 @@ void address_bus::note_response(side from, int id, const bus_payload& payload, s
                                       : fmt::format("{}[{}]", from == side::hart ? "from_harts" : "from_devices", id);
     if (!m_reported.emplace(initiator, payload.get_command(), status).second) return;
     const char* what = payload.is_read() ? "read" : payload.is_write() ? "write" : "atomic access";
-    log(log_level::warning, *this,
-        "{}: {} of {} bytes at {:#x} answered {}; its further ones are only counted ({}.errors)", initiator, what,
-        payload.get_data_length(), address, payload.get_response_string(), name());
+    log(log_level::warning, *this, "{}: {} of {} bytes at {:#x} {}; its further ones are only counted ({}.errors)",
+        initiator, what, payload.get_data_length(), address, text_of(status), name());
 }
 
 unsigned address_bus::debug(int, bus_payload& payload) { return debug_transport(payload); }

@@ -1,8 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traps and returns, CSR instructions, system instructions (privileged specification 3.1, 3.3, 4.1).
+#include <tuple>
+
+#include "base/log.h"
 #include "riscv/hart_core.h"
 
 namespace fabricvp::riscv {
+
+namespace {
+const char* text_of(cause c) {
+    switch (c) {
+        case cause::instruction_misaligned: return "instruction address misaligned";
+        case cause::instruction_access: return "instruction access fault";
+        case cause::illegal_instruction: return "illegal instruction";
+        case cause::breakpoint: return "breakpoint";
+        case cause::load_misaligned: return "load address misaligned";
+        case cause::load_access: return "load access fault";
+        case cause::store_misaligned: return "store address misaligned";
+        case cause::store_access: return "store access fault";
+        case cause::ecall_user:
+        case cause::ecall_supervisor:
+        case cause::ecall_machine: return "environment call";
+        case cause::instruction_page: return "instruction page fault";
+        case cause::load_page: return "load page fault";
+        case cause::store_page: return "store page fault";
+    }
+    return "exception";
+}
+}  // namespace
 
 void hart::implementation::enter_handler(std::uint64_t code, bool interrupt, std::uint64_t value, std::uint64_t pc) {
     const auto delegated = interrupt ? state.mideleg : state.medeleg;
@@ -35,8 +60,38 @@ void hart::implementation::enter_handler(std::uint64_t code, bool interrupt, std
 }
 
 void hart::implementation::take_trap(cause c, std::uint64_t value, std::uint64_t pc) {
+    const auto trap_csrs = [this] {
+        return std::tuple(state.mode, state.mstatus, state.mcause, state.mepc, state.mtval, state.scause, state.sepc,
+                          state.stval);
+    };
+    const auto before = trap_csrs();
     ++owner.traps;
     enter_handler(static_cast<std::uint64_t>(c), false, value, pc);
+    const auto now = retired_count();
+    if (state.pc == pc && m_last_trap.pc == pc && m_last_trap.retired == now && trap_csrs() == before) {
+        if (!m_last_trap.told)
+            log(log_level::warning, owner,
+                "{} at pc {:#x}, where the handler of exceptions begins ({}): it comes again without end", text_of(c),
+                pc, state.mode == privilege::machine ? "mtvec" : "stvec");
+        m_last_trap.told = true;
+        if (!probe && !m_debugging && m_in_slice && (!code_cache || c == cause::instruction_access)) skip_traps();
+    }
+    m_last_trap.pc = pc;
+    m_last_trap.retired = now;
+    m_last_trap.budget = budget;
+}
+
+/// An exception at its handler's first instruction leaves the hart as it found it, so it comes until the slice is over:
+/// a program that has jumped into nothing would take minutes for a simulated second. Once two took the same time, the
+/// others are counted.
+void hart::implementation::skip_traps() {
+    const auto cost = m_last_trap.budget - budget;
+    if (cost == m_last_trap.cost && budget > 0) {
+        const auto more = (budget + cost - 1) / cost;
+        owner.traps += static_cast<std::uint64_t>(more);
+        budget -= more * cost;
+    }
+    m_last_trap.cost = cost;
 }
 
 void hart::implementation::take_interrupt(unsigned code) {

@@ -370,6 +370,7 @@ leave : {
     context = m->context;
     if (m->exit == exit_reason::fault) {
         m->budget = budget;
+        m->retired = retired;
         m->take_trap(m->fault_cause, m->fault_value, pc);
         budget = m->budget;
         pc = m->state.pc;

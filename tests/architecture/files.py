@@ -26,6 +26,7 @@ LOGGED_ONCE = {
     "models/fabric/interconnect.cpp",  # a link or a switch is dead, by the user's fault plan
     "models/network/switch.cpp",
     "models/host/address_bus.cpp",  # once for each initiator, kind of access and response
+    "models/riscv/hart_traps.cpp",  # once a hart
 }
 
 

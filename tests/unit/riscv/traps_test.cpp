@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
 #include "hart_bench.h"
+#include "riscv/hart_probe.h"
 
 using namespace fabricvp;
 using namespace fabricvp::riscv;
@@ -174,4 +180,86 @@ TEST_CASE("fields that are not writable keep legal values") {
     CHECK(write_read(csr::mhpmcounter3, 5) == 0);
     CHECK(write_read(csr::pmpaddr0, ~0ull) == (1ull << 54) - 1);
     CHECK(write_read(csr::pmpcfg0, 0x02) == 0);  // W without R is reserved
+}
+
+namespace {
+/// Listens to nothing; a hart with a probe executes each exception.
+struct deaf_probe final : hart_probe {
+    std::uint32_t decoded(std::uint64_t, const block&) override { return 0; }
+    void entered(const hart&, std::uint32_t, const block&, std::uint64_t, ticks, ticks) override {}
+    void left(std::uint32_t, unsigned) override {}
+    void rests(const hart&, hart_rest, ticks) override {}
+};
+
+/// What one sees of a hart: pc, CSRs of the trap, and how much the counts have grown.
+using seen = std::array<std::uint64_t, 7>;
+
+/// Jumps to where nothing is, with a handler at `vector` that begins with `first`.
+seen jump_to_nothing(std::uint64_t vector, const std::vector<word>& first, ticks span, bool executed) {
+    auto& b = hart_bench::restart();
+    if (!first.empty()) b.load(program(vector) << first);
+    b.load(program(code) << csrw(csr::mtvec, a1) << jalr(ra, a0, 0));
+    b.hart0.set_x(a0, 0x2000);
+    b.hart0.set_x(a1, vector);
+    b.hart0.set_x(a2, code + 2);  // misaligned
+    deaf_probe probe;
+    b.hart0.attach_probe(executed ? &probe : nullptr);
+    const counter* const counts[] = {&b.hart0.traps, &b.hart0.instructions, &b.hart0.active_cycles};
+    std::array<std::uint64_t, 3> before{};
+    for (std::size_t i = 0; i < 3; ++i) before[i] = counts[i]->total();
+    b.start(b.hart0, code);
+    b.run(span);
+    b.hart0.attach_probe(nullptr);
+    seen found{b.hart0.pc(), b.csr(csr::mcause), b.csr(csr::mtval), b.csr(csr::mstatus)};
+    for (std::size_t i = 0; i < 3; ++i) found[4 + i] = counts[i]->total() - before[i];
+    return found;
+}
+}  // namespace
+
+TEST_CASE("an exception at its handler's first instruction comes without end, and is told once") {
+    struct row {
+        std::uint64_t vector;
+        std::vector<word> first;
+        std::uint64_t cause;
+    };
+    const row rows[] = {
+        {0x2000, {}, 1},
+        {handler, {0}, 2},
+        {handler, {ebreak}, 3},
+        {handler, {ecall}, 11},
+        {handler, {lr_d(a3, a2)}, 4},
+        {handler, {sd(a1, zero, 8)}, 7},  // through the bus: each is executed
+    };
+    std::vector<std::string> lines;
+    const auto sink = set_log_sink([&](log_level, const std::string&, const std::string& m) { lines.push_back(m); });
+    for (const auto& r : rows) {
+        CAPTURE(r.cause);
+        for (const ticks span : {10 * microsecond, 100 * microsecond + 300, 333 * microsecond}) {
+            const auto found = jump_to_nothing(r.vector, r.first, span, false);
+            CHECK(found == jump_to_nothing(r.vector, r.first, span, true));
+            CHECK(found[0] == r.vector);
+            CHECK(found[1] == r.cause);
+            CHECK(found[4] > span / microsecond);
+            CHECK(found[5] == 2);
+        }
+    }
+    // Executed one by one, the 200 million exceptions of a second take most of a minute.
+    CHECK(jump_to_nothing(0x2000, {}, 1'000'000 * microsecond, false)[4] > 100'000'000);
+    set_log_sink(sink);
+    CHECK(lines == std::vector<std::string>{"instruction access fault at pc 0x2000, where the handler of exceptions"
+                                            " begins (mtvec): it comes again without end"});
+}
+
+TEST_CASE("a handler that has executed something does not come without end") {
+    auto& b = hart_bench::restart();
+    b.load(program(handler) << addi(a0, a0, 1) << ecall);  // counts how often it comes
+    b.set_csr(csr::mtvec, handler);
+    b.load(program(code) << ecall);
+    unsigned lines = 0;
+    const auto sink = set_log_sink([&](log_level, const std::string&, const std::string&) { ++lines; });
+    b.start(b.hart0, code);
+    b.run(20 * microsecond);
+    set_log_sink(sink);
+    CHECK(b.hart0.x(a0) > 1000);
+    CHECK(lines == 0);
 }
