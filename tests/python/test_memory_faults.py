@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bits that flip in memories and registers, and a command processor whose firmware stops."""
 
+import re
+import subprocess
+
 import fabricvp
 import pytest
 from fabricvp import Marker, Outcome
+from fabricvp.data import sdk_folder
 
 GPU = {"node__gpus__0__compute_units": 4}
 
@@ -150,6 +154,67 @@ trap:   j trap
     assert node.harts[0].csr["mcause"] == cause and node.harts[0].x["t2"] == 0x1234
     words = [node.memory.read_int(0x12_0000 + offset, 8) for offset in (0, 8, 16, 24)]
     assert words == [*record, 1 if bits == 1 else 2, 0x8010_0000]
+
+
+READER = """#include "lib/console.h"
+#include "lib/memory_errors.h"
+#include "lib/region.h"
+#include "lib/traps.h"
+static uint32_t words[64] __attribute__((aligned(64))) = {0x1234};
+int main(void) {
+    struct memory_errors found;
+    if (!memory_errors_read(&found)) return 3;
+    console_printf("words at 0x%lx\\n", (unsigned long)words);
+    region_begin("flip"), region_end();
+    uint32_t value = 0;
+    const bool loaded = probe_load(words, &value);
+    const bool trusted = memory_errors_report();
+    memory_errors_clear();
+    const bool quiet = memory_errors_report() && memory_errors_read(&found) && !found.status;
+    console_printf("loaded %d, value 0x%x, trusted %d, then quiet %d\\n", loaded, value, trusted, quiet);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """A program that reads the record of memory errors, built as a user's own."""
+    folder = tmp_path_factory.mktemp("reader")
+    (folder / "main.c").write_text(READER)
+    sdk = sdk_folder()
+    (folder / "Makefile").write_text(f"include {sdk}/fabricvp.mk\nreader.elf: main.c\n\t$(build_firmware)\n")
+    subprocess.run(["make", "-C", folder, "reader.elf"], check=True, capture_output=True, timeout=500)
+    return folder / "reader.elf"
+
+
+@pytest.mark.parametrize(
+    "bits, first, last",
+    [
+        (0, None, "loaded 1, value 0x1234, trusted 1, then quiet 1"),
+        (1, "corrected error at {}; 1 corrected and 0 uncorrected", "loaded 1, value 0x1234, trusted 1, then quiet 1"),
+        (2, "uncorrected error at {}; 0 corrected and 1 uncorrected", "loaded 0, value 0x0, trusted 0, then quiet 1"),
+    ],
+)
+def test_firmware_reads_the_record_of_memory_errors(reader, bits, first, last):
+    with fabricvp.spawn("bare", node__host__dram__ecc=True) as platform:
+        platform.load_images(firmware=reader)
+        platform.run(until=Marker("flip", "reset"))
+        at = re.search(r"words at (0x[0-9a-f]+)", platform.nodes[0].console.output)[1]
+        if bits:
+            platform.inject("node0.host.dram", "flip", offset=int(at, 16) - 0x8000_0000, bit=7, bits=bits)
+        assert platform.run("1 s").outcome == Outcome.POWER_OFF
+        output = platform.nodes[0].console.output
+    assert last in output
+    assert ("memory:" in output) is (first is not None)
+    assert first is None or f"memory: {first.format(at)} since power-on" in output
+
+
+def test_firmware_without_a_record_says_so(reader):
+    with fabricvp.spawn("bare") as platform:
+        platform.load_images(firmware=reader)
+        result = platform.run("1 s")
+        assert result.outcome == Outcome.GUEST_FAILURE and result.guest_status == 3
 
 
 def test_a_word_of_two_wrong_bits_is_readable_when_it_was_overwritten(machine):
