@@ -107,6 +107,7 @@ public:
             }
             program(sockets[i]->upstream, first_bus, internal, bus - 1, first, 4);
             program(*root.bridges[i], 0, first_bus, bus - 1, first, 4);
+            set_payload(*root.bridges[i], root.root_port(i).params.max_payload);
         }
     }
 
@@ -121,6 +122,12 @@ private:
         r.host_requests = requester;
         r.peer_to_peer_payload = {payload};
         return r;
+    }
+    static void set_payload(bridge& b, std::uint64_t bytes) {
+        unsigned code = 0;
+        while (128u << code < bytes) ++code;
+        const auto at = b.space.find_capability(express_id) + express::device_control;
+        b.space.set(at, 2, (b.space.get(at, 2) & ~0xe0u) | code << 5);
     }
     static void program(bridge& b, unsigned primary, unsigned secondary, unsigned subordinate, unsigned first,
                         unsigned count) {

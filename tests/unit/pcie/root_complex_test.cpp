@@ -233,6 +233,25 @@ TEST_CASE("requests to another port's devices need a port that may send, too") {
     CHECK(b.root.peer_to_peer.value() == 2);
 }
 
+TEST_CASE("completions of a root port keep to its Max_Payload_Size") {
+    auto& b = fresh();
+    auto& space = b.root.bridges[0]->space;
+    const auto control = space.find_capability(express_id) + express::device_control;
+    REQUIRE(b.root.root_port(0).params.max_payload == 256);
+    // The largest that software sets and the port can: 128 after a reset; 512 is more than it has.
+    for (const auto& [code, completions] : {std::pair{0u, 4u}, {1u, 2u}, {2u, 2u}}) {
+        space.set(control, 2, (space.get(control, 2) & ~0xe0u) | code << 5);
+        const auto before = b.root.root_port(0).tlps_sent.value();
+        bench::request r{allocate_slice(512)};
+        b.engine.dma.read(0x1000, r.data, [s = r.status](request_status status) { *s = status; });
+        b.reach(1);
+        b.memory.respond_to_first();
+        b.run();
+        CHECK(*r.status == request_status::ok);
+        CHECK(b.root.root_port(0).tlps_sent.value() - before == completions);
+    }
+}
+
 TEST_CASE("a function that is not ready for too long is an error of its configuration request") {
     auto& b = fresh();
     b.engine.not_ready.order()->apply();
