@@ -11,6 +11,13 @@ import pytest
 opencl_machine.require_compiler()
 
 RANDOM = numpy.random.default_rng(4)
+BEGIN = RANDOM.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def same_draws():
+    """What a test draws does not depend on which tests ran before it."""
+    RANDOM.bit_generator.state = BEGIN
 TYPES = {
     "char": "i1",
     "uchar": "u1",

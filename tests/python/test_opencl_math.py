@@ -11,6 +11,13 @@ opencl_machine.require_compiler()
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, math.inf, -math.inf, math.nan, 1e-40, 4e5, 3e38, 0.49999997]
 RANDOM = numpy.random.default_rng(3)
+BEGIN = RANDOM.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def same_draws():
+    """What a test draws does not depend on which tests ran before it."""
+    RANDOM.bit_generator.state = BEGIN
 
 
 def inputs(low, high, dtype, count=240):
