@@ -73,7 +73,7 @@ EXPERIMENTS: dict[str, Registered] = {
     "netcrafter-mgpusim": Registered(
         "fabricvp.experiments.netcrafter.mgpusim",
         "the same as netcrafter, on GPUs as MGPUSim has them: the machine of the published figures",
-        Budget(1120, 65),
+        Budget(1200, 65),
     ),
     "netcrafter-training": Registered(
         "fabricvp.experiments.netcrafter_training",

@@ -26,6 +26,14 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "42 % of the flits of gups are padded, so packets find others to share flits with: stitching with selective"
         " pooling gains more than trimming",
     ),
+    (
+        "netcrafter-mgpusim",
+        r"trimming gains the most in gups",
+        "walks of four levels of 100 cycles wait for the slow link at each, so sequencing gains more than trimming",
+    ),
+    ("netcrafter-mgpusim", r"(in|helps) spmv|no workload loses", _REUSE),
+    ("netcrafter-mgpusim", r"plain pooling hurts", _FULL_LINK),
+    ("netcrafter-mgpusim", r"(ideal|all): speed-up", _RANDOM_READS),
     ("netcrafter", r"plain pooling hurts", _FULL_LINK),
     ("netcrafter", r"ideal: speed-up", _RANDOM_READS),
     ("netcrafter", r"all: speed-up, largest", _RANDOM_READS),
