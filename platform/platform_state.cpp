@@ -19,8 +19,16 @@
 namespace fabricvp {
 namespace {
 
-std::string resolve(const std::string& named, const std::string& base) {
-    return named.empty() ? named : find_image(named, base);
+/// The file of an image. One that is not there is told with where it is named, if that is in the configuration.
+std::string resolve(const std::string& named, const std::string& base, const std::string& in_configuration,
+                    const std::string& origin, const std::string& key) {
+    if (named.empty()) return named;
+    try {
+        return find_image(named, base);
+    } catch (const input_error& why) {
+        if (named != in_configuration || origin.empty()) throw;
+        throw input_error(fmt::format("{}: {}: {}", origin, key, why.what()));
+    }
 }
 
 std::string failure_text(const std::string& node, int status) {
@@ -157,8 +165,14 @@ void platform::implementation::load(std::size_t i) {
     if (partition && a.has_software()) partition->check_scope(i, scope);
     check_images(i, a.images);
     require_disk_images(*hardware->nodes[i]);
-    const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
-                              resolve(a.images.initrd, a.image_base),
+    const auto& configured = params.nodes[i].images;
+    const auto located = [&](const char* key, const std::string& named, const std::string& in_configuration) {
+        return resolve(named, a.image_base, in_configuration, configured.where.of(key),
+                       fmt::format("node{}.images.{}", i, key));
+    };
+    const image_set images = {located("firmware", a.images.firmware, configured.firmware),
+                              located("kernel", a.images.kernel, configured.kernel),
+                              located("initrd", a.images.initrd, configured.initrd),
                               append_with_seed(a.images, params.simulation.seed), a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));
     plan->add_stages(images);

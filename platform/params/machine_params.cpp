@@ -39,6 +39,7 @@ void simulation_params::describe(parameter_visitor& v) {
 }
 
 void image_params::describe(parameter_visitor& v) {
+    where.note(v, {"firmware", "kernel", "initrd"});
     v.field("firmware", firmware, "ELF or raw binary that the harts start with, at the start of the memory");
     v.field("kernel", kernel,
             "ELF at its own addresses, or raw image where the firmware jumps to (2 MiB into the memory)");

@@ -48,6 +48,7 @@ struct simulation_params {
 struct image_params {
     std::string firmware, kernel, initrd, append;
     bool tohost = false;
+    parameter_origin where;  ///< not described
     void describe(parameter_visitor& v);
 };
 

@@ -50,6 +50,21 @@ def test_an_image_that_is_none_leaves_the_platform_usable(machine, tmp_path):
     assert platform.run("1 us").outcome in ("time_limit", "idle")
 
 
+@pytest.mark.parametrize("key", ["firmware", "kernel", "initrd"])
+def test_an_image_that_is_not_there_is_told_with_where_it_is_named(command, tmp_path, key):
+    (tmp_path / "there").write_bytes(bytes(64))
+    others = "" if key == "firmware" else "    firmware: there\n" + "    kernel: there\n" * (key == "initrd")
+    (tmp_path / "m.yaml").write_text(f"base: bare\nnode:\n  images:\n{others}    {key}: none\n")
+    line = 4 + others.count("\n")
+    for verb in ("check", "run"):
+        done = command(verb, "m.yaml")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert f"m.yaml:{line}: node0.images.{key}: " in done.stderr and "none: no such file" in done.stderr
+    if key == "firmware":  # what the command line names stands in no file
+        done = command("run", "m.yaml", "--firmware", "other")
+        assert done.returncode == 2 and "other: no such file" in done.stderr and "m.yaml" not in done.stderr
+
+
 def test_binaries_that_do_not_fit(machine, tmp_path):
     platform = machine(guests.HELLO, node__host__memory="16 MiB")
     image = tmp_path / "image"

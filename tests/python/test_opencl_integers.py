@@ -18,6 +18,8 @@ BEGIN = RANDOM.bit_generator.state
 def same_draws():
     """What a test draws does not depend on which tests ran before it."""
     RANDOM.bit_generator.state = BEGIN
+
+
 TYPES = {
     "char": "i1",
     "uchar": "u1",

@@ -57,9 +57,10 @@ struct addition {
         job.kernel = place(std::strlen(kernel) + 1);
         kernel_job_buffer buffers[3] = {};
         for (unsigned i = 0; i < 3; ++i) {
-            buffers[i] = {
-                bytes, place(bytes), 8 * i, i < 2 ? std::uint32_t{KERNEL_JOB_IN} : std::uint32_t{KERNEL_JOB_OUT}, 0, 0,
-                0};
+            buffers[i].bytes = bytes;
+            buffers[i].contents = place(bytes);
+            buffers[i].argument = 8 * i;
+            buffers[i].flags = i < 2 ? KERNEL_JOB_IN : KERNEL_JOB_OUT;
         }
         job.bytes = at;
         file.assign(at, '\0');
