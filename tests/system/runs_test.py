@@ -139,7 +139,7 @@ class Runs(CommandTest):
         config = self.machine(set_up + handler + command._word(0x13) + reads + finish())
         for options, lines in ((), 1), (("--quiet",), 0):
             result = self.succeed("run", config, "--out", "out", *options)
-            self.assertEqual(result.errors.count("answered"), lines, result.errors)
+            self.assertEqual(result.errors.count("reaches nothing"), lines, result.errors)
             self.assertEqual(statistics(self.folder / "out")["node0.host.bus.errors"], 8)
         self.assertEqual(result.errors, "")
 
