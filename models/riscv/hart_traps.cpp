@@ -27,6 +27,9 @@ const char* text_of(cause c) {
     }
     return "exception";
 }
+
+/// As many as a boot ROM has at most. A hart of a node without software executes no others, which is no mistake.
+constexpr std::uint64_t boot_rom_instructions = 16;
 }  // namespace
 
 void hart::implementation::enter_handler(std::uint64_t code, bool interrupt, std::uint64_t value, std::uint64_t pc) {
@@ -69,11 +72,11 @@ void hart::implementation::take_trap(cause c, std::uint64_t value, std::uint64_t
     enter_handler(static_cast<std::uint64_t>(c), false, value, pc);
     const auto now = retired_count();
     if (state.pc == pc && m_last_trap.pc == pc && m_last_trap.retired == now && trap_csrs() == before) {
-        if (!m_last_trap.told)
+        if (!m_last_trap.told && now > boot_rom_instructions)
             log(log_level::warning, owner,
                 "{} at pc {:#x}, where the handler of exceptions begins ({}): it comes again without end", text_of(c),
                 pc, state.mode == privilege::machine ? "mtvec" : "stvec");
-        m_last_trap.told = true;
+        m_last_trap.told = m_last_trap.told || now > boot_rom_instructions;
         if (!probe && !m_debugging && m_in_slice && (!code_cache || c == cause::instruction_access)) skip_traps();
     }
     m_last_trap.pc = pc;

@@ -172,7 +172,7 @@ CHANGED = {
         for name, given in (
             ("load", ("", "--quick ", "--sizes 1 ", "--reach 512 2048 all ")),
             ("training", ("", "--quick ")),
-            ("mgpusim", ("", "--quick ")),
+            ("mgpusim", ("",)),
         )
         for options in given
     },
