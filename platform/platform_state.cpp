@@ -19,18 +19,6 @@
 namespace fabricvp {
 namespace {
 
-/// The file of an image. One that is not there is told with where it is named, if that is in the configuration.
-std::string resolve(const std::string& named, const std::string& base, const std::string& in_configuration,
-                    const std::string& origin, const std::string& key) {
-    if (named.empty()) return named;
-    try {
-        return find_image(named, base);
-    } catch (const input_error& why) {
-        if (named != in_configuration || origin.empty()) throw;
-        throw input_error(fmt::format("{}: {}: {}", origin, key, why.what()));
-    }
-}
-
 std::string failure_text(const std::string& node, int status) {
     auto text = fmt::format("{} reported failure {}", node, status);
     if (status > 255)  // more than an exit status has: where it comes from is not to be guessed
@@ -155,6 +143,9 @@ void platform::implementation::place(std::size_t i, const boot_plan& plan) {
         for (auto at = static_cast<std::uint64_t>(p.bytes.size()); at < p.size; at += zeros.size())
             bus.debug_write(p.address + at, zeros.data(), std::min<std::uint64_t>(zeros.size(), p.size - at));
     }
+    // What harts find in an empty memory is no mistake of a program.
+    for (const auto& hart : host(i).harts)
+        hart->warn_of_endless_exceptions(contexts[i].has_software() || !plan.load_regions().empty());
 }
 
 void platform::implementation::load(std::size_t i) {
@@ -166,13 +157,20 @@ void platform::implementation::load(std::size_t i) {
     check_images(i, a.images);
     require_disk_images(*hardware->nodes[i]);
     const auto& configured = params.nodes[i].images;
-    const auto located = [&](const char* key, const std::string& named, const std::string& in_configuration) {
-        return resolve(named, a.image_base, in_configuration, configured.where.of(key),
-                       fmt::format("node{}.images.{}", i, key));
+    // An image that is not there is told with where it is named, if that is in the configuration.
+    const auto file_of = [&](const char* key, const std::string& named, const std::string& in_configuration) {
+        if (named.empty()) return named;
+        try {
+            return find_image(named, a.image_base);
+        } catch (const input_error& why) {
+            const auto& origin = configured.where.of(key);
+            if (named != in_configuration || origin.empty()) throw;
+            throw input_error(fmt::format("{}: node{}.images.{}: {}", origin, i, key, why.what()));
+        }
     };
-    const image_set images = {located("firmware", a.images.firmware, configured.firmware),
-                              located("kernel", a.images.kernel, configured.kernel),
-                              located("initrd", a.images.initrd, configured.initrd),
+    const image_set images = {file_of("firmware", a.images.firmware, configured.firmware),
+                              file_of("kernel", a.images.kernel, configured.kernel),
+                              file_of("initrd", a.images.initrd, configured.initrd),
                               append_with_seed(a.images, params.simulation.seed), a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));
     plan->add_stages(images);

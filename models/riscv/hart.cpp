@@ -84,6 +84,8 @@ void hart::attach_memory_timing(memory_timing* timing) {
     m->memory.flush();
 }
 
+void hart::warn_of_endless_exceptions(bool on) { m->m_endless.warns = on; }
+
 void hart::order_on_bus(bool on) {
     m->wake_up();
     m->order_on_bus = on;

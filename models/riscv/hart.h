@@ -96,6 +96,7 @@ public:
         std::array<std::uint64_t, static_cast<unsigned>(loop_refusal::count)> executed{};
     };
     poll_counts polls;
+    std::uint64_t counted_exceptions = 0;  ///< that came without end, not executed (hart_traps.cpp); the same
     std::uint64_t translated_blocks = 0;  ///< of its code, into code of the host (translator.h); of the simulation, too
 
     /// \param memory what the hart may reach directly, shared by a cluster; must outlive the hart
@@ -122,6 +123,9 @@ public:
     void attach_memory_timing(memory_timing* timing);
     /// Tells `probe` what code is executed when, and changes nothing else; null: no more. It must outlive its use.
     void attach_probe(hart_probe* probe);
+    /// Whether a warning tells of exceptions that come without end. On at first; off where no software is loaded, so
+    /// that they are no mistake.
+    void warn_of_endless_exceptions(bool on);
     /// Where the hart stands, without any effect. Inside a slice: where the block began that it executes, if it is
     /// asked by a probe.
     hart_frame frame() const;

@@ -147,7 +147,7 @@ struct hart::implementation final : csr_environment, private lagging, private lo
 
     // --- traps (hart_traps.cpp)
     void take_trap(cause c, std::uint64_t value, std::uint64_t pc);
-    void skip_traps();
+    void comes_again(cause c);
     void take_interrupt(unsigned code);
     void enter_handler(std::uint64_t code, bool interrupt, std::uint64_t value, std::uint64_t pc);
     bool execute_csr(opcode op, unsigned number, unsigned rs1, unsigned rd);
@@ -275,14 +275,13 @@ struct hart::implementation final : csr_environment, private lagging, private lo
     calendar_event m_timer;
     clock_domain m_clock;
 
-    // Traps.
+    // Exceptions that come without end.
     struct {
-        std::uint64_t pc = 1;       ///< of the last exception
-        std::uint64_t retired = 0;  ///< instructions before it
+        std::uint64_t retired = 0;  ///< instructions before the last one
         std::int64_t budget = 0;    ///< behind it
-        std::int64_t cost = 0;      ///< of one that came again
-        bool told = false;          ///< that it comes without end
-    } m_last_trap;
+        std::int64_t cost = 0;      ///< of it, if nothing was executed since the one before
+        bool warns = true, told = false;
+    } m_endless;
 
     // Polls.
     bool m_paused = false;            ///< `pause` ended the slice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traps and returns, CSR instructions, system instructions (privileged specification 3.1, 3.3, 4.1).
-#include <tuple>
+#include <utility>
 
 #include "base/log.h"
 #include "riscv/hart_core.h"
@@ -27,9 +27,6 @@ const char* text_of(cause c) {
     }
     return "exception";
 }
-
-/// As many as a boot ROM has at most. A hart of a node without software executes no others, which is no mistake.
-constexpr std::uint64_t boot_rom_instructions = 16;
 }  // namespace
 
 void hart::implementation::enter_handler(std::uint64_t code, bool interrupt, std::uint64_t value, std::uint64_t pc) {
@@ -63,38 +60,33 @@ void hart::implementation::enter_handler(std::uint64_t code, bool interrupt, std
 }
 
 void hart::implementation::take_trap(cause c, std::uint64_t value, std::uint64_t pc) {
-    const auto trap_csrs = [this] {
-        return std::tuple(state.mode, state.mstatus, state.mcause, state.mepc, state.mtval, state.scause, state.sepc,
-                          state.stval);
-    };
-    const auto before = trap_csrs();
+    const auto mode = state.mode;
+    const auto status = state.mstatus;
     ++owner.traps;
     enter_handler(static_cast<std::uint64_t>(c), false, value, pc);
-    const auto now = retired_count();
-    if (state.pc == pc && m_last_trap.pc == pc && m_last_trap.retired == now && trap_csrs() == before) {
-        if (!m_last_trap.told && now > boot_rom_instructions)
-            log(log_level::warning, owner,
-                "{} at pc {:#x}, where the handler of exceptions begins ({}): it comes again without end", text_of(c),
-                pc, state.mode == privilege::machine ? "mtvec" : "stvec");
-        m_last_trap.told = m_last_trap.told || now > boot_rom_instructions;
-        if (!probe && !m_debugging && m_in_slice && (!code_cache || c == cause::instruction_access)) skip_traps();
-    }
-    m_last_trap.pc = pc;
-    m_last_trap.retired = now;
-    m_last_trap.budget = budget;
+    if (state.pc == pc && state.mode == mode && state.mstatus == status) comes_again(c);
 }
 
-/// An exception at its handler's first instruction leaves the hart as it found it, so it comes until the slice is over:
-/// a program that has jumped into nothing would take minutes for a simulated second. Once two took the same time, the
-/// others are counted.
-void hart::implementation::skip_traps() {
-    const auto cost = m_last_trap.budget - budget;
-    if (cost == m_last_trap.cost && budget > 0) {
+/// An exception at the first instruction of its handler leaves the hart as it found it, so it comes until an interrupt
+/// or a reset ends that: a program that has jumped into nothing would take minutes for a simulated second. Once two
+/// that follow each other took the same time, the others of the slice are counted.
+void hart::implementation::comes_again(cause c) {
+    if (m_endless.warns && !std::exchange(m_endless.told, true))
+        log(log_level::warning, owner,
+            "{} at pc {:#x}, where the handler of exceptions begins ({}): it comes again without end", text_of(c),
+            state.pc, state.mode == privilege::machine ? "mtvec" : "stvec");
+    const auto cost = m_endless.retired == retired_count() ? m_endless.budget - budget : 0;
+    // A probe is told of each, a debugger may stop at one, and an instruction cache counts what it looks up.
+    const bool counts = !probe && !m_debugging && m_in_slice && (!code_cache || c == cause::instruction_access);
+    if (counts && cost > 0 && cost == m_endless.cost && budget > 0) {
         const auto more = (budget + cost - 1) / cost;
         owner.traps += static_cast<std::uint64_t>(more);
+        owner.counted_exceptions += static_cast<std::uint64_t>(more);
         budget -= more * cost;
     }
-    m_last_trap.cost = cost;
+    m_endless.retired = retired_count();
+    m_endless.budget = budget;
+    m_endless.cost = cost;
 }
 
 void hart::implementation::take_interrupt(unsigned code) {
