@@ -40,6 +40,8 @@ public:
     /// True if an address lies behind the bridge and memory space is enabled.
     bool has_address(std::uint64_t address) const;
     bool bus_master() const { return space.get(0x04, 2) & 0x0004; }
+    /// Bytes that a TLP may carry which a root port makes.
+    std::uint32_t max_payload() const { return max_payload_of(space.get(m_express + express::device_control, 2)); }
     /// Secondary bus reset or link disable asserted.
     bool holds_link() const { return m_held; }
     /// ACS: peer-to-peer requests must go up to the root complex.

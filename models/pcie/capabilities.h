@@ -104,5 +104,7 @@ constexpr unsigned payload_code(unsigned bytes) {
     while ((128u << code) < bytes) ++code;
     return code;
 }
+/// Bytes that a TLP may carry: the Max_Payload_Size field of Device Control.
+constexpr std::uint32_t max_payload_of(std::uint64_t device_control) { return 128u << (device_control >> 5 & 7); }
 
 }  // namespace fabricvp::pcie

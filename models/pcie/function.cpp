@@ -72,7 +72,7 @@ void function::set_interrupt_status(bool pending) {
 
 std::uint32_t function::max_payload() const {
     const auto at = space.find_capability(express_id);
-    return at ? 128u << (space.get(at + express::device_control, 2) >> 5 & 7) : 128;
+    return at ? max_payload_of(space.get(at + express::device_control, 2)) : 128;
 }
 
 std::uint32_t function::max_read_request() const {

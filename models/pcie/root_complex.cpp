@@ -14,14 +14,6 @@
 
 namespace fabricvp::pcie {
 
-namespace {
-/// Bytes that a TLP may carry which a root port makes: Max_Payload_Size of its Device Control.
-std::uint32_t largest_payload(const configuration_space& space, const port_params& p) {
-    const auto control = space.get(space.find_capability(express_id) + express::device_control, 2);
-    return std::min(128u << (control >> 5 & 7), static_cast<std::uint32_t>(p.max_payload));
-}
-}  // namespace
-
 /// A configuration access of a hart, until a function that was not ready has answered.
 struct root_complex::configuration_job {
     std::uint64_t offset;
@@ -324,8 +316,10 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
     if (atomic)
         hold(make_data_completion(t, 0, a.data));
     else
-        make_read_completions(t, 0, a.data, largest_payload(bridges[a.ingress]->space, params.root_port),
-                              static_cast<std::uint32_t>(params.completion_boundary), hold);
+        make_read_completions(
+            t, 0, a.data,
+            std::min(bridges[a.ingress]->max_payload(), static_cast<std::uint32_t>(params.root_port.max_payload)),
+            static_cast<std::uint32_t>(params.completion_boundary), hold);
 }
 
 void root_complex::send_later(const tlp_ptr& completion, ticks when) {

@@ -124,8 +124,7 @@ private:
         return r;
     }
     static void set_payload(bridge& b, std::uint64_t bytes) {
-        unsigned code = 0;
-        while (128u << code < bytes) ++code;
+        const auto code = payload_code(static_cast<unsigned>(bytes));
         const auto at = b.space.find_capability(express_id) + express::device_control;
         b.space.set(at, 2, (b.space.get(at, 2) & ~0xe0u) | code << 5);
     }
