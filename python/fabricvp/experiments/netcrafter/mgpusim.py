@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..frame import Experiment, study_of
 from . import add_options
 
@@ -14,7 +16,7 @@ EXPERIMENT = Experiment(
     "What do stitching, pooling, trimming and sequencing gain on the machine of the published figures: compute units,"
     " caches, TLBs and page walkers as in studies on MGPUSim? Workloads and sizes are those of `netcrafter`.",
     study_of(__package__),
-    add_options(MACHINE),
+    partial(add_options, MACHINE),
     machine=MACHINE,
     other_title="NetCrafter on {machine}",
 )
