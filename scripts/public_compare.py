@@ -124,6 +124,7 @@ def ours(statistics: Mapping[str, float], host_s: float) -> Figures:
     merges = total(statistics, unit + r"l1\.mshr_merges")
     stored = total(statistics, unit + "stores")
     l2 = [total(statistics, rf"memory\.l2\.bank\d+\.{name}") for name in ("hits", "misses")]
+    tlbs = [total(statistics, name) for name in (unit + r"tlb\.misses", r"memory\.l2_tlb\.misses")]
     return {
         "instructions": every,
         "kinds": kinds | {"other": every - sum(kinds.values())},
@@ -134,6 +135,8 @@ def ours(statistics: Mapping[str, float], host_s: float) -> Figures:
         "stored_lines": stored,
         "l1": [hits, misses, merges],
         "l2": l2,
+        "tlb_misses": tlbs,
+        "remote": total(statistics, r"fabric\.(same|other)_cluster\.(reads|writes|atomics)"),
         "gpu_us": statistics["dispatcher.duration.sum"] / 1e6,
         "host_us": host_s * 1e6,
     }  # fmt: skip
@@ -306,6 +309,8 @@ def read_mgpusim(folder: Path) -> Figures:
         "stored_lines": stored,
         "l1": reads,
         "l2": [hits, step(l2, "read-miss", "write-miss")],
+        "tlb_misses": [step("L1VTLB", "miss"), step("L2TLB", "miss")],
+        "remote": step("RDMA", "outgoing_trans_count"),
         "waits": {what[9:]: value for (_, what), value in sums.items() if re.match(r"CPIStack\.(?!total|Idle)", what)},
         "gpu_us": max(kernels) * 1e6,
         "host_us": sums["Driver", "kernel_time"] * 1e6,
@@ -390,23 +395,39 @@ class Tables:
         heads = [*(f"GPU: {head}" for head in gpu), "host: source, its machine", "host: MGPUSim", "ratio"]
         return {"columns": ["µs", *heads], "rows": rows}
 
-    def cells(self) -> Figures:
-        """The same work on the simulator's machine: kernel time in each cell, and its ratio."""
+    def of_cells(self, columns: list[str], shown: Callable[[Figures, Figures], list[str]]) -> Figures:
+        """The same work on the simulator's machine, a row a cell: what is shown of our figures and of its."""
         rows = []
         for name, found in self.figures.items():
             for form, there in THERE.items():
-                if form not in found or there not in found:
-                    continue
-                here, its = found[form], found[there]
-                cell = CELLS[form]
-                options = cell.mgpusim(SAMPLES[name]).removesuffix(UNIFIED_GPUS).strip()
-                rows.append([
-                    f"`{name}`", "4" if cell.four else "1", options,
-                    micro(here["gpu_us"]), micro(its["gpu_us"]), f"{here['gpu_us'] / its['gpu_us']:.2f}",
-                    share(here["l1"]), share(its["l1"]), share(here["l2"]), share(its["l2"]),
-                ])  # fmt: skip
+                if form in found and there in found:
+                    cell = CELLS[form]
+                    options = cell.mgpusim(SAMPLES[name]).removesuffix(UNIFIED_GPUS).strip()
+                    gpus = "4" if cell.four else "1"
+                    rows.append([f"`{name}`", gpus, options, *shown(found[form], found[there])])
+        return {"columns": ["sample", "GPUs", "options", *columns], "rows": rows}
+
+    def cells(self) -> Figures:
         heads = ["kernel time here, µs", "MGPUSim, µs", "ratio", "L1 hits here, %", "MGPUSim, %", "L2 hits here, %"]
-        return {"columns": ["sample", "GPUs", "options", *heads, "MGPUSim, %"], "rows": rows}
+        return self.of_cells(
+            [*heads, "MGPUSim, %"],
+            lambda here, its: [
+                micro(here["gpu_us"]), micro(its["gpu_us"]), f"{here['gpu_us'] / its['gpu_us']:.2f}",
+                share(here["l1"]), share(its["l1"]), share(here["l2"]), share(its["l2"]),
+            ],
+        )  # fmt: skip
+
+    def requests(self) -> Figures:
+        """What misses the TLBs, and what crosses between GPUs."""
+        heads = ["first TLB misses here", "MGPUSim", "L2 TLB misses here", "MGPUSim"]
+        return self.of_cells(
+            [*heads, "requests between GPUs here", "MGPUSim"],
+            lambda here, its: [
+                count(figure)
+                for level in (0, 1)
+                for figure in (here["tlb_misses"][level], its["tlb_misses"][level])
+            ] + [count(here["remote"]), count(its["remote"])],
+        )  # fmt: skip
 
     def inputs(self) -> Figures:
         rows = []
@@ -432,6 +453,7 @@ class Tables:
             "waits": self.waits(),
             "times": self.times(),
             "cells": self.cells(),
+            "requests": self.requests(),
         }
 
 

@@ -26,6 +26,14 @@ METRICS = """, where, what, value
 11, GPU[1].SA[0].CU[0], CPIStack.VMem, 1.000000000000
 12, GPU[1].SA[0].CU[0], CPIStack.total, 4.000000000000
 13, GPU[1].SA[0].CU[1], CPIStack.total, NaN
+14, GPU[1].SA[0].L1VTLB[0], miss, 12.000000000000
+15, GPU[2].SA[1].L1VTLB[3], miss, 2.000000000000
+16, GPU[2].SA[1].L1STLB, miss, 100.000000000000
+17, GPU[1].L2TLB, hit, 8.000000000000
+18, GPU[1].L2TLB, miss, 6.000000000000
+19, GPU[1].RDMA, outgoing_trans_count, 40.000000000000
+20, GPU[2].RDMA, outgoing_trans_count, 2.000000000000
+21, GPU[1].RDMA, incoming_trans_count, 2.000000000000
 """
 INSTRUCTIONS = """kind,name,count
 Branch,s_cbranch_scc1,3
@@ -52,6 +60,7 @@ def test_figures_of_mgpusim(tmp_path):
     }  # fmt: skip
     assert (found["lines"], found["l1"], found["l2"]) == (105, [70, 20, 10], [2, 6])
     assert (found["gpu_us"], found["host_us"]) == (pytest.approx(17.149), pytest.approx(17.738))
+    assert (found["tlb_misses"], found["remote"]) == ([14, 6], 42)
     tables = public_compare.Tables({"fir": {"mgpusim": found}}).all()
     assert tables["memory"]["rows"] == [["`fir`", "MGPUSim", "105", "5", "–", "80.0", "8", "25.0"]]
     assert tables["waits"]["rows"] == [["`fir`", "75", "25", "0", "0", "0", "0", "0", "0"]]
@@ -82,3 +91,25 @@ def test_kinds_of_instructions_add_up():
     assert (found["kinds"]["float"], found["kinds"]["lds"], found["classes"]["store"]) == (16, 32, 32)
     assert found["kinds"]["other"] >= 16 and all(value >= 0 for value in found["kinds"].values())
     assert (found["stored_lines"], found["stack_lines"], found["lines"]) == (64, 0, 128)
+    assert found["tlb_misses"][0] >= 2 and found["tlb_misses"][1] >= 1 and found["remote"] == 0
+
+
+@pytest.mark.timeout(300)
+def test_requests_between_gpus_are_those_of_lines_elsewhere():
+    opencl_machine.require_compiler()
+    import public_compare
+
+    x = numpy.zeros(65536, "f4")  # 64 pages, dealt out one by one; a quarter of the work-groups on each GPU
+    few = {f"node.gpus.{gpu}.compute_units": 2 for gpu in range(4)}
+    with fabricvp.spawn(public_compare.ITS_FOUR, overrides=few) as platform:
+        kernel = platform.nodes[0].gpus[0].program("kernel void f(global float* x) { x[get_global_id(0)] += 1; }")["f"]
+        done = kernel(65536, 256, x, **public_compare.UNIFIED)
+    assert (x == 1).all()
+    found = public_compare.ours(public_compare.of_all_gpus(done.statistics), done.time)
+    assert found["remote"] == 2 * 4096 * 3 / 4  # loads and stores of lines
+    there = {"tlb_misses": [80, 70], "remote": 6200.0, "gpu_us": 1, "l1": [0, 4096, 0], "l2": [0, 8192]}
+    tables = public_compare.Tables({"fir": {"four": found | {"gpu_us": 2}, "mgpusim, four": there}})
+    first, second = (f"{misses:,.0f}" for misses in found["tlb_misses"])
+    options = "-length 65536"
+    assert tables.requests()["rows"] == [["`fir`", "4", options, first, "80", second, "70", "6,144", "6,200"]]
+    assert tables.cells()["rows"][0][:6] == ["`fir`", "4", options, "2.00", "1.00", "2.00"]
