@@ -184,34 +184,33 @@ def run_source(name: str, folder: Path, cell: Cell) -> Figures:
 
 
 EVICTED = 8 << 20  #: bytes that are read before arrays are used for the first time: four times the L2
+EVICT = "kernel void evict(global uint* x) { if (x[get_global_id(0) * 16]) x[get_global_id(0) * 16] = 0; }"
 
 
 class ColdBench(public_runs.Bench):
-    """Arrays stay on the GPU between launches, and are in no cache before the first. A launch of numpy arrays would
-    begin with an L2 that holds what was just copied; MGPUSim copies to memory."""
+    """Arrays stay on the GPU, or spread over all, between launches, and are in no cache before the first. A launch of
+    numpy arrays would begin with an L2 that holds what was just copied; MGPUSim copies to memory."""
 
     def reset(self) -> None:
         super().reset()
         self.arrays: dict[int, tuple[Any, Any]] = {}  #: by address: a numpy array, and the same on the GPU
-        self.big = self.gpu.array(numpy.zeros(EVICTED // 4, numpy.uint32))
+        self.big = [gpu.array(numpy.zeros(EVICTED // 4, numpy.uint32)) for gpu in self.gpus]
+
+    def copy(self, arrays: list[Any]) -> None:
+        """Puts them on the GPU, or deals them out to all, and out of its cache."""
+        spread = bool(self.options.get("all_gpus"))
+        copies = [self.gpu.array(array, spread=spread) for array in arrays]
+        pointers = ", ".join(f"global void* p{n}" for n in range(len(copies)))
+        self.gpu.program(f"kernel void copy({pointers}) {{}}")["copy"](256, 64, *copies, **self.options)
+        for gpu, big in zip(self.gpus, self.big):
+            gpu.program(EVICT)["evict"](EVICTED // 64, 256, big)
+        self.arrays |= {array.ctypes.data: (array, copy) for array, copy in zip(arrays, copies)}
 
     def run(self, kernel: object, grid: public_runs.Sizes, group: public_runs.Sizes, *arguments: object) -> None:
-        new = []
-        for argument in arguments:
-            if isinstance(argument, numpy.ndarray) and argument.ctypes.data not in self.arrays:
-                self.arrays[argument.ctypes.data] = argument, self.gpu.array(argument)
-                new.append(self.arrays[argument.ctypes.data][1])
-        if new:
-            pointers = "".join(f", global void* p{n}" for n in range(len(new)))
-            evict = self.gpu.program(
-                f"kernel void evict(global uint* big{pointers})"
-                " { if (big[get_global_id(0) * 16]) big[get_global_id(0) * 16] = 0; }"
-            )["evict"]
-            evict(EVICTED // 64, 256, self.big, *new)
-        held = [
-            self.arrays[argument.ctypes.data][1] if isinstance(argument, numpy.ndarray) else argument
-            for argument in arguments
-        ]
+        arrays = {a.ctypes.data: a for a in arguments if isinstance(a, numpy.ndarray)}
+        if new := [array for address, array in arrays.items() if address not in self.arrays]:
+            self.copy(new)
+        held = [self.arrays[a.ctypes.data][1] if isinstance(a, numpy.ndarray) else a for a in arguments]
         super().run(kernel, grid, group, *held)
         for array, on_gpu in self.arrays.values():
             if array.flags.writeable:
@@ -219,8 +218,8 @@ class ColdBench(public_runs.Bench):
 
 
 def bench(name: str, folder: Path, cell: Cell) -> Figures:
-    """In this process. Buffers of four GPUs are copied before each launch, so that caches have parts of them."""
-    b = public_runs.Bench(folder, cell.machine) if cell.four else ColdBench(folder, cell.machine)
+    """In this process."""
+    b = ColdBench(folder, cell.machine)
     b.options = dict(UNIFIED) if cell.four else {}
     right = public_runs.BENCHES[name](b, **cell.bench(SAMPLES[name]))
     found = ours(of_all_gpus(b.statistics), b.time)

@@ -35,7 +35,8 @@ class Bench:
         self.folder = folder
         self.options: dict[str, object] = {}  #: of launches
         platform = fabricvp.Platform.from_config(config, overrides=overrides)
-        self.gpu = platform.nodes[0].gpus[0]
+        self.gpus = platform.nodes[0].gpus
+        self.gpu = self.gpus[0]
         self.reset()
 
     def reset(self) -> None:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from .node import Node
 
 _SPACE = 0  # of queues of applications
+SPREAD = 0  #: place of an array that a launch on all GPUs deals out: KERNEL_JOB_PLACE_OWN (abi/kernel_job.h)
 
 
 class DeviceArray:
-    """An array in the memory of one GPU, for kernels that are launched from Python. Its memory is allocated and filled
-    by the first launch that has it, and is not given back while the node runs."""
+    """An array in the memory of one GPU, or spread over all of a node, for kernels that are launched from Python. Its
+    memory is allocated and filled by the first launch that has it, and is not given back while the node runs."""
 
     def __init__(self, gpu: Gpu, dtype: Any, shape: tuple[int, ...], handle: int) -> None:
         import numpy
@@ -83,7 +84,7 @@ class DeviceArray:
 @dataclass
 class KeptBuffer:
     """What a driver knows of an array. ``address`` is 0 until a launch has allocated it with ``contents``, which may be
-    shorter; ``renewed`` is what it begins with again after a reset."""
+    shorter; ``place`` is 1 and a GPU's index, or `SPREAD`; ``renewed``: after a reset it begins with the same again."""
 
     size: int
     contents: bytes

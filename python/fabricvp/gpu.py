@@ -302,9 +302,10 @@ class Gpu:
         return pending.result() if wait and stream is None else pending
 
     @runs_in_caller
-    def array(self, values: Any) -> DeviceArray:
+    def array(self, values: Any, spread: bool = False) -> DeviceArray:
         """An array in the GPU's memory that stays there between launches, with the values of an array of numpy (or what
-        `numpy.asarray()` takes). The first launch that has it allocates and fills it.
+        `numpy.asarray()` takes). The first launch that has it allocates and fills it. With ``spread`` that is one on
+        all GPUs of the node (`all_gpus=True`), whose ``placement`` deals its pages out to them.
 
         Raises `TypeError` for big-endian numbers, and `ValueError` for an empty array."""
         import numpy
@@ -315,7 +316,7 @@ class Gpu:
         require_little_endian(values)
         if not values.nbytes:
             raise ValueError("the array is empty")
-        handle = self._new_array(values.nbytes, values.tobytes())
+        handle = self._new_array(values.nbytes, values.tobytes(), spread=spread)
         return DeviceArray(self, values.dtype, values.shape, handle)
 
     def stream(self) -> Stream:
@@ -323,8 +324,11 @@ class Gpu:
         run at the same time."""
         return Stream(self._platform.nodes[self._node].kernel_jobs, self.name, self.index)
 
-    def _new_array(self, size: int, contents: bytes, renewed: bool = False) -> int:
-        return self._platform.nodes[self._node].kernel_jobs.arrays.add(size, contents, 1 + self.index, renewed)
+    def _new_array(self, size: int, contents: bytes, renewed: bool = False, spread: bool = False) -> int:
+        from .device_arrays import SPREAD
+
+        place = SPREAD if spread else 1 + self.index
+        return self._platform.nodes[self._node].kernel_jobs.arrays.add(size, contents, place, renewed)
 
     def _read_array(self, handle: int, offset: int, size: int) -> bytes:
         return self._platform.nodes[self._node].kernel_jobs.arrays.read(handle, offset, size)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _fabricvp
 from .byte_order import require_little_endian
 from .conditions import Marker
-from .device_arrays import ArrayStore, DeviceArray
+from .device_arrays import SPREAD, ArrayStore, DeviceArray
 from .errors import GuestStopped, InputError, KernelFault
 from .results import Outcome
 from .units import Time, to_picoseconds
@@ -270,8 +270,24 @@ class _Chain:
         streams = self._streams.setdefault(job.gpu, [])
         if not job.stream or job.stream not in streams:
             streams.append(job.stream)
+        self._check_spread(job)
         self.images.append(job.image(self))
         self.jobs.append(job)
+
+    def _check_spread(self, job: _Job) -> None:
+        """Raises `InputError` if the job would lay out a spread array, and does not deal out pages for good."""
+        kept = [self._arrays.find(b.array) for b in job.arguments.buffers if b.array]
+        if not any(k.place == SPREAD and not k.address for k in kept):
+            return
+        if job.gpu is not None:
+            raise InputError(
+                "an array of gpu.array(spread=True) begins with a launch on all GPUs: give all_gpus=True to the first"
+            )
+        if PLACEMENTS[job.policies[0]] == "first_touch":
+            raise InputError(
+                "an array of gpu.array(spread=True) stays where its first launch puts it: its placement cannot be"
+                " first_touch"
+            )
 
     def stream_of(self, job: _Job) -> int:
         """The queue of a job that is being added."""
@@ -293,7 +309,8 @@ class _Chain:
         if b.array in self._placed:
             return (b.size, None, False, b.argument, _OWN, False, (0, *self._placed[b.array]), _UNKNOWN)
         self._placed[b.array] = len(self.jobs), index
-        return (b.size, kept.contents, False, b.argument, kept.place, True, None, _UNKNOWN)
+        locality = tuple(b.locality) if kept.place == SPREAD else _UNKNOWN
+        return (b.size, kept.contents, False, b.argument, kept.place, True, None, locality)
 
     def text(self) -> bytes:
         """All images behind each other."""

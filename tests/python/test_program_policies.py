@@ -49,6 +49,38 @@ def test_results_are_right_by_all_policies():
             program["add"](n, 64, a, b, c, dispatch="lasp")
 
 
+def remote_lines(done):
+    """Reads and writes of lines that lie on another GPU than the lanes."""
+    kinds = (f"fabric.{where}_cluster.{what}" for where in ("same", "other") for what in ("reads", "writes"))
+    names = [gpu + kind for kind in kinds for gpu in ("", "gpu1.", "gpu2.", "gpu3.")]
+    return sum(done.statistics.get(name, 0) for name in names)
+
+
+@pytest.mark.timeout(300)
+def test_arrays_stay_spread_over_gpus():
+    n = 1 << 14  # words, 16 pages
+    lines = 2 * n * 4 // 64  # loaded, and stored
+    with fabricvp.spawn("netcrafter_quad", overrides={"node.gpus.*.compute_units": 4}) as platform:
+        gpus = platform.nodes[0].gpus
+        twice = gpus[0].program("kernel void twice(global uint* x) { x[get_global_id(0)] *= 2; }")["twice"]
+        pages, blocks = (gpus[0].array(numpy.arange(n, dtype="u4"), spread=True) for _ in range(2))
+        with pytest.raises(InputError, match="begins with a launch on all GPUs: give all_gpus=True"):
+            twice(n, 64, pages)
+        with pytest.raises(InputError, match="its placement cannot be first_touch"):
+            twice(n, 64, pages, all_gpus=True, placement="first_touch")
+        assert (pages.get() == numpy.arange(n)).all()  # no launch has begun
+        spread = {"all_gpus": True, "dispatch": "contiguous"}
+        assert remote_lines(twice(n, 64, pages, placement="interleaved", **spread)) == lines * 3 / 4
+        assert remote_lines(twice(n, 64, blocks, placement="contiguous", **spread)) == 0
+        # It stays where it is, whatever later launches say.
+        assert remote_lines(twice(n, 64, pages, placement="contiguous", **spread)) == lines * 3 / 4
+        assert remote_lines(twice(n, 64, blocks, placement="first_touch", **spread)) == 0
+        assert (pages.get() == 4 * numpy.arange(n)).all() and (blocks.get() == 4 * numpy.arange(n)).all()
+        pages.set(numpy.ones(n, "u4"))
+        done = twice(n, 64, pages)
+        assert done.statistics["fabric.same_cluster.reads"] * 4 == lines / 2 and (pages.get() == 2).all()
+
+
 @pytest.mark.timeout(300)
 def test_several_gpus_from_the_command_line(command, tmp_path):
     (tmp_path / "k.cl").write_text(SOURCE)
