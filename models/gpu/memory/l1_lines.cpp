@@ -42,16 +42,16 @@ unsigned l1_lines::victim(unsigned first) const {
 std::vector<unsigned> l1_lines::held() const {
     std::vector<unsigned> found;
     for (unsigned at = 0; at < m_lines.size(); ++at)
-        if (m_lines[at].tag >> generation_shift == m_generation) found.push_back(at);
+        if (holds_line(at)) found.push_back(at);
     return found;
 }
 
-bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
+bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors, unsigned way) {
     unsigned at = find(line);
     bool evicts = false;
     if (at == absent) {
-        at = victim(set_of(line));
-        evicts = m_lines[at].tag >> generation_shift == m_generation;
+        at = way == absent ? victim(set_of(line)) : way;
+        evicts = holds_line(at);
         m_lines[at].tag = tag_of(line);
         m_lines[at].valid = 0;
     }

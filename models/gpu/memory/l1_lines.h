@@ -29,7 +29,8 @@ public:
     std::uint8_t* data(unsigned at) { return &m_data[std::size_t{at} * 64]; }
 
     /// Puts sectors of a line in, beside those that are valid. \returns whether another line had to go
-    bool fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors);
+    /// \param way that it takes if it is not there, of victim_among(); absent: the least recently used one
+    bool fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors, unsigned way = absent);
     /// Overwrites the bytes of `mask` if the line is there.
     void update(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask);
     void drop(std::uint64_t line) {
@@ -41,13 +42,19 @@ public:
     std::uint64_t line_at(unsigned at) const {
         return (m_lines[at].tag & ((std::uint64_t{1} << generation_shift) - 1)) << 6;
     }
-    static constexpr std::uint64_t no_line = ~std::uint64_t{0};
-    /// The line that has to go when another one is put in; no_line: none.
-    std::uint64_t victim_of(std::uint64_t line) const {
-        const auto& v = m_lines[victim(set_of(line))];
-        return v.tag >> generation_shift == m_generation ? (v.tag & ((std::uint64_t{1} << generation_shift) - 1)) << 6
-                                                         : no_line;
+    /// Where a line can be put in: where nothing is, or else instead of the least recently used one of those that
+    /// `may_go(line)`; absent: nowhere.
+    template <typename Predicate>
+    unsigned victim_among(std::uint64_t line, const Predicate& may_go) const {
+        unsigned way = absent;
+        for (unsigned i = set_of(line), end = i + m_ways; i < end; ++i) {
+            if (!holds_line(i)) return i;
+            const bool older = way == absent || m_clock - m_lines[i].used > m_clock - m_lines[way].used;
+            if (older && may_go(line_at(i))) way = i;
+        }
+        return way;
     }
+    bool holds_line(unsigned at) const { return m_lines[at].tag >> generation_shift == m_generation; }
     /// Tells the host that fill() will follow.
     void prefetch(std::uint64_t line) const { __builtin_prefetch(&m_lines[set_of(line)], 1); }
 

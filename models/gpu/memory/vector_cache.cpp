@@ -94,15 +94,20 @@ void vector_cache::end_writes() {
     for (transaction_client* user : m_users) user->cache_available();
 }
 
-/// Whether the line that a miss replaces is neither being fetched nor written nor read.
-bool vector_cache::way_free(std::uint64_t line) const {
-    if (!params.reserves_ways) return true;
-    const auto victim = m_lines.victim_of(line);
-    if (victim == l1_lines::no_line) return true;
-    const auto uses = [victim](const line_until& l) { return l.line == victim; };
+/// Whether a line is being fetched or written, so that it keeps its way.
+bool vector_cache::locked(std::uint64_t line) const {
     for (std::size_t m = 0; m < m_mshrs.size(); ++m)
-        if (m_mshrs[m].line == victim && (m_line_pairs[m] || !m_mshrs[m].waiters.empty())) return false;
-    return std::none_of(m_writing.begin(), m_writing.end(), uses) && std::none_of(m_hits.begin(), m_hits.end(), uses);
+        if (m_mshrs[m].line == line && (m_line_pairs[m] || !m_mshrs[m].waiters.empty())) return true;
+    return std::any_of(m_writing.begin(), m_writing.end(), [line](const line_until& w) { return w.line == line; });
+}
+
+/// With `reserves_ways`: the way of a line that is to be fetched; absent: none can be had. It is the least recently
+/// used one that is not locked, and a line that is being read may not go.
+unsigned vector_cache::reserved_way(std::uint64_t line) const {
+    const unsigned way = m_lines.victim_among(line, [this](std::uint64_t l) { return !locked(l); });
+    if (way == l1_lines::absent || !m_lines.holds_line(way)) return way;
+    const auto read = [victim = m_lines.line_at(way)](const line_until& l) { return l.line == victim; };
+    return std::none_of(m_hits.begin(), m_hits.end(), read) ? way : l1_lines::absent;
 }
 
 bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
@@ -144,12 +149,16 @@ bool vector_cache::load(access_state& state, unsigned transaction, ticks& at) {
         ++mshr_stalls;
         return false;
     }
-    if (found == l1_lines::absent && !way_free(p.line)) {
-        ++way_stalls;
-        return false;
+    unsigned way = found;
+    if (params.reserves_ways && found == l1_lines::absent) {
+        way = reserved_way(p.line);
+        if (way == l1_lines::absent) {
+            ++way_stalls;
+            return false;
+        }
     }
     take_place();
-    if (params.reserves_ways) fill(p.line, nullptr, 0);
+    if (params.reserves_ways) fill(p.line, nullptr, 0, way);
     ++misses;
     sector_misses += found != l1_lines::absent;
     const unsigned m = take_mshr(p.line, p.bytes);
@@ -183,11 +192,14 @@ unsigned vector_cache::take_mshr(std::uint64_t line, std::uint64_t bytes) {
 /// No load waits for the line yet, and a read of a device's registers would be one too many.
 /// \param first that missed, in the other line
 void vector_cache::fetch_pair(std::uint64_t line, transaction_ref first, ticks departure) {
-    if (gpu::where(line) == GPU_PA_SYSTEM || m_lines.find(line) != l1_lines::absent ||
-        open_fetch(line) < m_open.size() || !way_free(line))
+    if (gpu::where(line) == GPU_PA_SYSTEM || m_lines.find(line) != l1_lines::absent || open_fetch(line) < m_open.size())
         return;
+    if (params.reserves_ways) {
+        const unsigned way = reserved_way(line);
+        if (way == l1_lines::absent) return;
+        fill(line, nullptr, 0, way);
+    }
     ++pair_fetches;
-    if (params.reserves_ways) fill(line, nullptr, 0);
     const unsigned m = take_mshr(line, 0);
     m_line_pairs[m] = true;
     if (m_predictor) m_predictor->ignore(m);
@@ -222,10 +234,11 @@ bool vector_cache::predicted_whole(const vector_access& access, const line_reque
 }
 
 /// Puts sectors of a line in; where it was not there, another one may have to go.
-void vector_cache::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
+/// \param way that it takes then; absent: the least recently used one
+void vector_cache::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors, unsigned way) {
     if (!m_faulty.empty() && m_lines.find(line) == l1_lines::absent) m_faulty.erase(line);  // it had left
     const bool comes = m_predictor && m_lines.find(line) == l1_lines::absent;
-    evictions += m_lines.fill(line, data, sectors);
+    evictions += m_lines.fill(line, data, sectors, way);
     if (comes) m_predictor->left(m_lines.find(line));
 }
 

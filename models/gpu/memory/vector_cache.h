@@ -57,7 +57,8 @@ public:
     counter mshr_stalls{*this, "mshr_stalls", "1", "loads that waited for an MSHR"};
     counter in_flight_stalls{*this, "in_flight_stalls", "1",
                              "times that lookups stopped because `in_flight` lines were under way"};
-    counter way_stalls{*this, "way_stalls", "1", "loads that waited because the line that they replace was in use"};
+    counter way_stalls{*this, "way_stalls", "1",
+                       "loads that waited because the lines that they could replace were in use"};
     counter write_stalls{*this, "write_stalls", "1", "loads that waited for their line to be written after a fetch"};
     counter evictions{*this, "evictions", "1", "lines given up for others"};
     counter invalidations{*this, "invalidations", "1", "times that everything was forgotten"};
@@ -129,7 +130,8 @@ private:
     unsigned take_mshr(std::uint64_t line, std::uint64_t bytes);
     void fetch_pair(std::uint64_t line, transaction_ref first, ticks departure);
     void fetch(unsigned m, transaction_ref first, std::uint8_t sectors, ticks departure);
-    void fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors);
+    void fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors, unsigned way = l1_lines::absent);
+    unsigned reserved_way(std::uint64_t line) const;
     void count_needed(std::uint64_t bytes);
     void leave(std::uint64_t line);
     void flip_cells(const cell_flip_arguments& a);
@@ -139,7 +141,7 @@ private:
     bool bounded() const { return params.in_flight != 0; }
     void end_hits();
     void end_writes();
-    bool way_free(std::uint64_t line) const;
+    bool locked(std::uint64_t line) const;
 
     ticks m_latency, m_tag_latency, m_fill_latency, m_write_latency, m_cycle;
     memory_router& m_router;

@@ -7,7 +7,7 @@ using namespace fabricvp::test;
 
 namespace {
 
-constexpr unsigned lines_in_flight = 4, buffered = 12, level_cycles = 500, looked_up_together = 4;
+constexpr unsigned lines_in_flight = 4, buffered = 12, level_cycles = 500, looked_up_together = 4, memory_cycles = 200;
 constexpr std::uint64_t base = 0x200000, near = 0x10000;  // offset and address of the first line
 
 gpu_memory_system_params bounded() {
@@ -20,6 +20,7 @@ gpu_memory_system_params bounded() {
     p.unit.l1.write_latency = {50};
     p.l2.requests = looked_up_together;
     p.gmmu.level_latency = {level_cycles};
+    p.hbm.column_latency = {memory_cycles};
     return p;
 }
 const gpu_memory_system_params p = bounded();
@@ -108,6 +109,24 @@ TEST_CASE("a miss waits while all ways of its set are being fetched") {
     m.run();
     CHECK(m.clients[0]->done.size() == 5);
     CHECK(m.system.units[0]->l1.way_stalls.value() > 0);
+}
+
+TEST_CASE("a miss takes the oldest way that is not being fetched") {
+    auto& m = fresh();
+    const auto& l1 = m.system.units[0]->l1;
+    const unsigned sets = static_cast<unsigned>(l1.params.size / (l1.params.ways * line_bytes));
+    cache(m, {1});                                          // the page of line 0, which stays in memory
+    for (unsigned n = 1; n < 8; ++n) cache(m, {n * sets});  // others of its set, which are in the L2 then
+    m.system.units[0]->invalidate();
+    const auto before = l1.misses.value();
+    const auto& done = m.clients[0]->done;
+    issue(m, {0});
+    for (unsigned n = 1; n < 8; ++n) issue(m, {n * sets});
+    calendar::current().run_until(calendar::current().now() + 2 * memory_cycles * 1000);  // of 500 MHz
+    CHECK(done.empty());  // in order, so line 0 comes first
+    CHECK(l1.misses.value() - before == 8);
+    m.run();
+    CHECK(done.size() == 8);
 }
 
 TEST_CASE("a load of a line that is being written stops the cache until it is there") {
