@@ -33,8 +33,9 @@ void vector_cache_params::describe(parameter_visitor& v) {
             "`outstanding_bypasses` stores, and nothing hits");
     v.field(
         "reserves_ways", reserves_ways,
-        "a miss takes its way when it asks for the line, and waits while the line that it replaces is being fetched, "
-        "written or read; otherwise when the line comes");
+        "a miss takes its way when it asks for the line: the least recently used one that is not being fetched or "
+        "written. It waits while there is none, or that line is being read. Otherwise it takes its way when the line "
+        "comes");
     v.field("write_latency", write_latency, between{0, 1000},
             "cycles for which a line that has come is being written: a load of it stops the cache so long");
     v.field("trim_predictor", trim_predictor,
